@@ -1,0 +1,416 @@
+//! The daemon's side of a run: `Launcher` → `ReadyCell` → `RunningCell` → `Finished`, each consumed by
+//! the next.
+//!
+//! A [`ReadyCell`] is confined and waiting; nothing of the tool's has run. The caller makes its intent
+//! durable and only then calls [`ReadyCell::start`]. Everything read here was written by a tool or a
+//! process with the tool's uid: it is bounded, kept, hashed and believed in nothing.
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags, openat};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with, socketpair,
+};
+use sha2::{Digest, Sha256};
+
+use crate::collect::{Collection, write_all};
+use crate::frame::{Ending, Evidence, FromLauncher, ToLauncher, Unable};
+use crate::outcome::{Facts, Killed};
+use crate::plan::{Limits, Plan};
+use crate::report::{Confinement, Finished, Stream};
+use crate::wire;
+
+/// How often the caller is asked whether the run is to be cancelled.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(100);
+/// After the launcher's last word, how long the streams and the last files may still take.
+const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// How to reach a launcher.
+#[derive(Clone, Debug)]
+pub enum Launcher {
+    /// Start one of our own for each run.
+    Spawn {
+        program: PathBuf,
+        staging: PathBuf,
+        /// Directories beyond the launcher's own list that runtimes may need.
+        mounts_allowed: Vec<PathBuf>,
+    },
+    /// Ask the one behind a socket unit.
+    Socket(PathBuf),
+}
+
+/// Why there is no cell.
+#[derive(Debug)]
+pub enum BuildError {
+    /// The launcher could not be started or reached.
+    Launcher(PathBuf, io::Error),
+    /// It said why not.
+    Unable(Unable),
+    /// It died or spoke nonsense before the tool started.
+    Lost(io::Error),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Launcher(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Unable(unable) => unable.fmt(f),
+            Self::Lost(error) => write!(f, "the launcher was lost before the start: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+fn lost(why: &'static str) -> BuildError {
+    BuildError::Lost(io::Error::new(io::ErrorKind::UnexpectedEof, why))
+}
+
+/// The connection, and the process behind it if it is our child.
+struct Connection {
+    control: OwnedFd,
+    child: Option<Child>,
+}
+
+impl Drop for Connection {
+    /// The launcher ends when its order does or when we close; either way it must not stay a zombie.
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            // Closing our end is what tells it that we are gone.
+            if let Ok(null) =
+                rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
+            {
+                self.control = null;
+            }
+            if let Err(error) = child.wait() {
+                eprintln!("toolexec: the launcher could not be waited for: {error}");
+            }
+        }
+    }
+}
+
+/// A cell that is built, confined and waiting.
+#[must_use = "a cell that is not started is ended when it is dropped"]
+pub struct ReadyCell {
+    connection: Connection,
+    evidence: OwnedFd,
+    stdout: OwnedFd,
+    stderr: OwnedFd,
+    confinement: Confinement,
+    limits: Limits,
+}
+
+impl Launcher {
+    fn connect(&self) -> Result<Connection, BuildError> {
+        match self {
+            Self::Socket(path) => {
+                let connected = || -> io::Result<OwnedFd> {
+                    let kind = SocketType::SEQPACKET;
+                    let control =
+                        socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
+                    connect(&control, &SocketAddrUnix::new(path)?)?;
+                    Ok(control)
+                };
+                let control =
+                    connected().map_err(|error| BuildError::Launcher(path.clone(), error))?;
+                Ok(Connection { control, child: None })
+            }
+            Self::Spawn { program, staging, mounts_allowed } => {
+                let spawned = || -> io::Result<Connection> {
+                    let (control, theirs) = pair()?;
+                    let mut command = Command::new(program);
+                    command.arg("--staging").arg(staging).env_clear();
+                    command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
+                    for mount in mounts_allowed {
+                        command.arg("--allow-mount").arg(mount);
+                    }
+                    Ok(Connection { control, child: Some(command.spawn()?) })
+                };
+                spawned().map_err(|error| BuildError::Launcher(program.clone(), error))
+            }
+        }
+    }
+
+    /// Has a cell built for this plan. When this returns, every layer of confinement is in force and
+    /// nothing of the tool's has run.
+    ///
+    /// # Errors
+    /// [`BuildError`], and then nothing has run and nothing is left.
+    pub fn build(&self, plan: Plan) -> Result<ReadyCell, BuildError> {
+        let limits = plan.limits;
+        let connection = self.connect()?;
+        let (evidence, theirs) = pair().map_err(BuildError::Lost)?;
+        let order = ToLauncher::Order(Box::new(plan)).encode();
+        wire::send(&connection.control, &order, &[theirs.as_fd()]).map_err(BuildError::Lost)?;
+        drop(theirs);
+        let confinement = match hear(&connection.control).map_err(BuildError::Lost)? {
+            Some(FromLauncher::Ready(confinement)) => *confinement,
+            Some(FromLauncher::Unable(unable)) => return Err(BuildError::Unable(unable)),
+            Some(_) => return Err(lost("it spoke out of turn")),
+            None => return Err(lost("it closed the connection")),
+        };
+        let Some((bytes, fds)) = wire::receive(&evidence).map_err(BuildError::Lost)? else {
+            return Err(lost("the cell sent no streams"));
+        };
+        let (Ok(Evidence::Streams), Ok([stdout, stderr])) =
+            (Evidence::decode(&bytes), <[OwnedFd; 2]>::try_from(fds))
+        else {
+            return Err(lost("the cell sent no streams"));
+        };
+        Ok(ReadyCell { connection, evidence, stdout, stderr, confinement, limits })
+    }
+}
+
+impl ReadyCell {
+    /// What is in force, as the cell read it back.
+    #[must_use]
+    pub fn confinement(&self) -> &Confinement {
+        &self.confinement
+    }
+
+    /// Lets the tool start. `result` is the directory that the result is gathered in: `stdout`,
+    /// `stderr` and `artifacts/` are made there.
+    ///
+    /// # Errors
+    /// [`BuildError`] when the tool was not started.
+    pub fn start(self, result: BorrowedFd<'_>) -> Result<RunningCell, BuildError> {
+        let Self { connection, evidence, stdout, stderr, limits, .. } = self;
+        let prepared = || -> io::Result<_> {
+            let stdout = Tap::new(stdout, result, "stdout", limits.stream_bytes_max)?;
+            let stderr = Tap::new(stderr, result, "stderr", limits.stream_bytes_max)?;
+            Ok((stdout, stderr, Collection::new(result, &limits)?))
+        };
+        let (stdout, stderr, collection) = prepared().map_err(BuildError::Lost)?;
+        wire::send(&connection.control, &ToLauncher::Go.encode(), &[]).map_err(BuildError::Lost)?;
+        match hear(&connection.control).map_err(BuildError::Lost)? {
+            Some(FromLauncher::Started) => {}
+            Some(FromLauncher::Unable(unable)) => return Err(BuildError::Unable(unable)),
+            Some(_) => return Err(lost("it spoke out of turn")),
+            None => return Err(lost("it closed the connection")),
+        }
+        Ok(RunningCell { connection, evidence, stdout, stderr, collection, asked_to_kill: None })
+    }
+}
+
+/// A tool that is running.
+#[must_use = "a running cell that is dropped is killed"]
+pub struct RunningCell {
+    connection: Connection,
+    evidence: OwnedFd,
+    stdout: Tap,
+    stderr: Tap,
+    collection: Collection,
+    asked_to_kill: Option<Killed>,
+}
+
+/// What the streams, the collector and the launcher still owe.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owed {
+    More,
+    Nothing,
+}
+
+impl RunningCell {
+    /// Reads until everything has ended. `cancelled` is asked a few times a second.
+    ///
+    /// # Errors
+    /// Only of our own disk: what the tool or the launcher does ends in the [`Finished`].
+    pub fn finish(mut self, mut cancelled: impl FnMut() -> bool) -> io::Result<Finished> {
+        let mut ending = None;
+        let mut control = Owed::More;
+        let mut evidence = Owed::More;
+        let mut deadline = None;
+        loop {
+            let open = |owed: Owed| owed == Owed::More;
+            if !open(control) && !open(evidence) && !self.stdout.open() && !self.stderr.open() {
+                break;
+            }
+            // A process that fled its cell could hold a pipe open for ever: there is none, but the
+            // daemon does not wait on that belief.
+            if deadline.is_some_and(|at: Instant| Instant::now() >= at) {
+                break;
+            }
+            let ready = self.wait(open(control), open(evidence))?;
+            if ready.stdout {
+                self.stdout.read_some()?;
+            }
+            if ready.stderr {
+                self.stderr.read_some()?;
+            }
+            if ready.evidence {
+                evidence = self.take_evidence()?;
+            }
+            if ready.control {
+                if let Ok(Some(FromLauncher::Ended(ended))) = hear(&self.connection.control) {
+                    ending = Some(*ended);
+                }
+                control = Owed::Nothing;
+                deadline = Some(Instant::now() + DRAIN_TIME_MAX);
+            }
+            if self.stdout.over() || self.stderr.over() {
+                self.ask_to_kill(Killed::Stream);
+            } else if cancelled() {
+                self.ask_to_kill(Killed::Cancelled);
+            }
+        }
+        self.close(ending)
+    }
+
+    fn wait(&self, control: bool, evidence: bool) -> io::Result<Ready> {
+        let fds = [
+            (control, self.connection.control.as_fd()),
+            (evidence, self.evidence.as_fd()),
+            (self.stdout.open(), self.stdout.pipe.as_fd()),
+            (self.stderr.open(), self.stderr.pipe.as_fd()),
+        ];
+        let mut waited: Vec<PollFd<'_>> = fds
+            .iter()
+            .filter(|(open, _)| *open)
+            .map(|(_, fd)| PollFd::from_borrowed_fd(*fd, PollFlags::IN))
+            .collect();
+        let timeout = Timespec::try_from(CANCEL_INTERVAL).ok();
+        match poll(&mut waited, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        let mut results = waited.iter().map(|fd| !fd.revents().is_empty());
+        let mut next = |open: bool| open && results.next().unwrap_or(false);
+        Ok(Ready {
+            control: next(control),
+            evidence: next(evidence),
+            stdout: next(self.stdout.open()),
+            stderr: next(self.stderr.open()),
+        })
+    }
+
+    fn take_evidence(&mut self) -> io::Result<Owed> {
+        let Ok(Some((bytes, fds))) = wire::receive(&self.evidence) else {
+            return Ok(Owed::Nothing);
+        };
+        match (Evidence::decode(&bytes), fds.as_slice()) {
+            (Ok(Evidence::File { path, mode }), [file]) => {
+                self.collection.file(&path, mode, file)?;
+                Ok(Owed::More)
+            }
+            (Ok(Evidence::Rejected { path, reason }), []) => {
+                self.collection.reject(&path, reason);
+                Ok(Owed::More)
+            }
+            (Ok(Evidence::End { complete }), []) => {
+                self.collection.end(complete);
+                Ok(Owed::Nothing)
+            }
+            // Nonsense from inside the cell ends what is believed of it; the walk is not complete.
+            _ => Ok(Owed::Nothing),
+        }
+    }
+
+    /// Once; a launcher that is gone already has ended the cell.
+    fn ask_to_kill(&mut self, why: Killed) {
+        if self.asked_to_kill.is_none() {
+            self.asked_to_kill = Some(why);
+            if wire::send(&self.connection.control, &ToLauncher::Kill(why).encode(), &[]).is_err() {
+                eprintln!("toolexec: the launcher was gone when it was asked to kill");
+            }
+        }
+    }
+
+    fn close(self, ending: Option<Ending>) -> io::Result<Finished> {
+        // A launcher that was lost after the start leaves a run that nobody knows the end of.
+        let ending = ending.unwrap_or_default();
+        let (stdout, stderr) = (self.stdout.close()?, self.stderr.close()?);
+        let collected = self.collection.into_collected();
+        let facts = Facts {
+            tool: ending.tool,
+            killed: ending.killed,
+            oom_kills: ending.accounting.oom_kills.unwrap_or(0),
+            pids_limit_hit: ending.pids_limit_hit,
+            out_full: ending.out_full,
+            output_rejected: !collected.rejected.is_empty(),
+        };
+        Ok(Finished { facts, accounting: ending.accounting, stdout, stderr, collected })
+    }
+}
+
+struct Ready {
+    control: bool,
+    evidence: bool,
+    stdout: bool,
+    stderr: bool,
+}
+
+/// One of the tool's streams on its way into a file.
+struct Tap {
+    pipe: OwnedFd,
+    file: OwnedFd,
+    hash: Sha256,
+    kept: u64,
+    produced: u64,
+    bytes_max: u64,
+    ended: bool,
+    buffer: Vec<u8>,
+}
+
+impl Tap {
+    fn new(pipe: OwnedFd, result: BorrowedFd<'_>, name: &str, bytes_max: u64) -> io::Result<Self> {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(result, name, flags, Mode::from_raw_mode(0o644))?;
+        let (hash, buffer) = (Sha256::new(), vec![0; 64 * 1024]);
+        Ok(Self { pipe, file, hash, kept: 0, produced: 0, bytes_max, ended: false, buffer })
+    }
+
+    fn open(&self) -> bool {
+        !self.ended
+    }
+
+    fn over(&self) -> bool {
+        self.produced > self.bytes_max
+    }
+
+    fn read_some(&mut self) -> io::Result<()> {
+        let len = match rustix::io::read(&self.pipe, &mut self.buffer) {
+            Ok(0) => {
+                self.ended = true;
+                return Ok(());
+            }
+            Ok(len) => len,
+            Err(Errno::INTR | Errno::AGAIN) => return Ok(()),
+            Err(errno) => return Err(errno.into()),
+        };
+        let read = u64::try_from(len).unwrap_or(u64::MAX);
+        let room = (self.bytes_max - self.kept).min(read);
+        let kept = &self.buffer[..usize::try_from(room).unwrap_or(len)];
+        self.hash.update(kept);
+        write_all(self.file.as_fd(), kept)?;
+        self.kept += room;
+        self.produced += read;
+        Ok(())
+    }
+
+    fn close(self) -> io::Result<Stream> {
+        Ok(Stream {
+            kept_bytes: self.kept,
+            produced_bytes: self.produced,
+            sha256: self.hash.finalize().into(),
+        })
+    }
+}
+
+fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
+}
+
+fn hear(control: &OwnedFd) -> io::Result<Option<FromLauncher>> {
+    match wire::receive(control)? {
+        Some((bytes, _)) => Ok(Some(FromLauncher::decode(&bytes)?)),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,200 @@
+//! The daemon's side of collecting: descriptors in, private copies with digests out.
+//!
+//! Names and types come from a process with the tool's own uid and are checked again here. A name is
+//! only ever created, component by component, in a directory of ours; it is never looked up anywhere
+//! the tool could have written.
+
+use std::collections::HashSet;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{FileType, Mode, OFlags, fstat, mkdirat, openat};
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+
+use crate::plan::Limits;
+use crate::report::{Artifact, Collected, RejectReason, Rejected};
+
+/// Whether a character has no place in a name or a line that people read: control characters, and
+/// those that change the direction or hide.
+pub(crate) fn is_control(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Where the files of one result go, and what has come so far.
+pub(crate) struct Collection {
+    /// `artifacts/` of the result.
+    directory: OwnedFd,
+    collected: Collected,
+    seen: HashSet<String>,
+    bytes_left: u64,
+    files_left: u32,
+    depth_max: u32,
+}
+
+impl Collection {
+    /// `result` is the directory that the result is gathered in; `artifacts/` is made there.
+    pub(crate) fn new(result: BorrowedFd<'_>, limits: &Limits) -> io::Result<Self> {
+        mkdirat(result, "artifacts", Mode::from_raw_mode(0o755))?;
+        let directory = open_directory(result, "artifacts")?;
+        Ok(Self {
+            directory,
+            collected: Collected::default(),
+            seen: HashSet::new(),
+            bytes_left: limits.out_bytes_max,
+            files_left: limits.artifacts_max,
+            depth_max: limits.artifact_depth_max,
+        })
+    }
+
+    /// Takes one file. Faults of the file are rejections; an error is one of our own disk.
+    pub(crate) fn file(&mut self, path: &[u8], mode: u32, file: &OwnedFd) -> io::Result<()> {
+        match self.accept(path, file) {
+            Err(reason) => self.reject(path, reason),
+            Ok(name) => {
+                let (size_bytes, sha256) = self.copy(&name, file)?;
+                if size_bytes > self.bytes_left {
+                    self.reject(path, RejectReason::TooBig);
+                    return self.remove(&name);
+                }
+                self.bytes_left -= size_bytes;
+                self.files_left -= 1;
+                let mode = mode & 0o7777;
+                self.collected.artifacts.push(Artifact { path: name, size_bytes, mode, sha256 });
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn reject(&mut self, path: &[u8], reason: RejectReason) {
+        let path = printable(path);
+        self.collected.rejected.push(Rejected { path, reason });
+    }
+
+    pub(crate) fn end(&mut self, complete: bool) {
+        self.collected.complete = complete;
+    }
+
+    pub(crate) fn into_collected(self) -> Collected {
+        self.collected
+    }
+
+    fn accept(&mut self, path: &[u8], file: &OwnedFd) -> Result<String, RejectReason> {
+        let name = std::str::from_utf8(path).map_err(|_| RejectReason::NameNotUtf8)?;
+        if name.chars().any(is_control) {
+            return Err(RejectReason::NameControl);
+        }
+        let plain = |part: &str| !matches!(part, "" | "." | "..");
+        if !name.split('/').all(plain) {
+            return Err(RejectReason::NameControl);
+        }
+        let depth = u32::try_from(name.split('/').count()).unwrap_or(u32::MAX) - 1;
+        if depth > self.depth_max {
+            return Err(RejectReason::TooDeep);
+        }
+        if self.files_left == 0 {
+            return Err(RejectReason::TooMany);
+        }
+        let stat = fstat(file).map_err(|_| RejectReason::Unreadable)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err(RejectReason::Device);
+        }
+        if stat.st_nlink > 1 {
+            return Err(RejectReason::Hardlink);
+        }
+        if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > self.bytes_left {
+            return Err(RejectReason::TooBig);
+        }
+        if !self.seen.insert(name.to_owned()) {
+            return Err(RejectReason::Hardlink);
+        }
+        Ok(name.to_owned())
+    }
+
+    /// Copies at most one byte more than is left, so that a file which grows is noticed.
+    fn copy(&self, name: &str, file: &OwnedFd) -> io::Result<(u64, [u8; 32])> {
+        let (parent, last) = self.parent_of(name)?;
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let copy = openat(parent.as_fd(), last, flags, Mode::from_raw_mode(0o644))?;
+        let mut hash = Sha256::new();
+        let mut buffer = vec![0; 128 * 1024];
+        let mut total = 0_u64;
+        while total <= self.bytes_left {
+            let len = match rustix::io::read(file, &mut buffer) {
+                Ok(0) => break,
+                Ok(len) => len,
+                Err(Errno::INTR) => continue,
+                Err(errno) => return Err(errno.into()),
+            };
+            hash.update(&buffer[..len]);
+            write_all(copy.as_fd(), &buffer[..len])?;
+            total += u64::try_from(len).unwrap_or(u64::MAX);
+        }
+        Ok((total, hash.finalize().into()))
+    }
+
+    fn parent_of<'a>(&self, name: &'a str) -> io::Result<(OwnedFd, &'a str)> {
+        let mut parent = self.directory.try_clone()?;
+        let mut parts = name.split('/').peekable();
+        while let Some(part) = parts.next() {
+            if parts.peek().is_none() {
+                return Ok((parent, part));
+            }
+            match mkdirat(&parent, part, Mode::from_raw_mode(0o755)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+            parent = open_directory(parent.as_fd(), part)?;
+        }
+        Err(io::Error::other("an artifact without a name"))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        let (parent, last) = self.parent_of(name)?;
+        Ok(rustix::fs::unlinkat(parent, last, rustix::fs::AtFlags::empty())?)
+    }
+}
+
+fn open_directory(parent: BorrowedFd<'_>, name: &str) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(openat(parent, name, flags, Mode::empty())?)
+}
+
+pub(crate) fn write_all(file: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(file, bytes) {
+            Ok(written) => bytes = &bytes[written..],
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
+}
+
+/// A name from inside the cell as text that is safe to show.
+fn printable(path: &[u8]) -> String {
+    let mut text = String::new();
+    for c in String::from_utf8_lossy(path).chars() {
+        if is_control(c) || c == '\\' {
+            text.extend(c.escape_unicode());
+        } else {
+            text.push(c);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_shown_without_their_effects() {
+        assert_eq!(printable(b"plain.txt"), "plain.txt");
+        assert_eq!(printable(b"a\nb"), "a\\u{a}b");
+        assert_eq!(printable("a\u{202e}b".as_bytes()), "a\\u{202e}b");
+        assert_eq!(printable(b"\xff"), "\u{fffd}");
+    }
+}

@@ -1,0 +1,435 @@
+//! The launcher's side of one cell: make it, watch it, end it, report it.
+//!
+//! The parent holds every limit that the kernel does not, and three ways to end a tree: it asks init,
+//! it kills init (and the kernel with it the whole pid namespace), and its own death does the same.
+//! If the daemon's connection breaks the cell is killed at once: nothing runs that nobody will record.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::time::{Duration, Instant};
+
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::Pid;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FlockOperation, flock};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::process::{Signal, pidfd_send_signal};
+
+use super::cgroup::Group;
+use super::init::{Birth, live};
+use super::options::Options;
+use super::sampler::Sampler;
+use super::view::Identity;
+use super::{Failed, Step};
+use crate::frame::{Ending, FromInit, FromLauncher, ToInit, ToLauncher, ToolReport};
+use crate::outcome::Killed;
+use crate::plan::{Limits, Plan};
+use crate::report::{Confinement, Layer, LimitInForce, LimitName, Mechanism, Mode};
+use crate::sys::{self, Cloned, Fork};
+use crate::wire;
+
+/// Building a cell takes a millisecond; a cell that is not ready by then never will be.
+const BUILD_TIME_MAX: Duration = Duration::from_secs(20);
+/// How long a ready cell waits for its order to go: the daemon's intent must become durable.
+const READY_TIME_MAX: Duration = Duration::from_secs(120);
+/// How long init may take to end the tree before it is killed itself.
+const END_TIME_MAX: Duration = Duration::from_secs(2);
+/// How long collecting may take.
+const COLLECT_TIME_MAX: Duration = Duration::from_secs(120);
+/// Time between two looks at the counters.
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
+/// First of the uids of cells in system mode; one per slot, owning nothing on the host.
+const UID_FIRST: u32 = 2_000_000_000;
+/// Cells of this host that can run at once in system mode.
+const UIDS: u32 = 256;
+const UID_LOCKS: &str = "/run/toolexec-launch";
+
+/// Runs one order to its end. An error means that nothing was started, and is told to the daemon by
+/// the caller; after the start everything that goes wrong is part of the ending.
+pub(super) fn run(
+    options: &Options,
+    plan: Plan,
+    evidence: OwnedFd,
+    control: &OwnedFd,
+) -> Result<(), Failed> {
+    let (identity, _uid_lock) = identity(options.mode)?;
+    let limits = plan.limits;
+    let group = match Group::make(&format!("cell-{}", plan.slot.id.as_str()), &limits) {
+        Ok(group) => Some(group),
+        Err(_) if plan.demands.cgroup_exception => None,
+        Err(failed) => return Err(failed),
+    };
+    let doors = group.as_ref().map_or(Ok(Vec::new()), Group::doors)?;
+    let pair = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
+    let (channel, inits_channel) = pair.plain_step("make a channel")?;
+    let mut namespaces = libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWNET
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS;
+    let layer = match options.mode {
+        Mode::System => Layer::Namespaces,
+        Mode::User => {
+            namespaces |= libc::CLONE_NEWUSER;
+            Layer::UserNamespace
+        }
+    };
+    let cloned = match sys::clone_process(namespaces).step(layer, "clone the cell")? {
+        Fork::Child => {
+            let (mode, staging) = (options.mode, options.staging.clone());
+            drop(channel);
+            // The copy must not run the parent's clean-up: the group is the parent's to remove.
+            std::mem::forget(group);
+            let channel = inits_channel;
+            live(Birth { plan, mode, identity, staging, channel, evidence, doors })
+        }
+        Fork::Parent(cloned) => cloned,
+    };
+    drop((inits_channel, evidence, doors));
+    let cell = Cell { cloned, channel, control, limits };
+    cell.live_through(options.mode, identity, group)
+}
+
+/// The tool's ids. In system mode a uid that no other running cell has, held by a lock for as long as
+/// this process lives.
+fn identity(mode: Mode) -> Result<(Identity, Option<File>), Failed> {
+    if mode == Mode::User {
+        let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
+        return Ok((Identity { uid: uid.as_raw(), gid: gid.as_raw() }, None));
+    }
+    DirBuilder::new().mode(0o700).recursive(true).create(UID_LOCKS).plain_step("make uid locks")?;
+    for slot in 0..UIDS {
+        let path = format!("{UID_LOCKS}/uid-{slot}");
+        let file =
+            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
+        let file = file.plain_step("open a uid lock")?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {
+                let id = UID_FIRST + slot;
+                return Ok((Identity { uid: id, gid: id }, Some(file)));
+            }
+            Err(rustix::io::Errno::WOULDBLOCK) => {}
+            Err(errno) => return Err(errno).plain_step("take a uid lock"),
+        }
+    }
+    let step = format!("all {UIDS} tool uids are in use by running cells");
+    Err(Failed { layer: None, step, errno: 0 })
+}
+
+/// What holds memory, pids and CPU time to their limits.
+enum Watch {
+    Kernel(Group),
+    Sampled(Sampler),
+}
+
+struct Cell<'a> {
+    cloned: Cloned,
+    channel: OwnedFd,
+    control: &'a OwnedFd,
+    limits: Limits,
+}
+
+/// What woke the launcher.
+enum Woken {
+    Init(FromInit, Vec<OwnedFd>),
+    Daemon(ToLauncher),
+    /// The daemon's connection is gone.
+    DaemonGone,
+    /// Init has ended.
+    InitGone,
+    /// Nothing within the time given.
+    Nothing,
+}
+
+impl Cell<'_> {
+    fn live_through(
+        self,
+        mode: Mode,
+        identity: Identity,
+        group: Option<Group>,
+    ) -> Result<(), Failed> {
+        let built = self.build(mode, identity, group);
+        let watch = match built {
+            Ok(Some(watch)) => watch,
+            // The daemon changed its mind or is gone; there is nothing to say and nobody to tell.
+            Ok(None) => {
+                self.kill_and_reap();
+                return Ok(());
+            }
+            Err(failed) => {
+                self.kill_and_reap();
+                return Err(failed);
+            }
+        };
+        let ending = self.watch(watch);
+        let frame = FromLauncher::Ended(Box::new(ending)).encode();
+        if wire::send(self.control, &frame, &[]).is_err() {
+            eprintln!("toolexec-launch: the daemon was gone when the run ended");
+        }
+        Ok(())
+    }
+
+    /// From the clone to `Started`. `None` when the daemon did not want to go on.
+    fn build(
+        &self,
+        mode: Mode,
+        identity: Identity,
+        group: Option<Group>,
+    ) -> Result<Option<Watch>, Failed> {
+        if mode == Mode::User {
+            self.write_maps(identity)?;
+            self.tell(ToInit::Mapped)?;
+        }
+        let (mut confinement, fds) = match self.wake(Instant::now() + BUILD_TIME_MAX) {
+            Woken::Init(FromInit::Ready(confinement), fds) => (confinement, fds),
+            other => return self.stopped(other, "build the cell"),
+        };
+        let watch = match group {
+            Some(group) => Watch::Kernel(group),
+            None => Watch::Sampled(Sampler::new(fds, &self.limits).plain_step("sample")?),
+        };
+        self.add_limits(&mut confinement, &watch);
+        wire::send(self.control, &FromLauncher::Ready(confinement).encode(), &[])
+            .plain_step("report readiness")?;
+        match self.wake(Instant::now() + READY_TIME_MAX) {
+            Woken::Daemon(ToLauncher::Go) => self.tell(ToInit::Go)?,
+            other => return self.stopped(other, "wait for the word to go"),
+        }
+        match self.wake(Instant::now() + BUILD_TIME_MAX) {
+            Woken::Init(FromInit::Started, _) => {}
+            other => return self.stopped(other, "start the tool"),
+        }
+        wire::send(self.control, &FromLauncher::Started.encode(), &[])
+            .plain_step("report the start")?;
+        Ok(Some(watch))
+    }
+
+    fn stopped(&self, woken: Woken, doing: &str) -> Result<Option<Watch>, Failed> {
+        let failed = |why: &str| Failed { layer: None, step: format!("{doing}: {why}"), errno: 0 };
+        match woken {
+            Woken::Init(FromInit::Unable(unable), _) => {
+                Err(Failed { layer: unable.layer, step: unable.step, errno: unable.errno })
+            }
+            Woken::DaemonGone => Ok(None),
+            Woken::InitGone => Err(failed("the cell's init died")),
+            Woken::Nothing => Err(failed("took too long")),
+            Woken::Init(..) | Woken::Daemon(_) => Err(failed("somebody spoke out of turn")),
+        }
+    }
+
+    /// Maps the tool's one id to itself. Written from outside: init has no right to in there.
+    fn write_maps(&self, Identity { uid, gid }: Identity) -> Result<(), Failed> {
+        let write = |name: &str, text: String| {
+            let path = format!("/proc/{}/{name}", self.cloned.pid);
+            let file = OpenOptions::new().write(true).open(path);
+            let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+            written.step(Layer::UserNamespace, &format!("write {name}"))
+        };
+        write("setgroups", "deny".to_owned())?;
+        write("uid_map", format!("{uid} {uid} 1"))?;
+        write("gid_map", format!("{gid} {gid} 1"))
+    }
+
+    fn tell(&self, verb: ToInit) -> Result<(), Failed> {
+        wire::send(&self.channel, &verb.encode(), &[]).plain_step("tell the cell's init")
+    }
+
+    fn add_limits(&self, confinement: &mut Confinement, watch: &Watch) {
+        let limits = &self.limits;
+        let same = |name, mechanism, value| LimitInForce {
+            name,
+            mechanism,
+            asked: value,
+            in_force: value,
+        };
+        let list = &mut confinement.limits;
+        list.push(same(LimitName::WallMs, Mechanism::Timer, limits.wall_ms_max));
+        match watch {
+            Watch::Kernel(group) => {
+                list.extend_from_slice(group.limits_in_force());
+                list.push(same(LimitName::CpuMs, Mechanism::Sampled, limits.cpu_ms_max));
+            }
+            Watch::Sampled(_) => {
+                let cores = u64::from(limits.cpu_milli.div_ceil(1000));
+                list.extend(Sampler::limits_in_force(limits, cores));
+            }
+        }
+    }
+
+    /// Waits for the next event until `deadline`.
+    fn wake(&self, deadline: Instant) -> Woken {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let mut waited = [
+                PollFd::new(&self.channel, PollFlags::IN),
+                PollFd::new(self.control, PollFlags::IN),
+                PollFd::new(&self.cloned.pidfd, PollFlags::IN),
+            ];
+            match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
+                Ok(0) => return Woken::Nothing,
+                Err(rustix::io::Errno::INTR) => continue,
+                // A poll that fails is no reason to leave a tree alone.
+                Err(_) => return Woken::InitGone,
+                Ok(_) => {}
+            }
+            if waited[0].revents().contains(PollFlags::IN)
+                && let Ok(Some((bytes, fds))) = wire::receive(&self.channel)
+                && let Ok(verb) = FromInit::decode(&bytes)
+            {
+                return Woken::Init(verb, fds);
+            }
+            if !waited[1].revents().is_empty() {
+                let received = wire::receive(self.control);
+                return match received.map(|r| r.map(|(bytes, _)| ToLauncher::decode(&bytes))) {
+                    Ok(Some(Ok(verb))) => Woken::Daemon(verb),
+                    _ => Woken::DaemonGone,
+                };
+            }
+            if !waited[2].revents().is_empty() || !waited[0].revents().is_empty() {
+                return Woken::InitGone;
+            }
+        }
+    }
+
+    /// From `Started` to the end of init, with every limit held.
+    fn watch(&self, mut watch: Watch) -> Ending {
+        let started = Instant::now();
+        let wall = Duration::from_millis(self.limits.wall_ms_max);
+        let mut ending = Ending::default();
+        let mut report = None;
+        while report.is_none() {
+            let next_look = Instant::now() + LOOK_INTERVAL;
+            let over = match self.wake(next_look.min(started + wall)) {
+                Woken::Init(FromInit::ToolEnded(told), _) => {
+                    report = Some(told);
+                    continue;
+                }
+                Woken::Daemon(ToLauncher::Kill(killed)) => Some(killed),
+                Woken::Init(..) | Woken::Daemon(_) | Woken::DaemonGone => {
+                    self.kill_and_reap();
+                    break;
+                }
+                Woken::InitGone => break,
+                Woken::Nothing if started.elapsed() >= wall => Some(Killed::Wall),
+                Woken::Nothing => self.over_limit(&mut watch),
+            };
+            if let Some(killed) = over {
+                // The wall limit wins a tie with the CPU limit: whoever asks for N seconds of one
+                // core and spins meets both in the same moment.
+                let tie = killed == Killed::Cpu && started.elapsed() >= wall;
+                ending.killed = Some(if tie { Killed::Wall } else { killed });
+                report = self.end_tree();
+                break;
+            }
+        }
+        ending.accounting.wall_us = u64::try_from(started.elapsed().as_micros()).ok();
+        let let_go = self.wait_for_init(Instant::now() + COLLECT_TIME_MAX);
+        self.close_books(&mut ending, report, &mut watch);
+        if !let_go {
+            eprintln!("toolexec-launch: collecting took too long and was ended");
+        }
+        ending
+    }
+
+    fn over_limit(&self, watch: &mut Watch) -> Option<Killed> {
+        let (over_memory, cpu_us) = match watch {
+            Watch::Kernel(group) => {
+                (group.oom_kills().unwrap_or(0) > 0, group.cpu_us().unwrap_or(0))
+            }
+            Watch::Sampled(sampler) => {
+                let over = sampler.over_memory();
+                // A look that failed says nothing about memory; the next is milliseconds away.
+                (over.unwrap_or(false), sampler.cpu_us())
+            }
+        };
+        if over_memory {
+            Some(Killed::Memory)
+        } else if cpu_us / 1000 >= self.limits.cpu_ms_max {
+            Some(Killed::Cpu)
+        } else {
+            None
+        }
+    }
+
+    /// Asks init to end the tree; kills init with everything else if it does not answer in time.
+    fn end_tree(&self) -> Option<Box<ToolReport>> {
+        let deadline = Instant::now() + END_TIME_MAX;
+        if self.tell(ToInit::Kill).is_ok() {
+            loop {
+                match self.wake(deadline) {
+                    Woken::Init(FromInit::ToolEnded(report), _) => return Some(report),
+                    // The daemon may go on asking for what is already happening.
+                    Woken::Daemon(ToLauncher::Kill(_)) => {}
+                    _ => break,
+                }
+            }
+        }
+        self.kill();
+        None
+    }
+
+    fn kill(&self) {
+        match pidfd_send_signal(&self.cloned.pidfd, Signal::KILL) {
+            Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+            Err(errno) => eprintln!("toolexec-launch: kill the cell: {errno}"),
+        }
+    }
+
+    fn kill_and_reap(&self) {
+        self.kill();
+        self.reap();
+    }
+
+    fn reap(&self) {
+        if let Err(errno) = waitpid(Pid::from_raw(self.cloned.pid), Some(WaitPidFlag::__WALL)) {
+            eprintln!("toolexec-launch: reap the cell: {errno}");
+        }
+    }
+
+    /// Waits until init has collected and ended; kills it at the deadline or when the daemon is gone.
+    fn wait_for_init(&self, deadline: Instant) -> bool {
+        let in_time = loop {
+            match self.wake(deadline) {
+                Woken::InitGone => break true,
+                Woken::Init(..) | Woken::Daemon(_) => {}
+                Woken::DaemonGone | Woken::Nothing => break false,
+            }
+        };
+        if !in_time {
+            self.kill();
+        }
+        self.reap_once();
+        in_time
+    }
+
+    /// Init may have been reaped already by the path that killed it.
+    fn reap_once(&self) {
+        match waitpid(Pid::from_raw(self.cloned.pid), Some(WaitPidFlag::__WALL)) {
+            Ok(_) | Err(nix::errno::Errno::ECHILD) => {}
+            Err(errno) => eprintln!("toolexec-launch: reap the cell: {errno}"),
+        }
+    }
+
+    /// Everything that is counted, now that nothing counts any more.
+    fn close_books(&self, ending: &mut Ending, report: Option<Box<ToolReport>>, watch: &mut Watch) {
+        let wall_us = ending.accounting.wall_us;
+        if let Some(report) = report {
+            ending.tool = Some(report.end);
+            ending.out_full = report.out_full;
+            ending.accounting = report.accounting;
+            ending.accounting.wall_us = wall_us;
+        }
+        match watch {
+            Watch::Kernel(group) => {
+                group.account(&mut ending.accounting);
+                ending.pids_limit_hit = ending.accounting.pids_refused.unwrap_or(0) > 0;
+            }
+            Watch::Sampled(sampler) => {
+                sampler.account(&mut ending.accounting);
+                ending.pids_limit_hit = sampler.pids_limit_hit();
+            }
+        }
+    }
+}

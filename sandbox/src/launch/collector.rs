@@ -1,0 +1,182 @@
+//! What came out: walks `/out` and hands each plain file to the daemon as a read-only descriptor.
+//!
+//! Runs in the cell's init after the tree is dead, under the tool's own uid, with no capability, inside
+//! Landlock and the filters. It looks at a type before it opens anything, follows no link, and is
+//! bounded in entries, depth and bytes. The daemon believes nothing of what is said here.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use nix::dir::Dir;
+use nix::fcntl::{AtFlags, OFlag, openat};
+use nix::sys::stat::{FchmodatFlags, FileStat, Mode, SFlag, fchmodat, fstatat};
+
+use crate::frame::Evidence;
+use crate::plan::Limits;
+use crate::report::RejectReason;
+use crate::wire;
+
+/// Longest path below `/out`, bytes.
+const PATH_BYTES_MAX: usize = 1024;
+/// Rejections told one by one; after that the walk ends and says that it is not complete.
+const REJECTED_MAX: u32 = 1000;
+
+/// Walks `/out` and sends what it finds, ending with `Evidence::End`.
+pub(super) fn collect(evidence: &OwnedFd, limits: &Limits) -> io::Result<()> {
+    let mut walk = Walk { evidence, limits, files: 0, rejected: 0 };
+    let complete = match nix::fcntl::open("/out", DIRECTORY, Mode::empty()) {
+        Ok(top) => walk.directory(top, &mut Vec::new(), 0)?,
+        Err(_) => false,
+    };
+    wire::send(evidence, &Evidence::End { complete }.encode(), &[])
+}
+
+const DIRECTORY: OFlag =
+    OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
+/// O_NONBLOCK so that nothing that turns out to be no file can make us wait.
+const FILE: OFlag = OFlag::O_RDONLY
+    .union(OFlag::O_NOFOLLOW)
+    .union(OFlag::O_NONBLOCK)
+    .union(OFlag::O_NOCTTY)
+    .union(OFlag::O_CLOEXEC);
+
+struct Walk<'a> {
+    evidence: &'a OwnedFd,
+    limits: &'a Limits,
+    files: u32,
+    rejected: u32,
+}
+
+impl Walk<'_> {
+    /// False when the walk had to stop before its end.
+    fn directory(&mut self, opened: OwnedFd, path: &mut Vec<u8>, depth: u32) -> io::Result<bool> {
+        let mut names = Vec::new();
+        let mut listing = Dir::from_fd(opened.try_clone()?)?;
+        for entry in listing.iter() {
+            let name = entry?.file_name().to_owned();
+            if !matches!(name.to_bytes(), b"." | b"..") {
+                names.push(name);
+            }
+        }
+        // The file system's order is no order; the record's is the same every time.
+        names.sort();
+        for name in names {
+            let before = path.len();
+            if !path.is_empty() {
+                path.push(b'/');
+            }
+            path.extend_from_slice(name.to_bytes());
+            let goes_on = self.entry(&opened, &name, path, depth)?;
+            path.truncate(before);
+            if !goes_on || self.rejected > REJECTED_MAX {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn entry(
+        &mut self,
+        parent: &OwnedFd,
+        name: &std::ffi::CStr,
+        path: &mut Vec<u8>,
+        depth: u32,
+    ) -> io::Result<bool> {
+        let reason = match name_fault(path) {
+            Some(reason) => reason,
+            None => match self.object(parent, name, depth) {
+                Object::File(file, mode) => {
+                    self.files += 1;
+                    let frame = Evidence::File { path: path.clone(), mode };
+                    wire::send(self.evidence, &frame.encode(), &[file.as_fd()])?;
+                    return Ok(true);
+                }
+                Object::Directory(opened) => return self.directory(opened, path, depth + 1),
+                Object::Rejected(reason) => reason,
+            },
+        };
+        self.rejected += 1;
+        let path = path[..path.len().min(PATH_BYTES_MAX)].to_vec();
+        wire::send(self.evidence, &Evidence::Rejected { path, reason }.encode(), &[])?;
+        Ok(true)
+    }
+
+    fn object(&self, parent: &OwnedFd, name: &std::ffi::CStr, depth: u32) -> Object {
+        let Ok(stat) = fstatat(parent, name, AtFlags::AT_SYMLINK_NOFOLLOW) else {
+            return Object::Rejected(RejectReason::Unreadable);
+        };
+        let kind = SFlag::from_bits_truncate(stat.st_mode & SFlag::S_IFMT.bits());
+        if kind == SFlag::S_IFDIR {
+            if depth + 1 > self.limits.artifact_depth_max {
+                return Object::Rejected(RejectReason::TooDeep);
+            }
+            return match open_own(parent, name, DIRECTORY, 0o500, &stat) {
+                Some(opened) => Object::Directory(opened),
+                None => Object::Rejected(RejectReason::Unreadable),
+            };
+        }
+        if let Some(reason) = self.file_fault(kind, &stat) {
+            return Object::Rejected(reason);
+        }
+        match open_own(parent, name, FILE, 0o400, &stat) {
+            Some(file) => Object::File(file, stat.st_mode & 0o7777),
+            None => Object::Rejected(RejectReason::Unreadable),
+        }
+    }
+
+    fn file_fault(&self, kind: SFlag, stat: &FileStat) -> Option<RejectReason> {
+        let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+        if kind == SFlag::S_IFLNK {
+            Some(RejectReason::Symlink)
+        } else if kind == SFlag::S_IFIFO {
+            Some(RejectReason::Fifo)
+        } else if kind == SFlag::S_IFSOCK {
+            Some(RejectReason::Socket)
+        } else if kind != SFlag::S_IFREG {
+            Some(RejectReason::Device)
+        } else if stat.st_nlink > 1 {
+            Some(RejectReason::Hardlink)
+        } else if size > self.limits.out_bytes_max {
+            Some(RejectReason::Sparse)
+        } else if self.files >= self.limits.artifacts_max {
+            Some(RejectReason::TooMany)
+        } else {
+            None
+        }
+    }
+}
+
+enum Object {
+    File(OwnedFd, u32),
+    Directory(OwnedFd),
+    Rejected(RejectReason),
+}
+
+/// Opens; if the mode forbids it, the owner (which we are) gives itself the right first.
+fn open_own(
+    parent: &OwnedFd,
+    name: &std::ffi::CStr,
+    flags: OFlag,
+    needed: u32,
+    stat: &FileStat,
+) -> Option<OwnedFd> {
+    if let Ok(opened) = openat(parent, name, flags, Mode::empty()) {
+        return Some(opened);
+    }
+    let mode = Mode::from_bits_truncate((stat.st_mode & 0o777) | needed);
+    fchmodat(parent, name, mode, FchmodatFlags::FollowSymlink).ok()?;
+    openat(parent, name, flags, Mode::empty()).ok()
+}
+
+fn name_fault(path: &[u8]) -> Option<RejectReason> {
+    let Ok(text) = std::str::from_utf8(path) else {
+        return Some(RejectReason::NameNotUtf8);
+    };
+    if path.len() > PATH_BYTES_MAX {
+        Some(RejectReason::NameTooLong)
+    } else if text.chars().any(crate::collect::is_control) {
+        Some(RejectReason::NameControl)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,247 @@
+//! Giving up rights, in the one order that works, and reading back what is left.
+//!
+//! Every step is final for this process and all it will execute. Nothing here can be undone, and a step
+//! that does not take effect ends the cell before the tool exists.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use caps::CapSet;
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus,
+    PathBeneath, PathFd, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreated,
+    RulesetCreatedAttr, RulesetStatus, Scope,
+};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use sha2::{Digest, Sha256};
+
+use super::{Failed, Step};
+use crate::plan::{Limits, Plan, ProcView};
+use crate::report::{CapabilitySets, Layer, LimitInForce, LimitName, Mechanism};
+
+/// The newest Landlock that the crate knows; the kernel's own ABI decides what of it is in force.
+const NEWEST: ABI = ABI::V9;
+
+/// What Landlock really does here.
+pub(super) struct LandlockInForce {
+    pub(super) abi: u32,
+    pub(super) handled: Vec<String>,
+}
+
+/// Resource limits that a process carries itself. Lowered, never raised.
+pub(super) fn rlimits(limits: &Limits, without_cgroup: bool) -> Result<(), Failed> {
+    // 1 and not 0: a `|pipe` core_pattern ignores 0 and stops at exactly 1 (coredump.c).
+    let mut table = vec![
+        (Resource::RLIMIT_CORE, 1),
+        (Resource::RLIMIT_NOFILE, u64::from(limits.open_files_max)),
+        (Resource::RLIMIT_MEMLOCK, 64 * 1024),
+        (Resource::RLIMIT_MSGQUEUE, 800 * 1024),
+        (Resource::RLIMIT_RTPRIO, 0),
+        (Resource::RLIMIT_NICE, 0),
+    ];
+    if without_cgroup {
+        // One more for init, which has the same uid.
+        table.push((Resource::RLIMIT_NPROC, u64::from(limits.pids_max) + 1));
+        // Behind the sampling, for a process that it would see too late.
+        table.push((Resource::RLIMIT_CPU, limits.cpu_ms_max.div_ceil(1000) + 1));
+    }
+    for (resource, wanted) in table {
+        let (_, hard) = getrlimit(resource).plain_step("read a resource limit")?;
+        let value = wanted.min(hard);
+        setrlimit(resource, value, value).plain_step("set a resource limit")?;
+    }
+    Ok(())
+}
+
+/// The limits that this process can read back itself: its open files and its writable mounts.
+pub(super) fn own_limits(limits: &Limits) -> Result<Vec<LimitInForce>, Failed> {
+    let (open_files, _) = getrlimit(Resource::RLIMIT_NOFILE).plain_step("read a resource limit")?;
+    let size_of = |path| {
+        let stat = rustix::fs::statvfs(path).plain_step(&format!("read the size of {path}"));
+        stat.map(|stat| (stat.f_blocks * stat.f_frsize, stat.f_files))
+    };
+    let (out_bytes, out_inodes) = size_of("/out")?;
+    let row = |name, mechanism, asked, in_force| LimitInForce { name, mechanism, asked, in_force };
+    let tmpfs = Mechanism::Tmpfs;
+    let asked_files = u64::from(limits.open_files_max);
+    Ok(vec![
+        row(LimitName::OpenFiles, Mechanism::Rlimit, asked_files, open_files),
+        row(LimitName::OutBytes, tmpfs, limits.out_bytes_max, out_bytes),
+        row(LimitName::OutInodes, tmpfs, u64::from(limits.out_inodes_max), out_inodes),
+        row(LimitName::TmpBytes, tmpfs, limits.tmp_bytes_max, size_of("/tmp")?.0),
+        row(LimitName::ShmBytes, tmpfs, limits.shm_bytes_max, size_of("/dev/shm")?.0),
+    ])
+}
+
+/// Empties the bounding set: nothing that is executed can gain a capability again.
+pub(super) fn drop_bounding_set() -> Result<(), Failed> {
+    for capability in caps::runtime::thread_all_supported() {
+        caps::drop(None, CapSet::Bounding, capability)
+            .map_err(io::Error::other)
+            .step(Layer::Capabilities, "empty the capability bounding set")?;
+    }
+    Ok(())
+}
+
+/// Empties the sets that are in force now.
+pub(super) fn drop_capabilities() -> Result<(), Failed> {
+    for set in [CapSet::Ambient, CapSet::Effective, CapSet::Permitted, CapSet::Inheritable] {
+        caps::clear(None, set)
+            .map_err(io::Error::other)
+            .step(Layer::Capabilities, "drop capabilities")?;
+    }
+    Ok(())
+}
+
+/// Confines this process by Landlock: every right that kernel and crate know is handled, and given
+/// back only beneath the directories of the view.
+pub(super) fn landlock(plan: &Plan) -> Result<LandlockInForce, Failed> {
+    let status = landlock_status(plan)
+        .map_err(io::Error::other)
+        .step(Layer::Landlock, "restrict by Landlock")?;
+    let LandlockStatus::Available { effective_abi, .. } = status.landlock else {
+        let step = "Landlock is not enabled in this kernel".to_owned();
+        return Err(Failed { layer: Some(Layer::Landlock), step, errno: 0 });
+    };
+    let abi = abi_number(effective_abi);
+    let wanted = plan.demands.landlock_abi_min;
+    if abi < wanted || status.ruleset == RulesetStatus::NotEnforced {
+        let step = format!("this kernel has Landlock ABI {abi}, the policy asks for {wanted}");
+        return Err(Failed { layer: Some(Layer::Landlock), step, errno: 0 });
+    }
+    Ok(LandlockInForce { abi, handled: handled(effective_abi) })
+}
+
+fn landlock_status(plan: &Plan) -> Result<RestrictionStatus, landlock::RulesetError> {
+    let read = AccessFs::ReadFile | AccessFs::ReadDir;
+    let read_and_run = read | AccessFs::Execute;
+    let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate;
+    let nodes = AccessFs::MakeChar | AccessFs::MakeBlock;
+    let write = AccessFs::from_all(NEWEST) & !(nodes | AccessFs::IoctlDev | AccessFs::Execute);
+    // Rights that an older kernel lacks are left out here and named in the record: what they would
+    // give is given by the cell's own mounts and namespaces (DESIGN section 7).
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(NEWEST))?
+        .handle_access(AccessNet::from_all(NEWEST))?
+        .scope(Scope::from_all(NEWEST))?
+        .create()?;
+    for mount in &plan.runtime.mounts {
+        rules = beneath(rules, mount, read_and_run)?;
+    }
+    rules = beneath(rules, Path::new("/etc"), read)?;
+    rules = beneath(rules, Path::new("/in"), read)?;
+    if plan.runtime.proc_view == ProcView::Pid {
+        rules = beneath(rules, Path::new("/proc"), read)?;
+    }
+    for place in ["/out", "/tmp", "/dev/shm"] {
+        rules = beneath(rules, Path::new(place), write)?;
+    }
+    for node in ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"] {
+        rules = beneath(rules, Path::new(node), device)?;
+    }
+    rules.restrict_self()
+}
+
+fn beneath(
+    rules: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, landlock::RulesetError> {
+    match PathFd::new(path) {
+        Ok(opened) => rules.add_rule(PathBeneath::new(opened, access)),
+        // A rule that cannot be made grants nothing; the tool then sees EACCES there.
+        Err(_) => Ok(rules),
+    }
+}
+
+fn abi_number(abi: ABI) -> u32 {
+    match abi {
+        ABI::Unsupported => 0,
+        ABI::V1 => 1,
+        ABI::V2 => 2,
+        ABI::V3 => 3,
+        ABI::V4 => 4,
+        ABI::V5 => 5,
+        ABI::V6 => 6,
+        ABI::V7 => 7,
+        ABI::V8 => 8,
+        _ => 9,
+    }
+}
+
+fn handled(abi: ABI) -> Vec<String> {
+    let fs = AccessFs::from_all(abi).iter().map(|right| format!("fs:{right:?}"));
+    let net = AccessNet::from_all(abi).iter().map(|right| format!("net:{right:?}"));
+    let scope = Scope::from_all(abi).iter().map(|scope| format!("scope:{scope:?}"));
+    fs.chain(net).chain(scope).collect()
+}
+
+/// What `/proc/self/status` says of this process.
+pub(super) struct Status {
+    pub(super) seccomp_mode: u32,
+    pub(super) no_new_privs: bool,
+    pub(super) capabilities: CapabilitySets,
+}
+
+pub(super) fn read_status() -> Result<Status, Failed> {
+    let text = fs::read_to_string("/proc/self/status").plain_step("read /proc/self/status")?;
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line.map(str::trim).ok_or_else(|| io::Error::other(format!("no {name} line")))
+    };
+    let mask = |name| u64::from_str_radix(field(name)?, 16).map_err(io::Error::other);
+    let read = || -> io::Result<Status> {
+        Ok(Status {
+            seccomp_mode: field("Seccomp")?.parse().map_err(io::Error::other)?,
+            no_new_privs: field("NoNewPrivs")? == "1",
+            capabilities: CapabilitySets {
+                inheritable: mask("CapInh")?,
+                permitted: mask("CapPrm")?,
+                effective: mask("CapEff")?,
+                bounding: mask("CapBnd")?,
+                ambient: mask("CapAmb")?,
+            },
+        })
+    };
+    read().plain_step("read /proc/self/status")
+}
+
+/// Fails unless the kernel itself says that nothing is left to gain.
+pub(super) fn insist(status: &Status) -> Result<(), Failed> {
+    let missing = |layer, what: &str| {
+        Err(Failed { layer: Some(layer), step: format!("{what} did not take effect"), errno: 0 })
+    };
+    if status.capabilities != CapabilitySets::default() {
+        return missing(Layer::Capabilities, "dropping capabilities");
+    }
+    if !status.no_new_privs {
+        return missing(Layer::Capabilities, "no_new_privs");
+    }
+    if status.seccomp_mode != 2 {
+        return missing(Layer::Seccomp, "the seccomp filter");
+    }
+    Ok(())
+}
+
+/// Kind and inode of every namespace of this process.
+pub(super) fn namespaces() -> Result<Vec<(String, u64)>, Failed> {
+    let mut found = Vec::new();
+    for kind in ["cgroup", "ipc", "mnt", "net", "pid", "user", "uts"] {
+        let link = fs::read_link(format!("/proc/self/ns/{kind}"))
+            .step(Layer::Namespaces, &format!("read /proc/self/ns/{kind}"))?;
+        let text = link.to_string_lossy();
+        let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit()).trim_end_matches(']');
+        if let Ok(inode) = digits.parse() {
+            found.push((kind.to_owned(), inode));
+        }
+    }
+    Ok(found)
+}
+
+/// SHA-256 of the cell's mount table.
+pub(super) fn mounts_digest() -> Result<[u8; 32], Failed> {
+    let table = fs::read("/proc/self/mountinfo").plain_step("read /proc/self/mountinfo")?;
+    Ok(Sha256::digest(&table).into())
+}

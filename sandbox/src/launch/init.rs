@@ -1,0 +1,340 @@
+//! Pid 1 of the cell: builds it from the inside, starts the tool, reaps, ends the tree, collects.
+//!
+//! It is a copy of the launcher in namespaces of its own. By the time the tool exists it has the
+//! tool's uid, no capability, the tool's Landlock domain and filters, and cannot be traced or dumped.
+//! It forwards no signal, and believes that its launcher is gone when the channel closes.
+
+use std::convert::Infallible;
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
+use nix::sys::prctl;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::time::TimeValLike;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{Gid, Pid, Uid};
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::filter::MemoryWatch;
+use super::view::Identity;
+use super::{Failed, Step, collector, confine, filter, view};
+use crate::frame::{Evidence, FromInit, ToInit, ToolReport};
+use crate::outcome::ToolEnd;
+use crate::plan::Plan;
+use crate::report::{Accounting, Confinement, Layer, Mode};
+use crate::sys::{self, Fork};
+use crate::wire;
+
+/// Everything that init is born with.
+pub(super) struct Birth {
+    pub(super) plan: Plan,
+    pub(super) mode: Mode,
+    pub(super) identity: Identity,
+    pub(super) staging: PathBuf,
+    /// To the launcher.
+    pub(super) channel: OwnedFd,
+    /// To the daemon.
+    pub(super) evidence: OwnedFd,
+    /// `cgroup.procs` of the cell's groups; empty where there are none.
+    pub(super) doors: Vec<File>,
+}
+
+/// Lives and never returns.
+pub(super) fn live(birth: Birth) -> ! {
+    let unable = |failed: Failed| {
+        let frame = FromInit::Unable(failed.into_unable());
+        // A launcher that is gone cannot be told; it has ended the cell already.
+        if wire::send(&birth.channel, &frame.encode(), &[]).is_err() {
+            eprintln!("toolexec-launch: the cell's init could not report");
+        }
+        1
+    };
+    let status = match prepare(&birth) {
+        Ok(streams) => match run(&birth, streams) {
+            Ok(()) => 0,
+            Err(failed) => unable(failed),
+        },
+        Err(failed) => unable(failed),
+    };
+    std::process::exit(status)
+}
+
+/// Write ends of the tool's stdout and stderr.
+struct Streams {
+    stdout: OwnedFd,
+    stderr: OwnedFd,
+}
+
+/// From a fresh clone to a confined process that waits for `Go`.
+fn prepare(birth: &Birth) -> Result<Streams, Failed> {
+    if birth.mode == Mode::User {
+        expect(birth, ToInit::Mapped)?;
+    }
+    for mut door in &birth.doors {
+        door.write_all(b"0").step(Layer::Cgroup, "join the cell's cgroup")?;
+    }
+    // After joining: from inside, the cell's own group is the root of everything.
+    unshare(CloneFlags::CLONE_NEWCGROUP).step(Layer::Namespaces, "unshare the cgroup namespace")?;
+    nix::unistd::sethostname("tool-exec").plain_step("set the host name")?;
+    view::build(&birth.plan, &birth.staging, birth.identity)?;
+    let sampled = birth.doors.is_empty();
+    let sampled_fds = if sampled { sampling_descriptors()? } else { Vec::new() };
+    confine::rlimits(&birth.plan.limits, sampled)?;
+    if sampled {
+        pin_to_cores(birth.plan.limits.cpu_milli)?;
+    }
+    change_identity(birth, sampled)?;
+    rustix::process::setsid().plain_step("begin a session without terminal")?;
+    let streams = make_streams(birth)?;
+    let limits = confine::own_limits(&birth.plan.limits)?;
+    prctl::set_no_new_privs().step(Layer::Capabilities, "set no_new_privs")?;
+    let landlock = confine::landlock(&birth.plan)?;
+    let watch = if sampled { MemoryWatch::Sampled } else { MemoryWatch::Kernel };
+    let seccomp_sha256 = filter::load(watch)?;
+    let status = confine::read_status()?;
+    confine::insist(&status)?;
+    let confinement = Confinement {
+        mode: birth.mode,
+        uid: birth.identity.uid,
+        namespaces: confine::namespaces()?,
+        landlock_abi: landlock.abi,
+        landlock_handled: landlock.handled,
+        seccomp_sha256,
+        seccomp_mode: status.seccomp_mode,
+        no_new_privs: status.no_new_privs,
+        capabilities: status.capabilities,
+        mounts_sha256: confine::mounts_digest()?,
+        limits,
+        degraded: if sampled { vec![Layer::Cgroup.word().to_owned()] } else { Vec::new() },
+    };
+    let frame = FromInit::Ready(Box::new(confinement)).encode();
+    let fds: Vec<BorrowedFd<'_>> = sampled_fds.iter().map(AsFd::as_fd).collect();
+    wire::send(&birth.channel, &frame, &fds).plain_step("report readiness")?;
+    Ok(streams)
+}
+
+fn expect(birth: &Birth, expected: ToInit) -> Result<(), Failed> {
+    let received = wire::receive(&birth.channel).plain_step("hear from the launcher")?;
+    match received.map(|(bytes, _)| ToInit::decode(&bytes)) {
+        Some(Ok(verb)) if verb == expected => Ok(()),
+        _ => Err(Failed { layer: None, step: "the launcher spoke out of turn".into(), errno: 0 }),
+    }
+}
+
+/// What the launcher samples by, opened while this process still may.
+fn sampling_descriptors() -> Result<Vec<OwnedFd>, Failed> {
+    use rustix::fs::{Mode, OFlags, open};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = ["/proc", "/out", "/tmp", "/dev/shm"].map(|path| open(path, flags, Mode::empty()));
+    opened.into_iter().collect::<Result<_, _>>().plain_step("open what is sampled")
+}
+
+/// Without a cgroup, whole cores are all that can be given.
+fn pin_to_cores(cpu_milli: u32) -> Result<(), Failed> {
+    let allowed =
+        nix::sched::sched_getaffinity(Pid::from_raw(0)).plain_step("read the affinity")?;
+    let cores = usize::try_from(cpu_milli.div_ceil(1000)).unwrap_or(usize::MAX);
+    let mut mine = CpuSet::new();
+    let usable = (0..CpuSet::count()).filter(|core| allowed.is_set(*core).unwrap_or(false));
+    for core in usable.take(cores) {
+        mine.set(core).plain_step("choose cores")?;
+    }
+    sched_setaffinity(Pid::from_raw(0), &mine).plain_step("pin to cores")
+}
+
+/// Becomes the tool's user for good, without a capability anywhere.
+fn change_identity(birth: &Birth, sampled: bool) -> Result<(), Failed> {
+    let layer = Layer::Capabilities;
+    let (uid, gid) = (Uid::from_raw(birth.identity.uid), Gid::from_raw(birth.identity.gid));
+    if birth.mode == Mode::System {
+        confine::drop_bounding_set()?;
+        nix::unistd::setgroups(&[]).step(layer, "drop supplementary groups")?;
+        nix::unistd::setresgid(gid, gid, gid).step(layer, "take the tool's group")?;
+        nix::unistd::setresuid(uid, uid, uid).step(layer, "take the tool's user")?;
+    }
+    if birth.mode == Mode::User || sampled {
+        own_user_namespace(birth.identity)?;
+        confine::drop_bounding_set()?;
+    }
+    confine::drop_capabilities()?;
+    // Changing ids has reset both of these.
+    prctl::set_dumpable(false).plain_step("become undumpable")?;
+    prctl::set_pdeathsig(Signal::SIGKILL).plain_step("die with the launcher")
+}
+
+/// A last user namespace, entered when everything is mounted: the tool then owns no namespace at all,
+/// and RLIMIT_NPROC counts this cell only.
+fn own_user_namespace(identity: Identity) -> Result<(), Failed> {
+    let layer = Layer::UserNamespace;
+    // A process that has changed its ids may not write its own maps until it says so.
+    prctl::set_dumpable(true).plain_step("become dumpable")?;
+    unshare(CloneFlags::CLONE_NEWUSER).step(layer, "unshare the user namespace")?;
+    let Identity { uid, gid } = identity;
+    write_map("setgroups", "deny").step(layer, "deny setgroups")?;
+    write_map("uid_map", &format!("{uid} {uid} 1")).step(layer, "map the uid")?;
+    write_map("gid_map", &format!("{gid} {gid} 1")).step(layer, "map the gid")
+}
+
+fn write_map(name: &str, text: &str) -> io::Result<()> {
+    fs::OpenOptions::new()
+        .write(true)
+        .open(format!("/proc/self/{name}"))?
+        .write_all(text.as_bytes())
+}
+
+/// Makes the pipes under the tool's uid, or `/dev/stdout` could not be opened, and sends the read
+/// ends out.
+fn make_streams(birth: &Birth) -> Result<Streams, Failed> {
+    let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
+    let (stdout_read, stdout) = pipe().plain_step("make the stdout pipe")?;
+    let (stderr_read, stderr) = pipe().plain_step("make the stderr pipe")?;
+    let fds = [stdout_read.as_fd(), stderr_read.as_fd()];
+    wire::send(&birth.evidence, &Evidence::Streams.encode(), &fds).plain_step("send the pipes")?;
+    Ok(Streams { stdout, stderr })
+}
+
+/// From `Go` to the last file of `/out`.
+fn run(birth: &Birth, streams: Streams) -> Result<(), Failed> {
+    expect(birth, ToInit::Go)?;
+    let mut watched = SigSet::empty();
+    watched.add(Signal::SIGCHLD);
+    watched.thread_block().plain_step("block SIGCHLD")?;
+    let children = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
+        .plain_step("watch children")?;
+    let tool = start_tool(&birth.plan, streams)?;
+    wire::send(&birth.channel, &FromInit::Started.encode(), &[]).plain_step("report the start")?;
+    let end = wait_for_tool(birth, tool, &children)?;
+    let report = FromInit::ToolEnded(Box::new(last_look(end)));
+    wire::send(&birth.channel, &report.encode(), &[]).plain_step("report the end")?;
+    // From here on the tree is dead, and a daemon that has gone is no failure of this cell.
+    if let Err(error) = collector::collect(&birth.evidence, &birth.plan.limits) {
+        eprintln!("toolexec-launch: collecting: {error}");
+    }
+    Ok(())
+}
+
+fn start_tool(plan: &Plan, streams: Streams) -> Result<Pid, Failed> {
+    let (errno_read, errno_write) =
+        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).plain_step("make a pipe")?;
+    match sys::fork().plain_step("fork the tool")? {
+        Fork::Child => {
+            drop(errno_read);
+            let Err(error) = become_tool(plan, &streams);
+            let code = sys::errno_of(&error).to_le_bytes();
+            // The parent reads an empty pipe as success, so a failed write must not exit quietly.
+            if rustix::io::write(&errno_write, &code).is_err() {
+                std::process::abort();
+            }
+            std::process::exit(127)
+        }
+        Fork::Parent(pid) => {
+            drop((errno_write, streams));
+            let mut code = Vec::new();
+            File::from(errno_read).read_to_end(&mut code).plain_step("hear from the tool")?;
+            match <[u8; 4]>::try_from(code.as_slice()) {
+                Ok(code) => Err(Failed {
+                    layer: None,
+                    step: format!("execute {}", plan.runtime.binary.display()),
+                    errno: i32::from_le_bytes(code),
+                }),
+                Err(_) => Ok(Pid::from_raw(pid)),
+            }
+        }
+    }
+}
+
+/// The last lines of ours that run before the tool's own.
+fn become_tool(plan: &Plan, streams: &Streams) -> io::Result<Infallible> {
+    rustix::process::setsid()?;
+    rustix::process::chdir("/in")?;
+    let null = File::open("/dev/null")?;
+    nix::unistd::dup2_stdin(&null)?;
+    nix::unistd::dup2_stdout(&streams.stdout)?;
+    nix::unistd::dup2_stderr(&streams.stderr)?;
+    sys::close_on_exec_from(3)?;
+    let word = |text: &[u8]| CString::new(text).map_err(io::Error::other);
+    let path = word(plan.runtime.binary.as_os_str().as_bytes())?;
+    let argv = plan.argv.iter().map(|w| word(w.as_bytes())).collect::<io::Result<Vec<_>>>()?;
+    let variable = |(name, value): &(String, String)| word(format!("{name}={value}").as_bytes());
+    let env = plan.env.iter().map(variable).collect::<io::Result<Vec<_>>>()?;
+    sys::reset_signals();
+    Ok(nix::unistd::execve(&path, &argv, &env)?)
+}
+
+/// Reaps until the tool has ended or the launcher wants the tree dead, then leaves nobody alive.
+fn wait_for_tool(birth: &Birth, tool: Pid, children: &SignalFd) -> Result<ToolEnd, Failed> {
+    let mut end = None;
+    while end.is_none() {
+        let mut waited =
+            [PollFd::new(&birth.channel, PollFlags::IN), PollFd::new(children, PollFlags::IN)];
+        match poll(&mut waited, None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno).plain_step("wait for the tool"),
+        }
+        let told = waited[0].revents();
+        while children.read_signal().plain_step("watch children")?.is_some() {}
+        end = reap(tool, WaitPidFlag::WNOHANG)?;
+        // `Kill`, or the launcher is gone: either way the tree ends now.
+        if !told.is_empty() {
+            break;
+        }
+    }
+    // All at once: the kernel holds the task list while it signals, so no fork slips through.
+    match kill(Pid::from_raw(-1), Signal::SIGKILL) {
+        Ok(()) | Err(nix::errno::Errno::ESRCH) => {}
+        Err(errno) => return Err(errno).plain_step("kill the tree"),
+    }
+    let last = reap(tool, WaitPidFlag::empty())?;
+    let unknown = || Failed { layer: None, step: "the tool was never reaped".into(), errno: 0 };
+    end.or(last).ok_or_else(unknown)
+}
+
+/// Waits for every child there is (or, with WNOHANG, every one that has ended).
+fn reap(tool: Pid, flags: WaitPidFlag) -> Result<Option<ToolEnd>, Failed> {
+    let mut end = None;
+    loop {
+        let ended = match waitpid(None, Some(flags | WaitPidFlag::__WALL)) {
+            Ok(WaitStatus::Exited(pid, code)) => {
+                (pid, ToolEnd::Exited(u8::try_from(code & 0xff).unwrap_or(u8::MAX)))
+            }
+            Ok(WaitStatus::Signaled(pid, signal, core_dumped)) => {
+                let signal = u8::try_from(signal as i32).unwrap_or(u8::MAX);
+                (pid, ToolEnd::Signaled { signal, core_dumped })
+            }
+            Ok(WaitStatus::StillAlive) | Err(nix::errno::Errno::ECHILD) => return Ok(end),
+            Ok(_) | Err(nix::errno::Errno::EINTR) => continue,
+            Err(errno) => return Err(errno).plain_step("reap"),
+        };
+        if ended.0 == tool {
+            end = Some(ended.1);
+        }
+    }
+}
+
+/// What can only be seen from inside, now that the tree is dead.
+fn last_look(end: ToolEnd) -> ToolReport {
+    let mut accounting = Accounting::default();
+    if let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) {
+        let count = |n: i64| u64::try_from(n).ok();
+        accounting.cpu_user_us = count(usage.user_time().num_microseconds());
+        accounting.cpu_system_us = count(usage.system_time().num_microseconds());
+        accounting.switches_voluntary = count(usage.voluntary_context_switches());
+        accounting.switches_forced = count(usage.involuntary_context_switches());
+        accounting.blocks_in = count(usage.block_reads());
+        accounting.blocks_out = count(usage.block_writes());
+    }
+    let mut out_full = false;
+    if let Ok(stat) = rustix::fs::statvfs("/out") {
+        accounting.out_bytes = Some((stat.f_blocks.saturating_sub(stat.f_bfree)) * stat.f_frsize);
+        // tmpfs fails a write before its last page is used up: one page free is full.
+        out_full = stat.f_bfree <= 1 || stat.f_ffree == 0;
+    }
+    ToolReport { end, out_full, accounting }
+}

@@ -1,0 +1,173 @@
+//! What the launcher is told when it is started, and the ceilings it holds against any order.
+//!
+//! These come from the unit file or from the parent process, never from an order: a daemon that has
+//! been taken over still gets no more than this.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::net::sockopt::socket_peercred;
+
+use super::Failed;
+use crate::plan::Plan;
+use crate::report::Mode;
+
+pub(super) const USAGE: &str = "\
+usage: toolexec-launch --staging DIR [options]    (the connection is standard input)
+
+Builds one cell for the one order it receives, runs it, reports and exits. Started by toolexec and
+toolexecd, or by toolexec-launch.socket; there is nothing to type here by hand.
+
+  --staging DIR          the one directory that orders may name slots of
+  --mode system|user     with a uid of its own per cell (root), or in a user namespace;
+                         by default system for root and user for everybody else
+  --client-user NAME     accept orders from this user only (name or uid)
+  --allow-mount DIR      a directory that orders may bind, and all below it; may be repeated;
+                         by default /usr, /bin, /sbin, /lib, /lib32, /lib64, /libx32 and /opt
+  --memory-mib-max N     ceilings that no order may exceed
+  --wall-sec-max N
+  --pids-max N
+";
+
+/// Directories that hold programs and nothing private on any Linux host.
+const MOUNTS_BY_DEFAULT: [&str; 8] =
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
+
+pub(super) struct Options {
+    pub(super) staging: PathBuf,
+    pub(super) mode: Mode,
+    client_uid: Option<u32>,
+    mounts_allowed: Vec<PathBuf>,
+    memory_bytes_max: u64,
+    wall_ms_max: u64,
+    pids_max: u32,
+}
+
+impl Options {
+    /// `None` asks for the usage text.
+    pub(super) fn from_words(
+        words: impl Iterator<Item = OsString>,
+    ) -> Result<Option<Self>, String> {
+        let root = rustix::process::geteuid().is_root();
+        let mut staging = None;
+        let mut options = Self {
+            staging: PathBuf::new(),
+            mode: if root { Mode::System } else { Mode::User },
+            client_uid: None,
+            mounts_allowed: Vec::new(),
+            memory_bytes_max: u64::MAX,
+            wall_ms_max: u64::MAX,
+            pids_max: 4096,
+        };
+        let mut words = words;
+        while let Some(word) = words.next() {
+            let name = word.to_str().unwrap_or_default().to_owned();
+            if name == "--help" {
+                return Ok(None);
+            }
+            let value = words.next().ok_or_else(|| format!("{name}: needs a value; see --help"))?;
+            if name == "--staging" {
+                staging = Some(absolute(&name, &value)?);
+            } else if name == "--allow-mount" {
+                options.mounts_allowed.push(absolute(&name, &value)?);
+            } else {
+                let value = value.to_str().ok_or_else(|| format!("{name}: not UTF-8"))?;
+                options.set(&name, value)?;
+            }
+        }
+        options.staging = staging.ok_or("--staging: missing; see --help")?;
+        if options.mounts_allowed.is_empty() {
+            options.mounts_allowed = MOUNTS_BY_DEFAULT.iter().map(PathBuf::from).collect();
+        }
+        Ok(Some(options))
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let number = || {
+            let parsed = value.parse::<u32>().ok().filter(|n| *n > 0);
+            parsed.ok_or_else(|| format!("{name}: '{value}' is no positive number"))
+        };
+        match name {
+            "--mode" => {
+                self.mode = match value {
+                    "system" => Mode::System,
+                    "user" => Mode::User,
+                    _ => return Err(format!("--mode: '{value}' is neither system nor user")),
+                }
+            }
+            "--client-user" => self.client_uid = Some(uid_of(value)?),
+            "--memory-mib-max" => self.memory_bytes_max = u64::from(number()?) * 1024 * 1024,
+            "--wall-sec-max" => self.wall_ms_max = u64::from(number()?) * 1000,
+            "--pids-max" => self.pids_max = number()?,
+            _ => return Err(format!("{name}: unknown option; see --help")),
+        }
+        Ok(())
+    }
+
+    /// The peer must be the user that the unit names; where none is named, the launcher's own user.
+    pub(super) fn check_client(&self, control: BorrowedFd<'_>) -> io::Result<()> {
+        let peer = socket_peercred(control)?.uid.as_raw();
+        let expected = self.client_uid.unwrap_or(rustix::process::geteuid().as_raw());
+        if peer == expected {
+            Ok(())
+        } else {
+            Err(io::Error::other(format!("client: uid {peer} may not give orders here")))
+        }
+    }
+
+    pub(super) fn check_plan(&self, plan: &Plan) -> Result<(), Failed> {
+        let limits = &plan.limits;
+        let within = limits.memory_bytes_max <= self.memory_bytes_max
+            && limits.wall_ms_max <= self.wall_ms_max
+            && limits.pids_max <= self.pids_max;
+        let whole = limits.wall_ms_max > 0
+            && limits.cpu_ms_max > 0
+            && limits.cpu_milli > 0
+            && limits.memory_bytes_max > 0
+            && limits.pids_max > 0
+            && limits.open_files_max > 2
+            && plan.demands.landlock_abi_min > 0
+            && !plan.argv.is_empty();
+        let allowed = |path: &Path| {
+            plain_absolute(path) && self.mounts_allowed.iter().any(|top| path.starts_with(top))
+        };
+        let refused = if !within {
+            "order: a limit is above the launcher's own ceiling".to_owned()
+        } else if !whole {
+            "order: a limit is missing".to_owned()
+        } else if let Some(mount) = plan.runtime.mounts.iter().find(|m| !allowed(m)) {
+            format!("order: {} may not be bound; see --allow-mount", mount.display())
+        } else if !plain_absolute(&plan.runtime.binary) {
+            format!("order: {} is no absolute path", plan.runtime.binary.display())
+        } else {
+            return Ok(());
+        };
+        Err(Failed { layer: None, step: refused, errno: 0 })
+    }
+}
+
+fn plain_absolute(path: &Path) -> bool {
+    path.is_absolute() && path.components().all(|c| !matches!(c, Component::ParentDir))
+}
+
+fn absolute(name: &str, value: &OsString) -> Result<PathBuf, String> {
+    let path = PathBuf::from(value);
+    if plain_absolute(&path) {
+        Ok(path)
+    } else {
+        Err(format!("{name}: '{}' is no absolute path", path.display()))
+    }
+}
+
+fn uid_of(value: &str) -> Result<u32, String> {
+    if let Ok(uid) = value.parse() {
+        return Ok(uid);
+    }
+    match nix::unistd::User::from_name(value) {
+        Ok(Some(user)) => Ok(user.uid.as_raw()),
+        Ok(None) => Err(format!("--client-user: no user '{value}' on this host")),
+        Err(errno) => Err(format!("--client-user: {value}: {errno}")),
+    }
+}

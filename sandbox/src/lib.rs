@@ -1,0 +1,16 @@
+//! One command, one cell: from a [`plan::Plan`] to an [`outcome::Outcome`].
+//!
+//! The library is the daemon's side: it starts or reaches a launcher, sends one order, reads what the
+//! tool wrote and collects what it left. The program `toolexec-launch` is the other side and lives in
+//! [`launch`]. Neither side ever parses a request, and nothing here decides whether a command may run.
+//! All `unsafe` of the workspace is in `sys.rs`.
+
+pub mod client;
+mod collect;
+pub mod frame;
+pub mod launch;
+pub mod outcome;
+pub mod plan;
+pub mod report;
+mod sys;
+mod wire;

@@ -1,0 +1,108 @@
+//! What one run is allowed to be: the daemon's decision, in the launcher's words.
+//!
+//! A [`Plan`] is plain data. Building one grants nothing: the launcher checks it against ceilings of
+//! its own before it makes a cell. It must never carry a path that the request's author chose; the
+//! only paths here come from the policy.
+
+use std::path::PathBuf;
+
+/// A staging slot: 32 lower-case hexadecimal digits, the name of a directory directly below the
+/// staging root. Orders name slots by this id and never by path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotId(String);
+
+impl SlotId {
+    /// Accepts exactly 32 lower-case hexadecimal digits.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+        (text.len() == 32 && text.bytes().all(hex)).then(|| Self(text.to_owned()))
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Which staging slot holds the inputs, and which directory it was when the daemon filled it.
+/// The launcher opens the slot by name beneath its staging root and compares device and inode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    pub id: SlotId,
+    pub device: u64,
+    pub inode: u64,
+}
+
+/// How much of `/proc` the tool may see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcView {
+    /// No `/proc` at all.
+    None,
+    /// The tool's own processes only (`subset=pid`, `hidepid=invisible`).
+    Pid,
+}
+
+/// The interpreter and the read-only directories it needs, as the policy names them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Runtime {
+    /// Absolute path of the program that is executed, on the host and in the cell.
+    pub binary: PathBuf,
+    /// Host directories bound read-only at the same path in the cell.
+    pub mounts: Vec<PathBuf>,
+    pub proc_view: ProcView,
+}
+
+/// Limits of one run. All are enforced; none may be zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// From exec to the last breath of the tool's tree, milliseconds of the monotonic clock.
+    pub wall_ms_max: u64,
+    /// User plus system time of the whole tree, milliseconds.
+    pub cpu_ms_max: u64,
+    /// Processor bandwidth, thousandths of one core.
+    pub cpu_milli: u32,
+    /// Memory of the whole tree with `/out`, `/tmp` and `/dev/shm` counted, bytes.
+    pub memory_bytes_max: u64,
+    /// Processes and threads of the tool.
+    pub pids_max: u32,
+    /// Open files of each process.
+    pub open_files_max: u32,
+    /// Size of `/out`, bytes.
+    pub out_bytes_max: u64,
+    /// Size of `/tmp`, bytes.
+    pub tmp_bytes_max: u64,
+    /// Size of `/dev/shm`, bytes.
+    pub shm_bytes_max: u64,
+    /// Files and directories in `/out`.
+    pub out_inodes_max: u32,
+    /// Bytes kept of each of stdout and stderr; the run is ended when one is exceeded.
+    pub stream_bytes_max: u64,
+    /// Files collected out of `/out`.
+    pub artifacts_max: u32,
+    /// Directory depth of what is collected out of `/out`.
+    pub artifact_depth_max: u32,
+}
+
+/// What the policy demands of the confinement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demands {
+    /// The lowest Landlock ABI that will do (1 or more: Landlock itself is never optional).
+    pub landlock_abi_min: u32,
+    /// Whether the policy names `cgroup` as an exception: limits are then given by rlimits, a user
+    /// namespace and sampling where no cgroup can be written.
+    pub cgroup_exception: bool,
+}
+
+/// Everything that one cell is built from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    pub slot: Slot,
+    pub runtime: Runtime,
+    /// The words of the command; the first is what the tool sees as its own name.
+    pub argv: Vec<String>,
+    /// The whole environment of the tool; nothing is inherited.
+    pub env: Vec<(String, String)>,
+    pub limits: Limits,
+    pub demands: Demands,
+}

@@ -1,0 +1,329 @@
+//! What a run used, and what really confined it: evidence read back, never what was asked for.
+//!
+//! Everything here is data for the record. What the kernel cannot tell is `None`, never zero.
+
+use crate::outcome::{Facts, Outcome, decide};
+
+/// Who built the cell, and so what the tool's uid is on the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The launcher was root: the tool has a uid of its own.
+    System,
+    /// The launcher was an ordinary user: the tool has that user's uid, in user namespaces.
+    User,
+}
+
+impl Mode {
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+        }
+    }
+}
+
+/// A limit that is in force in the kernel (or by the launcher's own watch).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitName {
+    WallMs,
+    CpuMs,
+    CpuMilli,
+    MemoryBytes,
+    Pids,
+    OpenFiles,
+    OutBytes,
+    TmpBytes,
+    ShmBytes,
+    OutInodes,
+}
+
+impl LimitName {
+    pub const ALL: [Self; 10] = [
+        Self::WallMs,
+        Self::CpuMs,
+        Self::CpuMilli,
+        Self::MemoryBytes,
+        Self::Pids,
+        Self::OpenFiles,
+        Self::OutBytes,
+        Self::TmpBytes,
+        Self::ShmBytes,
+        Self::OutInodes,
+    ];
+
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::WallMs => "wall_ms_max",
+            Self::CpuMs => "cpu_ms_max",
+            Self::CpuMilli => "cpu_milli",
+            Self::MemoryBytes => "memory_bytes_max",
+            Self::Pids => "pids_max",
+            Self::OpenFiles => "open_files_max",
+            Self::OutBytes => "out_bytes_max",
+            Self::TmpBytes => "tmp_bytes_max",
+            Self::ShmBytes => "shm_bytes_max",
+            Self::OutInodes => "out_inodes_max",
+        }
+    }
+}
+
+/// What gives a limit its force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mechanism {
+    CgroupV1,
+    CgroupV2,
+    Rlimit,
+    /// The launcher looks every few milliseconds and kills the tree.
+    Sampled,
+    Affinity,
+    /// The launcher's own clock.
+    Timer,
+    /// Size options of the tmpfs.
+    Tmpfs,
+}
+
+impl Mechanism {
+    pub const ALL: [Self; 7] = [
+        Self::CgroupV1,
+        Self::CgroupV2,
+        Self::Rlimit,
+        Self::Sampled,
+        Self::Affinity,
+        Self::Timer,
+        Self::Tmpfs,
+    ];
+
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::CgroupV1 => "cgroup v1",
+            Self::CgroupV2 => "cgroup v2",
+            Self::Rlimit => "rlimit",
+            Self::Sampled => "sampled",
+            Self::Affinity => "affinity",
+            Self::Timer => "timer",
+            Self::Tmpfs => "tmpfs",
+        }
+    }
+}
+
+/// One limit in force: what was asked, and what was read back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitInForce {
+    pub name: LimitName,
+    pub mechanism: Mechanism,
+    pub asked: u64,
+    pub in_force: u64,
+}
+
+/// The five capability sets of the tool's process, as bit masks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CapabilitySets {
+    pub inheritable: u64,
+    pub permitted: u64,
+    pub effective: u64,
+    pub bounding: u64,
+    pub ambient: u64,
+}
+
+/// What was really in force when the tool's program was executed. Read by the cell's init from its
+/// own `/proc` entries after the last step, so it is inherited, unchanged, by the tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Confinement {
+    pub mode: Mode,
+    /// The tool's uid as the host sees it.
+    pub uid: u32,
+    /// Namespace kind and inode number: `("pid", 4026532281)`.
+    pub namespaces: Vec<(String, u64)>,
+    pub landlock_abi: u32,
+    /// Names of the Landlock rights that the ruleset handles, and so denies but for its rules.
+    pub landlock_handled: Vec<String>,
+    /// SHA-256 of each seccomp program, in the order they were loaded.
+    pub seccomp_sha256: Vec<[u8; 32]>,
+    /// The kernel's `Seccomp:` line (2 is filter).
+    pub seccomp_mode: u32,
+    pub no_new_privs: bool,
+    pub capabilities: CapabilitySets,
+    /// SHA-256 of the cell's own `mountinfo`.
+    pub mounts_sha256: [u8; 32],
+    pub limits: Vec<LimitInForce>,
+    /// Layers that the policy allowed to be missing and that were: named exceptions.
+    pub degraded: Vec<String>,
+}
+
+/// Resources used by the tool's whole tree. `None` where nobody can tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accounting {
+    /// From exec to the end of the tool, microseconds.
+    pub wall_us: Option<u64>,
+    pub cpu_user_us: Option<u64>,
+    pub cpu_system_us: Option<u64>,
+    /// Highest memory use of the tree, bytes.
+    pub memory_peak_bytes: Option<u64>,
+    /// Whether `memory_peak_bytes` was sampled, and so may have been higher between two looks.
+    pub memory_peak_sampled: bool,
+    pub oom_kills: Option<u64>,
+    pub pids_peak: Option<u64>,
+    /// How often a fork or clone was refused for the pids limit.
+    pub pids_refused: Option<u64>,
+    /// Context switches of processes that were waited for.
+    pub switches_voluntary: Option<u64>,
+    pub switches_forced: Option<u64>,
+    /// 512-byte blocks read and written by processes that were waited for.
+    pub blocks_in: Option<u64>,
+    pub blocks_out: Option<u64>,
+    /// Bytes that `/out` held when the tool ended.
+    pub out_bytes: Option<u64>,
+}
+
+/// One of the tool's two streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// Bytes kept in the file.
+    pub kept_bytes: u64,
+    /// Bytes that the tool wrote, as far as they were read before the end.
+    pub produced_bytes: u64,
+    /// SHA-256 of the bytes kept.
+    pub sha256: [u8; 32],
+}
+
+/// A file of `/out` that was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    /// Relative to `/out`.
+    pub path: String,
+    pub size_bytes: u64,
+    /// Permission bits as the tool left them.
+    pub mode: u32,
+    pub sha256: [u8; 32],
+}
+
+/// Why an object of `/out` was not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RejectReason {
+    Symlink,
+    Hardlink,
+    Fifo,
+    Socket,
+    Device,
+    NameNotUtf8,
+    /// A control or direction-changing character in the name.
+    NameControl,
+    NameTooLong,
+    TooDeep,
+    TooMany,
+    TooBig,
+    /// Claims more bytes than `/out` can hold.
+    Sparse,
+    Unreadable,
+}
+
+impl RejectReason {
+    pub const ALL: [Self; 13] = [
+        Self::Symlink,
+        Self::Hardlink,
+        Self::Fifo,
+        Self::Socket,
+        Self::Device,
+        Self::NameNotUtf8,
+        Self::NameControl,
+        Self::NameTooLong,
+        Self::TooDeep,
+        Self::TooMany,
+        Self::TooBig,
+        Self::Sparse,
+        Self::Unreadable,
+    ];
+
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Symlink => "symlink",
+            Self::Hardlink => "hardlink",
+            Self::Fifo => "fifo",
+            Self::Socket => "socket",
+            Self::Device => "device",
+            Self::NameNotUtf8 => "name-not-utf8",
+            Self::NameControl => "name-control",
+            Self::NameTooLong => "name-too-long",
+            Self::TooDeep => "too-deep",
+            Self::TooMany => "too-many",
+            Self::TooBig => "too-big",
+            Self::Sparse => "sparse",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+/// An object of `/out` that was not kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// Relative to `/out`, escaped to printable text.
+    pub path: String,
+    pub reason: RejectReason,
+}
+
+/// What came out of `/out`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    pub artifacts: Vec<Artifact>,
+    pub rejected: Vec<Rejected>,
+    /// Whether the walk of `/out` came to its end; if not, files may be missing here.
+    pub complete: bool,
+}
+
+/// A run that started, from exec to the last file.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    pub facts: Facts,
+    pub accounting: Accounting,
+    pub stdout: Stream,
+    pub stderr: Stream,
+    pub collected: Collected,
+}
+
+impl Finished {
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        decide(&self.facts)
+    }
+}
+
+/// A layer of confinement, by the name that policies and refusals use (`layer.<name>`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    UserNamespace,
+    Namespaces,
+    Mounts,
+    Landlock,
+    Seccomp,
+    Capabilities,
+    Cgroup,
+}
+
+impl Layer {
+    pub const ALL: [Self; 7] = [
+        Self::UserNamespace,
+        Self::Namespaces,
+        Self::Mounts,
+        Self::Landlock,
+        Self::Seccomp,
+        Self::Capabilities,
+        Self::Cgroup,
+    ];
+
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::UserNamespace => "user_namespace",
+            Self::Namespaces => "namespaces",
+            Self::Mounts => "mounts",
+            Self::Landlock => "landlock.fs",
+            Self::Seccomp => "seccomp",
+            Self::Capabilities => "capabilities",
+            Self::Cgroup => "cgroup",
+        }
+    }
+}

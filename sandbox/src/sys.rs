@@ -1,0 +1,151 @@
+//! The system calls that no safe crate offers: the only file of the workspace with `unsafe` in it.
+//!
+//! One function per call, errors name the call. Nothing here decides anything, and no function may be
+//! used by a program with more than one thread unless it says so.
+
+#![allow(unsafe_code, reason = "the one file that may")]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+/// Which side of a fork this is.
+pub(crate) enum Fork<P> {
+    Child,
+    Parent(P),
+}
+
+/// A child made by [`clone_process`]: its pid in our namespace and a descriptor for it.
+pub(crate) struct Cloned {
+    pub(crate) pid: libc::pid_t,
+    pub(crate) pidfd: OwnedFd,
+}
+
+fn check(call: &'static str, result: libc::c_long) -> io::Result<libc::c_long> {
+    if result < 0 {
+        let error = io::Error::last_os_error();
+        return Err(io::Error::new(error.kind(), CallFailed { call, error }));
+    }
+    Ok(result)
+}
+
+/// A failed call with its name; keeps the errno reachable for [`errno_of`].
+#[derive(Debug)]
+struct CallFailed {
+    call: &'static str,
+    error: io::Error,
+}
+
+impl std::fmt::Display for CallFailed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.call, self.error)
+    }
+}
+
+impl std::error::Error for CallFailed {}
+
+/// The errno behind an error of this module or of the standard library, 0 if there is none.
+pub(crate) fn errno_of(error: &io::Error) -> i32 {
+    if let Some(code) = error.raw_os_error() {
+        return code;
+    }
+    let inner = error.get_ref().and_then(|e| e.downcast_ref::<CallFailed>());
+    inner.and_then(|failed| failed.error.raw_os_error()).unwrap_or(0)
+}
+
+fn owned(raw: libc::c_long, call: &'static str) -> io::Result<OwnedFd> {
+    let raw = RawFd::try_from(raw).map_err(|_| io::Error::other(call))?;
+    // SAFETY: the kernel has just returned this descriptor to us; nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(raw) })
+}
+
+/// clone(2) in the manner of fork(2): the child goes on with a copy of this process's memory, in the
+/// new namespaces that `namespaces` (`CLONE_NEW*`) names. The program must be single-threaded.
+pub(crate) fn clone_process(namespaces: libc::c_int) -> io::Result<Fork<Cloned>> {
+    let mut pidfd: libc::c_int = -1;
+    let flags = libc::c_long::from(namespaces | libc::CLONE_PIDFD | libc::SIGCHLD);
+    // SAFETY: without CLONE_VM the child has its own copy of everything, with a null stack it keeps
+    // the copied one, and this program has one thread, so no lock can be left held in the copy.
+    // CLONE_PIDFD makes the third argument the place of the descriptor, which outlives the call.
+    let pid = unsafe {
+        libc::syscall(
+            libc::SYS_clone,
+            flags,
+            std::ptr::null_mut::<libc::c_void>(),
+            &raw mut pidfd,
+            std::ptr::null_mut::<libc::c_void>(),
+            std::ptr::null_mut::<libc::c_void>(),
+        )
+    };
+    match check("clone", pid)? {
+        0 => Ok(Fork::Child),
+        pid => {
+            let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::other("clone"))?;
+            Ok(Fork::Parent(Cloned { pid, pidfd: owned(pidfd.into(), "clone")? }))
+        }
+    }
+}
+
+/// fork(2). The program must be single-threaded.
+pub(crate) fn fork() -> io::Result<Fork<libc::pid_t>> {
+    // SAFETY: single-threaded by this module's contract, so the child may go on running Rust code.
+    let pid = unsafe { libc::fork() };
+    match check("fork", pid.into())? {
+        0 => Ok(Fork::Child),
+        _ => Ok(Fork::Parent(pid)),
+    }
+}
+
+/// mount_setattr(2) on the whole tree below an open mount: adds `attributes` (`MOUNT_ATTR_*`).
+pub(crate) fn mount_setattr_tree(tree: BorrowedFd<'_>, attributes: u64) -> io::Result<()> {
+    let attr = libc::mount_attr { attr_set: attributes, attr_clr: 0, propagation: 0, userns_fd: 0 };
+    // SAFETY: the path is an empty C string, as AT_EMPTY_PATH wants, and the kernel reads exactly the
+    // size given from `attr`, which lives until the call returns.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            tree.as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH | libc::AT_RECURSIVE,
+            &raw const attr,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    check("mount_setattr", result).map(drop)
+}
+
+/// Marks every descriptor from `first` on close-on-exec (close_range(2), Linux 5.11): whatever this
+/// process has open, the program that it executes has not.
+pub(crate) fn close_on_exec_from(first: u32) -> io::Result<()> {
+    // SAFETY: no memory is involved, and with CLOSE_RANGE_CLOEXEC no descriptor is closed here.
+    let result =
+        unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+    check("close_range", result).map(drop)
+}
+
+/// Sets every signal to its default and unblocks all of them. Rust's runtime ignores SIGPIPE and
+/// exec keeps what is ignored, which would change what tools do.
+pub(crate) fn reset_signals() {
+    for signal in 1..=64 {
+        // SAFETY: SIG_DFL installs no handler; the calls that the kernel refuses (SIGKILL, SIGSTOP,
+        // the two that libc keeps) change nothing.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    // SAFETY: `none` is filled by sigemptyset before it is read.
+    unsafe {
+        let mut none = std::mem::zeroed::<libc::sigset_t>();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+    }
+}
+
+/// Loads one seccomp program into this process and all that it will execute. By prctl(2), because the
+/// allowlist that is loaded first has no seccomp(2) in it.
+pub(crate) fn load_seccomp(program: &[libc::sock_filter]) -> io::Result<()> {
+    let len = u16::try_from(program.len()).map_err(|_| io::Error::other("seccomp: too long"))?;
+    let fprog = libc::sock_fprog { len, filter: program.as_ptr().cast_mut() };
+    // SAFETY: `fprog` points at `len` instructions that live until the call returns; the kernel
+    // copies them and checks them before it takes them.
+    let result =
+        unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const fprog) };
+    check("prctl PR_SET_SECCOMP", result.into()).map(drop)
+}

@@ -1,0 +1,310 @@
+//! Cells on the real kernel, through the built launcher: what a tool inside can see and do, and how a
+//! run ends. As whoever runs the tests: system mode for root, user mode for everybody else.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sandbox::client::{BuildError, Launcher};
+use sandbox::outcome::Outcome;
+use sandbox::plan::{Demands, Limits, Plan, ProcView, Runtime, Slot, SlotId};
+use sandbox::report::{Confinement, Finished};
+
+const MIB: u64 = 1024 * 1024;
+
+/// A private directory that goes away with the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let unique = format!(
+            "toolexec-cell-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
+        let path = std::env::temp_dir().join(unique);
+        fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+struct Ran {
+    finished: Finished,
+    confinement: Confinement,
+    stdout: String,
+    stderr: String,
+    result: PathBuf,
+    _scratch: Scratch,
+}
+
+const LIMITS: Limits = Limits {
+    wall_ms_max: 20_000,
+    cpu_ms_max: 20_000,
+    cpu_milli: 1000,
+    memory_bytes_max: 256 * MIB,
+    pids_max: 64,
+    open_files_max: 256,
+    out_bytes_max: 64 * MIB,
+    tmp_bytes_max: 32 * MIB,
+    shm_bytes_max: 16 * MIB,
+    out_inodes_max: 4096,
+    stream_bytes_max: MIB,
+    artifacts_max: 100,
+    artifact_depth_max: 8,
+};
+
+fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let id = format!("{:016x}{count:016x}", std::process::id());
+    let slot = staging.join(&id);
+    fs::create_dir(&slot).unwrap();
+    fs::write(slot.join("input.txt"), "given\n").unwrap();
+    fs::set_permissions(&slot, fs::Permissions::from_mode(0o755)).unwrap();
+    let found = fs::metadata(&slot).unwrap();
+    let words = ["python3", "-c", script];
+    Plan {
+        slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
+        runtime: Runtime {
+            binary: fs::canonicalize("/usr/bin/python3").unwrap(),
+            mounts: vec![PathBuf::from("/usr")],
+            proc_view: ProcView::Pid,
+        },
+        argv: words.map(str::to_owned).to_vec(),
+        env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("HOME".into(), "/tmp".into())],
+        limits,
+        demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
+    }
+}
+
+fn run_with(script: &str, limits: Limits) -> Ran {
+    let scratch = Scratch::new();
+    let (staging, result) = (scratch.0.join("staging"), scratch.0.join("result"));
+    fs::create_dir(&staging).unwrap();
+    fs::create_dir(&result).unwrap();
+    let launcher = Launcher::Spawn {
+        program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
+        staging: staging.clone(),
+        mounts_allowed: Vec::new(),
+    };
+    let ready = launcher.build(plan(&staging, script, limits)).unwrap();
+    let confinement = ready.confinement().clone();
+    let directory = fs::File::open(&result).unwrap();
+    let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
+    let text = |name: &str| String::from_utf8_lossy(&fs::read(result.join(name)).unwrap()).into();
+    let (stdout, stderr) = (text("stdout"), text("stderr"));
+    Ran { finished, confinement, stdout, stderr, result, _scratch: scratch }
+}
+
+fn run(script: &str) -> Ran {
+    run_with(script, LIMITS)
+}
+
+#[track_caller]
+fn check(script: &str, limits: Limits, expected: Outcome) -> Ran {
+    let ran = run_with(script, limits);
+    let Ran { finished, stdout, stderr, .. } = &ran;
+    assert_eq!(finished.outcome(), expected, "{finished:#?}\nstdout: {stdout}\nstderr: {stderr}");
+    ran
+}
+
+#[test]
+fn reads_in_writes_out_and_ends_well() {
+    let script = "import os; print(open('/in/input.txt').read().strip(), os.getcwd()); \
+                  os.makedirs('/out/sub'); open('/out/sub/a','w').write('A'*5)";
+    let ran = check(script, LIMITS, Outcome::Ok);
+    assert_eq!(ran.stdout, "given /in\n");
+    let kept = &ran.finished.collected;
+    assert!(kept.complete);
+    assert_eq!(kept.artifacts.len(), 1);
+    assert_eq!((kept.artifacts[0].path.as_str(), kept.artifacts[0].size_bytes), ("sub/a", 5));
+    assert_eq!(fs::read(ran.result.join("artifacts/sub/a")).unwrap(), b"AAAAA");
+}
+
+#[test]
+fn the_kernel_says_that_it_is_confined() {
+    let ran = run("print(open('/proc/self/status').read())");
+    let line = |name: &str| {
+        let found = ran.stdout.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+        found.split_whitespace().nth(1).unwrap_or_default().to_owned()
+    };
+    assert_eq!(line("NoNewPrivs:"), "1");
+    assert_eq!(line("Seccomp:"), "2");
+    for set in ["CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"] {
+        assert_eq!(line(set), "0000000000000000", "{set}");
+    }
+    let c = &ran.confinement;
+    assert!(c.no_new_privs && c.seccomp_mode == 2 && c.landlock_abi >= 1, "{c:#?}");
+    assert_eq!(c.namespaces.len(), 7);
+    assert!(c.limits.iter().all(|limit| limit.in_force > 0), "{c:#?}");
+}
+
+#[test]
+fn no_way_out_is_open() {
+    let script = r#"
+import os, socket, ctypes
+def attempt(name, act):
+    try: act(); print(name, 'DONE')
+    except OSError as e: print(name, e.errno and os.strerror(e.errno))
+libc = ctypes.CDLL(None, use_errno=True)
+def call(number, *args):
+    if libc.syscall(number, *args) < 0: raise OSError(ctypes.get_errno(), '')
+attempt('write /in', lambda: open('/in/x', 'w'))
+attempt('write /', lambda: open('/x', 'w'))
+attempt('write /usr', lambda: open('/usr/x', 'w'))
+attempt('write /etc', lambda: open('/etc/passwd', 'a'))
+attempt('read shadow', lambda: open('/etc/shadow'))
+attempt('read root home', lambda: os.listdir('/root'))
+attempt('list /', lambda: os.listdir('/'))
+attempt('connect', lambda: socket.create_connection(('127.0.0.1', 9), 1))
+attempt('netlink', lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW))
+attempt('packet', lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW))
+attempt('mount', lambda: call(165, b'none', b'/tmp', b'tmpfs', 0, None))
+attempt('unshare', lambda: call(272, 0x10000000))
+attempt('clone newuser', lambda: call(56, 0x10000011, 0, 0, 0, 0))
+attempt('clone3', lambda: call(435, None, 0))
+attempt('ptrace', lambda: call(101, 16, 1, 0, 0))
+attempt('io_uring', lambda: call(425, 8, None))
+attempt('bpf', lambda: call(321, 0, None, 0))
+attempt('keyctl', lambda: call(250, 0, 0))
+attempt('kill init', lambda: os.kill(1, 9) or os.kill(1, 0))
+attempt('mknod', lambda: os.mknod('/out/node', 0o600 | 0o020000, os.makedev(1, 3)))
+attempt('exec from /tmp', lambda: (open('/tmp/x','w').write('#!/usr/bin/python3\n'), os.chmod('/tmp/x', 0o755), os.execv('/tmp/x', ['/tmp/x'])))
+import fcntl
+print('interfaces', socket.if_nameindex())
+"#;
+    let ran = run(script);
+    assert!(!ran.stdout.replace("kill init DONE", "").contains("DONE"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("write /in Read-only file system"), "{}", ran.stdout);
+    for refused in ["mount", "unshare", "ptrace", "io_uring", "bpf", "keyctl"] {
+        let line = format!("{refused} Operation not permitted");
+        assert!(ran.stdout.contains(&line), "{refused}: {}", ran.stdout);
+    }
+    assert!(ran.stdout.contains("clone3 Function not implemented"), "{}", ran.stdout);
+}
+
+#[test]
+fn two_gibibytes_end_as_memory_limit() {
+    let ran = check("x = bytearray(2 << 30)\nprint(len(x))", LIMITS, Outcome::MemoryLimit);
+    assert!(ran.finished.accounting.memory_peak_bytes.unwrap() > 200 * MIB);
+}
+
+#[test]
+fn a_sleeper_ends_as_wall_limit_in_time() {
+    let limits = Limits { wall_ms_max: 2000, ..LIMITS };
+    let ran = check("import time; time.sleep(60)", limits, Outcome::WallLimit);
+    assert!(ran.finished.accounting.wall_us.unwrap() < 3_000_000);
+}
+
+#[test]
+fn a_spinner_ends_as_cpu_limit() {
+    let limits = Limits { cpu_ms_max: 500, ..LIMITS };
+    check("while True: pass", limits, Outcome::CpuLimit);
+}
+
+#[test]
+fn two_hundred_children_meet_the_pids_limit() {
+    let script = "import os, time\nfor i in range(200):\n  if os.fork() == 0: time.sleep(30)\n";
+    let ran = check(script, LIMITS, Outcome::PidsLimit);
+    assert!(ran.finished.accounting.pids_peak.unwrap() <= 64, "{:?}", ran.finished.accounting);
+}
+
+#[test]
+fn a_flood_on_stdout_is_cut_and_ended() {
+    let ran = check("while True: print('x'*1000)", LIMITS, Outcome::OutputLimit);
+    assert_eq!(ran.finished.stdout.kept_bytes, MIB);
+    assert!(ran.finished.stdout.produced_bytes > MIB);
+}
+
+#[test]
+fn a_full_out_is_output_limit() {
+    let script = "f = open('/out/big','wb')\nwhile True: f.write(b'x'*65536); f.flush()";
+    check(script, LIMITS, Outcome::OutputLimit);
+}
+
+#[test]
+fn endings_of_its_own_are_told_apart() {
+    check("import sys; sys.exit(7)", LIMITS, Outcome::ExitNonzero(7));
+    check("import os; os.kill(os.getpid(), 15)", LIMITS, Outcome::Signal(15));
+    check("import os; os.abort()", LIMITS, Outcome::Signal(6));
+    let orphan = "import os, time\nif os.fork() == 0:\n  os.setsid()\n  time.sleep(300)\n";
+    let ran = check(orphan, LIMITS, Outcome::Ok);
+    assert!(ran.finished.accounting.wall_us.unwrap() < 10_000_000);
+}
+
+#[test]
+fn odd_objects_in_out_are_rejected_by_kind() {
+    let script = "import os, socket\nos.chdir('/out')\n\
+        os.symlink('/etc/shadow','link'); os.mkfifo('fifo'); open('a','w').write('a')\n\
+        os.link('a','b'); s=socket.socket(socket.AF_UNIX); s.bind('sock')\n\
+        open(b'\\xff','w'); open('new\\nline','w'); f=open('sparse','wb'); f.truncate(1<<40)\n\
+        open('locked','w').write('L'); os.chmod('locked',0)\n\
+        os.makedirs('/'.join('d'*10)); open('plain','w').write('p')";
+    let ran = check(script, LIMITS, Outcome::OutputRejected);
+    let words: Vec<_> = ran.finished.collected.rejected.iter().map(|r| r.reason.word()).collect();
+    for reason in [
+        "symlink",
+        "fifo",
+        "hardlink",
+        "socket",
+        "name-not-utf8",
+        "name-control",
+        "sparse",
+        "too-deep",
+    ] {
+        assert!(words.contains(&reason), "{reason} not in {words:?}");
+    }
+    let kept: Vec<_> = ran.finished.collected.artifacts.iter().map(|a| a.path.as_str()).collect();
+    assert_eq!(kept, ["locked", "plain"]);
+}
+
+#[test]
+fn a_slot_that_was_swapped_is_no_cell() {
+    let scratch = Scratch::new();
+    let launcher = Launcher::Spawn {
+        program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
+        staging: scratch.0.clone(),
+        mounts_allowed: Vec::new(),
+    };
+    let mut order = plan(&scratch.0, "pass", LIMITS);
+    order.slot.inode += 1;
+    let Err(BuildError::Unable(unable)) = launcher.build(order).map(drop) else {
+        panic!("a cell was built");
+    };
+    assert!(unable.to_string().contains("not the directory that was filled"), "{unable}");
+}
+
+#[test]
+fn a_binary_that_is_not_there_never_starts() {
+    let scratch = Scratch::new();
+    let launcher = Launcher::Spawn {
+        program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
+        staging: scratch.0.clone(),
+        mounts_allowed: Vec::new(),
+    };
+    let mut order = plan(&scratch.0, "pass", LIMITS);
+    order.runtime.binary = "/usr/bin/no-such-program".into();
+    let result = scratch.0.join("result");
+    fs::create_dir(&result).unwrap();
+    let directory = fs::File::open(&result).unwrap();
+    let started = launcher.build(order).unwrap().start(directory.as_fd()).map(drop);
+    let Err(BuildError::Unable(unable)) = started else {
+        panic!("it started");
+    };
+    assert_eq!(unable.errno, 2, "{unable}");
+}
