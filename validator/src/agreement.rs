@@ -1,0 +1,113 @@
+//! Do the sections `## Input Files` and `## Output Expectations` say what the front matter says?
+//! The person who approves reads the sections; a difference must never pass.
+
+use crate::code::Code;
+use crate::declared::{Declarations, Declared};
+use crate::digest::Sha256;
+use crate::report::{Report, Spot};
+use crate::sections::Section;
+use crate::text::{Line, quote};
+
+pub(crate) fn inputs(section: &Section<'_>, declared: &Declarations<Sha256>, report: &mut Report) {
+    let Some(declared) = declared else { return };
+    let mut named: Vec<&str> = Vec::new();
+    for line in &section.lines {
+        let paths = paths_below(line, "/in/");
+        named.extend(paths.iter().map(|(path, _)| *path));
+        check_digests(line, &paths, declared, report);
+        for (path, spot) in strangers(line, &paths, declared) {
+            let message = format!("`/in/{path}`: named here, but not among the `inputs`");
+            report.error(Code::InputsUndeclared, spot, message);
+        }
+    }
+    for item in unnamed(declared, &mut named) {
+        let message = format!("`/in/{}`: declared, but not named here", item.path);
+        let hint = format!("add a line such as `- /in/{}`", item.path);
+        report.error_hint(Code::InputsMissing, section.spot, message, hint);
+    }
+}
+
+pub(crate) fn outputs(section: &Section<'_>, declared: &Declarations<String>, report: &mut Report) {
+    let Some(declared) = declared else { return };
+    let mut named: Vec<&str> = Vec::new();
+    for line in &section.lines {
+        let paths = paths_below(line, "/out/");
+        named.extend(paths.iter().map(|(path, _)| *path));
+        for (path, spot) in strangers(line, &paths, declared) {
+            let message =
+                format!("`/out/{path}`: named here, but not among the `outputs_expected`");
+            report.error(Code::OutputsPath, spot, message);
+        }
+    }
+    for item in unnamed(declared, &mut named) {
+        let message = format!("`/out/{}`: declared, but not named here", item.path);
+        let hint = format!("add a line such as `- /out/{}`", item.path);
+        report.error_hint(Code::OutputsPath, section.spot, message, hint);
+    }
+}
+
+fn unnamed<'d, T>(declared: &'d [Declared<T>], named: &mut Vec<&str>) -> Vec<&'d Declared<T>> {
+    named.sort_unstable();
+    declared.iter().filter(|item| named.binary_search(&item.path.as_str()).is_err()).collect()
+}
+
+/// The paths below `root` that the line names, whatever Markdown stands around them, each with
+/// its byte offset.
+fn paths_below<'a>(line: &Line<'a>, root: &str) -> Vec<(&'a str, usize)> {
+    let in_path = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    let mut found = Vec::new();
+    for (at, _) in line.text.match_indices(root) {
+        let before = line.text.get(..at).and_then(|head| head.chars().next_back());
+        if before.is_some_and(in_path) {
+            continue;
+        }
+        let rest = line.text.get(at + root.len()..).unwrap_or("");
+        let end = rest.find(|c: char| !in_path(c)).unwrap_or(rest.len());
+        // A full stop or a slash after a path ends the sentence, not the name.
+        let path = rest.get(..end).unwrap_or("").trim_end_matches(['.', '/']);
+        if !path.is_empty() {
+            found.push((path, at));
+        }
+    }
+    found
+}
+
+/// The paths of a line that nothing declares; some of them, where a line has very many.
+fn strangers<'a, T>(
+    line: &Line<'_>,
+    paths: &[(&'a str, usize)],
+    declared: &[Declared<T>],
+) -> Vec<(&'a str, Spot)> {
+    const TOLD_PER_LINE: usize = 50;
+    let strange = |path: &str| !declared.iter().any(|item| item.path == path);
+    paths
+        .iter()
+        .filter(|(path, _)| strange(path))
+        .take(TOLD_PER_LINE)
+        .map(|(path, at)| (*path, line.spot(*at)))
+        .collect()
+}
+
+/// A digest beside a path must be the one that the front matter declares for it.
+fn check_digests(
+    line: &Line<'_>,
+    paths: &[(&str, usize)],
+    declared: &[Declared<Sha256>],
+    report: &mut Report,
+) {
+    if paths.is_empty() {
+        return;
+    }
+    let named = |item: &&Declared<Sha256>| paths.iter().any(|(path, _)| item.path == *path);
+    let expected: Option<Vec<Sha256>> = declared.iter().filter(named).map(|it| it.rest).collect();
+    // A declared digest that could not be read is reported already; nothing can differ from it.
+    let Some(expected) = expected else { return };
+    for word in line.text.split(|c: char| !c.is_ascii_alphanumeric()) {
+        if let Ok(digest) = word.parse::<Sha256>()
+            && !expected.contains(&digest)
+        {
+            let message = format!("{}: not the digest that `inputs` declares", quote(word));
+            report.error(Code::InputsMismatch, Spot::new(line.number, 0), message);
+        }
+    }
+}

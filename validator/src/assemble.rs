@@ -1,0 +1,208 @@
+//! The whole check of a request's text, in the order of the schema. It must never stop at the
+//! first violation: command, sections and front matter are each read as far as they can be.
+
+use crate::agreement;
+use crate::code::Code;
+use crate::command::{self, Command};
+use crate::declared::{self, Declarations};
+use crate::digest::Sha256;
+use crate::document::{Document, REQUEST_FRONT};
+use crate::extension::Extensions;
+use crate::fields::Fields;
+use crate::id::RequestId;
+use crate::limits::Limits;
+use crate::network::Network;
+use crate::prose;
+use crate::report::{Report, Spot};
+use crate::request::{Backend, Constraint, Parts};
+use crate::risk::Risk;
+use crate::schema::{Asked, Identity};
+use crate::sections::Sections;
+use crate::text;
+use crate::violation::{Severity, Violation};
+
+const COMMAND: &str = "Command";
+const INPUT_FILES: &str = "Input Files";
+const OUTPUTS: &str = "Output Expectations";
+const RISK: &str = "Risk Assessment";
+const SECTIONS: [&str; 4] = [COMMAND, INPUT_FILES, OUTPUTS, RISK];
+
+const KEYS: [&str; 18] = [
+    "request_type",
+    "schema_version",
+    "request_id",
+    "created_utc",
+    "requested_by",
+    "approved_by",
+    "approved_utc",
+    "purpose",
+    "language",
+    "network",
+    "network_allowlist",
+    "cpu_limit",
+    "memory_limit_mb",
+    "time_limit_sec",
+    "inputs",
+    "outputs_expected",
+    "constraints",
+    "backend",
+];
+
+pub(crate) struct Reading {
+    pub(crate) violations: Vec<Violation>,
+    /// Whether any violation is an error.
+    pub(crate) failed: bool,
+    pub(crate) id: Option<RequestId>,
+    pub(crate) parts: Option<Box<Parts>>,
+}
+
+/// The front matter as far as it could be read.
+struct Front {
+    identity: Identity,
+    network: Option<Network>,
+    limits: Limits,
+    inputs: Declarations<Sha256>,
+    outputs: Declarations<String>,
+    constraints: Option<Vec<Constraint>>,
+    extensions: Extensions,
+}
+
+pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Reading {
+    let mut report = Report::default();
+    let text = text::decode(bytes, &mut report);
+    let document = Document::read(&text, REQUEST_FRONT, &mut report);
+    prose::check_secrets(&document.front_lines, &mut report);
+    let mut front = None;
+    if let Some(node) = &document.front {
+        prose::check_front_matter(node, &mut report);
+        if let Some(fields) = Fields::of(node, String::new(), &mut report) {
+            front = Some(Front::read(&fields, asked, &mut report));
+        }
+    }
+    let body = Body::read(&document, front.as_ref(), &mut report);
+    let id = front.as_ref().and_then(|front| front.identity.id.clone());
+    let parts = front.and_then(|front| join(front, body));
+    let excused = asked.approval_severity == Severity::Warning;
+    if parts.is_none() && !report.failed() && !excused {
+        // Every gap has its own violation; this keeps a mistake of ours from passing as valid.
+        report.error(Code::FrontmatterValue, Spot::WHOLE_FILE, "request: could not be read");
+    }
+    let failed = report.failed();
+    Reading { violations: report.into_rows(), failed, id, parts }
+}
+
+impl Front {
+    fn read(fields: &Fields<'_>, asked: &Asked<'_>, report: &mut Report) -> Self {
+        fields.refuse_unknown(&KEYS, true, report);
+        Self {
+            identity: Identity::read(fields, asked, report),
+            network: Network::read(fields, report),
+            limits: Limits::read(fields, report),
+            inputs: declared::inputs(fields, report),
+            outputs: declared::outputs(fields, report),
+            constraints: constraints(fields, report),
+            extensions: Extensions::read(fields, report),
+        }
+    }
+}
+
+fn constraints(fields: &Fields<'_>, report: &mut Report) -> Option<Vec<Constraint>> {
+    let items = fields.list("constraints", report)?;
+    let mut found = Vec::new();
+    for item in items {
+        let text = fields.text_of("constraints", item, report)?;
+        found.push(Constraint::new(fields.one_line("constraints", text, report)?.value));
+    }
+    Some(found)
+}
+
+/// The body as far as it could be read.
+struct Body {
+    command: Option<Command>,
+    risk: Option<Risk>,
+}
+
+impl Body {
+    fn read(document: &Document<'_>, front: Option<&Front>, report: &mut Report) -> Self {
+        let sections = Sections::read(document, &SECTIONS, report);
+        check_prose(document, &sections, report);
+        if is_monty(front, &sections, report) {
+            return Self { command: None, risk: None };
+        }
+        sections.check(&SECTIONS, report);
+        let inputs = front.and_then(|front| front.inputs.as_ref());
+        let names: Option<Vec<&str>> =
+            inputs.map(|inputs| inputs.iter().map(|input| input.path.as_str()).collect());
+        let command = sections.get(COMMAND).and_then(|section| {
+            command::read(section, sections.is_hidden(section), names.as_deref(), report)
+        });
+        if let (Some(section), Some(front)) = (sections.get(INPUT_FILES), front) {
+            agreement::inputs(section, &front.inputs, report);
+        }
+        if let (Some(section), Some(front)) = (sections.get(OUTPUTS), front) {
+            agreement::outputs(section, &front.outputs, report);
+        }
+        let network = front.and_then(|front| front.network.as_ref());
+        let risk = sections.get(RISK).and_then(|section| Risk::read(section, network, report));
+        Self { command, risk }
+    }
+}
+
+/// Text outside the command: everything that is read by people only.
+fn check_prose(document: &Document<'_>, sections: &Sections<'_>, report: &mut Report) {
+    prose::check_secrets(&document.body_lines, report);
+    // Without a front matter block its keys stand in the body and are no prose.
+    if document.front.is_some() || !document.front_lines.is_empty() {
+        prose::check(&sections.prose, false, report);
+    }
+    for section in &sections.all {
+        let strict = [INPUT_FILES, OUTPUTS].contains(&section.title);
+        if section.title != COMMAND {
+            prose::check(&section.lines, strict, report);
+        }
+    }
+}
+
+/// Whether the request is one for the monty lane, whose sections are others. That lane is not
+/// built, so its sections are not checked, and the request is refused for the lane alone.
+fn is_monty(front: Option<&Front>, sections: &Sections<'_>, report: &mut Report) -> bool {
+    match front.map(|front| front.identity.backend) {
+        Some(Some(Backend::Monty)) => true,
+        Some(None) | None if sections.get("Code").is_some() && sections.get(COMMAND).is_none() => {
+            let spot = sections.get("Code").map_or(Spot::WHOLE_FILE, |section| section.spot);
+            let message = "`## Code`: a section of the monty lane, which is not built here";
+            let hint = "write `## Command` with one command line and a declared script";
+            report.error_hint(Code::BackendUnavailable, spot, message, hint);
+            true
+        }
+        _ => false,
+    }
+}
+
+fn join(front: Front, body: Body) -> Option<Box<Parts>> {
+    let Front { identity, network, limits, inputs, outputs, constraints, extensions } = front;
+    let command = body.command?;
+    Some(Box::new(Parts {
+        id: identity.id?,
+        created: identity.created?,
+        approved: identity.approved?,
+        approved_by: identity.approved_by?,
+        requested_by: identity.requested_by?,
+        purpose: identity.purpose?,
+        language: identity.language?,
+        backend: identity.backend,
+        network: network?,
+        cpu: limits.cpu?,
+        memory_limit_mb: limits.memory_mib?,
+        time_limit_sec: limits.time_sec?,
+        inputs: declared::finished_inputs(inputs)?,
+        outputs_expected: declared::finished_outputs(outputs)?,
+        constraints: constraints?,
+        argv: command.argv,
+        command_line: command.line,
+        risk: body.risk?,
+        requester: extensions.requester,
+        audience: extensions.audience,
+        agent: extensions.agent,
+    }))
+}

@@ -1,0 +1,196 @@
+//! The files that a request declares: inputs under /in with their digests, expected outputs under
+//! /out. A declared name must never leave its directory, whatever joins it to a path.
+
+use crate::code::Code;
+use crate::digest::Sha256;
+use crate::fields::{Fields, Placed};
+use crate::report::{Report, Spot};
+use crate::text::quote;
+
+const COMPONENTS_MAX: usize = 8;
+const COMPONENT_BYTES_MAX: usize = 255;
+
+/// An input file: its path below /in, and what its bytes must be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Input {
+    name: String,
+    sha256: Sha256,
+}
+
+impl Input {
+    /// The path below /in: up to 8 components of `[A-Za-z0-9._-]`, none beginning with a dot.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The digest that the file must have.
+    #[must_use]
+    pub fn sha256(&self) -> &Sha256 {
+        &self.sha256
+    }
+}
+
+/// A file that the tool is expected to leave under /out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExpectedOutput {
+    path: String,
+    description: String,
+}
+
+impl ExpectedOutput {
+    /// The path relative to /out.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What the file is for, in the requester's words.
+    #[must_use]
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+}
+
+/// A declaration as far as it could be read: the path, and the rest if it was right.
+pub(crate) struct Declared<T> {
+    pub(crate) path: String,
+    pub(crate) spot: Spot,
+    pub(crate) rest: Option<T>,
+}
+
+/// All declarations of one kind; None where the list itself could not be read.
+pub(crate) type Declarations<T> = Option<Vec<Declared<T>>>;
+
+pub(crate) fn inputs(fields: &Fields<'_>, report: &mut Report) -> Declarations<Sha256> {
+    let items = fields.list("inputs", report)?;
+    let mut found = Vec::new();
+    for (index, node) in items.iter().enumerate() {
+        let Some(item) = Fields::of(node, format!("inputs[{index}]."), report) else { continue };
+        item.refuse_unknown(&["name", "sha256"], false, report);
+        let name = item.text("name", report);
+        let sha256 = digest(&item, report);
+        if let Some(name) = name {
+            if is_plain_path(name.value) {
+                let path = name.value.to_owned();
+                found.push(Declared { path, spot: name.spot, rest: sha256 });
+            } else {
+                let message = format!("{}: {} is no name", item.name("name"), quote(name.value));
+                let hint = "a path below /in, of letters, digits, '.', '_', '-', without the /in/";
+                report.error_hint(Code::InputsName, name.spot, message, hint);
+            }
+        }
+    }
+    refuse_doubles(&found, Code::InputsDuplicate, "inputs", report);
+    Some(found)
+}
+
+fn digest(item: &Fields<'_>, report: &mut Report) -> Option<Sha256> {
+    let name = item.name("sha256");
+    let missing = item.peek("sha256").is_none_or(|node| {
+        node.is_null() || node.scalar().is_some_and(|(text, _)| text.trim().is_empty())
+    });
+    if missing {
+        let hint = "sha256sum prints it";
+        let spot = item.peek("sha256").map_or(item.spot(), |node| node.spot);
+        report.error_hint(Code::InputsHashMissing, spot, format!("{name}: no digest"), hint);
+        return None;
+    }
+    let node = item.peek("sha256")?;
+    // Sixty-four digits without quotes are a number to YAML, and a digest all the same.
+    let Some((text, _)) = node.scalar() else {
+        report.error(Code::FrontmatterType, node.spot, format!("{name}: must be text"));
+        return None;
+    };
+    let digest = text.parse().ok();
+    if digest.is_none() {
+        let message = format!("{name}: {} is not 64 hexadecimal digits", quote(text));
+        report.error(Code::InputsHashFormat, node.spot, message);
+    }
+    digest
+}
+
+pub(crate) fn outputs(fields: &Fields<'_>, report: &mut Report) -> Declarations<String> {
+    let items = fields.list("outputs_expected", report)?;
+    let mut found = Vec::new();
+    for (index, node) in items.iter().enumerate() {
+        let prefix = format!("outputs_expected[{index}].");
+        let Some(item) = Fields::of(node, prefix, report) else { continue };
+        item.refuse_unknown(&["path", "description"], false, report);
+        let path = item.text("path", report);
+        let description = item.text("description", report).map(|text| text.value.to_owned());
+        if let Some(path) = path
+            && let Some(relative) = relative_to_out(&item, path, report)
+        {
+            found.push(Declared { path: relative.to_owned(), spot: path.spot, rest: description });
+        }
+    }
+    refuse_doubles(&found, Code::OutputsDuplicate, "outputs_expected", report);
+    Some(found)
+}
+
+fn relative_to_out<'n>(
+    item: &Fields<'_>,
+    path: Placed<&'n str>,
+    report: &mut Report,
+) -> Option<&'n str> {
+    let relative = path.value.strip_prefix("/out/").unwrap_or(path.value);
+    if is_plain_path(relative) {
+        return Some(relative);
+    }
+    let outside = relative.starts_with('/') || relative.split('/').any(|part| part == "..");
+    let (code, what) = if outside {
+        (Code::OutputsOutsideOut, "lies outside /out")
+    } else {
+        (Code::OutputsPath, "is no plain path below /out")
+    };
+    let message = format!("{}: {} {what}", item.name("path"), quote(path.value));
+    let hint = "a file below /out, of letters, digits, '.', '_', '-', such as output.json";
+    report.error_hint(code, path.spot, message, hint);
+    None
+}
+
+/// Up to 8 components of `[A-Za-z0-9._-]`, none empty and none beginning with a dot.
+fn is_plain_path(path: &str) -> bool {
+    let component = |part: &str| {
+        !part.is_empty()
+            && part.len() <= COMPONENT_BYTES_MAX
+            && !part.starts_with('.')
+            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+    };
+    path.split('/').count() <= COMPONENTS_MAX && path.split('/').all(component)
+}
+
+/// Reports equal paths, and a path that would have to be a file and a folder at once.
+fn refuse_doubles<T>(found: &[Declared<T>], code: Code, key: &str, report: &mut Report) {
+    let mut sorted: Vec<&Declared<T>> = found.iter().collect();
+    // By components, so that what lies below a path follows it directly.
+    sorted.sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')).then(by_line(a.spot, b.spot)));
+    for pair in sorted.windows(2) {
+        let [first, second] = pair else { continue };
+        let below = second.path.strip_prefix(&first.path);
+        let what = match below {
+            Some("") => "appears twice",
+            Some(rest) if rest.starts_with('/') => "lies below another file",
+            _ => continue,
+        };
+        report.error(code, second.spot, format!("`{key}`: {} {what}", quote(&second.path)));
+    }
+}
+
+fn by_line(a: Spot, b: Spot) -> std::cmp::Ordering {
+    (a.line, a.column).cmp(&(b.line, b.column))
+}
+
+/// The inputs, if every one was read in full.
+pub(crate) fn finished_inputs(found: Declarations<Sha256>) -> Option<Vec<Input>> {
+    let finish = |item: Declared<Sha256>| Some(Input { name: item.path, sha256: item.rest? });
+    found?.into_iter().map(finish).collect()
+}
+
+/// The outputs, if every one was read in full.
+pub(crate) fn finished_outputs(found: Declarations<String>) -> Option<Vec<ExpectedOutput>> {
+    let finish =
+        |item: Declared<String>| Some(ExpectedOutput { path: item.path, description: item.rest? });
+    found?.into_iter().map(finish).collect()
+}

@@ -1,0 +1,113 @@
+//! SHA-256 digests as values: of bytes at hand, or of a stream. A digest must never be made from
+//! anything but 32 bytes, or be compared as text.
+
+use std::fmt;
+use std::str::FromStr;
+
+use sha2::Digest as _;
+
+/// A SHA-256 digest; written as 64 lower-case hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Sha256([u8; 32]);
+
+/// The text is not 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NotASha256;
+
+impl fmt::Display for NotASha256 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not 64 hexadecimal digits")
+    }
+}
+
+impl std::error::Error for NotASha256 {}
+
+impl Sha256 {
+    /// The digest of these bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(sha2::Sha256::digest(bytes).into())
+    }
+
+    /// A digest that was computed elsewhere.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The 32 bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Sha256 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Sha256 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Sha256 {
+    type Err = NotASha256;
+
+    /// Reads exactly 64 hexadecimal digits of either case.
+    fn from_str(text: &str) -> Result<Self, NotASha256> {
+        let digits = text.as_bytes();
+        if digits.len() != 64 {
+            return Err(NotASha256);
+        }
+        let mut bytes = [0u8; 32];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            *byte = match pair {
+                [high, low] => hex_value(*high)? << 4 | hex_value(*low)?,
+                _ => return Err(NotASha256),
+            };
+        }
+        Ok(Self(bytes))
+    }
+}
+
+fn hex_value(digit: u8) -> Result<u8, NotASha256> {
+    match digit {
+        b'0'..=b'9' => Ok(digit - b'0'),
+        b'a'..=b'f' => Ok(digit - b'a' + 10),
+        b'A'..=b'F' => Ok(digit - b'A' + 10),
+        _ => Err(NotASha256),
+    }
+}
+
+/// A SHA-256 digest in the making, for bytes that arrive in pieces.
+#[derive(Clone, Default)]
+pub struct Sha256Stream(sha2::Sha256);
+
+impl Sha256Stream {
+    /// A stream of no bytes yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of all bytes taken.
+    #[must_use]
+    pub fn finish(self) -> Sha256 {
+        Sha256(self.0.finalize().into())
+    }
+}
+
+impl fmt::Debug for Sha256Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sha256Stream")
+    }
+}

@@ -1,0 +1,121 @@
+//! A document as front matter and body. The front matter is looked for at the very top only; a
+//! block further down must never be taken for it.
+
+use crate::code::Code;
+use crate::node::{self, Node, Value};
+use crate::report::{Report, Spot};
+use crate::text::{self, Line};
+
+/// How much front matter a kind of document may have.
+#[derive(Clone, Copy)]
+pub(crate) struct FrontMatterMax {
+    pub(crate) bytes: usize,
+    pub(crate) values: usize,
+}
+
+/// A person reads every line of a request.
+pub(crate) const REQUEST_FRONT: FrontMatterMax =
+    FrontMatterMax { bytes: 64 * 1024, values: 10_000 };
+/// A result lists up to 1,000 artifacts and as many rejected objects.
+pub(crate) const RESULT_FRONT: FrontMatterMax =
+    FrontMatterMax { bytes: 2 * 1024 * 1024, values: 100_000 };
+
+pub(crate) struct Document<'a> {
+    /// The front matter's map, where it could be read.
+    pub(crate) front: Option<Node>,
+    pub(crate) front_lines: Vec<Line<'a>>,
+    pub(crate) body_lines: Vec<Line<'a>>,
+    /// The body as one text, and where it begins in the document, in bytes.
+    pub(crate) body: &'a str,
+    pub(crate) body_offset: usize,
+}
+
+impl<'a> Document<'a> {
+    /// Splits the text and reads its front matter; checks the characters of the whole.
+    pub(crate) fn read(text: &'a str, most: FrontMatterMax, report: &mut Report) -> Self {
+        let lines = text::lines(text);
+        text::check(&lines, report);
+        let Some(close) = closing_line(&lines) else {
+            report_missing(&lines, report);
+            return Self {
+                front: None,
+                front_lines: Vec::new(),
+                body_lines: lines,
+                body: text,
+                body_offset: 0,
+            };
+        };
+        let body_lines = lines.get(close + 1..).unwrap_or_default().to_vec();
+        let body_offset = body_lines.first().map_or(text.len(), |line| line.offset);
+        let front_lines = lines.get(1..close).unwrap_or_default().to_vec();
+        let start = lines.get(1).map_or(0, |line| line.offset);
+        let end = lines.get(close).map_or(start, |line| line.offset);
+        let front = read_front(text.get(start..end).unwrap_or(""), most, report);
+        for line in &front_lines {
+            if text::has_invisible(line.text) {
+                let spot = Spot::new(line.number, 0);
+                report.error(Code::TextConfusable, spot, "front matter: an invisible character");
+            }
+        }
+        let body = text.get(body_offset..).unwrap_or("");
+        Self { front, front_lines, body_lines, body, body_offset }
+    }
+}
+
+fn closing_line(lines: &[Line<'_>]) -> Option<usize> {
+    let first = lines.first()?;
+    // A byte order mark is reported as such, not as a missing front matter.
+    if first.text.strip_prefix('\u{feff}').unwrap_or(first.text) != "---" {
+        return None;
+    }
+    lines.iter().skip(1).position(|line| line.text == "---").map(|index| index + 1)
+}
+
+fn read_front(yaml: &str, most: FrontMatterMax, report: &mut Report) -> Option<Node> {
+    if yaml.len() > most.bytes {
+        let spot = Spot::new(1, 1);
+        let message = format!("front matter: larger than {} KiB", most.bytes / 1024);
+        report.error(Code::FrontmatterTooLarge, spot, message);
+        return None;
+    }
+    let mut found = Report::default();
+    let root = node::parse(yaml, 2, most.values, &mut found);
+    let unread = root.is_none() && !found.failed();
+    found.into_rows().into_iter().for_each(|row| report.add(row));
+    match root {
+        Some(Node { value: Value::Map(_), .. }) => root,
+        Some(Node { spot, .. }) => {
+            report.error(Code::FrontmatterType, spot, "front matter: not a map of keys and values");
+            None
+        }
+        None => {
+            if unread {
+                report.error(Code::FrontmatterMissing, Spot::new(1, 1), "front matter: empty");
+            }
+            None
+        }
+    }
+}
+
+fn report_missing(lines: &[Line<'_>], report: &mut Report) {
+    let first = lines.iter().find(|line| !line.text.trim().is_empty());
+    let spot = Spot::new(1, 1);
+    let (message, hint) = match first.map(|line| line.text.trim()) {
+        Some(mark) if mark.starts_with("```") || mark.starts_with("~~~") => (
+            "front matter: it stands in a code fence",
+            "remove the fence; the first line of the file is `---`",
+        ),
+        Some("---") if first.is_some_and(|line| line.number == 1 && line.text == "---") => {
+            ("front matter: the closing `---` line is missing", "end the block with `---`")
+        }
+        Some("---") => (
+            "front matter: something stands before it",
+            "the first line of the file is exactly `---`",
+        ),
+        _ => (
+            "front matter: missing",
+            "begin the file with a `---` line, the keys, and another `---` line",
+        ),
+    };
+    report.error_hint(Code::FrontmatterMissing, spot, message, hint);
+}

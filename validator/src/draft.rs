@@ -1,0 +1,172 @@
+//! A draft: bytes of bounded size whose owner is known. Checking consumes it and gives either a
+//! request or the refused bytes; the bytes themselves must never be changed on the way.
+
+use std::fmt;
+
+use crate::REQUEST_BYTES_MAX;
+use crate::assemble;
+use crate::digest::Sha256;
+use crate::id::RequestId;
+use crate::request::Request;
+use crate::schema::Asked;
+use crate::time::UtcTime;
+use crate::violation::{Severity, Violation};
+
+/// The user who owns a file, as the kernel told it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct OwnerUid(u32);
+
+impl OwnerUid {
+    /// The owner with this user id.
+    #[must_use]
+    pub fn new(uid: u32) -> Self {
+        Self(uid)
+    }
+
+    /// The user id.
+    #[must_use]
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+/// The file is larger than any request may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooLarge {
+    bytes: usize,
+}
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes, but a request has at most {REQUEST_BYTES_MAX}", self.bytes)
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
+/// Where the file was found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// In the spool, where the file must be named after its request id.
+    Spool,
+    /// Anywhere else, where another name is only warned of.
+    Elsewhere,
+}
+
+/// The bytes of a file that may turn out to be a request.
+#[must_use]
+pub struct Draft {
+    bytes: Vec<u8>,
+    sha256: Sha256,
+    file_name: String,
+    owner: OwnerUid,
+}
+
+impl Draft {
+    /// Takes the bytes as they are; `file_name` is without directories.
+    ///
+    /// # Errors
+    /// More than [`REQUEST_BYTES_MAX`] bytes.
+    pub fn new(bytes: Vec<u8>, file_name: &str, owner: OwnerUid) -> Result<Self, TooLarge> {
+        if bytes.len() > REQUEST_BYTES_MAX {
+            return Err(TooLarge { bytes: bytes.len() });
+        }
+        let sha256 = Sha256::of(&bytes);
+        Ok(Self { bytes, sha256, file_name: file_name.to_owned(), owner })
+    }
+
+    /// The exact bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The digest of the exact bytes.
+    #[must_use]
+    pub fn sha256(&self) -> Sha256 {
+        self.sha256
+    }
+
+    /// The name of the file, without directories.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        &self.file_name
+    }
+
+    /// The user who owns the file.
+    #[must_use]
+    pub fn owner(&self) -> OwnerUid {
+        self.owner
+    }
+
+    /// Checks every rule of the schema (seed 002) at once.
+    pub fn check(self, place: Place, now: UtcTime) -> Checked {
+        let asked = Asked {
+            file_name: &self.file_name,
+            file_name_severity: match place {
+                Place::Spool => Severity::Error,
+                Place::Elsewhere => Severity::Warning,
+            },
+            approval_severity: Severity::Error,
+            now,
+        };
+        let assemble::Reading { violations, failed, id, parts } =
+            assemble::read(&self.bytes, &asked);
+        let verdict = match parts {
+            Some(parts) if !failed => {
+                let content = (self.bytes, self.sha256);
+                Ok(Request::new(content, self.file_name, self.owner, *parts))
+            }
+            _ => Err(Refused { draft: self, id }),
+        };
+        Checked { violations, verdict }
+    }
+}
+
+/// What the check found.
+#[must_use]
+pub struct Checked {
+    /// Every violation by place, warnings included.
+    pub violations: Vec<Violation>,
+    /// The request, if no violation is an error.
+    pub verdict: Result<Request, Refused>,
+}
+
+/// A draft that is no request.
+#[must_use]
+pub struct Refused {
+    draft: Draft,
+    id: Option<RequestId>,
+}
+
+impl Refused {
+    /// The exact bytes that were refused.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.draft.bytes
+    }
+
+    /// The digest of the exact bytes.
+    #[must_use]
+    pub fn sha256(&self) -> Sha256 {
+        self.draft.sha256
+    }
+
+    /// The name of the file, without directories.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        &self.draft.file_name
+    }
+
+    /// The user who owns the file.
+    #[must_use]
+    pub fn owner(&self) -> OwnerUid {
+        self.draft.owner
+    }
+
+    /// The request id, if the front matter could be read and has a usable one.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&RequestId> {
+        self.id.as_ref()
+    }
+}

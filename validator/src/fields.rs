@@ -1,0 +1,169 @@
+//! Typed reading of a front matter map. Every key that is missing or of the wrong type is
+//! reported, none of them ends the reading, and no value is ever guessed.
+
+use crate::code::Code;
+use crate::node::{Entry, Node, ScalarKind, Value};
+use crate::report::{Report, Spot};
+use crate::text::quote;
+
+/// A value and the place where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed<T> {
+    pub(crate) value: T,
+    pub(crate) spot: Spot,
+}
+
+/// One map of the front matter while it is read.
+pub(crate) struct Fields<'n> {
+    entries: &'n [Entry],
+    spot: Spot,
+    /// What stands before a key in messages, such as `inputs[0].`.
+    prefix: String,
+}
+
+impl<'n> Fields<'n> {
+    /// The fields of a node, or none if it is no map (which is reported).
+    pub(crate) fn of(node: &'n Node, prefix: String, report: &mut Report) -> Option<Self> {
+        match &node.value {
+            Value::Map(entries) => Some(Self { entries, spot: node.spot, prefix }),
+            _ => {
+                let name = prefix.trim_end_matches('.');
+                let message = format!("`{name}`: must be a map of keys and values");
+                report.error(Code::FrontmatterType, node.spot, message);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn name(&self, key: &str) -> String {
+        format!("`{}{key}`", self.prefix)
+    }
+
+    /// The first value under this key.
+    pub(crate) fn peek(&self, key: &str) -> Option<&'n Node> {
+        self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
+    }
+
+    pub(crate) fn spot(&self) -> Spot {
+        self.spot
+    }
+
+    /// The value under this key; a missing one is reported.
+    pub(crate) fn node(&self, key: &str, report: &mut Report) -> Option<&'n Node> {
+        let node = self.peek(key);
+        if node.is_none() {
+            let message = format!("{}: the key is missing", self.name(key));
+            report.error(Code::FrontmatterMissingKey, self.spot, message);
+        }
+        node
+    }
+
+    /// The text under this key; a missing key or another type is reported.
+    pub(crate) fn text(&self, key: &str, report: &mut Report) -> Option<Placed<&'n str>> {
+        let node = self.node(key, report)?;
+        self.text_of(key, node, report)
+    }
+
+    /// This node as text; another type is reported.
+    pub(crate) fn text_of(
+        &self,
+        key: &str,
+        node: &'n Node,
+        report: &mut Report,
+    ) -> Option<Placed<&'n str>> {
+        let wrong = match node.scalar() {
+            Some((text, ScalarKind::Text)) => {
+                return Some(Placed { value: text, spot: node.spot });
+            }
+            Some((_, ScalarKind::Null)) => "must be text, not empty",
+            Some((_, ScalarKind::Number)) => "must be text; put the number in quotes",
+            Some((_, ScalarKind::Bool)) => "must be text; put the word in quotes",
+            None => "must be text, not a list or a map",
+        };
+        let message = format!("{}: {wrong}", self.name(key));
+        report.error(Code::FrontmatterType, node.spot, message);
+        None
+    }
+
+    /// The text under this key, of one line and not empty.
+    pub(crate) fn sentence(&self, key: &str, report: &mut Report) -> Option<Placed<&'n str>> {
+        let text = self.text(key, report)?;
+        self.one_line(key, text, report)
+    }
+
+    /// The text if it is one line and not empty; otherwise `frontmatter.value`.
+    pub(crate) fn one_line(
+        &self,
+        key: &str,
+        text: Placed<&'n str>,
+        report: &mut Report,
+    ) -> Option<Placed<&'n str>> {
+        let wrong = if text.value.trim().is_empty() {
+            "must not be empty"
+        } else if text.value.contains(['\n', '\r']) {
+            "must be one line"
+        } else if text.value.chars().any(char::is_control) {
+            "must not hold control characters"
+        } else {
+            return Some(text);
+        };
+        let message = format!("{}: {wrong}", self.name(key));
+        report.error(Code::FrontmatterValue, text.spot, message);
+        None
+    }
+
+    /// The number under this key as it is written, without quotes.
+    pub(crate) fn number(&self, key: &str, report: &mut Report) -> Option<Placed<&'n str>> {
+        let node = self.node(key, report)?;
+        if let Some((text, ScalarKind::Number)) = node.scalar() {
+            return Some(Placed { value: text, spot: node.spot });
+        }
+        let message = format!("{}: must be a number without quotes", self.name(key));
+        report.error(Code::FrontmatterType, node.spot, message);
+        None
+    }
+
+    /// The items of the list under this key.
+    pub(crate) fn list(&self, key: &str, report: &mut Report) -> Option<&'n [Node]> {
+        let node = self.node(key, report)?;
+        self.list_of(key, node, report)
+    }
+
+    /// This node as a list; another type is reported.
+    pub(crate) fn list_of(
+        &self,
+        key: &str,
+        node: &'n Node,
+        report: &mut Report,
+    ) -> Option<&'n [Node]> {
+        if let Value::List(items) = &node.value {
+            return Some(items);
+        }
+        let message = format!("{}: must be a list; `[]` if there is none", self.name(key));
+        report.error(Code::FrontmatterType, node.spot, message);
+        None
+    }
+
+    /// Reports every key that is neither known nor, where `extensible`, an extension.
+    pub(crate) fn refuse_unknown(&self, known: &[&str], extensible: bool, report: &mut Report) {
+        for entry in self.entries {
+            let key = entry.key.as_str();
+            if known.contains(&key) || key == "<<" || (extensible && is_extension(key)) {
+                continue;
+            }
+            let message = format!("{}{}: not a key of this schema", self.prefix, quote(key));
+            let hint = match key {
+                "sha256" | "description" | "name" | "path" if extensible => {
+                    "indent it under the list item that it belongs to"
+                }
+                _ if extensible => "remove it, or name an extension `x-…`",
+                _ => "remove it",
+            };
+            report.error_hint(Code::FrontmatterUnknownKey, entry.spot, message, hint);
+        }
+    }
+}
+
+fn is_extension(key: &str) -> bool {
+    key.strip_prefix("x-").is_some_and(|rest| !rest.is_empty())
+}

@@ -1,0 +1,130 @@
+//! The names of requests and results. An id is also a file name, so it must never be able to hold
+//! a slash, a control character or a leading dot, and none is made but by these constructors.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::digest::Sha256;
+use crate::time::UtcTime;
+
+const STAMP_LEN: usize = "YYYYMMDD-HHMMSSZ".len();
+const SLUG_MAX: usize = 64;
+
+/// The name of a request, `TR-YYYYMMDD-HHMMSSZ-<slug>` (seed 002, "File Naming").
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RequestId {
+    text: String,
+    date: UtcTime,
+}
+
+/// The name of a result, `TS-YYYYMMDD-HHMMSSZ-<request_id>`, or with `REFUSED-<16 hex digits>` in
+/// place of a request id that was not usable.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ResultId {
+    text: String,
+}
+
+/// The text is not an id; it says which form was expected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NotAnId(&'static str);
+
+impl fmt::Display for NotAnId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not of the form {}", self.0)
+    }
+}
+
+impl std::error::Error for NotAnId {}
+
+const REQUEST_FORM: NotAnId =
+    NotAnId("TR-YYYYMMDD-HHMMSSZ-<slug>, slug of 1 to 64 letters, digits, '.', '_', '-'");
+const RESULT_FORM: NotAnId = NotAnId("TS-YYYYMMDD-HHMMSSZ-<request_id>");
+
+impl RequestId {
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The date and time that the id itself names.
+    #[must_use]
+    pub fn date(&self) -> UtcTime {
+        self.date
+    }
+}
+
+impl FromStr for RequestId {
+    type Err = NotAnId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let rest = text.strip_prefix("TR-").ok_or(REQUEST_FORM)?;
+        let (stamp, slug) = rest.split_at_checked(STAMP_LEN).ok_or(REQUEST_FORM)?;
+        let slug = slug.strip_prefix('-').ok_or(REQUEST_FORM)?;
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        if slug.is_empty() || slug.len() > SLUG_MAX || !slug.bytes().all(allowed) {
+            return Err(REQUEST_FORM);
+        }
+        let date = UtcTime::from_compact(stamp, b'-').map_err(|_| REQUEST_FORM)?;
+        Ok(Self { text: text.to_owned(), date })
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl ResultId {
+    /// The id of the result of this request, made at this time.
+    #[must_use]
+    pub fn for_request(at: UtcTime, request: &RequestId) -> Self {
+        Self { text: format!("TS-{}-{request}", at.compact()) }
+    }
+
+    /// The id of the refusal of a file without a usable request id, by the file's digest.
+    #[must_use]
+    pub fn for_refused(at: UtcTime, file: &Sha256) -> Self {
+        let hex = file.to_string();
+        Self { text: format!("TS-{}-REFUSED-{}", at.compact(), &hex[..16]) }
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// What follows the date: the request's id, or `REFUSED-` and 16 hexadecimal digits.
+    pub(crate) fn subject(&self) -> &str {
+        self.text.get("TS-".len() + STAMP_LEN + 1..).unwrap_or("")
+    }
+}
+
+impl FromStr for ResultId {
+    type Err = NotAnId;
+
+    /// Reads our form and upstream's `TS-YYYYMMDDTHHMMSSZ-…`.
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let rest = text.strip_prefix("TS-").ok_or(RESULT_FORM)?;
+        let (stamp, subject) = rest.split_at_checked(STAMP_LEN).ok_or(RESULT_FORM)?;
+        let subject = subject.strip_prefix('-').ok_or(RESULT_FORM)?;
+        UtcTime::from_compact(stamp, b'-')
+            .or_else(|_| UtcTime::from_compact(stamp, b'T'))
+            .map_err(|_| RESULT_FORM)?;
+        let refused = subject.strip_prefix("REFUSED-").is_some_and(|hex| {
+            hex.len() == 16 && hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+        });
+        if !refused && subject.parse::<RequestId>().is_err() {
+            return Err(RESULT_FORM);
+        }
+        Ok(Self { text: text.to_owned() })
+    }
+}
+
+impl fmt::Display for ResultId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

@@ -1,0 +1,61 @@
+//! The words of a tool request and of a tool result: parse them, check them, explain what is
+//! wrong. This crate is pure: it must never open a file, read a clock or the environment, run
+//! anything or draw a random number, and it must never panic, whatever bytes it is given.
+//!
+//! The way in is [`Draft`]: bytes of a bounded size whose owner is known. [`Draft::check`] is the
+//! only constructor of [`Request`], the proof that the text is well-formed and complete by the
+//! normative schema (seed 002). Whether such a request may *run* is decided elsewhere.
+
+#![forbid(unsafe_code)]
+
+mod agreement;
+mod assemble;
+mod code;
+mod command;
+mod declared;
+mod digest;
+mod document;
+mod draft;
+mod extension;
+mod fields;
+mod id;
+mod intent;
+mod limits;
+mod lint;
+mod network;
+mod node;
+mod packages;
+mod paths;
+mod prose;
+mod report;
+mod request;
+mod result;
+mod risk;
+mod schema;
+mod secrets;
+mod sections;
+mod text;
+mod time;
+mod violation;
+
+pub use code::Code;
+pub use declared::{ExpectedOutput, Input};
+pub use digest::{NotASha256, Sha256, Sha256Stream};
+pub use draft::{Checked, Draft, OwnerUid, Place, Refused, TooLarge};
+pub use extension::Agent;
+pub use id::{NotAnId, RequestId, ResultId};
+pub use limits::CpuCores;
+pub use lint::{DocumentKind, Expect, lint};
+pub use network::{HostPort, Network};
+pub use request::{Backend, Constraint, Language, Request, RequestedBy};
+pub use result::{RESULT_BYTES_MAX, check_result, withheld};
+pub use risk::{Risk, RiskLevel, Sensitivity};
+pub use text::escape_line;
+pub use time::{NotATime, UtcTime};
+pub use violation::{Severity, Violation};
+
+/// The most bytes a request may have.
+pub const REQUEST_BYTES_MAX: usize = 256 * 1024;
+
+/// How far two clocks may differ before their times contradict each other, in seconds.
+pub const CLOCK_SKEW_SEC: i64 = 120;

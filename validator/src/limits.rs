@@ -1,0 +1,111 @@
+//! The three limits that a request asks for. A limit must be positive and small enough that no
+//! later arithmetic on it overflows; what is *allowed* is for policy.
+
+use std::fmt;
+
+use crate::code::Code;
+use crate::fields::{Fields, Placed};
+use crate::node::ScalarKind;
+use crate::report::Report;
+use crate::text::quote;
+
+/// One PiB in MiB: beyond any host, far below overflow in bytes.
+const MEMORY_MIB_MAX: u64 = 1 << 30;
+/// One year.
+const TIME_SEC_MAX: u64 = 366 * 24 * 3600;
+const CORES_MAX: u32 = 65_536;
+
+/// A number of processor cores in thousandths.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct CpuCores(u32);
+
+impl CpuCores {
+    /// Thousandths of a core; never zero.
+    #[must_use]
+    pub fn as_milli(self) -> u32 {
+        self.0
+    }
+
+    /// Reads digits, optionally a point and one to three more digits.
+    fn parse(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        if !digits(whole) || !digits(fraction) || fraction.len() > 3 || whole.len() > 6 {
+            return None;
+        }
+        let whole: u32 = whole.parse().ok()?;
+        let thousandths: u32 = format!("{fraction:0<3}").parse().ok()?;
+        let milli = whole.checked_mul(1000)?.checked_add(thousandths)?;
+        (milli > 0 && whole <= CORES_MAX).then_some(Self(milli))
+    }
+}
+
+impl fmt::Display for CpuCores {
+    /// The shortest decimal: `2`, `0.5`, `1.25`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, thousandths) = (self.0 / 1000, self.0 % 1000);
+        if thousandths == 0 {
+            return write!(f, "{whole}");
+        }
+        let fraction = format!("{thousandths:03}");
+        write!(f, "{whole}.{}", fraction.trim_end_matches('0'))
+    }
+}
+
+pub(crate) struct Limits {
+    pub(crate) cpu: Option<CpuCores>,
+    pub(crate) memory_mib: Option<u64>,
+    pub(crate) time_sec: Option<u64>,
+}
+
+impl Limits {
+    pub(crate) fn read(fields: &Fields<'_>, report: &mut Report) -> Self {
+        Self {
+            cpu: cpu(fields, report),
+            memory_mib: whole(
+                fields.number("memory_limit_mb", report),
+                (Code::LimitsMemory, "`memory_limit_mb`: a positive whole number of MiB"),
+                MEMORY_MIB_MAX,
+                report,
+            ),
+            time_sec: whole(
+                fields.number("time_limit_sec", report),
+                (Code::LimitsTime, "`time_limit_sec`: a positive whole number of seconds"),
+                TIME_SEC_MAX,
+                report,
+            ),
+        }
+    }
+}
+
+fn cpu(fields: &Fields<'_>, report: &mut Report) -> Option<CpuCores> {
+    let node = fields.node("cpu_limit", report)?;
+    let Some((text, ScalarKind::Number | ScalarKind::Text)) = node.scalar() else {
+        let message = "`cpu_limit`: must be a decimal number of cores";
+        report.error(Code::FrontmatterType, node.spot, message);
+        return None;
+    };
+    let cores = CpuCores::parse(text);
+    if cores.is_none() {
+        let message = format!("`cpu_limit`: {} is not a positive number of cores", quote(text));
+        let hint = "such as \"2\" or \"0.5\", with at most three decimals";
+        report.error_hint(Code::LimitsCpu, node.spot, message, hint);
+    }
+    cores
+}
+
+fn whole(
+    text: Option<Placed<&str>>,
+    (code, form): (Code, &str),
+    max: u64,
+    report: &mut Report,
+) -> Option<u64> {
+    let text = text?;
+    let digits = !text.value.starts_with('0') && text.value.bytes().all(|b| b.is_ascii_digit());
+    let value = text.value.parse().ok().filter(|value| digits && *value <= max);
+    if value.is_none() {
+        let message = format!("{form} of at most {max}, not {}", quote(text.value));
+        report.error(code, text.spot, message);
+    }
+    value
+}

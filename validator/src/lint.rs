@@ -1,0 +1,95 @@
+//! What `toolexec lint` says of a file, whatever it is. It must never yield a request: a lint that
+//! is content is no proof of anything.
+
+use crate::REQUEST_BYTES_MAX;
+use crate::assemble;
+use crate::code::Code;
+use crate::document::{Document, RESULT_FRONT};
+use crate::fields::Fields;
+use crate::report::Report;
+use crate::result;
+use crate::schema::Asked;
+use crate::text;
+use crate::time::UtcTime;
+use crate::violation::{Severity, Violation};
+
+/// What a file says that it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DocumentKind {
+    /// A tool request, by `request_type` or a name beginning with `TR-`.
+    Request,
+    /// A tool result, by `result_type` or a name beginning with `TS-`.
+    Result,
+    /// Neither; it is checked as a request.
+    Unknown,
+}
+
+impl DocumentKind {
+    /// `request`, `result` or `unknown`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Result => "result",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Whether the approval fields must be filled in already.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Expect {
+    /// They must be.
+    Approved,
+    /// A missing or empty one is only warned of.
+    DraftOnly,
+}
+
+/// Checks a file as what it says it is, and returns every violation by place.
+#[must_use]
+pub fn lint(
+    bytes: &[u8],
+    file_name: &str,
+    expect: Expect,
+    now: UtcTime,
+) -> (DocumentKind, Vec<Violation>) {
+    let kind = kind(bytes, file_name);
+    if kind == DocumentKind::Result {
+        return (kind, result::check_result(bytes, file_name));
+    }
+    if bytes.len() > REQUEST_BYTES_MAX {
+        let message = format!("file: {} bytes; the limit is {REQUEST_BYTES_MAX}", bytes.len());
+        return (kind, vec![Violation::error(Code::TextTooLarge, message)]);
+    }
+    let asked = Asked {
+        file_name,
+        file_name_severity: Severity::Warning,
+        approval_severity: match expect {
+            Expect::Approved => Severity::Error,
+            Expect::DraftOnly => Severity::Warning,
+        },
+        now,
+    };
+    (kind, assemble::read(bytes, &asked).violations)
+}
+
+fn kind(bytes: &[u8], file_name: &str) -> DocumentKind {
+    let by_name = match file_name {
+        name if name.starts_with("TR-") => DocumentKind::Request,
+        name if name.starts_with("TS-") => DocumentKind::Result,
+        _ => DocumentKind::Unknown,
+    };
+    if bytes.len() > result::RESULT_BYTES_MAX {
+        return by_name;
+    }
+    let mut unread = Report::default();
+    let text = text::decode(bytes, &mut unread);
+    let document = Document::read(&text, RESULT_FRONT, &mut unread);
+    let fields =
+        document.front.as_ref().and_then(|node| Fields::of(node, String::new(), &mut unread));
+    match fields {
+        Some(fields) if fields.peek("request_type").is_some() => DocumentKind::Request,
+        Some(fields) if fields.peek("result_type").is_some() => DocumentKind::Result,
+        _ => by_name,
+    }
+}

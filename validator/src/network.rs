@@ -1,0 +1,156 @@
+//! What network a request asks for: none, or hosts by name. Only the form is checked here; nothing
+//! is resolved, and no host is ever allowed by this module.
+
+use std::fmt;
+use std::net::Ipv4Addr;
+
+use crate::code::Code;
+use crate::fields::Fields;
+use crate::report::{Report, Spot};
+use crate::text::quote;
+
+const PORT_HTTPS: u16 = 443;
+
+/// A host name (or IPv4 address) in lower case, and a TCP port.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct HostPort {
+    host: String,
+    port: u16,
+}
+
+impl HostPort {
+    /// The host, in lower case.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The TCP port; 443 if the request named none.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (host, port) = match text.split_once(':') {
+            None => (text, PORT_HTTPS),
+            Some((host, digits)) => {
+                let plain = digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
+                (host, digits.parse().ok().filter(|_| plain)?)
+            }
+        };
+        is_host(host).then(|| Self { host: host.to_ascii_lowercase(), port })
+    }
+}
+
+impl fmt::Display for HostPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+fn is_host(host: &str) -> bool {
+    let label = |label: &str| {
+        !label.is_empty()
+            && label.len() <= 63
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    if host.len() > 253 || !host.split('.').all(label) {
+        return false;
+    }
+    // `127.1` or `0x7f.1` would be an address to some resolvers: only four decimals may be one.
+    let last = host.rsplit('.').next().unwrap_or(host);
+    let numeric = last.starts_with(|c: char| c.is_ascii_digit());
+    !numeric || host.parse::<Ipv4Addr>().is_ok()
+}
+
+/// The network that a request asks for (seed 002, `network` and `network_allowlist`).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Network {
+    /// No network at all.
+    None,
+    /// These hosts and no others; the list may be empty.
+    Allowlist(Vec<HostPort>),
+}
+
+impl Network {
+    /// `none` or `allowlist`.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Allowlist(_) => "allowlist",
+        }
+    }
+
+    /// The hosts asked for.
+    #[must_use]
+    pub fn hosts(&self) -> &[HostPort] {
+        match self {
+            Self::None => &[],
+            Self::Allowlist(hosts) => hosts,
+        }
+    }
+
+    pub(crate) fn read(fields: &Fields<'_>, report: &mut Report) -> Option<Self> {
+        let listed = fields.peek("network_allowlist");
+        let list_spot = listed.map_or(fields.spot(), |node| node.spot);
+        let hosts = listed.and_then(|_| hosts(fields, report));
+        let (value, spot) = match fields.peek("network") {
+            None => ("none", fields.spot()),
+            Some(node) => {
+                let text = fields.text_of("network", node, report)?;
+                (text.value, text.spot)
+            }
+        };
+        match value {
+            "none" => {
+                if hosts.as_ref().is_some_and(|hosts| !hosts.is_empty()) {
+                    unused(list_spot, report);
+                }
+                Some(Self::None)
+            }
+            "allowlist" => {
+                if listed.is_none() {
+                    let message = "`network_allowlist`: missing, although `network` is `allowlist`";
+                    report.error(Code::NetworkAllowlistMissing, spot, message);
+                }
+                hosts.map(Self::Allowlist)
+            }
+            other => {
+                let message = format!("`network`: {} is not a value", quote(other));
+                report.error_hint(Code::NetworkValue, spot, message, "write none or allowlist");
+                None
+            }
+        }
+    }
+}
+
+fn unused(spot: Spot, report: &mut Report) {
+    let message = "`network_allowlist`: hosts are listed although `network` is `none`";
+    let hint = "write `[]`, or `network: \"allowlist\"`";
+    report.error_hint(Code::NetworkAllowlistUnused, spot, message, hint);
+}
+
+fn hosts(fields: &Fields<'_>, report: &mut Report) -> Option<Vec<HostPort>> {
+    let mut hosts: Vec<HostPort> = Vec::new();
+    for item in fields.list("network_allowlist", report)? {
+        let Some(text) = fields.text_of("network_allowlist", item, report) else { continue };
+        match HostPort::parse(text.value) {
+            Some(host) if hosts.contains(&host) => {
+                let message = format!("`network_allowlist`: {host} appears twice");
+                report.warning(Code::NetworkHost, text.spot, message);
+            }
+            Some(host) => hosts.push(host),
+            None => {
+                let shown = quote(text.value);
+                let message = format!("`network_allowlist`: {shown} is not a host");
+                let hint = "write `host` or `host:port`; no URL, path or wildcard";
+                report.error_hint(Code::NetworkHost, text.spot, message, hint);
+            }
+        }
+    }
+    Some(hosts)
+}

@@ -1,0 +1,83 @@
+//! Where violations are gathered while a document is read. It must never forget that there was an
+//! error, even when it stops keeping rows to stay small on hostile input.
+
+use crate::code::Code;
+use crate::violation::{Severity, Violation};
+
+/// Enough for any honest document; a hostile one cannot make the report grow with its size.
+const ROWS_MAX: usize = 500;
+
+/// A place in the document: line and column from 1, zero for "as a whole".
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Spot {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+}
+
+impl Spot {
+    pub(crate) const WHOLE_FILE: Self = Self { line: 0, column: 0 };
+
+    pub(crate) fn new(line: usize, column: usize) -> Self {
+        Self { line, column }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Report {
+    errors: Vec<Violation>,
+    warnings: Vec<Violation>,
+    failed: bool,
+}
+
+impl Report {
+    pub(crate) fn add(&mut self, violation: Violation) {
+        let rows = match violation.severity {
+            Severity::Error => {
+                self.failed = true;
+                &mut self.errors
+            }
+            Severity::Warning => &mut self.warnings,
+        };
+        if rows.len() < ROWS_MAX {
+            rows.push(violation);
+        }
+    }
+
+    pub(crate) fn error(&mut self, code: Code, spot: Spot, message: impl Into<String>) {
+        self.add(Violation::error(code, message).at(spot.line, spot.column));
+    }
+
+    pub(crate) fn error_hint(
+        &mut self,
+        code: Code,
+        spot: Spot,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.add(Violation::error(code, message).at(spot.line, spot.column).hint(hint));
+    }
+
+    pub(crate) fn warning(&mut self, code: Code, spot: Spot, message: impl Into<String>) {
+        self.add(Violation::warning(code, message).at(spot.line, spot.column));
+    }
+
+    /// Whether any error was added, kept as a row or not.
+    pub(crate) fn failed(&self) -> bool {
+        self.failed
+    }
+
+    /// The rows by place. A warning is dropped if its code was given for that line already.
+    pub(crate) fn into_rows(self) -> Vec<Violation> {
+        let mut rows = self.errors;
+        rows.extend(self.warnings);
+        rows.sort_by_cached_key(|row| {
+            (row.line, row.code.as_str(), row.severity == Severity::Warning, row.column)
+        });
+        rows.dedup_by(|later, first| {
+            let told = later.message == first.message || later.severity == Severity::Warning;
+            told && later.code == first.code && later.line == first.line
+        });
+        rows.sort_by_cached_key(|row| (row.line, row.column, row.code.as_str()));
+        rows
+    }
+}

@@ -1,0 +1,324 @@
+//! A well-formed request: the proof that the text was checked. It must never be made but by the
+//! check, so it has no public field, no `Clone` and no `Default`. It says nothing about approval.
+
+use crate::declared::{ExpectedOutput, Input};
+use crate::digest::Sha256;
+use crate::draft::OwnerUid;
+use crate::extension::Agent;
+use crate::id::RequestId;
+use crate::limits::CpuCores;
+use crate::network::Network;
+use crate::risk::Risk;
+use crate::time::UtcTime;
+
+/// Who wrote the request, by its own words (seed 002, `requested_by`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RequestedBy {
+    /// `human`
+    Human,
+    /// `core_draft`
+    CoreDraft,
+}
+
+impl RequestedBy {
+    /// `human` or `core_draft`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::CoreDraft => "core_draft",
+        }
+    }
+}
+
+/// The language of the tool (seed 002, `language`).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Language {
+    /// `python`
+    Python,
+    /// `node`
+    Node,
+    /// `ts`
+    Ts,
+    /// `go`
+    Go,
+    /// `ruby`
+    Ruby,
+}
+
+impl Language {
+    /// Every language, in the seed's order.
+    pub const ALL: [Self; 5] = [Self::Python, Self::Node, Self::Ts, Self::Go, Self::Ruby];
+
+    /// The word of the schema.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Python => "python",
+            Self::Node => "node",
+            Self::Ts => "ts",
+            Self::Go => "go",
+            Self::Ruby => "ruby",
+        }
+    }
+}
+
+/// The lane that a request names (upstream's later key `backend`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Backend {
+    /// `ERA`
+    Era,
+    /// `monty`; no request that names it passes, for that lane is not built.
+    Monty,
+    /// `confined`
+    Confined,
+}
+
+impl Backend {
+    /// The word of the schema.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Era => "ERA",
+            Self::Monty => "monty",
+            Self::Confined => "confined",
+        }
+    }
+}
+
+/// One sentence of `constraints`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Constraint(String);
+
+impl Constraint {
+    /// The three that are always enforced (seed 002).
+    pub const SEED: [&'static str; 3] =
+        ["No network unless allowlisted", "No writes outside /out", "No persistence"];
+
+    pub(crate) fn new(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// The sentence.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it is one of the seed's three; any other is stated, not enforced.
+    #[must_use]
+    pub fn is_seed(&self) -> bool {
+        Self::SEED.contains(&self.0.as_str())
+    }
+}
+
+/// What the check read; only [`Request`] makes it a proof.
+pub(crate) struct Parts {
+    pub(crate) id: RequestId,
+    pub(crate) created: UtcTime,
+    pub(crate) approved: UtcTime,
+    pub(crate) approved_by: String,
+    pub(crate) requested_by: RequestedBy,
+    pub(crate) purpose: String,
+    pub(crate) language: Language,
+    pub(crate) backend: Option<Backend>,
+    pub(crate) network: Network,
+    pub(crate) cpu: CpuCores,
+    pub(crate) memory_limit_mb: u64,
+    pub(crate) time_limit_sec: u64,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) outputs_expected: Vec<ExpectedOutput>,
+    pub(crate) constraints: Vec<Constraint>,
+    pub(crate) argv: Vec<String>,
+    pub(crate) command_line: String,
+    pub(crate) risk: Risk,
+    pub(crate) requester: Option<String>,
+    pub(crate) audience: Option<String>,
+    pub(crate) agent: Option<Agent>,
+}
+
+/// A request that is well-formed by the normative schema (seed 002). Whether it is approved, by
+/// whom, and whether it may run here is not said.
+#[must_use]
+pub struct Request {
+    bytes: Vec<u8>,
+    sha256: Sha256,
+    file_name: String,
+    owner: OwnerUid,
+    intent_sha256: Sha256,
+    parts: Parts,
+}
+
+impl Request {
+    pub(crate) fn new(
+        (bytes, sha256): (Vec<u8>, Sha256),
+        file_name: String,
+        owner: OwnerUid,
+        parts: Parts,
+    ) -> Self {
+        let intent_sha256 = crate::intent::digest(&parts);
+        Self { bytes, sha256, file_name, owner, intent_sha256, parts }
+    }
+
+    /// The exact bytes that were checked.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The digest of the exact bytes.
+    #[must_use]
+    pub fn sha256(&self) -> Sha256 {
+        self.sha256
+    }
+
+    /// The user who owns the file.
+    #[must_use]
+    pub fn owner(&self) -> OwnerUid {
+        self.owner
+    }
+
+    /// The name of the file, without directories.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        &self.file_name
+    }
+
+    /// `request_id`.
+    #[must_use]
+    pub fn id(&self) -> &RequestId {
+        &self.parts.id
+    }
+
+    /// `created_utc`.
+    #[must_use]
+    pub fn created(&self) -> UtcTime {
+        self.parts.created
+    }
+
+    /// `approved_utc`.
+    #[must_use]
+    pub fn approved(&self) -> UtcTime {
+        self.parts.approved
+    }
+
+    /// `approved_by`: a name in the text, verified by nobody yet.
+    #[must_use]
+    pub fn approved_by(&self) -> &str {
+        &self.parts.approved_by
+    }
+
+    /// `requested_by`.
+    #[must_use]
+    pub fn requested_by(&self) -> RequestedBy {
+        self.parts.requested_by
+    }
+
+    /// `purpose`: one sentence.
+    #[must_use]
+    pub fn purpose(&self) -> &str {
+        &self.parts.purpose
+    }
+
+    /// `language`.
+    #[must_use]
+    pub fn language(&self) -> Language {
+        self.parts.language
+    }
+
+    /// `backend`; None means the policy's default lane.
+    #[must_use]
+    pub fn backend(&self) -> Option<Backend> {
+        self.parts.backend
+    }
+
+    /// `network` with `network_allowlist`.
+    #[must_use]
+    pub fn network(&self) -> &Network {
+        &self.parts.network
+    }
+
+    /// `cpu_limit`, in cores.
+    #[must_use]
+    pub fn cpu(&self) -> CpuCores {
+        self.parts.cpu
+    }
+
+    /// `memory_limit_mb`, in MiB.
+    #[must_use]
+    pub fn memory_limit_mb(&self) -> u64 {
+        self.parts.memory_limit_mb
+    }
+
+    /// `time_limit_sec`, in seconds.
+    #[must_use]
+    pub fn time_limit_sec(&self) -> u64 {
+        self.parts.time_limit_sec
+    }
+
+    /// `inputs`, in the order of the text.
+    #[must_use]
+    pub fn inputs(&self) -> &[Input] {
+        &self.parts.inputs
+    }
+
+    /// `outputs_expected`, in the order of the text.
+    #[must_use]
+    pub fn outputs_expected(&self) -> &[ExpectedOutput] {
+        &self.parts.outputs_expected
+    }
+
+    /// `constraints`, in the order of the text.
+    #[must_use]
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.parts.constraints
+    }
+
+    /// The words of the command; at least one.
+    #[must_use]
+    pub fn argv(&self) -> &[String] {
+        &self.parts.argv
+    }
+
+    /// The command as written, without the space around it.
+    #[must_use]
+    pub fn command_line(&self) -> &str {
+        &self.parts.command_line
+    }
+
+    /// The risk assessment.
+    #[must_use]
+    pub fn risk(&self) -> &Risk {
+        &self.parts.risk
+    }
+
+    /// `x-requester`.
+    #[must_use]
+    pub fn requester(&self) -> Option<&str> {
+        self.parts.requester.as_deref()
+    }
+
+    /// `x-audience`.
+    #[must_use]
+    pub fn audience(&self) -> Option<&str> {
+        self.parts.audience.as_deref()
+    }
+
+    /// `x-agent`.
+    #[must_use]
+    pub fn agent(&self) -> Option<&Agent> {
+        self.parts.agent.as_ref()
+    }
+
+    /// What the request means to do, as a digest that filling in the approval does not change.
+    #[must_use]
+    pub fn intent_sha256(&self) -> Sha256 {
+        self.intent_sha256
+    }
+}
+
+impl std::fmt::Debug for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Request({})", self.parts.id)
+    }
+}

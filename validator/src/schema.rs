@@ -1,0 +1,249 @@
+//! The keys that say what a request is and who approved it: type, version, id, dates, people,
+//! language, lane. A name in the text must never be taken here for a verified approval.
+
+use crate::CLOCK_SKEW_SEC;
+use crate::code::Code;
+use crate::fields::{Fields, Placed};
+use crate::id::RequestId;
+use crate::node::ScalarKind;
+use crate::report::{Report, Spot};
+use crate::request::{Backend, Language, RequestedBy};
+use crate::text::quote;
+use crate::time::UtcTime;
+use crate::violation::{Severity, Violation};
+
+const DAY_SEC: i64 = 24 * 3600;
+
+pub(crate) struct Identity {
+    pub(crate) id: Option<RequestId>,
+    pub(crate) created: Option<UtcTime>,
+    pub(crate) approved: Option<UtcTime>,
+    pub(crate) approved_by: Option<String>,
+    pub(crate) requested_by: Option<RequestedBy>,
+    pub(crate) purpose: Option<String>,
+    pub(crate) language: Option<Language>,
+    pub(crate) backend: Option<Backend>,
+}
+
+/// What the surroundings ask of the approval and the file name.
+pub(crate) struct Asked<'a> {
+    pub(crate) file_name: &'a str,
+    pub(crate) file_name_severity: Severity,
+    pub(crate) approval_severity: Severity,
+    pub(crate) now: UtcTime,
+}
+
+impl Identity {
+    pub(crate) fn read(fields: &Fields<'_>, asked: &Asked<'_>, report: &mut Report) -> Self {
+        document_type(fields, "request_type", "tool_request", report);
+        version(fields, report);
+        let id = request_id(fields, asked, report);
+        let created = fields.text("created_utc", report);
+        let created = created.and_then(|text| timestamp("created_utc", text, report));
+        let requested_by = requested_by(fields, report);
+        let approved_by = approval(fields, "approved_by", asked, report)
+            .and_then(|text| fields.one_line("approved_by", text, report))
+            .map(|text| text.value.to_owned());
+        let approved = approval(fields, "approved_utc", asked, report)
+            .and_then(|text| timestamp("approved_utc", text, report));
+        check_dates(id.as_ref(), created, approved, asked.now, report);
+        Self {
+            id: id.map(|id| id.value),
+            created: created.map(|at| at.value),
+            approved: approved.map(|at| at.value),
+            approved_by,
+            requested_by,
+            purpose: fields.sentence("purpose", report).map(|text| text.value.to_owned()),
+            language: language(fields, report),
+            backend: backend(fields, report),
+        }
+    }
+}
+
+pub(crate) fn document_type(fields: &Fields<'_>, key: &str, value: &str, report: &mut Report) {
+    if let Some(text) = fields.text(key, report)
+        && text.value != value
+    {
+        let message = format!("`{key}`: must be {value}, not {}", quote(text.value));
+        report.error(Code::SchemaRequestType, text.spot, message);
+    }
+}
+
+pub(crate) fn version(fields: &Fields<'_>, report: &mut Report) {
+    let Some(node) = fields.node("schema_version", report) else { return };
+    match node.scalar() {
+        Some(("1", ScalarKind::Number | ScalarKind::Text)) => {}
+        Some((_, ScalarKind::Number | ScalarKind::Text)) => {
+            report.error(Code::SchemaVersion, node.spot, "`schema_version`: must be 1");
+        }
+        _ => report.error(Code::FrontmatterType, node.spot, "`schema_version`: must be 1"),
+    }
+}
+
+fn request_id(
+    fields: &Fields<'_>,
+    asked: &Asked<'_>,
+    report: &mut Report,
+) -> Option<Placed<RequestId>> {
+    let text = fields.text("request_id", report)?;
+    let id: RequestId = match text.value.parse() {
+        Ok(id) => id,
+        Err(error) => {
+            let message = format!("`request_id`: {} is {error}", quote(text.value));
+            report.error(Code::SchemaRequestId, text.spot, message);
+            return None;
+        }
+    };
+    check_file_name(asked, id.as_str(), report);
+    Some(Placed { value: id, spot: text.spot })
+}
+
+fn check_file_name(asked: &Asked<'_>, id: &str, report: &mut Report) {
+    if asked.file_name.strip_suffix(".md") == Some(id) {
+        return;
+    }
+    let message = format!("{}: the file is not named after its id", quote(asked.file_name));
+    let row = match asked.file_name_severity {
+        Severity::Error => Violation::error(Code::SchemaFileName, message),
+        Severity::Warning => Violation::warning(Code::SchemaFileName, message),
+    };
+    report.add(row.hint(format!("name it {id}.md")));
+}
+
+pub(crate) fn timestamp(
+    key: &str,
+    text: Placed<&str>,
+    report: &mut Report,
+) -> Option<Placed<UtcTime>> {
+    match text.value.parse() {
+        Ok(value) => Some(Placed { value, spot: text.spot }),
+        Err(_) => {
+            let message = format!("`{key}`: {} is not a real UTC time", quote(text.value));
+            let hint = "write YYYY-MM-DDTHH:MM:SSZ";
+            report.error_hint(Code::SchemaTimestamp, text.spot, message, hint);
+            None
+        }
+    }
+}
+
+fn check_dates(
+    id: Option<&Placed<RequestId>>,
+    created: Option<Placed<UtcTime>>,
+    approved: Option<Placed<UtcTime>>,
+    now: UtcTime,
+    report: &mut Report,
+) {
+    if let (Some(id), Some(created)) = (id, created)
+        && (id.value.date().unix() - created.value.unix()).abs() > DAY_SEC
+    {
+        let message = "`request_id`: its date is more than a day from `created_utc`";
+        report.error(Code::SchemaRequestId, id.spot, message);
+    }
+    let Some(approved) = approved else { return };
+    if let Some(created) = created
+        && created.value.unix() > approved.value.unix() + CLOCK_SKEW_SEC
+    {
+        let message = "`approved_utc`: lies before `created_utc`";
+        report.error(Code::ApprovalDateOrder, approved.spot, message);
+    } else if approved.value.unix() > now.unix() + CLOCK_SKEW_SEC {
+        let message = format!("`approved_utc`: lies in the future; it is {now} now");
+        report.error(Code::ApprovalDateOrder, approved.spot, message);
+    }
+}
+
+/// The text of an approval key, unless it is missing or empty.
+fn approval<'n>(
+    fields: &Fields<'n>,
+    key: &str,
+    asked: &Asked<'_>,
+    report: &mut Report,
+) -> Option<Placed<&'n str>> {
+    let node = fields.peek(key);
+    let empty = node.is_none_or(|node| {
+        node.is_null() || node.scalar().is_some_and(|(text, _)| text.trim().is_empty())
+    });
+    if !empty {
+        return node.and_then(|node| fields.text_of(key, node, report));
+    }
+    let spot = node.map_or(fields.spot(), |node| node.spot);
+    let message = format!("`{key}`: missing or empty: nobody has approved this request");
+    let row = match asked.approval_severity {
+        Severity::Error => Violation::error(Code::ApprovalMissing, message),
+        Severity::Warning => Violation::warning(Code::ApprovalMissing, message),
+    };
+    report.add(row.at(spot.line, spot.column));
+    None
+}
+
+fn requested_by(fields: &Fields<'_>, report: &mut Report) -> Option<RequestedBy> {
+    let text = fields.text("requested_by", report)?;
+    match text.value {
+        "human" => Some(RequestedBy::Human),
+        "core_draft" => Some(RequestedBy::CoreDraft),
+        other => {
+            let message = format!("`requested_by`: {} is not a value", quote(other));
+            let hint = "write human or core_draft";
+            report.error_hint(Code::FrontmatterValue, text.spot, message, hint);
+            None
+        }
+    }
+}
+
+const SHELLS: [&str; 14] = [
+    "shell_forbidden",
+    "shell",
+    "sh",
+    "bash",
+    "zsh",
+    "dash",
+    "ksh",
+    "ash",
+    "fish",
+    "csh",
+    "tcsh",
+    "powershell",
+    "pwsh",
+    "cmd",
+];
+
+fn language(fields: &Fields<'_>, report: &mut Report) -> Option<Language> {
+    let text = fields.text("language", report)?;
+    let language = Language::ALL.into_iter().find(|language| language.as_str() == text.value);
+    if language.is_none() {
+        let lower = text.value.to_ascii_lowercase();
+        let (code, what) = if SHELLS.contains(&lower.as_str()) {
+            (Code::LanguageShell, "is a shell, and shells are forbidden")
+        } else {
+            (Code::LanguageUnknown, "is not a known language")
+        };
+        let message = format!("`language`: {} {what}", quote(text.value));
+        let hint = "write python, node, ts, go or ruby";
+        report.error_hint(code, text.spot, message, hint);
+    }
+    language
+}
+
+fn backend(fields: &Fields<'_>, report: &mut Report) -> Option<Backend> {
+    fields.peek("backend")?;
+    let text = fields.text("backend", report)?;
+    match text.value {
+        "ERA" => Some(Backend::Era),
+        "confined" => Some(Backend::Confined),
+        "monty" => {
+            report_monty(text.spot, report);
+            Some(Backend::Monty)
+        }
+        other => {
+            let message = format!("`backend`: {} is not a value", quote(other));
+            let hint = "write ERA or confined, or leave the key out";
+            report.error_hint(Code::BackendValue, text.spot, message, hint);
+            None
+        }
+    }
+}
+
+fn report_monty(spot: Spot, report: &mut Report) {
+    let message = "`backend`: the monty lane is not built here; nothing runs in another instead";
+    let hint = "rewrite it with `## Command` and a declared script, without `backend: monty`";
+    report.error_hint(Code::BackendUnavailable, spot, message, hint);
+}

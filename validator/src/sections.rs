@@ -1,0 +1,154 @@
+//! The second-level sections of a document, by source lines. A heading counts only if a Markdown
+//! reader sees the same heading: what a person approves must never differ from what is read here.
+
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
+
+use crate::code::Code;
+use crate::document::Document;
+use crate::report::{Report, Spot};
+use crate::text::{Line, quote};
+
+pub(crate) struct Section<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) spot: Spot,
+    /// The lines below the heading, up to the next one.
+    pub(crate) lines: Vec<Line<'a>>,
+}
+
+pub(crate) struct Sections<'a> {
+    /// The lines before the first section.
+    pub(crate) prose: Vec<Line<'a>>,
+    pub(crate) all: Vec<Section<'a>>,
+    /// The lines of headings that a Markdown reader does not see as headings.
+    hidden: Vec<usize>,
+}
+
+impl<'a> Sections<'a> {
+    /// Reads the sections and reports headings that source and Markdown disagree about.
+    pub(crate) fn read(document: &Document<'a>, wanted: &[&str], report: &mut Report) -> Self {
+        let mut prose = Vec::new();
+        let mut all: Vec<Section<'a>> = Vec::new();
+        for line in &document.body_lines {
+            if let Some(title) = heading(line.text) {
+                let spot = Spot::new(line.number, 1);
+                all.push(Section { title, spot, lines: Vec::new() });
+            } else if let Some(section) = all.last_mut() {
+                section.lines.push(*line);
+            } else {
+                prose.push(*line);
+            }
+        }
+        let seen = markdown_headings(document);
+        let hidden = report_disagreements(document, &all, &seen, wanted, report);
+        Self { prose, all, hidden }
+    }
+
+    /// The first section of this title, whether a Markdown reader sees it or not.
+    pub(crate) fn get(&self, title: &str) -> Option<&Section<'a>> {
+        self.all.iter().find(|section| section.title == title)
+    }
+
+    pub(crate) fn is_hidden(&self, section: &Section<'_>) -> bool {
+        self.hidden.binary_search(&section.spot.line).is_ok()
+    }
+
+    /// Reports what is missing, doubled, out of order or unexpected.
+    pub(crate) fn check(&self, wanted: &[&str], report: &mut Report) {
+        let mut found: Vec<&str> = Vec::new();
+        let mut latest = 0;
+        for section in &self.all {
+            let Some(rank) = wanted.iter().position(|title| *title == section.title) else {
+                report_unexpected(section, wanted, report);
+                continue;
+            };
+            let name = format!("`## {}`", section.title);
+            if found.contains(&section.title) {
+                let message = format!("{name}: the section appears twice");
+                report.error(Code::SectionDuplicate, section.spot, message);
+                continue;
+            }
+            if rank < latest {
+                let message = format!("{name}: the section stands too late");
+                let hint = format!("the order is {}", wanted.join(", "));
+                report.error_hint(Code::SectionOrder, section.spot, message, hint);
+            }
+            latest = latest.max(rank);
+            found.push(section.title);
+        }
+        for title in wanted.iter().filter(|title| !found.contains(*title)) {
+            let message = format!("`## {title}`: the section is missing");
+            let hint = format!("begin a line with exactly `## {title}`");
+            report.error_hint(Code::SectionMissing, Spot::WHOLE_FILE, message, hint);
+        }
+    }
+}
+
+fn report_unexpected(section: &Section<'_>, wanted: &[&str], report: &mut Report) {
+    let message = format!("{}: not a section of this schema", quote(section.title));
+    let plain = section.title.trim_end_matches('#').trim();
+    let meant = wanted.iter().find(|title| title.eq_ignore_ascii_case(plain));
+    let hint = match meant {
+        Some(title) => format!("write exactly `## {title}`"),
+        None => "use `###` for headings inside a section".to_owned(),
+    };
+    report.error_hint(Code::SectionUnexpected, section.spot, message, hint);
+}
+
+/// The title, if the line is a second-level heading by its source.
+fn heading(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("##")?;
+    (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim())
+}
+
+/// The lines that hold second-level headings for a Markdown reader, ascending.
+fn markdown_headings(document: &Document<'_>) -> Vec<usize> {
+    let parser = Parser::new_ext(document.body, Options::empty()).into_offset_iter();
+    let mut found: Vec<usize> = parser
+        .filter_map(|(event, range)| match event {
+            Event::Start(Tag::Heading { level: HeadingLevel::H2, .. }) => {
+                let at = range.start + document.body_offset;
+                let after = document.body_lines.partition_point(|line| line.offset <= at);
+                after.checked_sub(1).and_then(|index| document.body_lines.get(index))
+            }
+            _ => None,
+        })
+        .map(|line| line.number)
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+/// Returns the lines of the headings that are hidden from a Markdown reader.
+fn report_disagreements(
+    document: &Document<'_>,
+    all: &[Section<'_>],
+    seen: &[usize],
+    wanted: &[&str],
+    report: &mut Report,
+) -> Vec<usize> {
+    let mut hidden = Vec::new();
+    for section in all.iter().filter(|section| seen.binary_search(&section.spot.line).is_err()) {
+        hidden.push(section.spot.line);
+        if wanted.contains(&section.title) {
+            report.error_hint(
+                Code::SectionMissing,
+                section.spot,
+                format!("`## {}`: a Markdown reader does not see this heading", section.title),
+                "it stands in a code fence, an HTML comment or an HTML block; close that first",
+            );
+        }
+    }
+    for number in
+        seen.iter().filter(|n| all.binary_search_by_key(*n, |section| section.spot.line).is_err())
+    {
+        let base = document.body_lines.first().map_or(0, |line| line.number);
+        let text = document.body_lines.get(number - base).map_or("", |line| line.text);
+        report.error_hint(
+            Code::SectionUnexpected,
+            Spot::new(*number, 1),
+            format!("{}: a Markdown reader sees a second-level heading here", quote(text)),
+            "write sections as `## Title` at the start of a line; no `---` line under text",
+        );
+    }
+    hidden
+}

@@ -1,0 +1,352 @@
+//! Front matter, sections and text of a request: for every code a text that breaks the rule, next
+//! to the valid request that does not.
+
+mod support;
+use support::{ID, checked, errors, expect, now, valid, warnings, with};
+use validator::{Draft, OwnerUid, Place, REQUEST_BYTES_MAX, RiskLevel, Sensitivity, Sha256};
+
+#[test]
+fn the_seeds_example_is_valid() {
+    let checked = checked(valid());
+    assert!(checked.violations.is_empty(), "{:#?}", checked.violations);
+    let request = checked.verdict.ok().unwrap();
+    assert_eq!(request.id().as_str(), ID);
+    assert_eq!(request.sha256(), Sha256::of(valid().as_bytes()));
+    assert_eq!(request.cpu().as_milli(), 2000);
+    assert_eq!(request.inputs()[1].name(), "script.py");
+    assert_eq!(request.outputs_expected()[0].path(), "output.json");
+    assert!(request.constraints().iter().all(validator::Constraint::is_seed));
+    assert_eq!(request.risk().level(), RiskLevel::Low);
+    assert_eq!(request.risk().sensitivity(), Sensitivity::Public);
+    assert_eq!(request.risk().justification(), "reads one table and writes its mean");
+}
+
+#[test]
+fn variants_that_are_valid() {
+    for (from, to) in [
+        ("schema_version: 1", "schema_version: \"1\""),
+        ("cpu_limit: \"2\"", "cpu_limit: 0.5"),
+        ("network: \"none\"\n", ""),
+        ("network_allowlist: []\n", ""),
+        ("network: \"none\"", "network: \"allowlist\""),
+        ("constraints:\n", "backend: ERA\nconstraints:\n"),
+        ("constraints:\n", "x-audience: a\nx-agent: {name: a, subject: b}\nconstraints:\n"),
+        ("constraints:\n", "x-other: [1, {a: b}]\nconstraints:\n"),
+        ("path: \"output.json\"", "path: \"/out/output.json\""),
+        ("- `/out/output.json`: the", "| **/out/output.json** | the |"),
+        ("Risk level: low`", "Risk level: High`"),
+        ("created_utc: \"2026-02-09T16:05:01Z\"", "created_utc: 2026-02-09T16:13:00Z"),
+    ] {
+        let text = with(from, to);
+        let text = if to.contains("allowlist\"") {
+            text.replace("rationale:` none", "rationale:` reads a table")
+        } else {
+            text
+        };
+        assert_eq!(errors(text), [""; 0], "{from:?} -> {to:?}");
+    }
+    assert_eq!(errors(valid().replace('\n', "\r\n")), [""; 0]);
+}
+
+#[test]
+fn without_script_py_the_seeds_command_names_an_undeclared_file() {
+    let item = format!("  - name: \"script.py\"\n    sha256: \"{}\"\n", support::HASH);
+    let text = with(&item, "").replace("- `/in/script.py`\n", "");
+    assert_eq!(errors(text), ["command.undeclared-file"]);
+}
+
+#[test]
+fn front_matter() {
+    expect("---\nrequest_type", "request_type", "frontmatter.missing");
+    let fenced = with("---\nrequest_type", "```yaml\n---\nrequest_type");
+    let fenced = fenced.replace("persistence\"\n---\n", "persistence\"\n---\n```\n");
+    assert_eq!(errors(&fenced), ["frontmatter.missing"]);
+    assert!(checked(&fenced).violations[0].message.contains("fence"));
+    expect("purpose: \"One", "purpose: !x \"One", "frontmatter.syntax");
+    expect("purpose: \"One", "purpose: &a \"One", "frontmatter.syntax");
+}
+
+#[test]
+fn front_matter_keys() {
+    expect("language: \"python\"\n", "", "frontmatter.missing-key");
+    expect("constraints:\n", "unknown: 1\nconstraints:\n", "frontmatter.unknown-key");
+    expect("constraints:\n", "x-: 1\nconstraints:\n", "frontmatter.unknown-key");
+    expect(
+        "  - name: \"input.csv\"",
+        "  - name: \"input.csv\"\n    y: 1",
+        "frontmatter.unknown-key",
+    );
+    expect("constraints:\n", "language: ts\nconstraints:\n", "frontmatter.duplicate-key");
+    expect("constraints:\n", "<<: {a: b}\nconstraints:\n", "frontmatter.syntax");
+    expect("constraints:\n", "x-a: *b\nconstraints:\n", "frontmatter.syntax");
+    expect("memory_limit_mb: 1024", "memory_limit_mb: \"1024\"", "frontmatter.type");
+    expect("approved_by: \"alice\"", "approved_by: 1000", "frontmatter.type");
+    expect("constraints:\n", "x-requester: [a]\nconstraints:\n", "frontmatter.type");
+    expect("constraints:\n", "x-agent: {name: a}\nconstraints:\n", "frontmatter.missing-key");
+    expect("network_allowlist: []", "network_allowlist: \"\"", "frontmatter.type");
+    expect("purpose: \"One", "purpose: \"\" #\"One", "frontmatter.value");
+    expect("\"core_draft\"", "\"human|core_draft\"", "frontmatter.value");
+    let large = with("constraints:\n", &format!("x-a: {}\nconstraints:\n", "a".repeat(70_000)));
+    assert_eq!(errors(large), ["frontmatter.too-large"]);
+}
+
+#[test]
+fn every_missing_key_is_named_at_once() {
+    let text = with("language: \"python\"\n", "").replace("cpu_limit: \"2\"\n", "");
+    let text = text.replace("time_limit_sec: 120", "time_limit_sec: x");
+    let rows = checked(text).violations;
+    let codes: Vec<_> = rows.iter().map(|row| (row.code.as_str().into_owned(), row.line)).collect();
+    let want =
+        [("frontmatter.missing-key", 2), ("frontmatter.missing-key", 2), ("frontmatter.type", 13)];
+    assert_eq!(codes, want.map(|(code, line)| (code.to_owned(), line)));
+}
+
+#[test]
+fn the_seeds_lost_indentation_is_explained() {
+    let text = with("    sha256: \"", "sha256: \"");
+    let rows = checked(&text).violations;
+    assert!(errors(text).iter().any(|code| code.starts_with("frontmatter.")), "{rows:#?}");
+}
+
+#[test]
+fn schema_and_approval() {
+    expect("tool_request", "tool_result", "schema.request-type");
+    expect("schema_version: 1", "schema_version: 2", "schema.version");
+    expect(&format!("request_id: \"{ID}\""), "request_id: \"TR-1\"", "schema.request-id");
+    expect("created_utc: \"2026-02-09T", "created_utc: \"2026-02-06T", "schema.request-id");
+    expect("2026-02-09T16:05:01Z", "2026-02-30T16:05:01Z", "schema.timestamp");
+    expect("2026-02-09T16:05:01Z", "2026-02-09 16:05:01Z", "schema.timestamp");
+    expect("approved_by: \"alice\"\n", "", "approval.missing");
+    expect("\"alice\"", "\"\"", "approval.missing");
+    expect("\"2026-02-09T16:12:00Z\"", "", "approval.missing");
+    expect("2026-02-09T16:12:00Z", "2026-02-09T16:02:00Z", "approval.date-order");
+    expect("2026-02-09T16:12:00Z", "2026-02-09T18:02:01Z", "approval.date-order");
+    expect("2026-02-09T16:12:00Z", "2026-02-09T18:02:00Z", "");
+}
+
+#[test]
+fn the_file_is_named_after_the_id() {
+    let check = |place| {
+        let draft = Draft::new(valid().into_bytes(), "other.md", OwnerUid::new(0)).unwrap();
+        draft.check(place, now())
+    };
+    let spool = check(Place::Spool);
+    assert_eq!(spool.violations[0].code, validator::Code::SchemaFileName);
+    assert_eq!(spool.verdict.err().unwrap().request_id().unwrap().as_str(), ID);
+    let elsewhere = check(Place::Elsewhere);
+    assert_eq!(elsewhere.violations.len(), 1);
+    assert!(elsewhere.verdict.is_ok());
+}
+
+#[test]
+fn language_network_limits_backend() {
+    expect("language: \"python\"", "language: perl", "language.unknown");
+    for shell in ["shell_forbidden", "sh", "bash"] {
+        expect("language: \"python\"", &format!("language: {shell}"), "language.shell");
+    }
+    expect("network: \"none\"", "network: all", "network.value");
+    expect("network_allowlist: []", "network_allowlist: [a.org]", "network.allowlist-unused");
+    let open = with("network: \"none\"", "network: allowlist");
+    assert_eq!(errors(&open), ["risk.network-rationale"]);
+    let reason = open.replace("rationale:` none", "rationale:` reads a table");
+    let without = reason.replace("network_allowlist: []\n", "");
+    assert_eq!(errors(without), ["network.allowlist-missing"]);
+    for (host, codes) in [
+        ("a.org", ""),
+        ("A.org:8443", ""),
+        ("10.0.0.1", ""),
+        ("https://a.org", "network.host"),
+        ("\"*.a.org\"", "network.host"),
+        ("a.org/x", "network.host"),
+        ("a.org:0", "network.host"),
+        ("a.org:70000", "network.host"),
+        ("\"127.1\"", "network.host"),
+        ("-a.org", "network.host"),
+        ("a..org", "network.host"),
+        ("a.org.", "network.host"),
+        ("\"a.org:\"", "network.host"),
+    ] {
+        let list = format!("network_allowlist: [{host}]");
+        assert_eq!(
+            errors(reason.replace("network_allowlist: []", &list)).join(" "),
+            codes,
+            "{host}"
+        );
+    }
+    for cpu in ["\"0\"", "-1", "\"two\"", "\"1e3\"", "0.0001", "\"\""] {
+        expect("cpu_limit: \"2\"", &format!("cpu_limit: {cpu}"), "limits.cpu");
+    }
+    expect("cpu_limit: \"2\"", "cpu_limit: [2]", "frontmatter.type");
+    for value in ["0", "-1", "1.5", "99999999999999999999", "007"] {
+        expect("memory_limit_mb: 1024", &format!("memory_limit_mb: {value}"), "limits.memory");
+        expect("time_limit_sec: 120", &format!("time_limit_sec: {value}"), "limits.time");
+    }
+    expect("constraints:\n", "backend: other\nconstraints:\n", "backend.value");
+    expect("constraints:\n", "backend: monty\nconstraints:\n", "backend.unavailable");
+    let monty = valid().replace(&format!("## Command\n\n{}", support::COMMAND), "## Code\n\nx = 1");
+    assert_eq!(errors(&monty), ["backend.unavailable"]);
+}
+
+#[test]
+fn inputs_and_outputs() {
+    let hash = format!("    sha256: \"{}\"\n", support::HASH);
+    expect(&hash, "", "inputs.hash-missing");
+    expect(&hash, "    sha256: \"hex...\"\n", "inputs.hash-format");
+    for name in ["/in/input.csv", "../x", ".x", "a//b", "a b", "a/b/c/d/e/f/g/h/i", "\u{e9}"] {
+        let text = with("name: \"input.csv\"", &format!("name: \"{name}\""));
+        assert!(errors(text).contains(&"inputs.name".to_owned()), "{name}");
+    }
+    let text = with("name: \"input.csv\"", "name: \"script.py\"");
+    assert!(errors(text).contains(&"inputs.duplicate".to_owned()));
+    let text = with("name: \"input.csv\"", "name: \"script.py/x\"");
+    assert!(errors(text).contains(&"inputs.duplicate".to_owned()));
+    expect("- `/in/script.py`\n", "", "inputs.missing");
+    expect("- `/in/script.py`\n", "- /in/script.py\n- /in/x\n", "inputs.undeclared");
+    expect("sha256: e3b0", "sha256: 03b0", "inputs.mismatch");
+    let path = |path: &str| errors(with("path: \"output.json\"", &format!("path: \"{path}\"")));
+    for outside in ["/etc/x", "../x", "/out/../x", "/in/x"] {
+        assert!(path(outside).contains(&"outputs.outside-out".to_owned()), "{outside}");
+    }
+    for wrong in ["", "a/", "/out/", ".x", "a\\\\b"] {
+        let errors = path(wrong);
+        assert!(errors.contains(&"outputs.path".to_owned()), "{wrong}: {errors:?}");
+    }
+    expect("- `/out/output.json`: the", "- the", "outputs.path");
+    let item = "  - path: \"output.json\"\n    description: \"the statistics\"\n";
+    expect(
+        item,
+        &format!("{item}{}", item.replace("output.json", "/out/output.json")),
+        "outputs.duplicate",
+    );
+    let none = with(item, "").replace("outputs_expected:\n", "outputs_expected: []\n");
+    assert_eq!(errors(&none), ["outputs.path"]);
+    assert_eq!(errors(none.replace("- `/out/output.json`: the statistics", "None.")), [""; 0]);
+}
+
+#[test]
+fn sections() {
+    expect("## Input Files\n", "", "command.multiple-lines section.missing");
+}
+
+#[test]
+fn sections_in_the_eyes_of_markdown() {
+    expect("## Risk Assessment", "## Command\n\n## Risk Assessment", "section.duplicate");
+    expect("## Risk Assessment", "## Notes\n\n## Risk Assessment", "section.unexpected");
+    expect("# Statistics of one table", "Statistics\n---", "section.unexpected");
+    expect("# Statistics of one table", "> ## Quoted", "section.unexpected");
+    let text = with("# Statistics of one table", "```\n");
+    assert!(errors(text).contains(&"section.missing".to_owned()));
+    let (head, tail) =
+        valid().split_once("## Input Files").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    let (inputs, rest) = tail.split_once("## Output Expectations").unwrap();
+    let swapped = rest.replacen("## Risk", &format!("## Input Files{inputs}## Risk"), 1);
+    assert_eq!(errors(format!("{head}## Output Expectations{swapped}")), ["section.order"]);
+}
+
+#[test]
+fn risk() {
+    for line in
+        ["* `Risk level: low`\n", "* `Data sensitivity:` public\n", "* `Network rationale:` none\n"]
+    {
+        expect(line, "", "risk.missing");
+    }
+    expect("Risk level: low", "Risk level: low|medium|high", "risk.level");
+    expect("reads one table and writes its mean", "", "risk.justification");
+    expect("sensitivity:` public", "sensitivity:` secret", "risk.sensitivity");
+    expect("rationale:` none", "rationale:`", "");
+    expect("* `Justification:` reads", "**Justification:** reads", "");
+}
+
+#[test]
+fn text() {
+    expect("One sentence", "One\u{7}sentence", "frontmatter.syntax text.control");
+    expect("# Statistics", "# S\u{1b}[31m", "text.control");
+    expect("# Statistics", "# S\rT", "text.control");
+    expect("---\nrequest_type", "\u{feff}---\nrequest_type", "text.control");
+    expect("# Statistics", "# S\u{202e}", "text.bidi");
+    expect("# Statistics", "# S\0", "text.nul");
+    expect("One sentence", "One\u{200b}sentence", "text.confusable");
+    assert_eq!(warnings(with("# Statistics", "# S\u{200d}")), ["text.confusable"]);
+    let mut bytes = valid().into_bytes();
+    bytes.extend(b"\xff\xfe");
+    assert_eq!(errors(bytes), ["text.not-utf8"]);
+    let big = vec![b'a'; REQUEST_BYTES_MAX + 1];
+    assert!(Draft::new(big.clone(), "x.md", OwnerUid::new(0)).is_err());
+    let rows = validator::lint(&big, "x.md", validator::Expect::Approved, now()).1;
+    assert_eq!(rows[0].code.as_str(), "text.too-large");
+}
+
+#[test]
+fn prose() {
+    let line = |text: &str| with("# Statistics of one table", text);
+    for order in [
+        "pip install numpy",
+        "Run `pip install numpy` first.",
+        "- npm install x",
+        "Then, sudo apt-get install x",
+        "Please install numpy with pip.",
+        "First python -m pip install x",
+    ] {
+        assert_eq!(errors(line(order)), ["package.install"], "{order}");
+    }
+    for mention in ["Nobody may pip install here.", "We do not run pip install numpy."] {
+        assert_eq!(errors(line(mention)), [""; 0], "{mention}");
+        assert_eq!(warnings(line(mention)), ["package.install"], "{mention}");
+    }
+    assert_eq!(warnings(line("Reads (/etc/passwd).")), ["path.host"]);
+    assert_eq!(warnings(line("Uses /dev/kvm and and/or 3/4")), ["path.device"]);
+    assert_eq!(warnings(line("Takes /in/input.csv, /dev/null")), [""; 0]);
+    expect("- `/in/script.py`\n", "- `/in/script.py`\n- /etc/hosts\n", "path.host");
+}
+
+#[test]
+fn secrets() {
+    let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.abc";
+    for (text, kind) in [
+        ("AKIAIOSFODNN7EXAMPLE", "aws-key"),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----", "private-key"),
+        ("ghp_0123456789abcdefghijABCDEFGHIJ012345", "github-token"),
+        ("github_pat_0123456789abcdefghijABCDEFGHIJ", "github-token"),
+        ("xoxb-123456789012-abcdef", "slack-token"),
+        ("AIza0123456789abcdefghijABCDEFGHIJ01234", "google-key"),
+        ("sk_live_0123456789abcdefghij", "stripe-key"),
+        ("sk-proj-0123456789abcdefghij", "openai-key"),
+        (jwt, "jwt"),
+        ("password = hunter2hunter2", "password"),
+        ("\"api_key\": \"0123456789abcdef\"", "password"),
+        ("Authorization: Bearer 0123456789abcdefghijkl", "bearer"),
+        ("https://bob:hunter2@example.org/", "url-password"),
+    ] {
+        let text = with("# Statistics of one table", &format!("Note {text} here"));
+        assert_eq!(errors(text), [format!("secret.{kind}")]);
+    }
+    for text in [
+        "A risk-assessment-of-something-2024-long",
+        "password: required here",
+        "token=short",
+        "a bearer of news",
+    ] {
+        assert_eq!(errors(with("# Statistics of one table", text)), [""; 0], "{text}");
+    }
+    expect("One sentence", "\\x41KIAIOSFODNN7EXAMPLE", "secret.aws-key");
+    let rows = checked(with("# Statistics", "# password=hunter2hunter2")).violations;
+    assert!(!rows[0].message.contains("hunter2"));
+}
+
+#[test]
+fn the_intent_is_what_the_request_does() {
+    let intent = |text: String| checked(text).verdict.ok().unwrap().intent_sha256();
+    let base = intent(valid());
+    assert_eq!(base, intent(with("\"alice\"", "\"bob\"")));
+    assert_eq!(base, intent(with("python -u script.py", "python  '-u' script.py")));
+    assert_ne!(base, intent(with("time_limit_sec: 120", "time_limit_sec: 121")));
+    assert_ne!(base, intent(with("-u script.py", "script.py")));
+    let json = format!(
+        "{{\"argv\":[\"python\",\"-u\",\"script.py\",\"--in\",\"/in/input.csv\",\"--out\",\
+         \"/out/output.json\"],\"hosts\":[],\"inputs\":{{\"input.csv\":\"{0}\",\"script.py\":\
+         \"{0}\"}},\"limits\":{{\"cpu_limit\":\"2\",\"memory_limit_mb\":1024,\"time_limit_sec\":\
+         120}},\"network\":\"none\",\"outputs\":[\"output.json\"],\"request_id\":\"{ID}\"}}",
+        support::HASH
+    );
+    assert_eq!(base, Sha256::of(json.as_bytes()));
+}
