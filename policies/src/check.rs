@@ -1,0 +1,171 @@
+//! From the form of a policy file to its rules: everything that the YAML reader cannot know. It
+//! must report all that is wrong, and must never let a policy pass that could approve nothing,
+//! or that asks for a check this version does not make.
+
+use std::collections::BTreeMap;
+
+use crate::form::{
+    ApprovalForm, ConstraintsForm, LayersForm, OutputsForm, PolicyForm, RuntimeForm,
+};
+use crate::limits::Ceilings;
+use crate::policy::{ApprovalRules, LayerRules, Owner, Rules};
+use crate::problem::{PolicyError, Problems};
+use crate::runtime::{Runtime, is_slug};
+use crate::signatures::SIGNATURE_FILES_MAX;
+
+/// The only lane there is.
+pub(crate) const LANE: &str = "confined";
+
+/// Every layer of a cell. `cgroup` alone has a second mechanism behind it.
+const LAYERS: [&str; 6] =
+    ["namespaces", "mounts", "landlock.fs", "seccomp", "capabilities", "cgroup"];
+const EXCEPTIBLE: &str = "cgroup";
+
+/// Beyond any kernel's ABI number for years to come; a larger one is a slip.
+const LANDLOCK_ABI_MAX: u32 = 32;
+
+pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules, PolicyError> {
+    let mut problems = Problems::new(text, origin);
+    if form.policy_version.0 != 1 {
+        let what = format!("{} is not known", form.policy_version.0);
+        problems.add("policy_version", what, "write 1");
+    }
+    if !is_slug(&form.name) {
+        let advice = "use 1 to 32 of a-z, 0-9, `-` and `_`";
+        problems.add("name", format!("`{}` is not a name", form.name), advice);
+    }
+    if form.backend != LANE {
+        let what = format!("`{}` is a lane that this version does not have", form.backend);
+        problems.add("backend", what, "write confined");
+    }
+    if !form.network.hosts.is_empty() {
+        let what = "letting runs reach hosts is not built yet in this version";
+        problems.add("network.hosts", what, "write `[]`");
+    }
+    let approval = approval(&form.approval, &mut problems);
+    let ceilings = Ceilings::check(&form.limits, &mut problems);
+    let runtimes = runtimes(form.runtimes, approval.invoker, &ceilings, &mut problems);
+    let layers = layers(form.layers, &mut problems);
+    problems.verdict(Rules {
+        name: form.name,
+        approval,
+        runtimes,
+        ceilings,
+        layers,
+        outputs_strict: matches!(form.outputs, OutputsForm::Strict),
+        constraints_refused: matches!(form.constraints, ConstraintsForm::Refuse),
+    })
+}
+
+fn approval(form: &ApprovalForm, problems: &mut Problems<'_>) -> ApprovalRules {
+    let mut owners: Vec<Owner> = Vec::new();
+    for written in &form.owners {
+        match owner(written) {
+            Some(owner) if owners.contains(&owner) => {
+                let what = format!("`{written}` appears twice");
+                problems.add("approval.owners", what, "keep one of them");
+            }
+            Some(owner) => owners.push(owner),
+            None => {
+                let what = format!("`{written}` is neither a user name nor a uid");
+                problems.add("approval.owners", what, "write it as `id -un` or `id -u` prints it");
+            }
+        }
+    }
+    let signatures_min = usize::try_from(form.signatures_min.0).unwrap_or(usize::MAX);
+    if signatures_min > SIGNATURE_FILES_MAX {
+        let what = format!("{signatures_min} is more than a request can carry");
+        let advice = format!("at most {SIGNATURE_FILES_MAX} signature files are read");
+        problems.add("approval.signatures_min", what, &advice);
+    }
+    if signatures_min == 0 && !form.invoker && form.owners.is_empty() {
+        let advice = "ask for signatures_min: 1 or more, name owners, or set invoker: true";
+        problems.add("approval", "nobody could approve anything", advice);
+    }
+    let age_sec_max = form.age_sec_max.as_ref().map(|count| count.0);
+    if age_sec_max == Some(0) {
+        problems.add("approval.age_sec_max", "is 0", "write null for no maximum");
+    }
+    ApprovalRules { invoker: form.invoker, owners, signatures_min, age_sec_max }
+}
+
+fn owner(written: &str) -> Option<Owner> {
+    if written.bytes().all(|b| b.is_ascii_digit()) {
+        let uid: u32 = written.parse().ok()?;
+        // A second spelling of a uid would slip past the check for duplicates.
+        return (uid.to_string() == written).then_some(Owner::Uid(uid));
+    }
+    let allowed = |b: u8| b.is_ascii_alphanumeric() || b"._-@$".contains(&b);
+    let begins = written.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    (begins && written.len() <= 256 && written.bytes().all(allowed))
+        .then(|| Owner::Name(written.to_owned()))
+}
+
+fn runtimes(
+    forms: BTreeMap<String, RuntimeForm>,
+    auto_allowed: bool,
+    ceilings: &Ceilings,
+    problems: &mut Problems<'_>,
+) -> Vec<Runtime> {
+    if forms.is_empty() {
+        problems.add("runtimes", "empty", "name at least one runtime");
+    }
+    let mut runtimes: Vec<Runtime> = Vec::new();
+    for (name, form) in forms {
+        let runtime = Runtime::check(name, form, auto_allowed, problems);
+        let at = format!("runtimes.{}", runtime.name());
+        for (index, word) in runtime.words().iter().enumerate() {
+            let again = runtime.words()[..index].contains(word);
+            let elsewhere = runtimes.iter().any(|other| other.words().contains(word));
+            if again || elsewhere {
+                let what = format!("`{word}` appears twice");
+                problems.add(&format!("{at}.words"), what, "a word must choose one runtime");
+            }
+        }
+        if runtime.pids_min() > ceilings.pids {
+            // Node hangs until its wall limit below its minimum, which looks like a slow tool.
+            let what = format!("{} is below pids_min of {at}", ceilings.pids);
+            let advice = format!("write at least {}", runtime.pids_min());
+            problems.add("limits.pids_max", what, &advice);
+        }
+        runtimes.push(runtime);
+    }
+    runtimes
+}
+
+fn layers(form: LayersForm, problems: &mut Problems<'_>) -> LayerRules {
+    let mut seen: Vec<&str> = Vec::new();
+    for layer in &form.required {
+        if !LAYERS.contains(&layer.as_str()) {
+            let advice = format!("known are {}", LAYERS.join(", "));
+            problems.add("layers.required", format!("`{layer}` is not a layer"), &advice);
+        }
+        if seen.contains(&layer.as_str()) {
+            let what = format!("`{layer}` appears twice");
+            problems.add("layers.required", what, "keep one of them");
+        }
+        seen.push(layer);
+    }
+    // Leaving a layer out would be an exception without a name in the record.
+    for layer in LAYERS.iter().filter(|layer| !seen.contains(layer)) {
+        let advice = "list every layer; only cgroup may be excepted, under layers.exceptions";
+        problems.add("layers.required", format!("`{layer}` is left out"), advice);
+    }
+    for layer in form.exceptions.iter().filter(|layer| *layer != EXCEPTIBLE) {
+        let what = format!("`{layer}` cannot be excepted");
+        problems.add("layers.exceptions", what, "only cgroup has another mechanism behind it");
+    }
+    if form.exceptions.iter().filter(|layer| *layer == EXCEPTIBLE).count() > 1 {
+        problems.add("layers.exceptions", "`cgroup` appears twice", "keep one of them");
+    }
+    let abi = u32::try_from(form.landlock_abi_min.0).unwrap_or(u32::MAX);
+    if abi == 0 || abi > LANDLOCK_ABI_MAX {
+        let what = format!("{} is not a Landlock ABI", form.landlock_abi_min.0);
+        problems.add("layers.landlock_abi_min", what, "write 1, or the ABI that must be there");
+    }
+    LayerRules {
+        cgroup_exception: form.exceptions.iter().any(|layer| layer == EXCEPTIBLE),
+        required: form.required,
+        landlock_abi_min: abi,
+    }
+}

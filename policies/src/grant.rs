@@ -1,0 +1,184 @@
+//! The bounds under which one approved request runs. A grant must never be made but inside
+//! `authorise`, and nothing in it may come from the request except what was checked against policy.
+
+use std::path::{Path, PathBuf};
+
+use validator::{Request, Sha256};
+
+use crate::approval::Approval;
+use crate::limits::GrantedLimits;
+use crate::policy::Policy;
+use crate::runtime::{ProcView, Runtime};
+
+/// The environment of every cell; nothing of the host's reaches a run.
+const BASE_ENV: [(&str, &str); 5] = [
+    ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+    ("HOME", "/tmp"),
+    ("LANG", "C.UTF-8"),
+    ("TZ", "UTC"),
+    ("TMPDIR", "/tmp"),
+];
+
+/// Everything that the next steps need to know of policy about one run.
+#[must_use]
+#[derive(Debug)]
+pub struct Grant {
+    runtime_name: String,
+    binary: PathBuf,
+    mounts: Vec<PathBuf>,
+    proc: ProcView,
+    env: Vec<(String, String)>,
+    argv: Vec<String>,
+    limits: GrantedLimits,
+    layers_required: Vec<String>,
+    landlock_abi_min: u32,
+    cgroup_exception: bool,
+    approval: Approval,
+    outputs_strict: bool,
+    policy_name: String,
+    policy_sha256: Sha256,
+}
+
+impl Grant {
+    pub(crate) fn new(
+        request: &Request,
+        policy: &Policy,
+        (runtime, binary): (&Runtime, &Path),
+        approval: Approval,
+    ) -> Self {
+        let rules = &policy.rules;
+        Self {
+            runtime_name: runtime.name().to_owned(),
+            binary: binary.to_owned(),
+            mounts: runtime.mounts().to_vec(),
+            proc: runtime.proc(),
+            env: environment(runtime),
+            argv: words(request, runtime),
+            limits: rules.ceilings.grant(request),
+            layers_required: rules.layers.required.clone(),
+            landlock_abi_min: rules.layers.landlock_abi_min,
+            cgroup_exception: rules.layers.cgroup_exception,
+            approval,
+            outputs_strict: rules.outputs_strict,
+            policy_name: rules.name.clone(),
+            policy_sha256: policy.sha256(),
+        }
+    }
+
+    /// The policy's name of the runtime.
+    #[must_use]
+    pub fn runtime_name(&self) -> &str {
+        &self.runtime_name
+    }
+
+    /// The program to execute, as an absolute path on this host.
+    #[must_use]
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
+    /// Host directories that the cell sees, read-only.
+    #[must_use]
+    pub fn mounts(&self) -> &[PathBuf] {
+        &self.mounts
+    }
+
+    /// What of `/proc` the cell sees.
+    #[must_use]
+    pub fn proc(&self) -> ProcView {
+        self.proc
+    }
+
+    /// The complete environment.
+    #[must_use]
+    pub fn env(&self) -> &[(String, String)] {
+        &self.env
+    }
+
+    /// The complete words of the command.
+    #[must_use]
+    pub fn argv(&self) -> &[String] {
+        &self.argv
+    }
+
+    /// Every number.
+    #[must_use]
+    pub fn limits(&self) -> &GrantedLimits {
+        &self.limits
+    }
+
+    /// Bytes that all inputs together may have.
+    #[must_use]
+    pub fn input_bytes_max(&self) -> u64 {
+        self.limits.input_bytes
+    }
+
+    /// The confinement layers that the cell must have.
+    #[must_use]
+    pub fn layers_required(&self) -> &[String] {
+        &self.layers_required
+    }
+
+    /// The Landlock ABI that the kernel must offer.
+    #[must_use]
+    pub fn landlock_abi_min(&self) -> u32 {
+        self.landlock_abi_min
+    }
+
+    /// Whether the run may do with the other mechanisms where no cgroup can be written.
+    #[must_use]
+    pub fn cgroup_exception(&self) -> bool {
+        self.cgroup_exception
+    }
+
+    /// Whose word the approval is, for the record.
+    #[must_use]
+    pub fn approval_text(&self) -> &str {
+        &self.approval.text
+    }
+
+    /// Principal and key fingerprint of each signature that approves.
+    #[must_use]
+    pub fn approvals(&self) -> &[(String, String)] {
+        &self.approval.signed
+    }
+
+    /// Whether a missing or undeclared output makes the outcome `output_rejected`.
+    #[must_use]
+    pub fn outputs_strict(&self) -> bool {
+        self.outputs_strict
+    }
+
+    /// The name of the policy that granted this.
+    #[must_use]
+    pub fn policy_name(&self) -> &str {
+        &self.policy_name
+    }
+
+    /// The digest of that policy's bytes.
+    #[must_use]
+    pub fn policy_sha256(&self) -> Sha256 {
+        self.policy_sha256
+    }
+}
+
+fn environment(runtime: &Runtime) -> Vec<(String, String)> {
+    let own = runtime.env();
+    BASE_ENV
+        .iter()
+        .filter(|(name, _)| !own.iter().any(|(theirs, _)| theirs == name))
+        .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+        .chain(own.iter().cloned())
+        .collect()
+}
+
+fn words(request: &Request, runtime: &Runtime) -> Vec<String> {
+    let mut argv = request.argv().to_vec();
+    if let Some(flag) = runtime.heap_flag() {
+        // The rest is for what the runtime keeps outside its heap; V8 told nothing plans for the
+        // host's memory and is killed where it could have said that it ran out.
+        let heap_mb = (request.memory_limit_mb() / 4 * 3).max(1);
+        argv.insert(argv.len().min(1), format!("{flag}={heap_mb}"));
+    }
+    argv
+}

@@ -1,0 +1,39 @@
+//! Who may run what: the policy file and its only reader, approvals, and the decision. This crate
+//! is pure: it must never open a file, read a clock or the environment, or look for a program;
+//! the text, the signatures, the present time and the binaries that were found are arguments.
+//!
+//! The way in is [`Policy::parse`] or [`Policy::shipped`]; the way out is [`authorise`], the only
+//! maker of [`Approved`], the proof that somebody whom policy accepts approved exactly these bytes
+//! and under which bounds they may run.
+
+#![forbid(unsafe_code)]
+
+mod approval;
+mod check;
+mod decision;
+mod form;
+mod grant;
+mod limits;
+mod locate;
+mod policy;
+mod problem;
+mod rules;
+mod runtime;
+mod signatures;
+mod signers;
+mod translate;
+mod validity;
+
+pub use decision::{
+    Approved, Binaries, Decision, Evidence, RuleVerdict, SignatureFile, Submission, Verdict,
+    authorise,
+};
+pub use grant::Grant;
+pub use limits::{Ceilings, GrantedLimits};
+pub use policy::{POLICY_BYTES_MAX, Policy};
+pub use problem::{PolicyError, PolicyProblem};
+pub use runtime::{BinaryRule, ProcView, Runtime};
+pub use signatures::{
+    APPROVE_NAMESPACE, REJECT_NAMESPACE, SIGNATURE_BYTES_MAX, SIGNATURE_FILES_MAX,
+};
+pub use signers::{SIGNERS_BYTES_MAX, Signers, SignersError};

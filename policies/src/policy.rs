@@ -1,0 +1,122 @@
+//! A policy that was read and found whole. A value of [`Policy`] must never exist unless the file
+//! passed every check, and the digest it carries must be that of the very bytes that were read.
+
+use validator::Sha256;
+
+use crate::check;
+use crate::limits::Ceilings;
+use crate::problem::{PolicyError, PolicyProblem};
+use crate::runtime::Runtime;
+use crate::translate;
+
+/// The most bytes a policy file may have.
+pub const POLICY_BYTES_MAX: usize = 256 * 1024;
+
+const EMBEDDED: &str = include_str!("../profiles/embedded.yaml");
+const STANDARD: &str = include_str!("../profiles/standard.yaml");
+
+/// The rules of one host.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    pub(crate) rules: Rules,
+    sha256: Sha256,
+}
+
+/// What the file says, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    pub(crate) name: String,
+    pub(crate) approval: ApprovalRules,
+    pub(crate) runtimes: Vec<Runtime>,
+    pub(crate) ceilings: Ceilings,
+    pub(crate) layers: LayerRules,
+    pub(crate) outputs_strict: bool,
+    pub(crate) constraints_refused: bool,
+}
+
+/// Whose word is an approval.
+#[derive(Clone, Debug)]
+pub(crate) struct ApprovalRules {
+    pub(crate) invoker: bool,
+    pub(crate) owners: Vec<Owner>,
+    pub(crate) signatures_min: usize,
+    pub(crate) age_sec_max: Option<u64>,
+}
+
+/// A user of the host, by name or by number.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Owner {
+    Name(String),
+    Uid(u32),
+}
+
+/// Which layers the cell must have.
+#[derive(Clone, Debug)]
+pub(crate) struct LayerRules {
+    pub(crate) required: Vec<String>,
+    pub(crate) cgroup_exception: bool,
+    pub(crate) landlock_abi_min: u32,
+}
+
+impl Policy {
+    /// Reads a policy file; `origin` is its name in messages.
+    ///
+    /// # Errors
+    ///
+    /// [`PolicyError`] with everything that is wrong, as far as the file can be read.
+    pub fn parse(bytes: &[u8], origin: &str) -> Result<Self, PolicyError> {
+        let refuse = |what: String, advice: &str| {
+            Err(PolicyError::one(origin, PolicyProblem::new(None, "", what, advice)))
+        };
+        if bytes.len() > POLICY_BYTES_MAX {
+            let what = format!("{} bytes are too many for a policy", bytes.len());
+            return refuse(what, "at most 256 KiB are read");
+        }
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return refuse("not UTF-8".to_owned(), "save the file as UTF-8");
+        };
+        let rules = check::check(translate::read(text, origin)?, text, origin)?;
+        Ok(Self { rules, sha256: Sha256::of(bytes) })
+    }
+
+    /// The profile of this name that the program carries: `embedded` or `standard`.
+    #[must_use]
+    pub fn shipped(name: &str) -> Option<Self> {
+        let text = Self::shipped_text(name)?;
+        // A test parses both, so that the only reason for nothing here is an unknown name.
+        Self::parse(text.as_bytes(), name).ok()
+    }
+
+    /// The exact text of the profile of this name.
+    #[must_use]
+    pub fn shipped_text(name: &str) -> Option<&'static str> {
+        match name {
+            "embedded" => Some(EMBEDDED),
+            "standard" => Some(STANDARD),
+            _ => None,
+        }
+    }
+
+    /// The name that the file gives itself.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.rules.name
+    }
+
+    /// The digest of the bytes that were read.
+    #[must_use]
+    pub fn sha256(&self) -> Sha256 {
+        self.sha256
+    }
+
+    /// The runtimes on offer, by name.
+    pub fn runtimes(&self) -> impl Iterator<Item = &Runtime> {
+        self.rules.runtimes.iter()
+    }
+
+    /// The ceilings.
+    #[must_use]
+    pub fn ceilings(&self) -> &Ceilings {
+        &self.rules.ceilings
+    }
+}

@@ -1,0 +1,185 @@
+//! The rules about what is asked for: lane, runtime, limits, network, constraints, layers. Each
+//! must leave exactly one verdict per rule name, and none may change what was asked.
+
+use std::path::Path;
+
+use validator::{Backend, Code, Request, escape_line};
+
+use crate::check::LANE;
+use crate::decision::{Binaries, Findings};
+use crate::policy::Policy;
+use crate::runtime::{BinaryRule, Runtime};
+
+pub(crate) fn backend(request: &Request, findings: &mut Findings) {
+    match request.backend() {
+        None => findings.pass("backend", format!("none named, so {LANE}, the policy's own")),
+        Some(Backend::Confined) => findings.pass("backend", LANE),
+        Some(other) => {
+            let reason = format!("backend `{}` is not a lane of this policy", other.as_str());
+            let hint = format!("write backend: {LANE}, or leave the key out");
+            findings.refuse("backend", Code::BackendUnavailable, reason, &hint);
+        }
+    }
+}
+
+/// Runtime and binary of the command's first word, where there are both.
+pub(crate) fn runtime<'a>(
+    request: &Request,
+    policy: &'a Policy,
+    binaries: &'a Binaries,
+    findings: &mut Findings,
+) -> Option<(&'a Runtime, &'a Path)> {
+    let Some(chosen) = command(request, policy, findings) else {
+        findings.not_applicable("language", "no runtime was chosen");
+        findings.not_applicable("runtime", "no runtime was chosen");
+        return None;
+    };
+    let fits = language(request, chosen, findings);
+    let Some(binary) = binaries.get(chosen.name()) else {
+        let reason = format!("runtime `{}` is not on this host: {}", chosen.name(), sought(chosen));
+        let hint = "install it, or name its binary in the policy";
+        findings.refuse("runtime", Code::RuntimeMissing, reason, hint);
+        return None;
+    };
+    findings.pass("runtime", format!("{} is {}", chosen.name(), binary.display()));
+    fits.then_some((chosen, binary))
+}
+
+fn command<'a>(
+    request: &Request,
+    policy: &'a Policy,
+    findings: &mut Findings,
+) -> Option<&'a Runtime> {
+    // The validator lets no request through without a word; without one nothing is chosen.
+    let word = request.argv().first().map_or("", String::as_str);
+    let chosen = policy.runtimes().find(|it| it.words().iter().any(|known| known == word));
+    match chosen {
+        Some(runtime) => {
+            findings.pass("command", format!("`{word}` chooses runtime `{}`", runtime.name()));
+        }
+        None => {
+            let offers: Vec<String> = policy.runtimes().map(offer).collect();
+            let offers = offers.join(", ");
+            let shown = escape_line(word);
+            let reason = format!("command word `{shown}` is not one of the policy's: {offers}");
+            let hint = if word.contains('/') {
+                "begin the command with one of these words; a path is never executed"
+            } else {
+                "begin the command with one of these words"
+            };
+            findings.refuse("command", Code::CommandNotPermitted, reason, hint);
+        }
+    }
+    chosen
+}
+
+fn offer(runtime: &Runtime) -> String {
+    format!("{} ({})", runtime.words().join(", "), runtime.language().as_str())
+}
+
+fn language(request: &Request, runtime: &Runtime, findings: &mut Findings) -> bool {
+    let (asked, given) = (request.language(), runtime.language());
+    if asked == given {
+        findings.pass("language", asked.as_str());
+        return true;
+    }
+    let (asked, given) = (asked.as_str(), given.as_str());
+    let reason = format!("language `{asked}` is declared, but the command runs {given}");
+    let hint = format!("write language: {given}, or another command");
+    findings.refuse("language", Code::LanguageMismatch, reason, &hint);
+    false
+}
+
+fn sought(runtime: &Runtime) -> String {
+    match runtime.binary() {
+        BinaryRule::Auto { names } => format!(
+            "no program named {} was found in /usr/bin, /usr/local/bin and PATH",
+            names.join(" or ")
+        ),
+        BinaryRule::Path(path) => format!("{} is not there, or no program", path.display()),
+    }
+}
+
+pub(crate) fn limits(request: &Request, policy: &Policy, findings: &mut Findings) {
+    let ceilings = policy.ceilings();
+    let cpu = request.cpu();
+    let rows = [
+        (
+            ("limits.cpu", "cpu_limit", "cpu_cores_max"),
+            (u64::from(cpu.as_milli()), ceilings.cpu_milli),
+            (cpu.to_string(), cores(ceilings.cpu_milli)),
+        ),
+        (
+            ("limits.memory", "memory_limit_mb", "memory_mb_max"),
+            (request.memory_limit_mb(), ceilings.memory_mb),
+            (request.memory_limit_mb().to_string(), ceilings.memory_mb.to_string()),
+        ),
+        (
+            ("limits.time", "time_limit_sec", "time_sec_max"),
+            (request.time_limit_sec(), ceilings.time_sec),
+            (request.time_limit_sec().to_string(), ceilings.time_sec.to_string()),
+        ),
+    ];
+    for ((rule, key, ceiling_key), (asked, ceiling), (asked_text, ceiling_text)) in rows {
+        if asked <= ceiling {
+            findings.pass(rule, format!("{key} {asked_text}, at most {ceiling_text}"));
+            continue;
+        }
+        let reason =
+            format!("{key} {asked_text} is above {ceiling_text}; see policy limits.{ceiling_key}");
+        let hint = format!("ask for at most {ceiling_text}; a limit is never lowered for you");
+        findings.refuse(rule, Code::LimitsOverPolicy, reason, &hint);
+    }
+}
+
+/// Thousandths of a core as the shortest decimal.
+fn cores(milli: u64) -> String {
+    if milli.is_multiple_of(1000) {
+        return (milli / 1000).to_string();
+    }
+    let text = format!("{}.{:03}", milli / 1000, milli % 1000);
+    text.trim_end_matches('0').to_owned()
+}
+
+pub(crate) fn network(request: &Request, findings: &mut Findings) {
+    let hosts = request.network().hosts();
+    if hosts.is_empty() {
+        findings.pass("network", "no host is asked for");
+        return;
+    }
+    let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+    let reason = format!("hosts {} are not permitted; see policy network.hosts", hosts.join(", "));
+    let hint = "write network: none, and bring the data as inputs";
+    findings.refuse("network", Code::NetworkNotPermitted, reason, hint);
+}
+
+pub(crate) fn constraints(request: &Request, policy: &Policy, findings: &mut Findings) {
+    let others: Vec<String> = request
+        .constraints()
+        .iter()
+        .filter(|constraint| !constraint.is_seed())
+        .map(|constraint| format!("\"{}\"", escape_line(constraint.text())))
+        .collect();
+    if others.is_empty() {
+        findings.pass("constraints", "every constraint is enforced");
+    } else if policy.rules.constraints_refused {
+        let reason =
+            format!("constraints {} cannot be enforced; see policy constraints", others.join(", "));
+        let hint = "keep to the schema's three constraints";
+        findings.refuse("constraints", Code::FrontmatterValue, reason, hint);
+    } else {
+        findings.pass("constraints", format!("stated, not enforced: {}", others.join(", ")));
+    }
+}
+
+/// Nothing is known of the cell yet: the launcher refuses the run where a layer is missing.
+pub(crate) fn layers(policy: &Policy, findings: &mut Findings) {
+    let layers = &policy.rules.layers;
+    let exception = if layers.cgroup_exception { "cgroup" } else { "none" };
+    let reason = format!(
+        "asked of the cell: {}, Landlock ABI {} or later; exceptions: {exception}",
+        layers.required.join(", "),
+        layers.landlock_abi_min
+    );
+    findings.pass("layers", reason);
+}

@@ -1,0 +1,105 @@
+//! Reads the YAML of a policy file and turns the engine's complaints into an operator's words. It
+//! must never accept more of YAML than plain mappings, lists and scalars: no anchors, aliases,
+//! merges, foreign tags or second documents.
+
+use serde_yaml::budget::BudgetBreach;
+use serde_yaml::{Error, MergeKeyPolicy};
+
+use crate::form::PolicyForm;
+use crate::locate;
+use crate::problem::{PolicyError, PolicyProblem};
+
+/// Keys of later versions that an operator would plausibly write today. Ignoring one would run
+/// requests without the check it asks for.
+const NOT_BUILT: [&str; 4] = ["aana", "permissions", "ais", "root"];
+
+const SHOW: &str = "`toolexec policy show embedded` prints a complete policy";
+
+pub(crate) fn read(text: &str, origin: &str) -> Result<PolicyForm, PolicyError> {
+    let options = serde_yaml::options! {
+        budget: serde_yaml::budget! {
+            max_anchors: 0,
+            max_aliases: 0,
+            max_merge_keys: 0,
+            max_documents: 1,
+            max_inclusion_depth: 0,
+            max_depth: 12,
+            max_nodes: 20_000,
+            max_events: 60_000,
+        },
+        merge_keys: MergeKeyPolicy::Error,
+        strict_booleans: true,
+        reject_unsupported_tags: true,
+        reject_tagged_field_names: true,
+        with_snippet: false,
+    };
+    serde_yaml::from_str_with_options(text, options)
+        .map_err(|error| PolicyError::one(origin, problem(text, &error)))
+}
+
+fn problem(text: &str, error: &Error) -> PolicyProblem {
+    let whole = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let place = error.location().map(|at| (whole(at.line()), whole(at.column())));
+    let line = place.map(|(line, _)| line);
+    let mapping =
+        place.map(|(line, column)| locate::mapping_at(text, line, column)).unwrap_or_default();
+    let inside = |field: &str| match mapping.as_str() {
+        "" => field.to_owned(),
+        outer => format!("{outer}.{field}"),
+    };
+    match error.without_snippet() {
+        Error::SerdeUnknownField { field, .. } if NOT_BUILT.contains(&field.as_str()) => {
+            let what = "not built yet in this version".to_owned();
+            PolicyProblem::new(line, &inside(field), what, "take the key out")
+        }
+        Error::SerdeUnknownField { field, expected, .. } => {
+            let advice = format!("known here are {}", expected.join(", "));
+            PolicyProblem::new(line, &inside(field), "unknown key".to_owned(), &advice)
+        }
+        Error::SerdeMissingField { field, .. } => {
+            PolicyProblem::new(line, &inside(field), "missing".to_owned(), SHOW)
+        }
+        Error::DuplicateMappingKey { key, .. } => {
+            let key = inside(key.as_deref().unwrap_or("?"));
+            PolicyProblem::new(line, &key, "appears twice".to_owned(), "keep one of them")
+        }
+        other => {
+            let key = line.and_then(|line| locate::key_on(text, line)).unwrap_or_default();
+            let (what, advice) = plainly(other);
+            PolicyProblem::new(line, &key, what, advice)
+        }
+    }
+}
+
+fn plainly(error: &Error) -> (String, &'static str) {
+    match error {
+        Error::Message { msg, .. } => (msg.clone(), "write the value as plain decimal digits"),
+        Error::Budget {
+            breach: BudgetBreach::Anchors { .. } | BudgetBreach::Aliases { .. },
+            ..
+        } => ("anchors and aliases are not read".to_owned(), "write every value out"),
+        Error::Budget { .. } => {
+            ("larger or deeper than a policy can be".to_owned(), "keep to one plain document")
+        }
+        Error::MergeKeyNotAllowed { .. } => {
+            ("merge keys are not read".to_owned(), "write every value out")
+        }
+        Error::InvalidBooleanStrict { .. } => {
+            ("not a truth value".to_owned(), "write true or false")
+        }
+        Error::NullIntoString { .. } => ("has no value".to_owned(), SHOW),
+        Error::SerdeUnknownVariant { variant, expected, .. } => {
+            (format!("`{variant}` is not one of {}", expected.join(", ")), SHOW)
+        }
+        Error::MultipleDocuments { .. } => {
+            ("a second document".to_owned(), "keep one policy in one file")
+        }
+        other => (without_place(&other.to_string()), SHOW),
+    }
+}
+
+/// The engine repeats the place that our message already begins with.
+fn without_place(message: &str) -> String {
+    let first = message.lines().next().unwrap_or_default();
+    first.rsplit_once(" at line ").map_or(first, |(what, _)| what).to_owned()
+}

@@ -1,0 +1,344 @@
+//! The decision, rule by rule: each passes and refuses on what it is about, all are always
+//! evaluated, and the grant says what the request and the policy say. No signature is looked at.
+
+mod scene;
+
+use std::path::{Path, PathBuf};
+
+use policies::{Binaries, ProcView, Submission, Verdict};
+use scene::{
+    ID, Scene, accepts, approved, codes, dropped, policy, reason, refused, request, shipped, time,
+    verdict,
+};
+use validator::OwnerUid;
+
+/// A change of the request, the rule that refuses it, its code, and words of the message.
+const REFUSED: &[(&str, &str, &str, &str, &str)] = &[
+    (
+        "cpu_limit: \"2\"",
+        "cpu_limit: \"8.5\"",
+        "limits.cpu",
+        "limits.over-policy",
+        "cpu_limit 8.5 is above 8; see policy limits.cpu_cores_max",
+    ),
+    (
+        "memory_limit_mb: 1024",
+        "memory_limit_mb: 16385",
+        "limits.memory",
+        "limits.over-policy",
+        "memory_limit_mb 16385 is above 16384; see policy limits.memory_mb_max",
+    ),
+    (
+        "time_limit_sec: 120",
+        "time_limit_sec: 3601",
+        "limits.time",
+        "limits.over-policy",
+        "time_limit_sec 3601 is above 3600",
+    ),
+    (
+        "network: \"none\"\nnetwork_allowlist: []",
+        "network: \"allowlist\"\nnetwork_allowlist: [pypi.org]",
+        "network",
+        "network.not-permitted",
+        "hosts pypi.org:443 are not permitted",
+    ),
+    (
+        "language: \"python\"",
+        "language: \"python\"\nbackend: ERA",
+        "backend",
+        "backend.unavailable",
+        "backend `ERA` is not a lane",
+    ),
+];
+
+#[test]
+fn a_good_request_of_the_invoker_is_approved() {
+    let decision = Scene::default().decide(request(&[]), &shipped("embedded"));
+    let approved = approved(decision);
+    assert_eq!(approved.request().id().as_str(), ID);
+    for rule in ["backend", "command", "language", "runtime", "network", "constraints", "layers"] {
+        assert_eq!(verdict(approved.rules(), rule), Verdict::Pass, "{rule}");
+    }
+    for rule in ["limits.cpu", "limits.memory", "limits.time", "approval.submitter"] {
+        assert_eq!(verdict(approved.rules(), rule), Verdict::Pass, "{rule}");
+    }
+    for rule in ["age", "signature", "count", "principal", "rejected"] {
+        let rule = format!("approval.{rule}");
+        assert_eq!(verdict(approved.rules(), &rule), Verdict::NotApplicable, "{rule}");
+    }
+}
+
+#[test]
+fn the_grant_says_everything_about_the_run() {
+    let policy = shipped("embedded");
+    let (request, grant) = approved(Scene::default().decide(request(&[]), &policy)).into_parts();
+    assert_eq!(grant.runtime_name(), "python");
+    assert_eq!(grant.binary(), Path::new("/usr/bin/python3.11"));
+    assert_eq!(grant.mounts(), [PathBuf::from("/usr")]);
+    assert_eq!(grant.proc(), ProcView::Pid);
+    assert_eq!(grant.argv(), request.argv());
+    let env: Vec<String> =
+        grant.env().iter().map(|(name, value)| format!("{name}={value}")).collect();
+    assert_eq!(
+        env,
+        [
+            "PATH=/usr/local/bin:/usr/bin:/bin",
+            "HOME=/tmp",
+            "LANG=C.UTF-8",
+            "TZ=UTC",
+            "TMPDIR=/tmp",
+            "PYTHONDONTWRITEBYTECODE=1",
+            "PYTHONHASHSEED=0",
+            "PYTHONNOUSERSITE=1",
+        ]
+    );
+    let limits = grant.limits();
+    assert_eq!((limits.cpu_milli, limits.memory_bytes, limits.time_sec), (2000, 1 << 30, 120));
+    assert_eq!(limits.cpu_time_ms, 240_000);
+    assert_eq!((limits.pids, limits.open_files, limits.stream_bytes), (64, 1024, 16 << 20));
+    assert_eq!(limits.out_bytes, 1 << 29);
+    assert_eq!(limits.tmp_bytes, 1 << 28);
+    assert_eq!(limits.shm_bytes, 128_849_018);
+    assert_eq!((limits.out_inodes, limits.artifacts, limits.artifact_depth), (65536, 1000, 16));
+    assert_eq!((grant.input_bytes_max(), limits.input_bytes), (1 << 30, 1 << 30));
+    assert_eq!(grant.layers_required().len(), 6);
+    assert_eq!((grant.landlock_abi_min(), grant.cgroup_exception()), (1, true));
+    assert_eq!(grant.approval_text(), "unsigned, by the invoker");
+    assert!(grant.approvals().is_empty());
+    assert!(!grant.outputs_strict());
+    assert_eq!((grant.policy_name(), grant.policy_sha256()), ("embedded", policy.sha256()));
+}
+
+#[test]
+fn node_is_told_its_heap_behind_the_first_word() {
+    let asked = request(&[
+        ("language: \"python\"", "language: \"node\""),
+        ("python -c 'print(1 + 1)'", "nodejs -e 'console.log(1)'"),
+    ]);
+    let approved = approved(Scene::default().decide(asked, &shipped("embedded")));
+    let argv = ["nodejs", "--max-old-space-size=768", "-e", "console.log(1)"];
+    assert_eq!(approved.grant().argv(), argv);
+    assert_eq!(approved.grant().binary(), Path::new("/usr/bin/node"));
+    assert_eq!(approved.grant().env().len(), 5);
+}
+
+#[test]
+fn a_runtime_may_replace_a_variable_of_every_cell() {
+    let policy = policy("embedded", &[("PYTHONHASHSEED: \"0\"", "TZ: Europe/Berlin")]);
+    let approved = approved(Scene::default().decide(request(&[]), &policy));
+    let zones: Vec<&str> = approved
+        .grant()
+        .env()
+        .iter()
+        .filter(|(name, _)| name == "TZ")
+        .map(|(_, value)| value.as_str())
+        .collect();
+    assert_eq!(zones, ["Europe/Berlin"]);
+}
+
+#[test]
+fn cpu_seconds_are_a_ceiling_where_policy_sets_one() {
+    for (seconds, expected) in [("10", 10_000), ("1000000", 240_000)] {
+        let line = format!("cpu_seconds_max: {seconds}");
+        let policy = policy("embedded", &[("cpu_seconds_max: null", &line)]);
+        let approved = approved(Scene::default().decide(request(&[]), &policy));
+        assert_eq!(approved.grant().limits().cpu_time_ms, expected);
+    }
+}
+
+#[test]
+fn each_rule_refuses_what_it_is_about() {
+    for (old, new, rule, code, words) in REFUSED {
+        let decision = Scene::default().decide(request(&[(old, new)]), &shipped("embedded"));
+        let (violations, rules) = refused(decision);
+        assert_eq!(codes(&violations), [*code], "{new}");
+        assert!(violations[0].message.starts_with(&format!("{ID}: ")), "{:?}", violations[0]);
+        assert!(violations[0].message.contains(words), "{:?}", violations[0]);
+        assert!(violations[0].hint.is_some(), "{new}");
+        assert_eq!(verdict(&rules, rule), Verdict::Refuse);
+        let refusing = rules.iter().filter(|it| it.verdict == Verdict::Refuse).count();
+        assert_eq!(refusing, 1, "{new}");
+        assert_eq!(rules.len(), 16, "every rule speaks: {rules:#?}");
+    }
+}
+
+#[test]
+fn a_limit_at_its_ceiling_passes() {
+    let asked = request(&[
+        ("cpu_limit: \"2\"", "cpu_limit: \"8\""),
+        ("memory_limit_mb: 1024", "memory_limit_mb: 16384"),
+        ("time_limit_sec: 120", "time_limit_sec: 3600"),
+        ("language: \"python\"", "language: \"python\"\nbackend: confined"),
+    ]);
+    accepts(Scene::default().decide(asked, &shipped("embedded")));
+}
+
+#[test]
+fn all_violations_are_reported_at_once() {
+    let asked = request(&[
+        ("cpu_limit: \"2\"", "cpu_limit: \"64\""),
+        ("memory_limit_mb: 1024", "memory_limit_mb: 99999"),
+        ("language: \"python\"", "language: \"ruby\""),
+        ("python -c 'print(1 + 1)'", "ruby -e 'p 1'"),
+    ]);
+    let scene = Scene { submission: dropped(), ..Scene::default() };
+    let (violations, rules) = refused(scene.decide(asked, &shipped("embedded")));
+    let expected =
+        ["command.not-permitted", "limits.over-policy", "limits.over-policy", "approval.principal"];
+    assert_eq!(codes(&violations), expected);
+    assert_eq!(verdict(&rules, "language"), Verdict::NotApplicable);
+    assert_eq!(
+        violations[0].message,
+        format!(
+            "{ID}: command word `ruby` is not one of the policy's: node, nodejs (node), python, \
+             python3 (python)"
+        )
+    );
+}
+
+#[test]
+fn the_word_must_be_of_the_declared_language() {
+    let policy = policy("embedded", &[("words: [node, nodejs]", "words: [node, nodejs, run]")]);
+    let asked = request(&[("python -c 'print(1 + 1)'", "run -e x")]);
+    let (violations, rules) = refused(Scene::default().decide(asked, &policy));
+    assert_eq!(codes(&violations), ["language.mismatch"]);
+    assert!(violations[0].message.contains("`python` is declared, but the command runs node"));
+    assert_eq!(verdict(&rules, "command"), Verdict::Pass);
+    assert_eq!(verdict(&rules, "runtime"), Verdict::Pass);
+}
+
+#[test]
+fn a_near_miss_of_a_word_chooses_nothing() {
+    for word in ["Python", "python3.11", "./python"] {
+        let command = format!("{word} -c x");
+        let draft = scene::text(&[("python -c 'print(1 + 1)'", &command)]);
+        let name = format!("{ID}.md");
+        let draft = validator::Draft::new(draft.into_bytes(), &name, OwnerUid::new(1)).unwrap();
+        let checked = draft.check(validator::Place::Elsewhere, time(scene::NOW));
+        // The validator may have refused the word already.
+        let Ok(asked) = checked.verdict else { continue };
+        let (violations, _) = refused(Scene::default().decide(asked, &shipped("embedded")));
+        assert!(codes(&violations).contains(&"command.not-permitted".to_owned()), "{word}");
+    }
+}
+
+#[test]
+fn a_runtime_that_the_host_lacks_is_named_with_what_was_sought() {
+    for (profile, words) in [
+        ("embedded", "no program named python or python3 was found in /usr/bin, /usr/local/bin"),
+        ("standard", "runtime `python` is not on this host: /usr/bin/python3 is not there"),
+    ] {
+        let scene = Scene { binaries: Binaries::new(), ..Scene::default() };
+        let (violations, rules) = refused(scene.decide(request(&[]), &shipped(profile)));
+        assert_eq!(codes(&violations)[0], "runtime.missing");
+        assert!(violations[0].message.contains(words), "{:?}", violations[0]);
+        assert_eq!(verdict(&rules, "runtime"), Verdict::Refuse);
+    }
+    let mut relative = Binaries::new();
+    relative.insert("python", "bin/python3");
+    assert_eq!(relative.get("python"), None);
+}
+
+#[test]
+fn other_constraints_are_stated_or_refused() {
+    let change = [("  - \"No persistence\"", "  - \"No persistence\"\n  - \"Be kind\"")];
+    let stated = approved(Scene::default().decide(request(&change), &shipped("embedded")));
+    assert_eq!(reason(stated.rules(), "constraints"), "stated, not enforced: \"Be kind\"");
+    let strict = policy("embedded", &[("constraints: stated", "constraints: refuse")]);
+    let (violations, _) = refused(Scene::default().decide(request(&change), &strict));
+    assert_eq!(codes(&violations), ["frontmatter.value"]);
+    accepts(Scene::default().decide(request(&[]), &strict));
+}
+
+#[test]
+fn the_record_is_told_about_strict_outputs_and_exceptions() {
+    let changes =
+        [("outputs: lenient", "outputs: strict"), ("exceptions: [cgroup]", "exceptions: []")];
+    let approved = approved(Scene::default().decide(request(&[]), &policy("embedded", &changes)));
+    assert!(approved.grant().outputs_strict());
+    assert!(!approved.grant().cgroup_exception());
+    assert!(reason(approved.rules(), "layers").ends_with("exceptions: none"));
+}
+
+#[test]
+fn an_owner_counts_only_where_policy_names_them() {
+    const OWNERS: &[(&str, &str)] = &[
+        ("invoker: true", "invoker: false"),
+        ("owners: []", "owners: [1000, bob]"),
+        ("binary: auto", "binary: /usr/bin/python3"),
+        ("binary: auto", "binary: /usr/bin/node"),
+    ];
+    let policy = policy("embedded", OWNERS);
+    let by = |uid: u32, name: Option<&str>| Scene {
+        submission: Submission::Dropped {
+            owner: OwnerUid::new(uid),
+            owner_name: name.map(str::to_owned),
+        },
+        ..Scene::default()
+    };
+    for (uid, name, text) in [
+        (1000, None, "unsigned, by the file's owner 1000"),
+        (1000, Some("alice"), "unsigned, by the file's owner alice"),
+        (7, Some("bob"), "unsigned, by the file's owner bob"),
+    ] {
+        let approved = approved(by(uid, name).decide(request(&[]), &policy));
+        assert_eq!(approved.grant().approval_text(), text);
+    }
+    for (uid, name, who) in [(7, None, "7"), (7, Some("1000"), "1000"), (7, Some("Bob"), "Bob")] {
+        let (violations, _) = refused(by(uid, name).decide(request(&[]), &policy));
+        assert_eq!(codes(&violations), ["approval.principal"]);
+        assert_eq!(
+            violations[0].message,
+            format!("{ID}: owner {who} is not an approver; see policy approval.owners")
+        );
+    }
+    // The approver named in the text has no part in it.
+    accepts(by(1000, None).decide(request(&[("\"alice\"", "\"Somebody Else\"")]), &policy));
+    // Who types the command is a user like any other here.
+    accepts(Scene::default().decide(request(&[]), &policy));
+    let other = Submission::Invoked { uid: 7, name: None };
+    let scene = Scene { submission: other, ..Scene::default() };
+    let (violations, _) = refused(scene.decide(request(&[]), &policy));
+    assert!(violations[0].message.contains("invoker 7 is not an approver"));
+}
+
+#[test]
+fn a_file_that_somebody_dropped_is_not_the_invokers_word() {
+    let scene = Scene { submission: dropped(), ..Scene::default() };
+    let (violations, _) = refused(scene.decide(request(&[]), &shipped("embedded")));
+    assert_eq!(codes(&violations), ["approval.principal"]);
+}
+
+#[test]
+fn an_approval_ages() {
+    let policy = policy("embedded", &[("age_sec_max: null", "age_sec_max: 3600")]);
+    // approved_utc is 16:12:00; two minutes of skew are allowed everywhere.
+    for (now, good) in [
+        ("2026-02-09T16:12:00Z", true),
+        ("2026-02-09T17:14:00Z", true),
+        ("2026-02-09T17:14:01Z", false),
+        ("2027-01-01T00:00:00Z", false),
+    ] {
+        let scene = Scene { now: time(now), ..Scene::default() };
+        let decision = scene.decide(request(&[]), &policy);
+        if good {
+            let approved = approved(decision);
+            assert_eq!(verdict(approved.rules(), "approval.age"), Verdict::Pass);
+        } else {
+            let (violations, _) = refused(decision);
+            assert_eq!(codes(&violations), ["approval.expired"], "{now}");
+        }
+    }
+}
+
+#[test]
+fn standard_asks_for_a_signature_whoever_submits() {
+    for submission in [scene::invoked(), dropped()] {
+        let scene = Scene { submission, ..Scene::default() };
+        let (violations, rules) = refused(scene.decide(request(&[]), &shipped("standard")));
+        assert_eq!(codes(&violations), ["approval.signature", "approval.count"]);
+        assert_eq!(verdict(&rules, "approval.submitter"), Verdict::NotApplicable);
+        assert!(violations[0].message.contains("no allowed_signers are configured"));
+        assert!(violations[1].message.contains("0 of 1 distinct approvers signed"));
+    }
+}

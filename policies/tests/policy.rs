@@ -1,0 +1,233 @@
+//! Policy files: the shipped ones are whole, and a broken one is refused with the line, the key
+//! and what to do. It must never rely on more than the text that an operator would see.
+
+mod scene;
+
+use std::path::PathBuf;
+
+use policies::{BinaryRule, POLICY_BYTES_MAX, Policy, ProcView};
+use scene::{changed, shipped};
+use validator::{Language, Sha256};
+
+#[test]
+fn both_shipped_profiles_are_whole() {
+    for name in ["embedded", "standard"] {
+        let text = Policy::shipped_text(name).unwrap();
+        let policy = Policy::parse(text.as_bytes(), name).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(policy.name(), name);
+        assert_eq!(policy.sha256(), Sha256::of(text.as_bytes()));
+        assert_eq!(shipped(name).sha256(), policy.sha256());
+    }
+    assert!(Policy::shipped("strict").is_none());
+    assert!(Policy::shipped_text("").is_none());
+}
+
+#[test]
+fn every_line_of_a_shipped_profile_has_its_why() {
+    for name in ["embedded", "standard"] {
+        let mut explained = false;
+        for (index, line) in Policy::shipped_text(name).unwrap().lines().enumerate() {
+            assert!(line.chars().count() <= 100, "{name}:{} is too long", index + 1);
+            let line = line.trim();
+            // The lines right below one explanation share it; a mapping's own key needs none.
+            let opens = line.ends_with(':');
+            if line.starts_with('#') {
+                explained = true;
+            } else if line.is_empty() {
+                explained = false;
+            } else {
+                assert!(explained || opens, "{name}:{}: {line} is not explained", index + 1);
+                explained = explained && (!opens || line == "env:") && line != "pids_min: 1";
+                explained |= opens;
+            }
+        }
+    }
+}
+
+#[test]
+fn runtimes_tell_the_daemon_what_to_look_for() {
+    let embedded = shipped("embedded");
+    let names: Vec<&str> = embedded.runtimes().map(policies::Runtime::name).collect();
+    assert_eq!(names, ["node", "python"]);
+    let node = embedded.runtimes().next().unwrap();
+    assert_eq!(node.language(), Language::Node);
+    let auto = BinaryRule::Auto { names: vec!["node".to_owned(), "nodejs".to_owned()] };
+    assert_eq!(*node.binary(), auto);
+    assert_eq!(node.proc(), ProcView::Pid);
+    assert_eq!(node.heap_flag(), Some("--max-old-space-size"));
+    assert_eq!((node.tool_category(), node.risk_domain()), ("write", "research"));
+
+    let standard = shipped("standard");
+    let python = standard.runtimes().find(|it| it.name() == "python").unwrap();
+    assert_eq!(*python.binary(), BinaryRule::Path(PathBuf::from("/usr/bin/python3")));
+    assert_eq!(python.mounts(), [PathBuf::from("/usr")]);
+    assert_eq!(standard.ceilings().stream_bytes, 16 << 20);
+    assert_eq!(standard.ceilings().artifacts, 1000);
+}
+
+/// What is replaced in `embedded`, by what, and what the message must say.
+const BROKEN: &[(&str, &str, &str)] = &[
+    // The reader of YAML.
+    ("name: embedded", "nane: embedded", "nane: unknown key; known here are policy_version, name"),
+    ("  pids_max: 64", "  pid_max: 64", "limits.pid_max: unknown key"),
+    ("  invoker: true\n", "", "approval.invoker: missing"),
+    ("  age_sec_max: null\n", "", "approval.age_sec_max: missing"),
+    ("  cpu_seconds_max: null\n", "", "limits.cpu_seconds_max: missing"),
+    ("backend: confined\n", "", "backend: missing"),
+    ("  pids_max: 64", "  pids_max: 64\n  pids_max: 65", "limits.pids_max: appears twice"),
+    ("  node:\n", "  python:\n", "runtimes.python: appears twice"),
+    (
+        "name: embedded",
+        "name: &n embedded",
+        "name: anchors and aliases are not read; write every value out",
+    ),
+    ("outputs: lenient", "outputs: lenient\n<<: {a: b}", "merge keys are not read"),
+    ("name: embedded", "name: !mine embedded", "unsupported tag"),
+    ("invoker: true", "invoker: yes", "approval.invoker: not a truth value; write true or false"),
+    ("pids_max: 64", "pids_max: many", "limits.pids_max: `many` is not a whole number"),
+    ("pids_max: 64", "pids_max: 0x40", "limits.pids_max: `0x40` is not a whole number"),
+    ("pids_max: 64", "pids_max: -1", "limits.pids_max: `-1` is not a whole number"),
+    ("16 MiB", "16 MB", "limits.stream_bytes_max: `16 MB` is not a size such as 16 MiB"),
+    ("cpu_cores_max: 8", "cpu_cores_max: 1e3", "limits.cpu_cores_max: `1e3` is not a number of"),
+    ("proc: pid", "proc: full", "runtimes.python.proc: `full` is not one of none, pid"),
+    ("outputs: lenient", "outputs: loose", "outputs: `loose` is not one of lenient, strict"),
+    ("constraints: stated", "constraints: stated\n---\na: b", "document"),
+    ("name: embedded", "name: [embedded", "embedded"),
+    // Not built yet.
+    ("outputs: lenient", "aana: {}\noutputs: lenient", "aana: not built yet in this version"),
+    (
+        "outputs: lenient",
+        "permissions:\n  for: all\noutputs: lenient",
+        "permissions: not built yet",
+    ),
+    ("outputs: lenient", "ais: required\noutputs: lenient", "ais: not built yet"),
+    ("    pids_min: 16", "    root: /srv/x\n    pids_min: 16", "runtimes.node.root: not built yet"),
+    ("hosts: []", "hosts: [pypi.org]", "network.hosts: letting runs reach hosts is not built yet"),
+    ("hosts: []", "hosts: [{host: pypi.org}]", "network.hosts: letting runs reach hosts is not"),
+    // Values that contradict each other or this version.
+    ("policy_version: 1", "policy_version: 2", "policy_version: 2 is not known; write 1"),
+    ("name: embedded", "name: My Policy", "name: `My Policy` is not a name"),
+    ("backend: confined", "backend: monty", "backend: `monty` is a lane that this version does"),
+    ("pids_max: 64", "pids_max: 15", "limits.pids_max: 15 is below pids_min of runtimes.node"),
+    ("pids_max: 64", "pids_max: 0", "limits.pids_max: is 0; a ceiling must be above 0"),
+    ("time_sec_max: 3600", "time_sec_max: 0", "limits.time_sec_max: is 0"),
+    ("cpu_cores_max: 8", "cpu_cores_max: 0.000", "limits.cpu_cores_max: is 0"),
+    ("cpu_seconds_max: null", "cpu_seconds_max: 0", "limits.cpu_seconds_max: is 0"),
+    ("artifacts_max: 1000", "artifacts_max: 1001", "limits.artifacts_max: too large; at most 1000"),
+    ("out_percent: 50", "out_percent: 64", "the shares sum to 101; together they must be at most"),
+    ("[python, python3]", "[python, node]", "`node` appears twice; a word must choose one runtime"),
+    ("[python, python3]", "[python, python]", "runtimes.python.words: `python` appears twice"),
+    ("[python, python3]", "[]", "runtimes.python.words: empty"),
+    ("[python, python3]", "[/usr/bin/python]", "a word is never a path"),
+    ("language: python", "language: shell", "runtimes.python.language: `shell` is not known"),
+    ("mounts: [/usr]", "mounts: [usr]", "runtimes.python.mounts: `usr` is not an absolute path"),
+    ("mounts: [/usr]", "mounts: [/usr/../etc]", "`/usr/../etc` is not an absolute path"),
+    ("mounts: [/usr]", "mounts: [/]", "runtimes.python.mounts: `/` must not be shown to a run"),
+    ("mounts: [/usr]", "mounts: [/proc/1]", "`/proc/1` must not be shown to a run"),
+    ("mounts: [/usr]", "mounts: [/usr, /usr/]", "runtimes.python.mounts: `/usr/` appears twice"),
+    ("binary: auto", "binary: python3", "`python3` is not an absolute path"),
+    ("binary: auto", "binary: /", "`/` is not an absolute path"),
+    ("binary: auto", "binary: /usr/bin/../x", "not an absolute path; write it from the root"),
+    ("env: {}", "env: {A-B: c}", "runtimes.node.env: `A-B` is not a variable name"),
+    ("env: {}", "env: {A: \"b\\nc\"}", "runtimes.node.env: `A` holds a control character"),
+    ("\"--max-old-space-size\"", "\"--max-old-space-size=1\"", "is not a long option"),
+    ("pids_min: 1\n", "pids_min: 0\n", "runtimes.python.pids_min: is 0"),
+    ("tool_category: write", "tool_category: harmless", "tool_category: `harmless` is not known"),
+    ("risk_domain: research", "risk_domain: fun", "risk_domain: `fun` is not known"),
+    ("invoker: true", "invoker: false", "approval: nobody could approve anything"),
+    ("owners: []", "owners: [alice, 1000, alice]", "approval.owners: `alice` appears twice"),
+    ("owners: []", "owners: [\"a b\"]", "approval.owners: `a b` is neither a user name nor a uid"),
+    ("owners: []", "owners: [007]", "approval.owners: `007` is neither a user name nor a uid"),
+    ("owners: []", "owners: [4294967296]", "`4294967296` is neither a user name nor a uid"),
+    ("signatures_min: 0", "signatures_min: 17", "at most 16 signature files are read"),
+    ("age_sec_max: null", "age_sec_max: 0", "approval.age_sec_max: is 0; write null"),
+    ("seccomp, ", "", "layers.required: `seccomp` is left out; list every layer"),
+    ("seccomp, ", "apparmor, seccomp, ", "layers.required: `apparmor` is not a layer"),
+    ("seccomp, ", "seccomp, seccomp, ", "layers.required: `seccomp` appears twice"),
+    ("exceptions: [cgroup]", "exceptions: [seccomp]", "layers.exceptions: `seccomp` cannot be"),
+    ("landlock_abi_min: 1", "landlock_abi_min: 0", "layers.landlock_abi_min: 0 is not a Landlock"),
+];
+
+#[test]
+fn a_broken_policy_is_refused_in_words() {
+    for (old, new, expected) in BROKEN {
+        let text = changed("embedded", &[(old, new)]);
+        match Policy::parse(text.as_bytes(), "policy.yaml") {
+            Ok(_) => panic!("accepted: {new}"),
+            Err(error) => {
+                let message = error.to_string();
+                assert!(message.contains(expected), "{new}\n  gave: {message}\n  not: {expected}");
+                for line in message.lines() {
+                    assert!(line.starts_with("policy.yaml:"), "{line}");
+                    assert!(!line.contains("DuplicateKeyPolicy") && !line.contains("Option<"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_name_the_line() {
+    let text = changed("embedded", &[("pids_max: 64", "pids_max: 15")]);
+    let line = 1 + text.lines().position(|line| line.contains("pids_max: 15")).unwrap();
+    let error = Policy::parse(text.as_bytes(), "policy.yaml").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "policy.yaml:{line}: limits.pids_max: 15 is below pids_min of runtimes.node; write at \
+             least 16"
+        )
+    );
+    assert_eq!(error.problems()[0].line(), Some(line));
+    assert_eq!(error.problems()[0].key(), "limits.pids_max");
+
+    let text = changed("embedded", &[("  pids_max: 64", "  pid_max: 64")]);
+    let line = 1 + text.lines().position(|line| line.contains("pid_max: 64")).unwrap();
+    let error = Policy::parse(text.as_bytes(), "policy.yaml").unwrap_err();
+    assert_eq!(error.problems()[0].line(), Some(line));
+}
+
+#[test]
+fn all_problems_are_reported_at_once() {
+    let changes = [
+        ("pids_max: 64", "pids_max: 0"),
+        ("out_percent: 50", "out_percent: 90"),
+        ("[/usr]", "[a]"),
+    ];
+    let error = Policy::parse(changed("embedded", &changes).as_bytes(), "p").unwrap_err();
+    // pids_max: 0 is also below the minimum of both runtimes.
+    assert_eq!(error.problems().len(), 5, "{error}");
+}
+
+#[test]
+fn auto_is_for_the_invoker_only() {
+    let text = changed("standard", &[("binary: /usr/bin/node", "binary: auto")]);
+    let message = Policy::parse(text.as_bytes(), "p").unwrap_err().to_string();
+    assert!(message.contains("runtimes.node.binary: `auto` is for the person's own run only"));
+}
+
+#[test]
+fn what_is_no_text_or_too_long_is_refused() {
+    let message = |bytes: &[u8]| Policy::parse(bytes, "p").unwrap_err().to_string();
+    assert_eq!(message(b"name: \xff"), "p: not UTF-8; save the file as UTF-8");
+    assert!(message(b"").contains("p"), "an empty file");
+    assert!(message(b"- a\n- b\n").contains("p:1: "));
+    let mut long = Policy::shipped_text("embedded").unwrap().as_bytes().to_vec();
+    long.resize(POLICY_BYTES_MAX, b'\n');
+    assert!(Policy::parse(&long, "p").is_ok());
+    long.push(b'\n');
+    assert!(message(&long).contains("262145 bytes are too many for a policy"));
+}
+
+#[test]
+fn flow_style_and_other_numbers_mean_the_same() {
+    let policy = scene::policy(
+        "embedded",
+        &[
+            ("cpu_seconds_max: null", "cpu_seconds_max: 10"),
+            ("cpu_cores_max: 8", "cpu_cores_max: 0.5"),
+        ],
+    );
+    assert_eq!(policy.ceilings().cpu_seconds, Some(10));
+    assert_eq!(policy.ceilings().cpu_milli, 500);
+}

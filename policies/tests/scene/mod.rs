@@ -1,0 +1,179 @@
+//! What the tests of this crate have in common: a request that differs from a good one in what a
+//! test names, and evidence to judge it by. It must never decide anything itself.
+
+#![allow(dead_code, reason = "each test binary uses its part of the scene")]
+
+use policies::{
+    Binaries, Decision, Evidence, Policy, RuleVerdict, SignatureFile, Signers, Submission, Verdict,
+};
+use validator::{Draft, OwnerUid, Place, Request, UtcTime, Violation};
+
+pub(crate) const NOW: &str = "2026-02-09T17:00:00Z";
+pub(crate) const ID: &str = "TR-20260209-160501Z-stats";
+
+/// A good request, as text.
+pub(crate) const REQUEST: &str = r#"---
+request_type: tool_request
+schema_version: 1
+request_id: "TR-20260209-160501Z-stats"
+created_utc: "2026-02-09T16:05:01Z"
+requested_by: "human"
+approved_by: "alice"
+approved_utc: "2026-02-09T16:12:00Z"
+purpose: "A sum."
+language: "python"
+network: "none"
+network_allowlist: []
+cpu_limit: "2"
+memory_limit_mb: 1024
+time_limit_sec: 120
+inputs: []
+outputs_expected: []
+constraints:
+  - "No network unless allowlisted"
+  - "No writes outside /out"
+  - "No persistence"
+---
+
+## Command
+
+python -c 'print(1 + 1)'
+
+## Input Files
+
+None.
+
+## Output Expectations
+
+None.
+
+## Risk Assessment
+
+- Risk level: low
+- Justification: it adds two numbers.
+- Data sensitivity: public
+- Network rationale: the service has the newest table.
+"#;
+
+pub(crate) fn time(text: &str) -> UtcTime {
+    text.parse().expect("a time of the test")
+}
+
+/// The good request with these replacements; each must occur.
+pub(crate) fn text(changes: &[(&str, &str)]) -> String {
+    changes.iter().fold(REQUEST.to_owned(), |text, (old, new)| {
+        assert!(text.contains(old), "the request has no {old}");
+        text.replacen(old, new, 1)
+    })
+}
+
+pub(crate) fn request_of(bytes: &[u8]) -> Request {
+    let name = format!("{ID}.md");
+    let draft = Draft::new(bytes.to_vec(), &name, OwnerUid::new(1000)).expect("small enough");
+    let checked = draft.check(Place::Elsewhere, time(NOW));
+    match checked.verdict {
+        Ok(request) => request,
+        Err(_) => panic!("not a request: {:#?}", checked.violations),
+    }
+}
+
+pub(crate) fn request(changes: &[(&str, &str)]) -> Request {
+    request_of(text(changes).as_bytes())
+}
+
+pub(crate) fn invoked() -> Submission {
+    Submission::Invoked { uid: 1000, name: Some("alice".to_owned()) }
+}
+
+pub(crate) fn dropped() -> Submission {
+    Submission::Dropped { owner: OwnerUid::new(1000), owner_name: Some("alice".to_owned()) }
+}
+
+pub(crate) fn found() -> Binaries {
+    [("python", "/usr/bin/python3.11"), ("node", "/usr/bin/node")].into_iter().collect()
+}
+
+pub(crate) fn shipped(name: &str) -> Policy {
+    Policy::shipped(name).expect("a shipped profile")
+}
+
+/// A shipped profile with these replacements; each must occur.
+pub(crate) fn changed(name: &str, changes: &[(&str, &str)]) -> String {
+    let text = Policy::shipped_text(name).expect("a shipped profile").to_owned();
+    changes.iter().fold(text, |text, (old, new)| {
+        assert!(text.contains(old), "{name} has no {old}");
+        text.replacen(old, new, 1)
+    })
+}
+
+pub(crate) fn policy(name: &str, changes: &[(&str, &str)]) -> Policy {
+    let text = changed(name, changes);
+    Policy::parse(text.as_bytes(), "test.yaml").unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Everything that a decision looks at, good unless a test says otherwise.
+pub(crate) struct Scene {
+    pub(crate) submission: Submission,
+    pub(crate) signatures: Vec<SignatureFile>,
+    pub(crate) signers: Option<Signers>,
+    pub(crate) binaries: Binaries,
+    pub(crate) now: UtcTime,
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        Self {
+            submission: invoked(),
+            signatures: Vec::new(),
+            signers: None,
+            binaries: found(),
+            now: time(NOW),
+        }
+    }
+}
+
+impl Scene {
+    pub(crate) fn decide(&self, request: Request, policy: &Policy) -> Decision {
+        let evidence = Evidence {
+            submission: self.submission.clone(),
+            signatures: &self.signatures,
+            signers: self.signers.as_ref(),
+            binaries: &self.binaries,
+            now: self.now,
+        };
+        policies::authorise(request, policy, &evidence)
+    }
+}
+
+pub(crate) fn approved(decision: Decision) -> policies::Approved {
+    match decision {
+        Decision::Approve(approved) => approved,
+        Decision::Refuse { violations, .. } => panic!("refused: {violations:#?}"),
+    }
+}
+
+/// For a test that asks nothing more.
+pub(crate) fn accepts(decision: Decision) {
+    drop(approved(decision));
+}
+
+pub(crate) fn refused(decision: Decision) -> (Vec<Violation>, Vec<RuleVerdict>) {
+    match decision {
+        Decision::Refuse { violations, rules, .. } => (violations, rules),
+        Decision::Approve(approved) => panic!("approved: {:#?}", approved.rules()),
+    }
+}
+
+pub(crate) fn codes(violations: &[Violation]) -> Vec<String> {
+    violations.iter().map(|it| it.code.as_str().into_owned()).collect()
+}
+
+pub(crate) fn verdict(rules: &[RuleVerdict], name: &str) -> Verdict {
+    let of_name: Vec<&RuleVerdict> = rules.iter().filter(|it| it.rule == name).collect();
+    assert_eq!(of_name.len(), 1, "rule {name} in {rules:#?}");
+    of_name[0].verdict
+}
+
+pub(crate) fn reason<'a>(rules: &'a [RuleVerdict], name: &str) -> &'a str {
+    &rules.iter().find(|it| it.rule == name).expect("the rule").reason
+}

@@ -1,0 +1,375 @@
+//! Approvals by signature, made by stock `ssh-keygen`, the independent oracle: what it signs for
+//! us counts, and nothing else does. Where `ssh-keygen` is missing the tests say that they were
+//! skipped; they must never pass silently.
+
+mod scene;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use policies::{
+    APPROVE_NAMESPACE, REJECT_NAMESPACE, SIGNATURE_BYTES_MAX, SignatureFile, Signers, Verdict,
+};
+use scene::{
+    Scene, accepts, approved, codes, dropped, policy, reason, refused, request_of, shipped, verdict,
+};
+
+/// A directory with keys, of one test.
+struct Workshop(PathBuf);
+
+impl Workshop {
+    /// Nothing, and a word about it, where there is no `ssh-keygen`.
+    fn open(test: &str) -> Option<Self> {
+        let found = Command::new("ssh-keygen").arg("-?").stderr(Stdio::null()).status();
+        if let Err(error) = found {
+            skip(test, &format!("ssh-keygen cannot be run: {error}"));
+            return None;
+        }
+        let dir = std::env::temp_dir().join(format!("policies-{test}-{}", std::process::id()));
+        fs::create_dir_all(&dir).expect("a temporary directory");
+        Some(Self(dir))
+    }
+
+    /// Makes a key and gives its public half.
+    fn key(&self, name: &str, kind: &str) -> String {
+        let path = self.0.join(name);
+        let made = Command::new("ssh-keygen")
+            .args(["-q", "-N", "", "-C", name, "-t", kind, "-f"])
+            .arg(&path)
+            .status()
+            .expect("ssh-keygen runs");
+        assert!(made.success());
+        let public = fs::read_to_string(path.with_extension("pub")).expect("the public key");
+        public.trim_end().to_owned()
+    }
+
+    fn sign(&self, key: &str, namespace: &str, hash: &str, message: &[u8]) -> SignatureFile {
+        let mut child = Command::new("ssh-keygen")
+            .args(["-q", "-Y", "sign", "-n", namespace, "-O", &format!("hashalg={hash}"), "-f"])
+            .arg(self.0.join(key))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("ssh-keygen runs");
+        child.stdin.take().expect("a pipe").write_all(message).expect("it reads");
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success());
+        SignatureFile { name: format!("r.md.{key}.sig"), bytes: output.stdout }
+    }
+
+    fn approve(&self, key: &str) -> SignatureFile {
+        self.sign(key, APPROVE_NAMESPACE, "sha512", scene::REQUEST.as_bytes())
+    }
+}
+
+impl Workshop {
+    /// Whether `ssh-keygen -Y verify` would take alice's signature at approved_utc.
+    fn stock_accepts(&self, allowed_signers: &str, signature: &SignatureFile) -> bool {
+        let keep = |name: &str, bytes: &[u8]| {
+            let path = self.0.join(name);
+            File::create(&path).and_then(|mut file| file.write_all(bytes)).expect("a file");
+            path
+        };
+        let mut child = Command::new("ssh-keygen")
+            .args(["-Y", "verify", "-n", APPROVE_NAMESPACE, "-I", "alice"])
+            .args(["-O", "verify-time=20260209161200Z", "-f"])
+            .arg(keep("allowed_signers", allowed_signers.as_bytes()))
+            .arg("-s")
+            .arg(keep("signature", &signature.bytes))
+            .env("TZ", "UTC")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("ssh-keygen runs");
+        // It may end without reading the message.
+        drop(child.stdin.take().expect("a pipe").write_all(scene::REQUEST.as_bytes()));
+        child.wait().expect("it ends").success()
+    }
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        // Keys of a test; what is left behind harms nobody.
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+fn skip(test: &str, why: &str) {
+    let line = format!("SKIPPED policies/signatures/{test}: {why}\n");
+    eprint!("{line}");
+    if let Some(log) = std::env::var_os("TOOLEXEC_SKIP_LOG") {
+        let mut log = OpenOptions::new().append(true).create(true).open(log).expect("the skip log");
+        log.write_all(line.as_bytes()).expect("the skip log");
+    }
+}
+
+fn signers(lines: &[String]) -> Option<Signers> {
+    Some(Signers::parse(&lines.join("\n")).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn scene(lines: &[String], signatures: Vec<SignatureFile>) -> Scene {
+    Scene { submission: dropped(), signatures, signers: signers(lines), ..Scene::default() }
+}
+
+fn decide(scene: &Scene, min: usize) -> policies::Decision {
+    let line = format!("signatures_min: {min}");
+    let policy = policy("standard", &[("signatures_min: 1", &line)]);
+    scene.decide(request_of(scene::REQUEST.as_bytes()), &policy)
+}
+
+#[test]
+fn a_stock_signature_of_either_kind_and_hash_counts() {
+    let Some(workshop) = Workshop::open("stock") else { return };
+    for (kind, hash) in
+        [("ed25519", "sha512"), ("ed25519", "sha256"), ("ecdsa", "sha512"), ("ecdsa", "sha256")]
+    {
+        let name = format!("{kind}-{hash}");
+        let line = format!("alice {}", workshop.key(&name, kind));
+        let bytes = scene::REQUEST.as_bytes();
+        let signature = workshop.sign(&name, APPROVE_NAMESPACE, hash, bytes);
+        let scene = scene(&[line], vec![signature]);
+        let approved = approved(scene.decide(request_of(bytes), &shipped("standard")));
+        let grant = approved.grant();
+        assert_eq!(grant.approval_text(), "signed by 1 of 1");
+        assert_eq!(grant.approvals().len(), 1);
+        assert_eq!(grant.approvals()[0].0, "alice");
+        let output = Command::new("ssh-keygen")
+            .arg("-lf")
+            .arg(workshop.0.join(&name).with_extension("pub"))
+            .output()
+            .unwrap();
+        let fingerprint = &grant.approvals()[0].1;
+        assert!(String::from_utf8_lossy(&output.stdout).contains(fingerprint.as_str()));
+        for rule in ["signature", "count", "principal", "rejected", "age"] {
+            let rule = format!("approval.{rule}");
+            assert_eq!(verdict(approved.rules(), &rule), Verdict::Pass, "{rule}");
+        }
+    }
+}
+
+#[test]
+fn a_signature_for_anything_else_does_not_count() {
+    let Some(workshop) = Workshop::open("else") else { return };
+    let (alice, mallory) = (workshop.key("alice", "ed25519"), workshop.key("mallory", "ed25519"));
+    let good = workshop.approve("alice");
+    let text = String::from_utf8(good.bytes.clone()).unwrap();
+    let bytes = scene::REQUEST.as_bytes();
+    let named = |bytes: Vec<u8>| SignatureFile { name: "r.md.sig".to_owned(), bytes };
+    let mut other = bytes.to_vec();
+    other.push(b'\n');
+    let line = |options: &str| format!("alice {options}{alice}");
+    for (what, line, signature, words) in [
+        (
+            "namespace",
+            line(""),
+            workshop.sign("alice", "file", "sha512", bytes),
+            "namespace `file`",
+        ),
+        (
+            "one byte",
+            line(""),
+            workshop.sign("alice", APPROVE_NAMESPACE, "sha512", &other),
+            "does not verify over these bytes",
+        ),
+        ("key", line(""), workshop.approve("mallory"), "is not in allowed_signers"),
+        ("too early", line("valid-after=\"20260209161201\" "), good.clone(), "was not valid at"),
+        ("too late", line("valid-before=\"20260209161159Z\" "), good.clone(), "was not valid at"),
+        ("other use", line("namespaces=\"file,git\" "), good.clone(), "may not sign in namespace"),
+        ("no signature", line(""), named(b"approved!".to_vec()), "not an SSH signature"),
+        (
+            "cut",
+            line(""),
+            named(text.as_bytes()[..text.len() - 40].to_vec()),
+            "not an SSH signature",
+        ),
+        ("long", line(""), named(vec![b'-'; SIGNATURE_BYTES_MAX + 1]), "larger than 16 KiB"),
+    ] {
+        let (violations, rules) = refused(decide(&scene(&[line], vec![signature]), 1));
+        assert_eq!(codes(&violations), ["approval.signature", "approval.count"], "{what}");
+        assert!(violations[0].message.contains(words), "{what}: {:?}", violations[0]);
+        assert_eq!(verdict(&rules, "approval.principal"), Verdict::NotApplicable, "{what}");
+    }
+    // The same key, file and bytes with nothing wrong, and with options that allow it.
+    accepts(decide(&scene(&[line("")], vec![good.clone()]), 1));
+    let window = "namespaces=\"git,approve.tool-exec@threegate\",valid-after=\"202602091612\",\
+                  valid-before=\"202602091613\" ";
+    accepts(decide(&scene(&[line(window)], vec![good.clone()]), 1));
+    // A key that one line restricts and another does not is as free as the freer line.
+    let lines = [line("namespaces=\"file\" "), line("")];
+    accepts(decide(&scene(&lines, vec![good]), 1));
+    drop(mallory);
+}
+
+#[test]
+fn we_and_stock_verify_agree_about_allowed_signers() {
+    let Some(workshop) = Workshop::open("oracle") else { return };
+    let (key, other) = (workshop.key("alice", "ed25519"), workshop.key("other", "ecdsa"));
+    let signature = workshop.approve("alice");
+    let mut verdicts = Vec::new();
+    for (name, options, key) in [
+        ("alice", "", &key),
+        ("alice", "", &other),
+        ("alice@example.org,alice", "", &key),
+        ("alice", "namespaces=\"file\"", &key),
+        ("alice", "namespaces=\"approve.tool-exec@threegate\"", &key),
+        ("alice", "NameSpaces=\"file,approve.tool-exec@threegate\"", &key),
+        ("alice", "namespaces=approve.tool-exec@threegate", &key),
+        ("alice", "valid-after=\"20260209161200Z\"", &key),
+        ("alice", "valid-after=\"20260209161201Z\"", &key),
+        ("alice", "valid-before=\"20260209161200Z\"", &key),
+        ("alice", "valid-before=\"20260209161159Z\"", &key),
+        ("alice", "valid-before=\"202602091612\"", &key),
+        ("alice", "valid-before=\"20260209\"", &key),
+        ("alice", "valid-before=20270101", &key),
+        ("alice", "valid-after=\"20260101\",valid-before=\"20270101\"", &key),
+        ("alice", "valid-after=\"20260101\",valid-after=\"20260101\"", &key),
+        ("alice", "valid-after=\"20260230\"", &key),
+        ("alice", "valid-after=\"20270101\",valid-before=\"20260101\"", &key),
+    ] {
+        let line = format!("{name} {options} {key}\n").replace("  ", " ");
+        let ours = Signers::parse(&line).is_ok_and(|signers| {
+            let scene = Scene {
+                submission: dropped(),
+                signatures: vec![signature.clone()],
+                signers: Some(signers),
+                ..Scene::default()
+            };
+            matches!(decide(&scene, 1), policies::Decision::Approve(_))
+        });
+        assert_eq!(ours, workshop.stock_accepts(&line, &signature), "{line}");
+        verdicts.push(ours);
+    }
+    assert!(verdicts.contains(&true) && verdicts.contains(&false));
+}
+
+#[test]
+fn a_broken_file_does_not_stop_a_good_one() {
+    let Some(workshop) = Workshop::open("broken") else { return };
+    let line = format!("alice {}", workshop.key("alice", "ed25519"));
+    let junk = SignatureFile { name: "r.md.\u{202e}x.sig".to_owned(), bytes: vec![0; 9] };
+    let scene = scene(&[line], vec![junk, workshop.approve("alice")]);
+    let approved = approved(decide(&scene, 1));
+    let reason = reason(approved.rules(), "approval.signature");
+    assert!(reason.contains("1 verified; not counted: "), "{reason}");
+    assert!(!reason.contains('\u{202e}'), "{reason}");
+}
+
+#[test]
+fn people_are_counted_not_files_keys_or_names() {
+    let Some(workshop) = Workshop::open("people") else { return };
+    let alice = workshop.key("alice", "ed25519");
+    let second = workshop.key("second", "ecdsa");
+    let bob = workshop.key("bob", "ed25519");
+    let of = |keys: &[&str]| keys.iter().map(|key| workshop.approve(key)).collect::<Vec<_>>();
+    let lines = [format!("alice {alice}"), format!("alice {second}"), format!("bob {bob}")];
+
+    for keys in [&["alice"][..], &["alice", "alice"], &["alice", "second"]] {
+        let (violations, _) = refused(decide(&scene(&lines, of(keys)), 2));
+        assert_eq!(codes(&violations), ["approval.count"], "{keys:?}");
+        assert!(violations[0].message.contains("1 of 2 distinct approvers signed"));
+    }
+    let approved = approved(decide(&scene(&lines, of(&["bob", "second"])), 2));
+    assert_eq!(approved.grant().approval_text(), "signed by 2 of 2");
+    let names: Vec<&str> = approved.grant().approvals().iter().map(|row| row.0.as_str()).collect();
+    assert_eq!(names, ["bob", "alice"]);
+
+    // Two names of one key, and two keys that share a name, are one person; whatever the order.
+    let aliases = [
+        format!("alice@home {second}"),
+        format!("alice {alice}"),
+        format!("alice,alice@home {alice}"),
+    ];
+    let (violations, _) = refused(decide(&scene(&aliases, of(&["alice", "second"])), 2));
+    assert_eq!(codes(&violations), ["approval.count"]);
+}
+
+#[test]
+fn approved_by_must_be_one_who_signed() {
+    let Some(workshop) = Workshop::open("principal") else { return };
+    let bob = workshop.key("bob", "ed25519");
+    let signature = || vec![workshop.approve("bob")];
+    let (violations, _) = refused(decide(&scene(&[format!("bob {bob}")], signature()), 1));
+    assert_eq!(codes(&violations), ["approval.principal"]);
+    assert!(violations[0].message.contains("approved_by alice did not sign; signed by bob"));
+    // The key goes by both names; the record uses the one of the text.
+    let scene = scene(&[format!("bob,alice {bob}")], signature());
+    assert_eq!(approved(decide(&scene, 1)).grant().approvals()[0].0, "alice");
+}
+
+#[test]
+fn a_rejection_is_final() {
+    let Some(workshop) = Workshop::open("reject") else { return };
+    let lines = |options: &str| {
+        let key = fs::read_to_string(workshop.0.join("bob.pub")).expect("the key");
+        let alice = fs::read_to_string(workshop.0.join("alice.pub")).expect("the key");
+        [format!("alice {}", alice.trim_end()), format!("bob {options}{}", key.trim_end())]
+    };
+    workshop.key("alice", "ed25519");
+    workshop.key("bob", "ed25519");
+    let reject = workshop.sign("bob", REJECT_NAMESPACE, "sha512", scene::REQUEST.as_bytes());
+    let files = vec![workshop.approve("alice"), reject.clone()];
+
+    let (violations, rules) = refused(decide(&scene(&lines(""), files.clone()), 1));
+    assert_eq!(codes(&violations), ["approval.rejected"]);
+    assert!(violations[0].message.contains("rejected by bob with key SHA256:"));
+    assert_eq!(verdict(&rules, "approval.count"), Verdict::Pass);
+
+    // A key that became valid after the approval may still reject.
+    let (violations, _) =
+        refused(decide(&scene(&lines("valid-after=\"202602091630\" "), files), 1));
+    assert_eq!(codes(&violations), ["approval.rejected"]);
+
+    // Where policy asks for no signature a rejection counts all the same.
+    let own = Scene {
+        signatures: vec![reject.clone()],
+        signers: signers(&lines("")),
+        ..Scene::default()
+    };
+    let asked = request_of(scene::REQUEST.as_bytes());
+    let (violations, _) = refused(own.decide(asked, &shipped("embedded")));
+    assert_eq!(codes(&violations), ["approval.rejected"]);
+
+    // But not from somebody unknown.
+    let files = vec![workshop.approve("alice"), reject];
+    accepts(decide(&scene(&lines("")[..1], files), 1));
+}
+
+#[test]
+fn too_many_files_are_refused_as_a_whole() {
+    let Some(workshop) = Workshop::open("many") else { return };
+    let line = format!("alice {}", workshop.key("alice", "ed25519"));
+    let good = workshop.approve("alice");
+    accepts(decide(&scene(std::slice::from_ref(&line), vec![good.clone(); 16]), 1));
+    let (violations, _) = refused(decide(&scene(&[line], vec![good; 17]), 1));
+    assert_eq!(codes(&violations), ["approval.signature", "approval.count"]);
+    assert!(violations[0].message.contains("more than 16 signature files; none was read"));
+}
+
+#[test]
+fn signatures_that_policy_does_not_ask_for_are_recorded() {
+    let Some(workshop) = Workshop::open("extra") else { return };
+    let line = format!("alice {}", workshop.key("alice", "ed25519"));
+    let scene = Scene {
+        signatures: vec![workshop.approve("alice")],
+        signers: signers(&[line]),
+        ..Scene::default()
+    };
+    let asked = request_of(scene::REQUEST.as_bytes());
+    let approved = approved(scene.decide(asked, &shipped("embedded")));
+    assert_eq!(approved.grant().approval_text(), "unsigned, by the invoker");
+    assert_eq!(approved.grant().approvals().len(), 1);
+}
+
+#[test]
+fn a_changed_request_loses_its_approval() {
+    let Some(workshop) = Workshop::open("changed") else { return };
+    let line = format!("alice {}", workshop.key("alice", "ed25519"));
+    let scene = scene(&[line], vec![workshop.approve("alice")]);
+    let changed = scene::text(&[("print(1 + 1)", "print(1 + 2)")]);
+    let (violations, _) =
+        refused(scene.decide(request_of(changed.as_bytes()), &shipped("standard")));
+    assert_eq!(codes(&violations), ["approval.signature", "approval.count"]);
+}

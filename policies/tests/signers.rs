@@ -1,0 +1,92 @@
+//! The reader of `allowed_signers`: what stock `ssh-keygen` takes and we understand is accepted,
+//! anything else is refused by its line. Keys here are fixed; signatures are tested elsewhere.
+
+use policies::Signers;
+
+const ED: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti";
+const RSA: &str = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAQQC7";
+
+fn message(text: &str) -> String {
+    match Signers::parse(text) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn what_openssh_writes_is_read() {
+    for line in [
+        format!("alice {ED}"),
+        format!("alice {ED} alice@laptop, since May"),
+        format!("  alice,alice@example.org\t{ED}\r"),
+        format!("alice namespaces=\"approve.tool-exec@threegate\" {ED}"),
+        format!("alice NAMESPACES=\"file,git\",Valid-After=\"20200101\" {ED}"),
+        format!("alice valid-after=\"20200101Z\",valid-before=\"203001011200\" {ED}"),
+        format!("# a comment\n\n   # another\nalice {ED}\n"),
+        format!("алиса {ED}"),
+    ] {
+        let signers = Signers::parse(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        assert!(!signers.is_empty(), "{line}");
+    }
+    assert!(Signers::parse("").unwrap().is_empty());
+    assert!(Signers::parse("# nobody yet\n").unwrap().is_empty());
+}
+
+#[test]
+fn what_is_not_understood_is_refused_by_its_line() {
+    for (line, expected) in [
+        (format!("alice {RSA}"), "key type `ssh-rsa` is not accepted; use an ssh-ed25519"),
+        (
+            "alice sk-ssh-ed25519@openssh.com AAAA".to_owned(),
+            "key type `sk-ssh-ed25519@openssh.com`",
+        ),
+        ("alice ecdsa-sha2-nistp384 AAAA".to_owned(), "key type `ecdsa-sha2-nistp384`"),
+        ("alice ssh-ed25519 AAAA".to_owned(), "the ssh-ed25519 key is damaged"),
+        ("alice ssh-ed25519".to_owned(), "the ssh-ed25519 key is damaged"),
+        ("alice".to_owned(), "has no key; write: principal [options] key-type key"),
+        (ED.to_owned(), "has no principal before its key"),
+        (format!("{ED} alice@laptop"), "has no principal before its key"),
+        (format!("* {ED}"), "`*` is not an exact name"),
+        (format!("al?ce {ED}"), "`al?ce` is not an exact name"),
+        (format!("!bob,alice {ED}"), "`!bob` is not an exact name"),
+        (format!("alice, {ED}"), "`` is not an exact name"),
+        (format!("\"alice\" {ED}"), "is not an exact name"),
+        (format!("alice cert-authority {ED}"), "option `cert-authority` is not accepted"),
+        (format!("alice cert-authority,namespaces=\"a\" {ED}"), "option `cert-authority`"),
+        (format!("alice touch-required {ED}"), "option `touch-required` is not accepted"),
+        (format!("alice namespaces=a {ED}"), "option `namespaces` has no value in double quotes"),
+        (format!("alice namespaces=\"a\",namespaces=\"b\" {ED}"), "`namespaces` appears twice"),
+        (format!("alice namespaces=\"\" {ED}"), "namespace `` is not exact"),
+        (format!("alice namespaces=\"*\" {ED}"), "namespace `*` is not exact"),
+        (format!("alice namespaces=\"a b\" {ED}"), "namespace `a b` is not exact"),
+        (format!("alice namespaces=\"a\"x {ED}"), "something follows the value of option"),
+        (format!("alice namespaces=\"a\", {ED}"), "option `` is not accepted"),
+        (format!("alice valid-after=20200101 {ED}"), "has no value in double quotes"),
+        (format!("alice valid-after=\"2020\" {ED}"), "is not YYYYMMDD[HHMM[SS]][Z]"),
+        (format!("alice valid-before=\"20201301\" {ED}"), "is not YYYYMMDD[HHMM[SS]][Z]"),
+        (
+            format!("alice valid-after=\"20200101\",valid-before=\"20190101\" {ED}"),
+            "valid-before is not later than valid-after",
+        ),
+        (format!("alice namespaces=\"a {ED}"), "has no key"),
+    ] {
+        let message = message(&format!("# one\nbob {ED}\n{line}\n"));
+        assert!(message.starts_with("line 3: "), "{line}: {message}");
+        assert!(message.contains(expected), "{line}\n  gave: {message}\n  not: {expected}");
+    }
+}
+
+#[test]
+fn a_key_of_low_order_is_refused() {
+    // The neutral element: under it one signature verifies for any message. In base64 the blob is
+    // length, "ssh-ed25519", length 32, then 01 and 31 zeros.
+    let key = "AAAAC3NzaC1lZDI1NTE5AAAAIAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    assert!(message(&format!("mallory ssh-ed25519 {key}")).contains("not a sound one"));
+}
+
+#[test]
+fn a_file_without_end_is_refused() {
+    let long = "#".repeat(policies::SIGNERS_BYTES_MAX + 1);
+    assert!(message(&long).contains("at most 1 MiB is read"));
+    assert!(message(&format!("alice {ED}\n").repeat(1025)).contains("line 1025: "));
+}
