@@ -1,0 +1,265 @@
+//! The record's front matter: upstream's keys first, then what TOOL-EXEC states beyond them. Every
+//! fact must stand here in a form that a machine reads, and none may be guessed: what nobody knows
+//! is `unknown`, what was never there is `null`.
+
+use sandbox::outcome::Outcome;
+use sandbox::report::{Accounting, Artifact, Confinement, LimitInForce, Stream};
+use validator::{Sha256, Violation};
+
+use policies::RuleVerdict;
+
+use crate::outside::Showing;
+use crate::record::RequestFiles;
+use crate::statement::Statement;
+use crate::yaml::{Map, Node, block};
+
+/// More rows than any honest run has; the number of all stands beside them.
+const ROWS_MAX: usize = 1000;
+
+/// The block with both `---` lines.
+pub(crate) fn front_matter(
+    says: &Statement<'_>,
+    files: &RequestFiles<'_>,
+    show: Showing,
+) -> String {
+    let mut map = upstream(says, show);
+    map.extend(provenance(says, files, show));
+    map.extend(decisions(says, show));
+    map.extend(run(says, show));
+    map.push(("files", file_rows(files)));
+    format!("---\n{}---\n", block(&map, 0))
+}
+
+fn upstream(says: &Statement<'_>, show: Showing) -> Map {
+    let empty = Sha256::of(b"");
+    let finished = says.ran.map(|ran| ran.finished);
+    let digest = |stream: Option<Stream>| {
+        stream.map_or(empty, |stream| Sha256::from_bytes(stream.sha256)).to_string()
+    };
+    let artifact = |artifact: &Artifact| {
+        vec![
+            ("path", show.exact(&artifact.path)),
+            ("sha256", Node::Text(Sha256::from_bytes(artifact.sha256).to_string())),
+            ("size_bytes", Node::Uint(artifact.size_bytes)),
+            ("mode", Node::Text(format!("{:04o}", artifact.mode))),
+            ("declared", Node::Bool(says.declaration(artifact).is_some())),
+        ]
+    };
+    let us = says.runtime_us();
+    vec![
+        ("result_type", Node::Word("tool_result")),
+        ("schema_version", Node::Uint(1)),
+        ("result_id", Node::text(says.result_id.as_str())),
+        ("created_utc", Node::Text(says.created.to_string())),
+        ("request_id", Node::text(says.request_id())),
+        ("executor", Node::text("tool-exec")),
+        ("backend", Node::text(says.backend)),
+        ("exit_code", Node::Int(says.exit_code().into())),
+        ("runtime_sec", Node::Number(format!("{}.{:06}", us / 1_000_000, us % 1_000_000))),
+        ("network_used", Node::text("none")),
+        ("network_destinations", Node::List(Vec::new())),
+        ("artifacts", Node::maps(says.artifacts().iter().map(artifact))),
+        ("stdout_sha256", Node::Text(digest(finished.map(|run| run.stdout)))),
+        ("stderr_sha256", Node::Text(digest(finished.map(|run| run.stderr)))),
+    ]
+}
+
+fn provenance(says: &Statement<'_>, files: &RequestFiles<'_>, show: Showing) -> Map {
+    let request = says.request();
+    let inputs = request.map_or(&[][..], |request| request.inputs());
+    let input = |input: &validator::Input| {
+        vec![("name", show.exact(input.name())), ("sha256", Node::Text(input.sha256().to_string()))]
+    };
+    let approval = |(principal, key): &(String, String)| {
+        vec![("principal", show.exact(principal)), ("key", show.exact(key))]
+    };
+    let intent = request.map(|request| request.intent_sha256().to_string());
+    vec![
+        ("outcome", Node::text(says.outcome.word())),
+        ("reason", says.reason.map_or(Node::Null, |reason| show.words(reason))),
+        ("executor_version", Node::text(says.executor_version)),
+        ("request_sha256", Node::Text(Sha256::of(says.request_bytes()).to_string())),
+        ("request_file", show.exact(files.found_as())),
+        ("intent_sha256", intent.map_or(Node::Null, Node::Text)),
+        ("inputs", Node::maps(inputs.iter().map(input))),
+        ("approval", show.words(says.approval)),
+        ("approvals", Node::maps(says.approvals.iter().map(approval))),
+        ("argv", argv(says, show)),
+        ("constraints_stated", constraints(says, show)),
+    ]
+}
+
+fn argv(says: &Statement<'_>, show: Showing) -> Node {
+    let words = says.request().map_or(&[][..], |request| request.argv());
+    Node::List(words.iter().map(|word| show.exact(word)).collect())
+}
+
+/// What the request states beyond the seed's three: stated, not enforced.
+fn constraints(says: &Statement<'_>, show: Showing) -> Node {
+    let all = says.request().map_or(&[][..], |request| request.constraints());
+    let stated = all.iter().filter(|constraint| !constraint.is_seed());
+    Node::List(stated.map(|constraint| show.words(constraint.text())).collect())
+}
+
+fn decisions(says: &Statement<'_>, show: Showing) -> Map {
+    let rule = |rule: &RuleVerdict| {
+        vec![
+            ("rule", show.words(&rule.rule)),
+            ("verdict", Node::Word(rule.verdict.as_str())),
+            ("reason", show.words(&rule.reason)),
+        ]
+    };
+    let violation = |violation: &Violation| {
+        vec![
+            ("code", Node::text(violation.code.as_str())),
+            ("severity", Node::Word(violation.severity.as_str())),
+            ("message", show.words(&violation.message)),
+            ("line", Node::Uint(u64::try_from(violation.line).unwrap_or(u64::MAX))),
+        ]
+    };
+    vec![
+        (
+            "policy",
+            Node::Map(vec![
+                ("name", show.words(says.policy_name)),
+                ("sha256", Node::Text(says.policy_sha256.to_string())),
+            ]),
+        ),
+        ("rules", Node::maps(says.rules.iter().map(rule))),
+        ("violations", Node::maps(says.violations.iter().take(ROWS_MAX).map(violation))),
+        ("violations_total", Node::Uint(count(says.violations.len()))),
+    ]
+}
+
+fn run(says: &Statement<'_>, show: Showing) -> Map {
+    let time =
+        |at: Option<validator::UtcTime>| at.map_or(Node::Null, |at| Node::text(at.to_string()));
+    let collected = says.ran.map(|ran| &ran.finished.collected);
+    let rejected = collected.map_or(&[][..], |collected| &collected.rejected);
+    let object = |object: &sandbox::report::Rejected| {
+        vec![("path", show.words(&object.path)), ("reason", Node::Word(object.reason.word()))]
+    };
+    let limits = says.confinement().map_or(&[][..], |confinement| &confinement.limits);
+    vec![
+        ("started_utc", time(says.ran.map(|ran| ran.started))),
+        ("ended_utc", time(says.ran.map(|ran| ran.ended))),
+        ("limits", Node::maps(limits.iter().map(limit))),
+        ("confinement", says.confinement().map_or(Node::Null, confinement)),
+        ("accounting", accounting(says)),
+        ("streams", streams(says)),
+        ("rejected", Node::maps(rejected.iter().take(ROWS_MAX).map(object))),
+        ("rejected_total", Node::Uint(count(rejected.len()))),
+        ("missing", Node::List(says.missing().into_iter().map(|path| show.exact(path)).collect())),
+        ("collection_complete", collected.map_or(Node::Null, |all| Node::Bool(all.complete))),
+    ]
+}
+
+fn limit(limit: &LimitInForce) -> Map {
+    vec![
+        ("name", Node::Word(limit.name.word())),
+        ("mechanism", Node::Word(limit.mechanism.word())),
+        ("asked", Node::Uint(limit.asked)),
+        ("in_force", Node::Uint(limit.in_force)),
+    ]
+}
+
+fn confinement(cell: &Confinement) -> Node {
+    let namespace = |(kind, inode): &(String, u64)| {
+        vec![("kind", Node::text(kind)), ("inode", Node::Uint(*inode))]
+    };
+    let digests = cell.seccomp_sha256.iter().map(|sha256| Sha256::from_bytes(*sha256).to_string());
+    // Sixteen digits, as /proc/PID/status writes them.
+    let mask = |set: u64| Node::Text(format!("{set:016x}"));
+    Node::Map(vec![
+        ("mode", Node::Word(cell.mode.word())),
+        ("uid", Node::Uint(cell.uid.into())),
+        ("namespaces", Node::maps(cell.namespaces.iter().map(namespace))),
+        (
+            "landlock",
+            Node::Map(vec![
+                ("abi", Node::Uint(cell.landlock_abi.into())),
+                ("handled", Node::texts(&cell.landlock_handled)),
+            ]),
+        ),
+        (
+            "seccomp",
+            Node::Map(vec![
+                ("mode", Node::Uint(cell.seccomp_mode.into())),
+                ("sha256", Node::texts(digests)),
+            ]),
+        ),
+        ("no_new_privs", Node::Bool(cell.no_new_privs)),
+        (
+            "capabilities",
+            Node::Map(vec![
+                ("inheritable", mask(cell.capabilities.inheritable)),
+                ("permitted", mask(cell.capabilities.permitted)),
+                ("effective", mask(cell.capabilities.effective)),
+                ("bounding", mask(cell.capabilities.bounding)),
+                ("ambient", mask(cell.capabilities.ambient)),
+            ]),
+        ),
+        ("mounts_sha256", Node::Text(Sha256::from_bytes(cell.mounts_sha256).to_string())),
+        ("degraded", Node::texts(&cell.degraded)),
+    ])
+}
+
+/// `null` where nothing ran; all unknown where something may have run and nobody knows.
+fn accounting(says: &Statement<'_>) -> Node {
+    let used = match says.ran {
+        Some(ran) => ran.finished.accounting,
+        None if says.outcome == Outcome::Indeterminate => Accounting::default(),
+        None => return Node::Null,
+    };
+    let sampled = match used.memory_peak_bytes {
+        Some(_) => Node::Bool(used.memory_peak_sampled),
+        None => Node::Word("unknown"),
+    };
+    Node::Map(vec![
+        ("wall_us", Node::count(used.wall_us)),
+        ("cpu_user_us", Node::count(used.cpu_user_us)),
+        ("cpu_system_us", Node::count(used.cpu_system_us)),
+        ("memory_peak_bytes", Node::count(used.memory_peak_bytes)),
+        ("memory_peak_sampled", sampled),
+        ("oom_kills", Node::count(used.oom_kills)),
+        ("pids_peak", Node::count(used.pids_peak)),
+        ("pids_refused", Node::count(used.pids_refused)),
+        ("switches_voluntary", Node::count(used.switches_voluntary)),
+        ("switches_forced", Node::count(used.switches_forced)),
+        ("blocks_in", Node::count(used.blocks_in)),
+        ("blocks_out", Node::count(used.blocks_out)),
+        ("out_bytes", Node::count(used.out_bytes)),
+    ])
+}
+
+fn streams(says: &Statement<'_>) -> Node {
+    // Without a run the streams are empty files; what a lost run wrote nobody knows.
+    let lost = says.outcome == Outcome::Indeterminate;
+    let bytes = |stream: Option<Stream>| {
+        let produced = stream.map_or((!lost).then_some(0), |stream| Some(stream.produced_bytes));
+        Node::Map(vec![
+            ("kept_bytes", Node::Uint(stream.map_or(0, |stream| stream.kept_bytes))),
+            ("produced_bytes", Node::count(produced)),
+        ])
+    };
+    let finished = says.ran.map(|ran| ran.finished);
+    Node::Map(vec![
+        ("stdout", bytes(finished.map(|run| run.stdout))),
+        ("stderr", bytes(finished.map(|run| run.stderr))),
+    ])
+}
+
+fn file_rows(files: &RequestFiles<'_>) -> Node {
+    let row = |(name, bytes): &(String, &[u8])| {
+        vec![
+            ("path", Node::Text(format!("request/{name}"))),
+            ("sha256", Node::Text(Sha256::of(bytes).to_string())),
+            ("size_bytes", Node::Uint(count(bytes.len()))),
+        ]
+    };
+    Node::maps(files.rows().iter().map(row))
+}
+
+fn count(rows: usize) -> u64 {
+    u64::try_from(rows).unwrap_or(u64::MAX)
+}

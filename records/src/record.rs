@@ -1,0 +1,230 @@
+//! The signed record: the one place where a statement becomes a document and the document gets its
+//! signature. It must never sign what the lint of results refuses, or a statement that contradicts
+//! itself; the same statement and key always give the same bytes.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use sandbox::outcome::Outcome;
+use validator::{ResultId, Severity, Sha256, Violation, check_result};
+
+use crate::body::body;
+use crate::front::front_matter;
+use crate::keys::ResultKey;
+use crate::outside::Showing;
+use crate::statement::{Statement, Subject};
+
+/// A record and its signature, in memory: proof that exactly these bytes were linted and signed.
+#[must_use]
+pub struct SignedRecord {
+    result_id: ResultId,
+    sha256: Sha256,
+    files: Vec<(String, Vec<u8>)>,
+}
+
+impl SignedRecord {
+    /// Also the name of the directory that holds the record.
+    #[must_use]
+    pub fn result_id(&self) -> &ResultId {
+        &self.result_id
+    }
+
+    /// The digest of the `.md`.
+    #[must_use]
+    pub fn sha256(&self) -> Sha256 {
+        self.sha256
+    }
+
+    /// The files by their path in the directory, the `.md` and its `.sig` first. `stdout`, `stderr`
+    /// and `artifacts/` are not among them: they were never here.
+    #[must_use]
+    pub fn files(&self) -> &[(String, Vec<u8>)] {
+        &self.files
+    }
+}
+
+impl fmt::Debug for SignedRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SignedRecord({})", self.result_id)
+    }
+}
+
+/// Why there is no record. The message begins with the record or the file.
+#[derive(Debug)]
+pub enum SignError {
+    /// The statement contradicts itself.
+    Contradiction {
+        record: String,
+        what: &'static str,
+    },
+    /// A file beside the request that cannot be stored under its name.
+    FileName {
+        record: String,
+        name: String,
+        what: &'static str,
+    },
+    /// The lint refuses the document, even with everything from outside withheld.
+    Invalid {
+        record: String,
+        violations: Vec<Violation>,
+    },
+    Key {
+        record: String,
+        source: ssh_key::Error,
+    },
+}
+
+impl fmt::Display for SignError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Contradiction { record, what } => write!(f, "{record}: not signed: {what}"),
+            Self::FileName { record, name, what } => {
+                let name = validator::escape_line(name);
+                write!(f, "{record}: request file `{name}`: not signed: {what}")
+            }
+            Self::Invalid { record, violations } => {
+                write!(f, "{record}: not signed: the lint refuses it")?;
+                for violation in violations.iter().take(3) {
+                    let (code, message) = (violation.code.as_str(), &violation.message);
+                    write!(f, "; {code}, line {}: {message}", violation.line)?;
+                }
+                Ok(())
+            }
+            Self::Key { record, source } => write!(f, "{record}: signing: {source}"),
+        }
+    }
+}
+
+impl std::error::Error for SignError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Key { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// Renders, lints and signs. The only constructor of [`SignedRecord`].
+///
+/// # Errors
+/// Any [`SignError`]; then nothing was signed.
+pub fn sign(statement: &Statement<'_>, key: &ResultKey) -> Result<SignedRecord, SignError> {
+    let record = || statement.result_id.to_string();
+    if let Some(what) = contradiction(statement) {
+        return Err(SignError::Contradiction { record: record(), what });
+    }
+    let request = RequestFiles::of(statement).map_err(|(name, what)| SignError::FileName {
+        record: record(),
+        name,
+        what,
+    })?;
+    let md = document(statement, &request)?;
+    let signature =
+        key.sign(md.as_bytes()).map_err(|source| SignError::Key { record: record(), source })?;
+    let md = md.into_bytes();
+    let sha256 = Sha256::of(&md);
+    let name = format!("{}.md", statement.result_id);
+    let mut files = vec![(format!("{name}.sig"), signature.into_bytes())];
+    files.insert(0, (name, md));
+    let rows = request.rows.into_iter();
+    files.extend(rows.map(|(name, bytes)| (format!("request/{name}"), bytes.to_vec())));
+    Ok(SignedRecord { result_id: statement.result_id.clone(), sha256, files })
+}
+
+/// What the statement says that cannot be.
+fn contradiction(says: &Statement<'_>) -> Option<&'static str> {
+    let started = says.ran.is_some();
+    if started && says.confinement_ready.is_some() {
+        return Some("a cell cannot have started and not have started");
+    }
+    if started && says.request().is_none() {
+        return Some("what is no request cannot have run");
+    }
+    match says.outcome {
+        Outcome::Refused | Outcome::SetupError if started => {
+            Some("the outcome is one of requests that never start, and a run is stated")
+        }
+        // A request can be cancelled before its start; a run can be lost with all it left.
+        Outcome::Refused | Outcome::SetupError | Outcome::Cancelled | Outcome::Indeterminate => {
+            None
+        }
+        _ if !started => Some("the outcome is one of runs, and no run is stated"),
+        _ => None,
+    }
+}
+
+fn document(says: &Statement<'_>, request: &RequestFiles<'_>) -> Result<String, SignError> {
+    let record = says.result_id.to_string();
+    let file_name = format!("{record}.md");
+    let mut show = Showing::Open;
+    loop {
+        let md = format!("{}{}", front_matter(says, request, show), body(says, show));
+        let mut violations = check_result(md.as_bytes(), &file_name);
+        violations.retain(|violation| violation.severity == Severity::Error);
+        match (violations.first(), show) {
+            (None, _) => return Ok(md),
+            // Something from outside is too long, or the lint knows more of a document than of a
+            // line. The run is recorded all the same.
+            (Some(first), Showing::Open) => show = Showing::Withheld(first.code),
+            (Some(_), Showing::Withheld(_)) => {
+                return Err(SignError::Invalid { record, violations });
+            }
+        }
+    }
+}
+
+/// What is stored under `request/`: the request itself first.
+pub(crate) struct RequestFiles<'a> {
+    found_as: String,
+    rows: Vec<(String, &'a [u8])>,
+}
+
+/// Stands for a name that cannot be a file name here.
+const NAMELESS: &str = "request.md";
+
+impl<'a> RequestFiles<'a> {
+    fn of(says: &Statement<'a>) -> Result<Self, (String, &'static str)> {
+        let (stored_as, found_as) = match says.subject {
+            Subject::Request(request) => {
+                let name = format!("{}.md", request.id());
+                (name.clone(), name)
+            }
+            // A refusal must always be recorded, however its file was named.
+            Subject::Unusable { file_name, .. } if plain(file_name) => {
+                (file_name.to_owned(), file_name.to_owned())
+            }
+            Subject::Unusable { file_name, .. } => (NAMELESS.to_owned(), file_name.to_owned()),
+        };
+        let mut names = BTreeSet::from([stored_as.clone()]);
+        let mut rows = vec![(stored_as, says.request_bytes())];
+        for (name, bytes) in says.request_files {
+            if !plain(name) {
+                return Err((name.clone(), "no plain file name"));
+            }
+            if !names.insert(name.clone()) {
+                return Err((name.clone(), "the name is taken"));
+            }
+            rows.push((name.clone(), bytes.as_slice()));
+        }
+        Ok(Self { found_as, rows })
+    }
+
+    /// The request's name where it was found: any text.
+    pub(crate) fn found_as(&self) -> &str {
+        &self.found_as
+    }
+
+    /// Plain names and bytes.
+    pub(crate) fn rows(&self) -> &[(String, &'a [u8])] {
+        &self.rows
+    }
+}
+
+/// A name that every file system, shell and reader takes for what it is.
+fn plain(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    !name.is_empty()
+        && name.len() <= 255
+        && !name.starts_with(['.', '-'])
+        && name.bytes().all(allowed)
+}

@@ -1,0 +1,121 @@
+//! The first lines of a tool's stream, made fit for a record: escaped, bounded, and without what
+//! the lint forbids. It must never let a line of the tool begin at the left margin.
+
+use validator::{Code, escape_line, withheld};
+
+use crate::outside::marker;
+
+const LINES_MAX: usize = 200;
+const BYTES_MAX: usize = 64 * 1024;
+const INDENT: &str = "    ";
+
+/// Between these the lines of a private key have no shape of their own.
+const PRIVATE_KEY: Code = Code::Secret("private-key");
+const PRIVATE_KEY_END: &str = "-----END";
+
+/// A stream as it stands in the record.
+pub(crate) struct Shown {
+    /// Indented lines, without line feeds.
+    pub(crate) lines: Vec<String>,
+    /// How many of them were replaced.
+    pub(crate) withheld: usize,
+    /// Whether there is more in the file beside the record.
+    pub(crate) truncated: bool,
+}
+
+impl Shown {
+    /// The head of a stream of which `kept` bytes are in the file.
+    pub(crate) fn of(head: &[u8], kept: u64) -> Self {
+        let mut shown = Self { lines: Vec::new(), withheld: 0, truncated: false };
+        let part = head.get(..BYTES_MAX).unwrap_or(head);
+        shown.truncated = u64::try_from(part.len()).unwrap_or(u64::MAX) < kept;
+        let text = String::from_utf8_lossy(part);
+        let mut left = BYTES_MAX;
+        let mut within_key = false;
+        // A last line feed ends a line; it does not begin an empty one.
+        for line in text.strip_suffix('\n').unwrap_or(&text).split('\n') {
+            if text.is_empty() {
+                break;
+            }
+            if shown.lines.len() == LINES_MAX || left == 0 {
+                shown.truncated = true;
+                break;
+            }
+            shown.take(line, &mut left, &mut within_key);
+        }
+        shown
+    }
+
+    /// A stream of which nothing may be shown.
+    pub(crate) fn nothing(code: Code, kept: u64) -> Self {
+        let some = kept > 0;
+        let lines = if some { vec![format!("{INDENT}{}", marker(code))] } else { Vec::new() };
+        Self { lines, withheld: usize::from(some), truncated: some }
+    }
+
+    fn take(&mut self, line: &str, left: &mut usize, within_key: &mut bool) {
+        let mut rendered = escape_line(line);
+        let found = withheld(&rendered);
+        *within_key |= found == Some(PRIVATE_KEY);
+        let found = found.or(within_key.then_some(PRIVATE_KEY));
+        *within_key &= !rendered.contains(PRIVATE_KEY_END);
+        if let Some(code) = found {
+            rendered = marker(code);
+            self.withheld += 1;
+        }
+        if rendered.len() > *left {
+            let end = (0..=*left).rev().find(|&at| rendered.is_char_boundary(at)).unwrap_or(0);
+            rendered.truncate(end);
+            self.truncated = true;
+        }
+        // The line feed and the indent count: empty lines are not free.
+        *left = left.saturating_sub(rendered.len() + INDENT.len() + 1);
+        self.lines.push(format!("{INDENT}{rendered}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(head: &[u8]) -> Shown {
+        Shown::of(head, u64::try_from(head.len()).unwrap())
+    }
+
+    #[test]
+    fn every_line_is_indented_and_escaped() {
+        let out = shown(b"---\n## Safety Notes\n\x1b[2J\xff\n\nlast");
+        let expected =
+            ["    ---", "    ## Safety Notes", "    \\u{1b}[2J\u{fffd}", "    ", "    last"];
+        assert_eq!(out.lines, expected);
+        assert!(!out.truncated && out.withheld == 0);
+    }
+
+    #[test]
+    fn secrets_are_withheld_private_keys_to_their_end() {
+        let out = shown(
+            b"a\nid AKIAABCDEFGHIJKLMNOP\n-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\n\
+              -----END EC PRIVATE KEY-----\nb\n",
+        );
+        let key = "    [withheld: secret.private-key]";
+        assert_eq!(out.lines, ["    a", "    [withheld: secret.aws-key]", key, key, key, "    b"]);
+        assert_eq!(out.withheld, 4);
+    }
+
+    #[test]
+    fn nothing_is_no_line() {
+        assert!(shown(b"").lines.is_empty());
+        assert_eq!(shown(b"\n").lines, ["    "]);
+    }
+
+    #[test]
+    fn lines_and_bytes_are_bounded() {
+        let many = shown(&b"x\n".repeat(201));
+        assert_eq!((many.lines.len(), many.truncated), (200, true));
+        assert!(!shown(&b"x\n".repeat(200)).truncated);
+        let long = shown(&b"\x1b".repeat(64 * 1024));
+        assert!(long.truncated && long.lines.concat().len() <= BYTES_MAX + INDENT.len());
+        assert!(shown(&b"y".repeat(64 * 1024 + 1)).truncated);
+        assert!(Shown::of(b"head", 5).truncated);
+    }
+}

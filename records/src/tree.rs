@@ -1,0 +1,154 @@
+//! A result directory as it is on disk: every regular file with its digest, found by walking from
+//! one descriptor. It must never follow a link, open what is no regular file, or trust a name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use validator::{Sha256, Sha256Stream};
+
+use crate::fault::Fault;
+
+/// Ten times what a full record has.
+const ENTRIES_MAX: usize = 20_000;
+const DEPTH_MAX: usize = 64;
+const CHUNK: usize = 64 * 1024;
+
+/// What the walk found. Paths are relative, with `/`.
+#[derive(Default)]
+pub(crate) struct Tree {
+    pub(crate) files: BTreeMap<String, Sha256>,
+    pub(crate) directories: BTreeSet<String>,
+    /// What is there but could not be hashed; a fault tells why.
+    pub(crate) odd: BTreeSet<String>,
+    pub(crate) faults: Vec<Fault>,
+    entries: usize,
+}
+
+impl Tree {
+    pub(crate) fn walk(root: BorrowedFd<'_>) -> Self {
+        let mut tree = Self::default();
+        match open_directory(root, ".") {
+            Ok(fd) => tree.directory(&fd, "", 0),
+            Err(error) => tree.unreadable(".", &error),
+        }
+        tree
+    }
+
+    fn unreadable(&mut self, path: &str, error: &io::Error) {
+        self.odd.insert(path.to_owned());
+        self.faults.push(Fault::Unreadable { path: path.to_owned(), problem: error.to_string() });
+    }
+
+    fn directory(&mut self, fd: &OwnedFd, path: &str, depth: usize) {
+        let names = match names(fd) {
+            Ok(names) => names,
+            Err(error) => return self.unreadable(if path.is_empty() { "." } else { path }, &error),
+        };
+        for name in names {
+            self.entries += 1;
+            if self.entries > ENTRIES_MAX || depth > DEPTH_MAX {
+                // Once is enough; nothing beyond is looked at.
+                if !self.faults.iter().any(|fault| matches!(fault, Fault::TooMany { .. })) {
+                    self.faults.push(Fault::TooMany { path: path.to_owned() });
+                }
+                return;
+            }
+            // A name that is not UTF-8 cannot be in a record; it is told and not opened.
+            let Ok(name) = String::from_utf8(name) else {
+                self.faults.push(Fault::NotNamed { path: format!("{path}/(not UTF-8)") });
+                continue;
+            };
+            let below = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
+            if let Err(error) = self.entry(fd, &name, &below, depth) {
+                self.unreadable(&below, &error);
+            }
+        }
+    }
+
+    fn entry(&mut self, fd: &OwnedFd, name: &str, path: &str, depth: usize) -> io::Result<()> {
+        // Looked at before it is opened: opening a device or a FIFO can do things.
+        let stat = rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => {
+                let sha256 = hash(open_file(fd, name)?)?;
+                self.files.insert(path.to_owned(), sha256);
+                return Ok(());
+            }
+            FileType::Directory => {
+                let below = open_directory(fd, name)?;
+                self.directories.insert(path.to_owned());
+                self.directory(&below, path, depth + 1);
+                return Ok(());
+            }
+            FileType::Symlink => "symlink",
+            FileType::Fifo => "fifo",
+            FileType::Socket => "socket",
+            _ => "device",
+        };
+        self.odd.insert(path.to_owned());
+        self.faults.push(Fault::Kind { path: path.to_owned(), kind });
+        Ok(())
+    }
+}
+
+/// Reads a small file directly below the directory; `None` where it is larger than that.
+pub(crate) fn read_bounded(
+    root: BorrowedFd<'_>,
+    name: &str,
+    bytes_max: u64,
+) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    open_file(root, name)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    let fits = u64::try_from(bytes.len()).is_ok_and(|length| length <= bytes_max);
+    Ok(fits.then_some(bytes))
+}
+
+fn open_directory(at: impl std::os::fd::AsFd, name: &str) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(at, name, flags, Mode::empty())?)
+}
+
+fn open_file(at: impl std::os::fd::AsFd, name: &str) -> io::Result<File> {
+    // NONBLOCK: what was a file a moment ago can be a FIFO now.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::openat(at, name, flags, Mode::empty())?);
+    let stat = rustix::fs::fstat(&file)?;
+    if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+    }
+}
+
+fn names(fd: &OwnedFd) -> io::Result<Vec<Vec<u8>>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(fd)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            names.push(name.to_vec());
+        }
+        if names.len() > ENTRIES_MAX {
+            break;
+        }
+    }
+    // The order of the directory is no fact: faults come in one order everywhere.
+    names.sort();
+    Ok(names)
+}
+
+fn hash(mut file: File) -> io::Result<Sha256> {
+    let mut stream = Sha256Stream::new();
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match file.read(&mut chunk) {
+            Ok(0) => return Ok(stream.finish()),
+            Ok(read) => stream.update(chunk.get(..read).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! Whose signatures count: a strict reader of OpenSSH `allowed_signers` text. It must never skip a
+//! line that it does not understand, and never trust a key for more than its line says.
+
+use std::fmt;
+
+use ssh_key::public::KeyData;
+use ssh_key::{Algorithm, EcdsaCurve, HashAlg, PublicKey, SshSig};
+use validator::UtcTime;
+
+use crate::fault::SignatureProblem;
+use crate::keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL};
+
+/// The keys that may sign records.
+#[derive(Debug)]
+pub struct Trust {
+    signers: Vec<Signer>,
+}
+
+#[derive(Debug)]
+struct Signer {
+    principals: String,
+    namespaces: Option<String>,
+    valid_after: Option<UtcTime>,
+    valid_before: Option<UtcTime>,
+    key: PublicKey,
+}
+
+/// A line of `allowed_signers` that cannot be used.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TrustError {
+    line: usize,
+    problem: String,
+}
+
+impl TrustError {
+    /// From 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+}
+
+impl fmt::Display for TrustError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "allowed_signers, line {}: {}", self.line, self.problem)
+    }
+}
+
+impl std::error::Error for TrustError {}
+
+/// Who signed: what a verified signature gives.
+pub(crate) struct SignedBy {
+    pub(crate) fingerprint: String,
+}
+
+impl Trust {
+    /// Reads lines `principals [options] keytype key [comment]`. Keys are trusted for results where
+    /// the principals match `tool-exec` and the namespaces, if given, match that of results.
+    ///
+    /// # Errors
+    /// The first line that cannot be used, whatever the others say.
+    pub fn from_allowed_signers(text: &str) -> Result<Trust, TrustError> {
+        let mut signers = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let failed = |problem| TrustError { line: index + 1, problem };
+            signers.push(Signer::parse(line).map_err(failed)?);
+        }
+        Ok(Trust { signers })
+    }
+
+    /// Trusts one key, for results, without bounds in time.
+    #[must_use]
+    pub fn from_key(key: &PublicResultKey) -> Trust {
+        let signer = Signer {
+            principals: RESULT_PRINCIPAL.to_owned(),
+            namespaces: Some(RESULT_NAMESPACE.to_owned()),
+            valid_after: None,
+            valid_before: None,
+            key: key.key().clone(),
+        };
+        Trust { signers: vec![signer] }
+    }
+
+    /// Whether a trusted key made this armoured signature over these bytes. `made` is when the
+    /// record says that it was made; where that cannot be read, bounds in time are not checked, and
+    /// the caller has a fault of its own to tell.
+    pub(crate) fn check(
+        &self,
+        armoured: &[u8],
+        message: &[u8],
+        made: Option<UtcTime>,
+    ) -> Result<SignedBy, SignatureProblem> {
+        let signature = SshSig::from_pem(armoured).map_err(|_| SignatureProblem::NotASignature)?;
+        if signature.namespace() != RESULT_NAMESPACE {
+            let found = validator::escape_line(signature.namespace());
+            return Err(SignatureProblem::Namespace { found });
+        }
+        if signature.version() != SshSig::VERSION || !signature.reserved().is_empty() {
+            return Err(SignatureProblem::NotASignature);
+        }
+        let fingerprint = signature.public_key().fingerprint(HashAlg::Sha256).to_string();
+        let known: Vec<&Signer> = self
+            .signers
+            .iter()
+            .filter(|signer| signer.key.key_data() == signature.public_key())
+            .filter(|signer| signer.may_sign_results())
+            .collect();
+        let Some(first) = known.first() else {
+            return Err(SignatureProblem::NotTrusted { fingerprint });
+        };
+        if signature.algorithm() != first.key.algorithm()
+            || first.key.verify(RESULT_NAMESPACE, message, &signature).is_err()
+        {
+            return Err(SignatureProblem::OtherBytes);
+        }
+        match made {
+            Some(made) if !known.iter().any(|signer| signer.valid_at(made)) => {
+                Err(SignatureProblem::OutOfTime { fingerprint, made })
+            }
+            _ => Ok(SignedBy { fingerprint }),
+        }
+    }
+}
+
+impl Signer {
+    fn parse(line: &str) -> Result<Self, String> {
+        let (principals, rest) = line.split_once([' ', '\t']).ok_or("no key")?;
+        if principals.contains('"') {
+            return Err("quotes around the principals are not read here".to_owned());
+        }
+        let rest = rest.trim_start();
+        let mut signer = Self {
+            principals: principals.to_owned(),
+            namespaces: None,
+            valid_after: None,
+            valid_before: None,
+            key: PublicKey::new(KeyData::Ed25519(ssh_key::public::Ed25519PublicKey([0; 32])), ""),
+        };
+        // Options stand before the key type, and no option is spelled like one.
+        let key = if is_key_type(rest) {
+            rest
+        } else {
+            let (options, key) = split_options(rest)?;
+            signer.read_options(options)?;
+            key
+        };
+        signer.key = read_key(key)?;
+        Ok(signer)
+    }
+
+    fn read_options(&mut self, options: &str) -> Result<(), String> {
+        let mut rest = options;
+        while !rest.is_empty() {
+            let (name, after) = rest.split_once('=').unwrap_or((rest, ""));
+            let value = after.strip_prefix('"').and_then(|after| after.split_once('"'));
+            let shown = validator::escape_line(name.split(',').next().unwrap_or(name));
+            let name = name.to_ascii_lowercase();
+            if !["namespaces", "valid-after", "valid-before"].contains(&name.as_str()) {
+                return Err(format!("option `{shown}` is not read here"));
+            }
+            let (value, after) = value.ok_or(format!("option `{shown}`: no quoted value"))?;
+            let doubled = match name.as_str() {
+                "namespaces" => self.namespaces.replace(value.to_owned()).is_some(),
+                "valid-after" => self.valid_after.replace(read_time(value)?).is_some(),
+                _ => self.valid_before.replace(read_time(value)?).is_some(),
+            };
+            if doubled {
+                return Err(format!("option `{shown}` is given twice"));
+            }
+            rest = match after.strip_prefix(',') {
+                Some("") => return Err("a comma ends the options".to_owned()),
+                Some(next) => next,
+                None if after.is_empty() => "",
+                None => return Err(format!("option `{shown}`: something follows its value")),
+            };
+        }
+        Ok(())
+    }
+
+    fn may_sign_results(&self) -> bool {
+        let namespaces = self.namespaces.as_deref();
+        matches_list(RESULT_PRINCIPAL, &self.principals)
+            && namespaces.is_none_or(|list| matches_list(RESULT_NAMESPACE, list))
+    }
+
+    /// Both ends are within, as for `ssh-keygen`.
+    fn valid_at(&self, made: UtcTime) -> bool {
+        self.valid_after.is_none_or(|after| made >= after)
+            && self.valid_before.is_none_or(|before| made <= before)
+    }
+}
+
+fn is_key_type(text: &str) -> bool {
+    let word = text.split([' ', '\t']).next().unwrap_or("");
+    ["ssh-", "ecdsa-", "sk-"].iter().any(|family| word.starts_with(family))
+}
+
+/// The options, which end at the first space outside quotes, and what follows.
+fn split_options(text: &str) -> Result<(&str, &str), String> {
+    let mut within = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' => within = !within,
+            '\\' if within => return Err("a backslash in an option is not read here".to_owned()),
+            ' ' | '\t' if !within => return Ok((&text[..at], text[at..].trim_start())),
+            _ => {}
+        }
+    }
+    Err(if within { "a quote is not closed" } else { "no key" }.to_owned())
+}
+
+fn read_key(text: &str) -> Result<PublicKey, String> {
+    if !is_key_type(text) {
+        return Err("no key type where one is expected".to_owned());
+    }
+    let key = PublicKey::from_openssh(text).map_err(|error| format!("the key: {error}"))?;
+    match (key.algorithm(), key.key_data()) {
+        (Algorithm::Ecdsa { curve: EcdsaCurve::NistP256 }, _) => Ok(key),
+        (Algorithm::Ed25519, KeyData::Ed25519(point)) if is_low_order(&point.0) => {
+            Err("the key: a point of low order, for which anybody can sign".to_owned())
+        }
+        (Algorithm::Ed25519, _) => Ok(key),
+        (other, _) => Err(format!(
+            "the key: {other} is not accepted, only ecdsa-sha2-nistp256 and ssh-ed25519 are"
+        )),
+    }
+}
+
+/// Reads `YYYYMMDD[HHMM[SS]]Z`. Without the Z it would be local time, which a verifier years later
+/// cannot know.
+fn read_time(text: &str) -> Result<UtcTime, String> {
+    let wrong = || format!("time `{}`: write YYYYMMDDHHMMSSZ", validator::escape_line(text));
+    let digits = text.strip_suffix(['Z', 'z']).ok_or_else(wrong)?;
+    if ![8, 12, 14].contains(&digits.len()) || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(wrong());
+    }
+    let full = format!("{digits:0<14}");
+    let part = |from: usize, to: usize| full.get(from..to).unwrap_or("");
+    let (date, time) =
+        ([part(0, 4), part(4, 6), part(6, 8)], [part(8, 10), part(10, 12), part(12, 14)]);
+    format!("{}T{}Z", date.join("-"), time.join(":")).parse().map_err(|_| wrong())
+}
+
+/// OpenSSH's pattern lists: some pattern matches and no negated one does.
+fn matches_list(text: &str, list: &str) -> bool {
+    let mut matched = false;
+    for pattern in list.split(',') {
+        match pattern.strip_prefix('!') {
+            Some(negated) if matches(text.as_bytes(), negated.as_bytes()) => return false,
+            Some(_) => {}
+            None => matched |= matches(text.as_bytes(), pattern.as_bytes()),
+        }
+    }
+    matched
+}
+
+/// `*` is any text, `?` any one character.
+fn matches(text: &[u8], pattern: &[u8]) -> bool {
+    // Where the last star stood, and the text it has not swallowed yet: no need to go further back.
+    let (mut text, mut pattern) = (text, pattern);
+    let mut back: Option<(&[u8], &[u8])> = None;
+    loop {
+        match (pattern.split_first(), text.split_first()) {
+            (Some((b'*', rest)), _) => {
+                back = Some((rest, text));
+                pattern = rest;
+            }
+            (Some((p, rest)), Some((t, next))) if *p == b'?' || p == t => {
+                (pattern, text) = (rest, next);
+            }
+            (None, None) => return true,
+            _ => match back {
+                Some((rest, [_, swallowed @ ..])) => {
+                    (pattern, text) = (rest, swallowed);
+                    back = Some((rest, swallowed));
+                }
+                _ => return false,
+            },
+        }
+    }
+}
+
+/// The encodings of the eight points of low order, sign bit aside (as in libsodium's list): a
+/// signature for such a key can be made without any private key.
+fn is_low_order(point: &[u8; 32]) -> bool {
+    const ORDER_8_A: &str = "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05";
+    const ORDER_8_B: &str = "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a";
+    let mut unsigned = *point;
+    unsigned[31] &= 0x7f;
+    let hex: String = unsigned.iter().map(|byte| format!("{byte:02x}")).collect();
+    // 0 and 1, and p-1, p, p+1 for p = 2^255-19.
+    let small = unsigned[0] <= 1 && unsigned[1..].iter().all(|&byte| byte == 0);
+    let near_p = (0xec..=0xee).contains(&unsigned[0])
+        && unsigned[1..31].iter().all(|&byte| byte == 0xff)
+        && unsigned[31] == 0x7f;
+    small || near_p || hex == ORDER_8_A || hex == ORDER_8_B
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str =
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti";
+
+    #[track_caller]
+    fn refused(line: &str, because: &str) {
+        let error = Trust::from_allowed_signers(line).unwrap_err().to_string();
+        assert!(error.contains("line 1") && error.contains(because), "{error}");
+    }
+
+    #[test]
+    fn good_lines_are_read() {
+        let text = format!(
+            "# comment\n\ntool-exec {KEY}\n*@host,!x namespaces=\"a,b\",valid-after=\"20260101Z\",\
+             valid-before=\"20270101120000Z\" {KEY} a comment\n"
+        );
+        let trust = Trust::from_allowed_signers(&text).unwrap();
+        assert_eq!(trust.signers.len(), 2);
+        assert!(trust.signers[0].may_sign_results() && !trust.signers[1].may_sign_results());
+        let before = trust.signers[1].valid_before.unwrap();
+        assert_eq!(before.to_string(), "2027-01-01T12:00:00Z");
+        assert!(trust.signers[1].valid_at(before));
+    }
+
+    #[test]
+    fn bad_lines_are_named() {
+        refused(&format!("tool-exec cert-authority {KEY}"), "cert-authority");
+        refused(&format!("tool-exec no-touch {KEY}"), "no-touch");
+        refused(&format!("tool-exec namespaces=a {KEY}"), "quoted");
+        refused(&format!("tool-exec namespaces=\"a\",namespaces=\"b\" {KEY}"), "twice");
+        refused(&format!("tool-exec valid-after=\"20260101\" {KEY}"), "YYYY");
+        refused(&format!("tool-exec valid-after=\"20261301Z\" {KEY}"), "YYYY");
+        refused(&format!("tool-exec namespaces=\"a\"x {KEY}"), "follows");
+        refused(&format!("tool-exec namespaces=\"a {KEY}"), "closed");
+        refused("tool-exec", "no key");
+        refused("tool-exec ssh-ed25519 AAAA", "the key");
+        let p384 = "tool-exec ecdsa-sha2-nistp384 AAAAE2VjZHNhLXNoYTItbmlzdHAzODQAAAAIbmlzd\
+                    HAzODQAAABhBPyG40vjh+vjKKx6XZ2UL9/L3LNBF\
+                    MkstBeQwzfYrL+ASHflIuumWDVQkNuWHFTG/1dpE1\
+                    7E7pUsinw9t36A98vNjk6Z7W1kup2KFeQuJHxCCrzf98hLqi8mjOaivG9LDg==";
+        refused(p384, "only ecdsa-sha2-nistp256");
+    }
+
+    #[test]
+    fn low_order_keys_are_refused() {
+        let mut point = [0u8; 32];
+        assert!(is_low_order(&point));
+        point[31] = 0x80;
+        assert!(is_low_order(&point));
+        point[5] = 1;
+        assert!(!is_low_order(&point));
+        let line = "tool-exec ssh-ed25519 \
+                    AAAAC3NzaC1lZDI1NTE5AAAAIAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+        refused(line, "low order");
+    }
+
+    #[test]
+    fn patterns_are_those_of_openssh() {
+        for (list, expected) in [
+            ("tool-exec", true),
+            ("tool-exe", false),
+            ("tool-*", true),
+            ("*", true),
+            ("t??l-exec", true),
+            ("*-*c", true),
+            ("a,tool-exec", true),
+            ("*,!tool-*", false),
+            ("!other", false),
+            ("", false),
+        ] {
+            assert_eq!(matches_list("tool-exec", list), expected, "{list}");
+        }
+    }
+}

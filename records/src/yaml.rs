@@ -1,0 +1,178 @@
+//! The front matter's YAML, emitted. A small subset in one fixed shape: block maps, block lists of
+//! maps, flow lists of scalars, JSON-like double-quoted strings. It must never emit a byte of text
+//! from outside unquoted, and the same tree must always give the same bytes.
+
+/// One value.
+pub(crate) enum Node {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    /// A number that is already written as one.
+    Number(String),
+    /// A word of this program, written without quotes.
+    Word(&'static str),
+    /// Any text.
+    Text(String),
+    /// Any text, with every character written as its number: what it says stays the same for a
+    /// machine, and no pattern in it meets the eye or the lint.
+    Masked(String),
+    List(Vec<Node>),
+    Map(Map),
+}
+
+/// Keys, which are words of this program, in the order they are written.
+pub(crate) type Map = Vec<(&'static str, Node)>;
+
+impl Node {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// A list of texts.
+    pub(crate) fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
+        Self::List(texts.into_iter().map(Self::text).collect())
+    }
+
+    /// A list of maps.
+    pub(crate) fn maps(maps: impl IntoIterator<Item = Map>) -> Self {
+        Self::List(maps.into_iter().map(Self::Map).collect())
+    }
+
+    /// A count that may not be known: the word `unknown`, never zero.
+    pub(crate) fn count(count: Option<u64>) -> Self {
+        count.map_or(Self::Word("unknown"), Self::Uint)
+    }
+
+    fn scalar(&self) -> Option<String> {
+        match self {
+            Self::Null => Some("null".to_owned()),
+            Self::Bool(value) => Some(value.to_string()),
+            Self::Int(value) => Some(value.to_string()),
+            Self::Uint(value) => Some(value.to_string()),
+            Self::Number(digits) => Some(digits.clone()),
+            Self::Word(word) => Some((*word).to_owned()),
+            Self::Text(text) => Some(quoted(text)),
+            Self::Masked(text) => Some(masked(text)),
+            Self::List(_) | Self::Map(_) => None,
+        }
+    }
+}
+
+/// The map as a block at this indentation, ending in a line feed.
+pub(crate) fn block(map: &Map, indent: usize) -> String {
+    let mut text = String::new();
+    for (key, node) in map {
+        text.push_str(&" ".repeat(indent));
+        text.push_str(key);
+        text.push(':');
+        text.push_str(&value(node, indent));
+    }
+    text
+}
+
+/// What follows `key:`, up to and with the last line feed.
+fn value(node: &Node, indent: usize) -> String {
+    match node {
+        Node::Map(map) if map.is_empty() => " {}\n".to_owned(),
+        Node::Map(map) => format!("\n{}", block(map, indent + 2)),
+        Node::List(items) => list(items, indent),
+        scalar => format!(" {}\n", scalar.scalar().unwrap_or_default()),
+    }
+}
+
+fn list(items: &[Node], indent: usize) -> String {
+    // Only scalars: one line. A list of lists is not a shape that records have.
+    let scalars: Vec<String> = items.iter().filter_map(Node::scalar).collect();
+    if scalars.len() == items.len() {
+        return format!(" [{}]\n", scalars.join(", "));
+    }
+    let mut text = String::from("\n");
+    for item in items {
+        let Node::Map(map) = item else { continue };
+        let block = block(map, indent + 4);
+        // The first key stands beside the dash.
+        text.push_str(&" ".repeat(indent + 2));
+        text.push_str("- ");
+        text.push_str(block.trim_start_matches(' '));
+    }
+    text
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            c if printable(c) => quoted.push(c),
+            c => quoted.push_str(&number(c)),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+fn masked(text: &str) -> String {
+    format!("\"{}\"", text.chars().map(number).collect::<String>())
+}
+
+/// YAML writes characters beyond the first plane with eight digits, where JSON needs two halves.
+fn number(c: char) -> String {
+    let code = u32::from(c);
+    if code <= 0xffff { format!("\\u{code:04x}") } else { format!("\\U{code:08x}") }
+}
+
+/// Controls, format characters (bidi among them), other spaces, combining marks and unassigned
+/// characters are not: what the standard library would escape when debugging.
+fn printable(c: char) -> bool {
+    c == '\'' || c.escape_debug().eq([c])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_cannot_break_out() {
+        let text = "a\"\\\n---\n# x: \u{202e}\u{1b}[0m\u{0}\u{85}\u{2028}\u{e0041}é漢'";
+        let expected =
+            "\"a\\\"\\\\\\n---\\n# x: \\u202e\\u001b[0m\\u0000\\u0085\\u2028\\U000e0041é漢'\"";
+        assert_eq!(quoted(text), expected);
+        let back: String = serde_yaml::from_str(expected).unwrap();
+        assert_eq!(back, text);
+        let masked: String = serde_yaml::from_str(&masked(text)).unwrap();
+        assert_eq!(masked, text);
+    }
+
+    #[test]
+    fn the_shape_is_the_one_of_upstream() {
+        let file = || vec![("path", Node::text("a")), ("kept", Node::Bool(true))];
+        let map: Map = vec![
+            ("none", Node::List(vec![])),
+            ("words", Node::texts(["x", "y"])),
+            ("files", Node::maps([file(), file()])),
+            ("nested", Node::Map(vec![("deep", Node::maps([file()])), ("n", Node::count(None))])),
+            ("nothing", Node::Map(vec![])),
+        ];
+        let expected = r#"none: []
+words: ["x", "y"]
+files:
+  - path: "a"
+    kept: true
+  - path: "a"
+    kept: true
+nested:
+  deep:
+    - path: "a"
+      kept: true
+  n: unknown
+nothing: {}
+"#;
+        assert_eq!(block(&map, 0), expected);
+    }
+}

@@ -1,0 +1,353 @@
+//! Made-up requests, runs and directories for the tests. Nothing here may be random but for keys
+//! and the names of scratch directories.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use records::{Ran, ResultKey, RuleVerdict, SignedRecord, Statement, Subject, Verdict, sign};
+use sandbox::outcome::{Facts, Outcome, ToolEnd};
+use sandbox::report::{
+    Accounting, Artifact, CapabilitySets, Collected, Confinement, Finished, LimitInForce,
+    LimitName, Mechanism, Mode, Stream,
+};
+use validator::{Draft, OwnerUid, Place, Request, ResultId, Sha256, UtcTime};
+
+pub(crate) const REQUEST_ID: &str = "TR-20261121-120000Z-stats";
+
+pub(crate) fn at(text: &str) -> UtcTime {
+    text.parse().unwrap()
+}
+
+/// A well-formed request with this purpose, as the double-quoted YAML text that it is.
+pub(crate) fn request(purpose: &str) -> Request {
+    let sha256 = Sha256::of(b"script");
+    let text = format!(
+        "---
+request_type: tool_request
+schema_version: 1
+request_id: \"{REQUEST_ID}\"
+created_utc: \"2026-11-21T12:00:00Z\"
+requested_by: \"human\"
+approved_by: \"alice\"
+approved_utc: \"2026-11-21T12:05:00Z\"
+purpose: \"{purpose}\"
+language: \"python\"
+network: \"none\"
+network_allowlist: []
+cpu_limit: \"1\"
+memory_limit_mb: 256
+time_limit_sec: 30
+inputs:
+  - name: \"stats.py\"
+    sha256: \"{sha256}\"
+outputs_expected:
+  - path: \"stats.json\"
+    description: \"Statistics per month.\"
+  - path: \"chart.svg\"
+    description: \"A chart.\"
+constraints:
+  - \"No network unless allowlisted\"
+  - \"No writes outside /out\"
+  - \"No persistence\"
+  - \"Be quick about it\"
+---
+
+## Command
+
+python /in/stats.py --out /out/stats.json
+
+## Input Files
+
+- /in/stats.py
+
+## Output Expectations
+
+- /out/stats.json
+- /out/chart.svg
+
+## Risk Assessment
+
+- Risk level: low
+- Justification: a short reviewed script reads one public table.
+- Data sensitivity: public
+- Network rationale: none
+"
+    );
+    let name = format!("{REQUEST_ID}.md");
+    let draft = Draft::new(text.into_bytes(), &name, OwnerUid::new(1000)).unwrap();
+    let checked = draft.check(Place::Elsewhere, at("2026-11-21T12:06:00Z"));
+    match checked.verdict {
+        Ok(request) => request,
+        Err(_) => panic!("{:?}", checked.violations),
+    }
+}
+
+pub(crate) fn confinement() -> Confinement {
+    let limit = |name, mechanism, asked| LimitInForce { name, mechanism, asked, in_force: asked };
+    Confinement {
+        mode: Mode::User,
+        uid: 1000,
+        namespaces: vec![("pid".into(), 4_026_532_281), ("net".into(), 4_026_532_283)],
+        landlock_abi: 5,
+        landlock_handled: vec!["fs.write_file".into(), "net.connect_tcp".into()],
+        seccomp_sha256: vec![[7; 32]],
+        seccomp_mode: 2,
+        no_new_privs: true,
+        capabilities: CapabilitySets::default(),
+        mounts_sha256: [9; 32],
+        limits: vec![
+            limit(LimitName::WallMs, Mechanism::Timer, 30_000),
+            limit(LimitName::MemoryBytes, Mechanism::Sampled, 256 << 20),
+        ],
+        degraded: vec!["cgroup".into()],
+    }
+}
+
+/// One run with what it left, and everything that a statement borrows.
+pub(crate) struct Case {
+    pub(crate) request: Request,
+    pub(crate) confinement: Confinement,
+    pub(crate) finished: Finished,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+    pub(crate) artifacts: Vec<(String, Vec<u8>)>,
+    pub(crate) result_id: ResultId,
+    rules: Vec<RuleVerdict>,
+    approvals: Vec<(String, String)>,
+    request_files: Vec<(String, Vec<u8>)>,
+}
+
+pub(crate) const CREATED: &str = "2026-11-21T12:10:30Z";
+
+impl Case {
+    pub(crate) fn new(purpose: &str, stdout: &[u8], artifacts: &[(&str, &[u8])]) -> Self {
+        let stderr = b"warning: slow\n".to_vec();
+        let request = request(purpose);
+        let result_id = ResultId::for_request(at(CREATED), request.id());
+        let artifacts: Vec<(String, Vec<u8>)> =
+            artifacts.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec())).collect();
+        let rule = |rule: &str, verdict| RuleVerdict {
+            rule: rule.into(),
+            verdict,
+            reason: "because: it says so".into(),
+        };
+        Self {
+            finished: finished(stdout, &stderr, &artifacts),
+            request,
+            confinement: confinement(),
+            stdout: stdout.to_vec(),
+            stderr,
+            artifacts,
+            result_id,
+            rules: vec![
+                rule("approval.signature", Verdict::NotApplicable),
+                rule("limits.memory", Verdict::Pass),
+            ],
+            approvals: vec![("alice@host".into(), "SHA256:abc".into())],
+            request_files: vec![(format!("{REQUEST_ID}.md.sig"), b"signature".to_vec())],
+        }
+    }
+
+    pub(crate) fn plain() -> Self {
+        let artifacts: [(&str, &[u8]); 2] = [("stats.json", b"{}"), ("sub/extra.txt", b"extra")];
+        Self::new("Statistics of the weather.", b"done\n", &artifacts)
+    }
+
+    pub(crate) fn statement(&self) -> Statement<'_> {
+        Statement {
+            result_id: &self.result_id,
+            created: at(CREATED),
+            subject: Subject::Request(&self.request),
+            outcome: Outcome::Ok,
+            reason: None,
+            violations: &[],
+            rules: &self.rules,
+            policy_name: "embedded",
+            policy_sha256: Sha256::of(b"policy"),
+            approval: "unsigned, by the invoker",
+            approvals: &self.approvals,
+            backend: "confined",
+            executor_version: "0.1.0",
+            ran: Some(Ran {
+                confinement: &self.confinement,
+                finished: &self.finished,
+                started: at("2026-11-21T12:10:26Z"),
+                ended: at("2026-11-21T12:10:30Z"),
+            }),
+            confinement_ready: None,
+            stdout_head: &self.stdout,
+            stderr_head: &self.stderr,
+            request_files: &self.request_files,
+        }
+    }
+
+    /// The same request, of which nothing started.
+    pub(crate) fn not_run(&self, outcome: Outcome) -> Statement<'_> {
+        Statement {
+            outcome,
+            reason: Some("the host: has no user namespaces\n## Summary"),
+            ran: None,
+            stdout_head: b"",
+            stderr_head: b"",
+            ..self.statement()
+        }
+    }
+
+    /// Publishes the record as the daemon does, without its care for durability.
+    pub(crate) fn publish(&self, root: &Path, key: &ResultKey) -> PathBuf {
+        let record = sign(&self.statement(), key).unwrap();
+        let dir = publish(root, &record, &self.stdout, &self.stderr);
+        for (path, bytes) in &self.artifacts {
+            put(&dir.join("artifacts").join(path), bytes);
+        }
+        dir
+    }
+}
+
+pub(crate) fn publish(root: &Path, record: &SignedRecord, out: &[u8], err: &[u8]) -> PathBuf {
+    let dir = root.join(record.result_id().as_str());
+    for (path, bytes) in record.files() {
+        put(&dir.join(path), bytes);
+    }
+    put(&dir.join("stdout"), out);
+    put(&dir.join("stderr"), err);
+    dir
+}
+
+fn finished(stdout: &[u8], stderr: &[u8], artifacts: &[(String, Vec<u8>)]) -> Finished {
+    let length = |bytes: &[u8]| u64::try_from(bytes.len()).unwrap();
+    let stream = |bytes: &[u8]| Stream {
+        kept_bytes: length(bytes),
+        produced_bytes: length(bytes),
+        sha256: *Sha256::of(bytes).as_bytes(),
+    };
+    let artifact = |(path, bytes): &(String, Vec<u8>)| Artifact {
+        path: path.clone(),
+        size_bytes: length(bytes),
+        mode: 0o644,
+        sha256: *Sha256::of(bytes).as_bytes(),
+    };
+    Finished {
+        facts: Facts {
+            tool: Some(ToolEnd::Exited(0)),
+            killed: None,
+            oom_kills: 0,
+            pids_limit_hit: false,
+            out_full: false,
+            output_rejected: false,
+        },
+        accounting: Accounting { wall_us: Some(3_400_000), ..Accounting::default() },
+        stdout: stream(stdout),
+        stderr: stream(stderr),
+        collected: Collected {
+            artifacts: artifacts.iter().map(artifact).collect(),
+            rejected: Vec::new(),
+            complete: true,
+        },
+    }
+}
+
+/// The Markdown of a record, and what its lint says of it.
+pub(crate) fn markdown(record: &SignedRecord) -> String {
+    let (name, bytes) = &record.files()[0];
+    let violations = validator::check_result(bytes, name);
+    assert!(violations.is_empty(), "{violations:?}");
+    String::from_utf8(bytes.clone()).unwrap()
+}
+
+/// The H2 lines of a document.
+pub(crate) fn headings(md: &str) -> Vec<&str> {
+    md.lines().filter(|line| line.starts_with('#')).collect()
+}
+
+pub(crate) const SECTIONS: [&str; 6] =
+    ["## Summary", "## Provenance", "## Outputs", "## Stdout", "## Stderr", "## Safety Notes"];
+
+/// A directory that goes away with the test.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("records-{}-{number}", std::process::id()));
+        fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// A new key below the scratch directory.
+    pub(crate) fn key(&self, name: &str) -> ResultKey {
+        ResultKey::open_or_create(&self.0.join(name)).unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).ok();
+    }
+}
+
+/// Makes a file and the directories above it.
+pub(crate) fn put(path: &Path, bytes: &[u8]) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).unwrap();
+    file.write_all(bytes).unwrap();
+}
+
+/// Replaces a file.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) {
+    fs::remove_file(path).unwrap();
+    put(path, bytes);
+}
+
+/// Changes one bit of a file's byte in the middle.
+pub(crate) fn flip(path: &Path) {
+    let mut bytes = fs::read(path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    replace(path, &bytes);
+}
+
+/// Runs a program with these bytes as its standard input; `None`, told loudly, where there is no
+/// such program.
+pub(crate) fn stock(
+    test: &str,
+    program: &str,
+    args: &[&str],
+    input: &[u8],
+) -> Option<(bool, String)> {
+    let child = Command::new(program)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => {
+            skipped(test, &format!("{program}: {error}"));
+            return None;
+        }
+    };
+    // A program that refuses early closes the pipe, which is no failure of the test.
+    child.stdin.take().unwrap().write_all(input).ok();
+    let output = child.wait_with_output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    Some((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
+}
+
+fn skipped(test: &str, reason: &str) {
+    let line = format!("SKIPPED records::{test}: {reason}\n");
+    eprint!("{line}");
+    if let Some(log) = std::env::var_os("TOOLEXEC_SKIP_LOG") {
+        let mut file = OpenOptions::new().append(true).create(true).open(log).unwrap();
+        file.write_all(line.as_bytes()).unwrap();
+    }
+}

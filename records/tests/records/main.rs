@@ -1,0 +1,16 @@
+//! The records crate from outside: what it renders, whether stock tools accept its signatures, and
+//! whether its verifier finds each thing that was changed. Nothing here may need a network, another
+//! user, or a program beyond `ssh-keygen` and `openssl`, whose absence is told as a skip.
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod keys;
+#[cfg(test)]
+mod render;
+#[cfg(test)]
+mod signature;
+#[cfg(test)]
+mod verify;

@@ -1,0 +1,206 @@
+//! Each shape of record: it passes the lint, and says what upstream asks and what DESIGN adds.
+
+use records::{SignError, Statement, Subject, sign};
+use sandbox::outcome::{Facts, Outcome, ToolEnd};
+use sandbox::report::{Artifact, RejectReason, Rejected};
+use validator::{Code, ResultId, Sha256, Violation};
+
+use crate::fixture::{CREATED, Case, REQUEST_ID, SECTIONS, Scratch, at, headings, markdown};
+
+fn rendered(statement: &Statement<'_>) -> String {
+    let scratch = Scratch::new();
+    let record = sign(statement, &scratch.key("keys")).unwrap();
+    let md = markdown(&record);
+    assert_eq!(headings(&md), SECTIONS);
+    md
+}
+
+#[track_caller]
+fn says(md: &str, lines: &[&str]) {
+    for line in lines {
+        assert!(md.lines().any(|have| have == *line), "no line `{line}` in:\n{md}");
+    }
+}
+
+#[test]
+fn a_run_that_succeeded() {
+    let case = Case::plain();
+    let md = rendered(&case.statement());
+    let artifact = format!("- /out/stats.json  sha256: {}", Sha256::of(b"{}"));
+    says(
+        &md,
+        &[
+            "result_type: tool_result",
+            "schema_version: 1",
+            "result_id: \"TS-20261121-121030Z-TR-20261121-120000Z-stats\"",
+            "executor: \"tool-exec\"",
+            "exit_code: 0",
+            "runtime_sec: 3.400000",
+            "network_used: \"none\"",
+            "network_destinations: []",
+            "outcome: \"ok\"",
+            "argv: [\"python\", \"/in/stats.py\", \"--out\", \"/out/stats.json\"]",
+            "constraints_stated: [\"Be quick about it\"]",
+            "missing: [\"chart.svg\"]",
+            "  cpu_user_us: unknown",
+            "    effective: \"0000000000000000\"",
+            "    mechanism: \"sampled\"".replace('"', "").as_str(),
+            "    python /in/stats.py --out /out/stats.json",
+            &artifact,
+            "  Description: Statistics per month.",
+            "  Description: undeclared; the request does not expect this file",
+            "    done",
+            "    warning: slow",
+            "- /out/chart.svg: missing, the request expects it",
+            "Unexpected behavior: 1 expected outputs missing: /out/chart.svg; layers degraded by \
+             exception of the policy: cgroup",
+            "Network confirmation: none used",
+        ],
+    );
+    let digest = format!("stdout_sha256: \"{}\"", Sha256::of(b"done\n"));
+    let request = format!("request_sha256: \"{}\"", case.request.sha256());
+    let intent = format!("intent_sha256: \"{}\"", case.request.intent_sha256());
+    says(&md, &[&digest, &request, &intent]);
+}
+
+#[test]
+fn it_is_the_same_bytes_each_time() {
+    let (case, scratch) = (Case::plain(), Scratch::new());
+    let key = scratch.key("keys");
+    let first = sign(&case.statement(), &key).unwrap();
+    let second = sign(&case.statement(), &key).unwrap();
+    assert_eq!(first.files(), second.files());
+    assert_eq!(first.sha256(), Sha256::of(&first.files()[0].1));
+    let names: Vec<&str> = first.files().iter().map(|(name, _)| name.as_str()).collect();
+    let id = first.result_id().as_str();
+    let expected = [
+        format!("{id}.md"),
+        format!("{id}.md.sig"),
+        format!("request/{REQUEST_ID}.md"),
+        format!("request/{REQUEST_ID}.md.sig"),
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(first.files()[2].1, case.request.bytes());
+}
+
+#[test]
+fn a_refused_request() {
+    let case = Case::plain();
+    let violations = [Violation::error(Code::ApprovalExpired, "`approved_utc`: too old").at(8, 15)];
+    let md = rendered(&Statement { violations: &violations, ..case.not_run(Outcome::Refused) });
+    let empty = format!("stdout_sha256: \"{}\"", Sha256::of(b""));
+    says(
+        &md,
+        &[
+            "exit_code: -1",
+            "outcome: \"refused\"",
+            "reason: \"the host: has no user namespaces\\n## Summary\"",
+            "  - code: \"approval.expired\"",
+            "confinement: null",
+            "accounting: null",
+            "  - error approval.expired, line 8: `approved_utc`: too old",
+            "Unexpected behavior: None observed",
+            &empty,
+        ],
+    );
+}
+
+#[test]
+fn a_file_that_is_no_request() {
+    let bytes = b"\x00not a request";
+    let result_id = ResultId::for_refused(at(CREATED), &Sha256::of(bytes));
+    let case = Case::plain();
+    for (file_name, stored) in [("notes.md", "notes.md"), ("../\u{202e}\n#x.md", "request.md")] {
+        let statement = Statement {
+            result_id: &result_id,
+            subject: Subject::Unusable { file_name, bytes, request_id: None },
+            request_files: &[],
+            ..case.not_run(Outcome::Refused)
+        };
+        let md = rendered(&statement);
+        let file = format!("  - path: \"request/{stored}\"");
+        says(&md, &["request_id: \"unusable\"", "argv: []", "intent_sha256: null", &file]);
+        assert!(md.contains("Command: none that could be used."));
+    }
+}
+
+#[test]
+fn a_cell_that_could_not_be_made_and_one_that_was() {
+    let case = Case::plain();
+    let md = rendered(&case.not_run(Outcome::SetupError));
+    says(&md, &["outcome: \"setup_error\"", "limits: []", "confinement: null"]);
+    let built = Statement {
+        confinement_ready: Some(&case.confinement),
+        ..case.not_run(Outcome::SetupError)
+    };
+    says(&rendered(&built), &["  mode: user", "    abi: 5", "  - name: wall_ms_max"]);
+}
+
+#[test]
+fn a_run_that_nobody_knows_about() {
+    let case = Case::plain();
+    let md = rendered(&case.not_run(Outcome::Indeterminate));
+    says(&md, &["exit_code: -1", "  wall_us: unknown", "    produced_bytes: unknown"]);
+    let mut lost = Case::plain();
+    lost.finished.facts.tool = None;
+    let statement = Statement { outcome: Outcome::Indeterminate, ..lost.statement() };
+    says(&rendered(&statement), &["exit_code: -1", "outcome: \"indeterminate\""]);
+}
+
+#[test]
+fn a_run_that_was_killed_and_left_rubbish() {
+    let mut case = Case::plain();
+    let tool = Some(ToolEnd::Signaled { signal: 9, core_dumped: false });
+    case.finished.facts = Facts { tool, ..case.finished.facts };
+    case.finished.collected.rejected =
+        vec![Rejected { path: "link".into(), reason: RejectReason::Symlink }];
+    case.finished.collected.complete = false;
+    let md = rendered(&Statement { outcome: Outcome::Signal(9), ..case.statement() });
+    says(
+        &md,
+        &[
+            "exit_code: 137",
+            "- Outcome: signal (signal 9)",
+            "  - path: \"link\"",
+            "    reason: symlink",
+            "- /out/link: rejected, symlink",
+            "collection_complete: false",
+        ],
+    );
+    assert!(md.contains("collection of /out incomplete"));
+}
+
+#[test]
+fn statements_that_contradict_themselves_are_not_signed() {
+    let (case, scratch) = (Case::plain(), Scratch::new());
+    let key = scratch.key("keys");
+    let of = |statement: &Statement<'_>| sign(statement, &key).map(|_| ()).unwrap_err();
+    for outcome in [Outcome::Refused, Outcome::SetupError] {
+        let error = of(&Statement { outcome, ..case.statement() });
+        assert!(matches!(error, SignError::Contradiction { .. }), "{error}");
+    }
+    assert!(matches!(of(&case.not_run(Outcome::Ok)), SignError::Contradiction { .. }));
+    for name in ["../x", "", ".x", "a/b", "x\n", &format!("{REQUEST_ID}.md")] {
+        let files = [(name.to_owned(), Vec::new())];
+        let error = of(&Statement { request_files: &files, ..case.statement() });
+        assert!(matches!(error, SignError::FileName { .. }), "{error}");
+    }
+    // The id of another request.
+    let other = "TS-20261121-121030Z-TR-20261121-120000Z-other".parse().unwrap();
+    let error = of(&Statement { result_id: &other, ..case.statement() });
+    assert!(matches!(error, SignError::Invalid { .. }), "{error}");
+}
+
+#[test]
+fn a_thousand_artifacts_fit() {
+    let mut case = Case::plain();
+    let artifact = |number: u32| Artifact {
+        path: format!("a-folder-with-a-name/another-one/and-a-third/file-{number:04}.json"),
+        size_bytes: 1,
+        mode: 0o644,
+        sha256: [1; 32],
+    };
+    case.finished.collected.artifacts = (0..1000).map(artifact).collect();
+    let md = rendered(&case.statement());
+    assert_eq!(md.matches("- /out/a-folder-with").count(), 1000);
+}

@@ -1,0 +1,268 @@
+//! The verifier: a complete directory verifies, and each thing that was changed is named.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use records::{Fault, PublicResultKey, SignatureProblem, Statement, Trust, sign, verify};
+use sandbox::outcome::Outcome;
+
+use crate::fixture::{Case, REQUEST_ID, Scratch, flip, publish, put, replace, stock};
+
+struct Published {
+    scratch: Scratch,
+    dir: PathBuf,
+    public: PublicResultKey,
+}
+
+impl Published {
+    fn new() -> Self {
+        let scratch = Scratch::new();
+        let key = scratch.key("keys");
+        let dir = Case::plain().publish(&scratch.path().join("results"), &key);
+        Self { scratch, dir, public: key.public() }
+    }
+
+    fn md(&self) -> PathBuf {
+        let name = self.dir.file_name().unwrap().to_str().unwrap();
+        self.dir.join(format!("{name}.md"))
+    }
+
+    fn faults(&self) -> Vec<Fault> {
+        verify(&self.dir, &Trust::from_key(&self.public)).map(|_| ()).unwrap_err()
+    }
+
+    /// The only fault, as it is shown.
+    #[track_caller]
+    fn fault(&self) -> String {
+        let faults = self.faults();
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        faults[0].to_string()
+    }
+}
+
+#[test]
+fn a_complete_directory_verifies() {
+    let published = Published::new();
+    let trusts = [
+        Trust::from_key(&published.public),
+        Trust::from_allowed_signers(&published.public.allowed_signers_line()).unwrap(),
+    ];
+    for trust in trusts {
+        let verified = verify(&published.dir, &trust).unwrap();
+        assert_eq!(verified.outcome(), "ok");
+        assert_eq!(verified.exit_code(), 0);
+        assert_eq!(verified.signer_principal(), "tool-exec");
+        assert_eq!(verified.signer_fingerprint(), published.public.fingerprint());
+        // Two streams, two artifacts, the request and its signature.
+        assert_eq!(verified.files_rehashed(), 6);
+        assert!(published.dir.ends_with(verified.result_id().as_str()));
+    }
+}
+
+#[test]
+fn a_refusal_verifies() {
+    let (case, scratch) = (Case::plain(), Scratch::new());
+    let key = scratch.key("keys");
+    let record = sign(&case.not_run(Outcome::Refused), &key).unwrap();
+    let dir = publish(scratch.path(), &record, b"", b"");
+    let verified = verify(&dir, &Trust::from_key(&key.public())).unwrap();
+    assert_eq!((verified.outcome(), verified.exit_code()), ("refused", -1));
+}
+
+#[test]
+fn one_changed_byte_is_named() {
+    let request = format!("request/{REQUEST_ID}.md");
+    for path in ["stdout", "stderr", "artifacts/stats.json", "artifacts/sub/extra.txt", &request] {
+        let published = Published::new();
+        flip(&published.dir.join(path));
+        let fault = published.fault();
+        assert!(fault.starts_with(&format!("{path}: sha256 is ")), "{fault}");
+        assert!(fault.contains(", the record says "), "{fault}");
+    }
+}
+
+#[test]
+fn a_changed_record_is_named() {
+    let published = Published::new();
+    let md = fs::read_to_string(published.md()).unwrap();
+    replace(&published.md(), md.replace("None observed", "None Observed").as_bytes());
+    replace(&published.md(), md.replace("    done", "    d0ne").as_bytes());
+    assert!(
+        published
+            .fault()
+            .ends_with(".md.sig: does not fit: the record or its signature was changed")
+    );
+    // Also where the fact itself is changed to fit another file.
+    let published = Published::new();
+    replace(&published.dir.join("stdout"), b"else\n");
+    let (old, new) = (validator::Sha256::of(b"done\n"), validator::Sha256::of(b"else\n"));
+    let md = md.replace(&old.to_string(), &new.to_string());
+    replace(&published.md(), md.as_bytes());
+    assert!(matches!(published.faults()[..], [Fault::Signature { .. }]));
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let sig = |published: &Published| published.md().with_extension("md.sig");
+    for path in ["stdout", "artifacts/stats.json"] {
+        let published = Published::new();
+        fs::remove_file(published.dir.join(path)).unwrap();
+        assert_eq!(published.fault(), format!("{path}: missing"));
+    }
+    let published = Published::new();
+    fs::remove_file(sig(&published)).unwrap();
+    assert!(published.fault().ends_with(".md.sig: missing"));
+    let published = Published::new();
+    fs::remove_file(published.md()).unwrap();
+    assert!(published.fault().ends_with(".md: missing"));
+    let published = Published::new();
+    fs::remove_dir_all(&published.dir).unwrap();
+    assert!(published.fault().contains("opening"));
+}
+
+#[test]
+fn what_is_not_named_is_told() {
+    for path in ["note.txt", "artifacts/more.json", "request/x", ".hidden", "stdout.bundle.json"] {
+        let published = Published::new();
+        put(&published.dir.join(path), b"");
+        assert_eq!(published.fault(), format!("{path}: not named by the record"));
+    }
+    let published = Published::new();
+    fs::create_dir(published.dir.join("empty")).unwrap();
+    assert_eq!(published.fault(), "empty: not named by the record");
+    let published = Published::new();
+    put(&published.dir.join("x\u{1b}[2J\u{202e}"), b"");
+    assert_eq!(published.fault(), "x\\u{1b}[2J\\u{202e}: not named by the record");
+}
+
+fn linked(published: &Published, path: &Path) -> String {
+    let aside = published.scratch.path().join("aside");
+    put(&aside, &fs::read(path).unwrap());
+    fs::remove_file(path).unwrap();
+    symlink(&aside, path).unwrap();
+    published.fault()
+}
+
+#[test]
+fn a_symlink_is_no_file_even_to_the_same_bytes() {
+    let published = Published::new();
+    let path = published.dir.join("artifacts/stats.json");
+    assert_eq!(linked(&published, &path), "artifacts/stats.json: a symlink, not a file");
+    let published = Published::new();
+    assert!(linked(&published, &published.md()).ends_with(".md: a symlink, not a file"));
+    let published = Published::new();
+    let sig = published.md().with_extension("md.sig");
+    assert!(linked(&published, &sig).ends_with(".md.sig: a symlink, not a file"));
+}
+
+#[test]
+fn a_directory_of_another_name_is_told() {
+    let published = Published::new();
+    let other = published.scratch.path().join("copied");
+    rustix::fs::rename(&published.dir, &other).unwrap();
+    let faults = verify(&other, &Trust::from_key(&published.public)).map(|_| ()).unwrap_err();
+    assert!(matches!(faults[..], [Fault::DirectoryName { .. }]), "{faults:?}");
+}
+
+#[test]
+fn another_key_is_not_trusted() {
+    let published = Published::new();
+    let other = published.scratch.key("other").public();
+    let faults = verify(&published.dir, &Trust::from_key(&other)).map(|_| ()).unwrap_err();
+    let [Fault::Signature { problem: SignatureProblem::NotTrusted { .. }, .. }] = &faults[..]
+    else {
+        panic!("{faults:?}");
+    };
+    assert!(faults[0].to_string().contains(".md.sig: no trusted key made this signature"));
+    assert!(verify(&published.dir, &Trust::from_allowed_signers("").unwrap()).is_err());
+}
+
+#[test]
+fn trust_has_namespaces_principals_and_bounds_in_time_as_ssh_keygen_has() {
+    let published = Published::new();
+    let key = published.public.openssh_line();
+    let lines = [
+        (format!("tool-exec {key}"), true),
+        (format!("tool-* namespaces=\"file,result.*\" {key} comment"), true),
+        (format!("alice {key}"), false),
+        (format!("*,!tool-exec {key}"), false),
+        (format!("tool-exec namespaces=\"approve.tool-exec@threegate\" {key}"), false),
+        (format!("tool-exec valid-after=\"20261121121030Z\" {key}"), true),
+        (format!("tool-exec valid-after=\"20261121121031Z\" {key}"), false),
+        (format!("tool-exec valid-before=\"20261121121030Z\" {key}"), true),
+        (format!("tool-exec valid-before=\"202611211210Z\" {key}"), false),
+        (format!("tool-exec valid-before=\"20260101Z\" {key}\ntool-exec {key}"), true),
+    ];
+    for (number, (line, expected)) in lines.iter().enumerate() {
+        let trust = Trust::from_allowed_signers(line).unwrap();
+        assert_eq!(verify(&published.dir, &trust).is_ok(), *expected, "{line}");
+        // The oracle decides the same at the time of the record.
+        let signers = published.scratch.path().join(format!("signers-{number}"));
+        put(&signers, format!("{line}\n").as_bytes());
+        let signature = published.md().with_extension("md.sig");
+        let (signers, signature) = (signers.to_str().unwrap(), signature.to_str().unwrap());
+        let namespace = records::RESULT_NAMESPACE;
+        let args = [
+            "-Y",
+            "verify",
+            "-O",
+            "verify-time=20261121121030Z",
+            "-f",
+            signers,
+            "-I",
+            "tool-exec",
+            "-n",
+            namespace,
+            "-s",
+            signature,
+        ];
+        let md = fs::read(published.md()).unwrap();
+        let test = "trust_has_namespaces_principals_and_bounds_in_time_as_ssh_keygen_has";
+        if let Some((accepted, said)) = stock(test, "ssh-keygen", &args, &md) {
+            assert_eq!(accepted, *expected, "{line}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_signature_by_stock_ssh_keygen_counts_too() {
+    let published = Published::new();
+    let test = "a_signature_by_stock_ssh_keygen_counts_too";
+    let signature = published.md().with_extension("md.sig");
+    let (md, file) = (published.md(), published.scratch.path().join("approver"));
+    let (md, file) = (md.to_str().unwrap(), file.to_str().unwrap());
+    let make = ["-q", "-t", "ed25519", "-N", "", "-f", file];
+    let Some((made, said)) = stock(test, "ssh-keygen", &make, b"") else { return };
+    assert!(made, "{said}");
+    fs::remove_file(&signature).unwrap();
+    let args = ["-Y", "sign", "-f", file, "-n", records::RESULT_NAMESPACE, md];
+    let (signed, said) = stock(test, "ssh-keygen", &args, b"").unwrap();
+    assert!(signed, "{said}");
+    let public = fs::read_to_string(format!("{file}.pub")).unwrap();
+    let trust = Trust::from_allowed_signers(&format!("tool-exec {public}")).unwrap();
+    assert!(verify(&published.dir, &trust).is_ok());
+    assert!(matches!(published.faults()[..], [Fault::Signature { .. }]));
+}
+
+#[test]
+fn rubbish_is_a_fault_and_no_panic() {
+    for rubbish in
+        [&b""[..], b"\xff\x00", b"---\n---\n", b"---\nresult_id: [\n---\n", b"-----BEGIN"]
+    {
+        let published = Published::new();
+        replace(&published.md(), rubbish);
+        replace(&published.md().with_extension("md.sig"), rubbish);
+        assert!(!published.faults().is_empty());
+    }
+    // A record that states a file twice, or another id, is none, whoever signed it.
+    let case = Case::plain();
+    let scratch = Scratch::new();
+    let key = scratch.key("keys");
+    let mut doubled = Case::plain();
+    doubled.finished.collected.artifacts.extend(case.finished.collected.artifacts.clone());
+    let record = sign(&Statement { ..doubled.statement() }, &key).unwrap();
+    let dir = publish(scratch.path(), &record, &case.stdout, &case.stderr);
+    let faults = verify(&dir, &Trust::from_key(&key.public())).map(|_| ()).unwrap_err();
+    assert!(faults.iter().any(|fault| fault.to_string().contains("named twice")), "{faults:?}");
+}

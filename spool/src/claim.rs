@@ -1,0 +1,305 @@
+//! Claiming: a private copy of a request, read by handle and bounded, whose digest is the copy's.
+//!
+//! The original may be anybody's and may change under our eyes; from here on only the copy counts. It
+//! stays where it is until the result is published.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use policies::SignatureFile;
+use rustix::fs::{
+    CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, flock, fstat, openat, openat2,
+};
+use serde::{Deserialize, Serialize};
+use validator::{Draft, OwnerUid, REQUEST_BYTES_MAX};
+
+use crate::durable;
+use crate::error::SpoolError;
+use crate::places::Spool;
+
+/// One claim's name in `work/` and `staging/`: 32 lower-case hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimId(String);
+
+impl ClaimId {
+    /// From 16 random bytes.
+    #[must_use]
+    pub fn from_random(bytes: [u8; 16]) -> Self {
+        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+        (name.len() == 32 && name.bytes().all(hex)).then(|| Self(name.to_owned()))
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What else must be known to tell the story again after a crash.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClaimNote {
+    pub(crate) file_name: String,
+    pub(crate) owner: u32,
+    /// The directory the request was dropped into; none for an embedded run.
+    pub(crate) dropbox: Option<PathBuf>,
+}
+
+/// Where the request came from, and so what becomes of the original.
+pub(crate) enum Origin {
+    /// A person's own file: left alone.
+    Kept,
+    /// `approved/`: leaves it when the result is published.
+    Dropped { dropbox: PathBuf },
+}
+
+/// A request of which we hold a private copy.
+#[must_use]
+pub struct Claimed {
+    pub(crate) id: ClaimId,
+    pub(crate) directory: PathBuf,
+    pub(crate) file_name: String,
+    pub(crate) signatures: Vec<SignatureFile>,
+    /// The directory with the input files, if there is one.
+    pub(crate) inputs: Option<OwnedFd>,
+    pub(crate) inputs_path: PathBuf,
+    pub(crate) origin: Origin,
+    /// Tells recovery that somebody is at work on this claim.
+    _lock: File,
+}
+
+impl Claimed {
+    #[must_use]
+    pub fn id(&self) -> &ClaimId {
+        &self.id
+    }
+
+    #[must_use]
+    pub fn signatures(&self) -> &[SignatureFile] {
+        &self.signatures
+    }
+
+    /// Makes the copy survive a crash: part of the barrier before exec.
+    pub(crate) fn make_durable(&self) -> Result<(), SpoolError> {
+        let synced = durable::sync_tree(&self.directory);
+        synced.map_err(SpoolError::io(&self.directory, "make durable"))?;
+        let parent = self.directory.parent().unwrap_or(&self.directory);
+        durable::sync_dir(parent).map_err(SpoolError::io(parent, "make durable"))
+    }
+}
+
+impl Spool {
+    /// Claims a person's own file for an embedded run. `inputs` is the directory of its inputs;
+    /// by default `<stem>.inputs/` beside it.
+    ///
+    /// # Errors
+    /// Why the file could not be read or copied; nothing is left behind.
+    pub fn claim_file(
+        &self,
+        path: &Path,
+        inputs: Option<&Path>,
+        id: ClaimId,
+    ) -> Result<(Draft, Claimed), SpoolError> {
+        let file_name = path.file_name().and_then(|name| name.to_str()).unwrap_or("request.md");
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        // The person's own path, so links in it are theirs to follow; the bytes are bounded all the
+        // same and nothing but a regular file is read.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(path, flags, Mode::empty());
+        let file = opened.map_err(SpoolError::errno(path, "open"))?;
+        let read = read_bounded(&file, path, REQUEST_BYTES_MAX, Links::Any)?;
+        let signatures = signatures_of(&parent, file_name)?;
+        let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
+        let inputs_path =
+            inputs.map_or_else(|| parent.join(format!("{stem}.inputs")), Path::to_owned);
+        let inputs = open_inputs(&inputs_path)?;
+        self.copy(read, file_name, signatures, (inputs, inputs_path), Origin::Kept, id)
+    }
+
+    pub(crate) fn copy(
+        &self,
+        (bytes, owner): (Vec<u8>, u32),
+        file_name: &str,
+        signatures: Vec<SignatureFile>,
+        (inputs, inputs_path): (Option<OwnedFd>, PathBuf),
+        origin: Origin,
+        id: ClaimId,
+    ) -> Result<(Draft, Claimed), SpoolError> {
+        let directory = self.work().join(id.as_str());
+        let dropbox = match &origin {
+            Origin::Kept => None,
+            Origin::Dropped { dropbox } => Some(dropbox.clone()),
+        };
+        let note = ClaimNote { file_name: file_name.to_owned(), owner, dropbox };
+        let copied = || -> io::Result<File> {
+            DirBuilder::new().mode(0o700).create(&directory)?;
+            let lock = OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(directory.join("lock"))?;
+            flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+            let note = serde_json::to_vec(&note)?;
+            durable::write_new(&directory.join("claim.json"), &note, 0o600)?;
+            durable::write_new(&directory.join("request.md"), &bytes, 0o400)?;
+            for signature in &signatures {
+                let path = directory.join(&signature.name);
+                durable::write_new(&path, &signature.bytes, 0o400)?;
+            }
+            Ok(lock)
+        };
+        let lock = match copied() {
+            Ok(lock) => lock,
+            Err(error) => {
+                remove_tree(&directory);
+                return Err(SpoolError::io(&directory, "copy the request")(error));
+            }
+        };
+        let too_large = SpoolError::TooLarge {
+            path: PathBuf::from(file_name),
+            bytes_max: u64::try_from(REQUEST_BYTES_MAX).unwrap_or(u64::MAX),
+        };
+        let draft = Draft::new(bytes, file_name, OwnerUid::new(owner)).map_err(|_| too_large)?;
+        let file_name = file_name.to_owned();
+        Ok((
+            draft,
+            Claimed {
+                id,
+                directory,
+                file_name,
+                signatures,
+                inputs,
+                inputs_path,
+                origin,
+                _lock: lock,
+            },
+        ))
+    }
+}
+
+/// Whether a second name for the same file is taken as a reason not to read it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Links {
+    One,
+    Any,
+}
+
+/// Reads an open file of at most `bytes_max` bytes. Returns its bytes and its owner.
+pub(crate) fn read_bounded(
+    file: &OwnedFd,
+    path: &Path,
+    bytes_max: usize,
+    links: Links,
+) -> Result<(Vec<u8>, u32), SpoolError> {
+    let stat = fstat(file).map_err(SpoolError::errno(path, "look at"))?;
+    insist_on_file(&stat, path, links)?;
+    let most = u64::try_from(bytes_max).unwrap_or(u64::MAX);
+    let too_large = || SpoolError::TooLarge { path: path.to_owned(), bytes_max: most };
+    if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > most {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    let duplicate = file.as_fd().try_clone_to_owned().map(File::from);
+    let read = duplicate.and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
+    read.map_err(SpoolError::io(path, "read"))?;
+    // It may have grown since it was looked at.
+    if bytes.len() > bytes_max { Err(too_large()) } else { Ok((bytes, stat.st_uid)) }
+}
+
+pub(crate) fn insist_on_file(
+    stat: &rustix::fs::Stat,
+    path: &Path,
+    links: Links,
+) -> Result<(), SpoolError> {
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile if links == Links::One && stat.st_nlink != 1 => "a hard link",
+        FileType::RegularFile => return Ok(()),
+        FileType::Directory => "a directory",
+        FileType::Symlink => "a symbolic link",
+        FileType::Fifo => "a FIFO",
+        FileType::Socket => "a socket",
+        _ => "a device",
+    };
+    Err(SpoolError::FileKind { path: path.to_owned(), kind })
+}
+
+/// Opens a file of a directory that others write to: by handle, beneath it, through no link.
+pub(crate) fn open_beneath(
+    directory: impl AsFd,
+    name: &str,
+    flags: OFlags,
+) -> rustix::io::Result<OwnedFd> {
+    let resolve = ResolveFlags::BENEATH
+        | ResolveFlags::NO_SYMLINKS
+        | ResolveFlags::NO_MAGICLINKS
+        | ResolveFlags::NO_XDEV;
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    openat2(directory, name, flags, Mode::empty(), resolve)
+}
+
+/// The signatures beside a request: `<file>.sig` and `<file>.<label>.sig`.
+pub(crate) fn signatures_of(
+    parent: &Path,
+    file_name: &str,
+) -> Result<Vec<SignatureFile>, SpoolError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = openat(CWD, parent, flags, Mode::empty());
+    let directory = opened.map_err(SpoolError::errno(parent, "open"))?;
+    let mut names = Vec::new();
+    for entry in fs::read_dir(parent).map_err(SpoolError::io(parent, "list"))? {
+        let entry = entry.map_err(SpoolError::io(parent, "list"))?;
+        if let Ok(name) = entry.file_name().into_string()
+            && is_signature_of(&name, file_name)
+        {
+            names.push(name);
+        }
+    }
+    names.sort();
+    // One too many is enough for the policy to see that there are too many.
+    names.truncate(policies::SIGNATURE_FILES_MAX + 1);
+    let read = |name: String| {
+        let path = parent.join(&name);
+        let opened = open_beneath(&directory, &name, OFlags::RDONLY);
+        let file = opened.map_err(SpoolError::errno(&path, "open"))?;
+        let (bytes, _) = read_bounded(&file, &path, policies::SIGNATURE_BYTES_MAX, Links::One)?;
+        Ok(SignatureFile { name, bytes })
+    };
+    names.into_iter().map(read).collect()
+}
+
+/// `<file>.sig` or `<file>.<label>.sig` with a label of plain characters.
+pub(crate) fn is_signature_of(name: &str, file_name: &str) -> bool {
+    let Some(rest) = name.strip_prefix(file_name).and_then(|rest| rest.strip_suffix(".sig")) else {
+        return false;
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '@' | '+');
+    rest.is_empty() || (rest.starts_with('.') && rest.len() <= 128 && rest.chars().all(plain))
+}
+
+pub(crate) fn open_inputs(path: &Path) -> Result<Option<OwnedFd>, SpoolError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match openat(CWD, path, flags, Mode::empty()) {
+        Ok(opened) => Ok(Some(opened)),
+        Err(rustix::io::Errno::NOENT) => Ok(None),
+        Err(errno) => Err(SpoolError::errno(path, "open")(errno)),
+    }
+}
+
+/// Removes a tree of ours. What stays is found and removed by the next start.
+pub(crate) fn remove_tree(path: &Path) {
+    match fs::remove_dir_all(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => eprintln!("toolexec: {}: remove: {error}", path.display()),
+    }
+}

@@ -1,0 +1,97 @@
+//! What can go wrong in the spool: the object first, then the act.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An act on one file or directory that failed.
+#[derive(Debug)]
+pub enum SpoolError {
+    Io {
+        path: PathBuf,
+        act: &'static str,
+        error: io::Error,
+    },
+    /// Not a regular file with one link: nothing of it was read.
+    FileKind {
+        path: PathBuf,
+        kind: &'static str,
+    },
+    TooLarge {
+        path: PathBuf,
+        bytes_max: u64,
+    },
+    /// Another daemon works on this spool.
+    Busy {
+        path: PathBuf,
+    },
+    /// A ledger line that is not one of ours.
+    LedgerLine {
+        path: PathBuf,
+        line: usize,
+    },
+    /// The request was started before.
+    Started {
+        seen: crate::ledger::Seen,
+    },
+}
+
+impl SpoolError {
+    pub(crate) fn io(path: &Path, act: &'static str) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |error| Self::Io { path, act, error }
+    }
+
+    /// The same for errors that are bare errnos.
+    pub(crate) fn errno(
+        path: &Path,
+        act: &'static str,
+    ) -> impl FnOnce(rustix::io::Errno) -> Self + use<> {
+        let path = path.to_owned();
+        move |errno| Self::Io { path, act, error: errno.into() }
+    }
+
+    /// Whether the disk has no room left.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        let full = |error: &io::Error| {
+            matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+        };
+        matches!(self, Self::Io { error, .. } if full(error))
+    }
+
+    /// Whether the object is not there.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Io { error, .. } if error.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+impl fmt::Display for SpoolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { path, act, error } => write!(f, "{}: {act}: {error}", path.display()),
+            Self::FileKind { path, kind } => {
+                write!(
+                    f,
+                    "{}: is {kind}; only regular files with one link are read",
+                    path.display()
+                )
+            }
+            Self::TooLarge { path, bytes_max } => {
+                write!(f, "{}: is larger than {bytes_max} bytes", path.display())
+            }
+            Self::Busy { path } => {
+                write!(f, "{}: another daemon works on this spool; stop it first", path.display())
+            }
+            Self::LedgerLine { path, line } => write!(
+                f,
+                "{}:{line}: is no ledger line; nothing is run until a person has looked at it",
+                path.display()
+            ),
+            Self::Started { seen } => seen.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SpoolError {}

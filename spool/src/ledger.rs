@@ -1,0 +1,235 @@
+//! Which requests were started: one line each, durable before exec, never removed.
+//!
+//! The line is the intent. Whoever has it may start the tool, once; whoever finds it there already may
+//! not. Its digest and its id both use a request up, so that neither the same bytes nor another
+//! request under the same id can run again.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use validator::{RequestId, ResultId, Sha256, UtcTime};
+
+use crate::claim::ClaimId;
+use crate::error::SpoolError;
+use crate::places::Spool;
+use crate::stage::Staged;
+
+/// A started request, as the ledger remembers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// These very bytes were started before.
+    SameBytes { result_id: String, record: PathBuf },
+    /// Another request with this id was.
+    SameId { result_id: String, record: PathBuf },
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SameBytes { record, .. } => {
+                write!(f, "these bytes were run before; the record is {}", record.display())
+            }
+            Self::SameId { record, .. } => {
+                write!(
+                    f,
+                    "another request was run under this id; its record is {}",
+                    record.display()
+                )
+            }
+        }
+    }
+}
+
+/// One line of the ledger.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Intent {
+    pub(crate) request_sha256: String,
+    pub(crate) request_id: String,
+    pub(crate) result_id: String,
+    pub(crate) claim: String,
+    /// When the run was begun, UTC.
+    pub(crate) begun: String,
+    /// Where the record was to be published.
+    pub(crate) results: PathBuf,
+}
+
+impl Intent {
+    pub(crate) fn record(&self) -> PathBuf {
+        self.results.join(&self.result_id)
+    }
+}
+
+/// The proof that this request had never been started before and that this is durably known. One per
+/// request, for ever.
+#[must_use = "the request is used up: what happens now must be recorded"]
+pub struct FirstStart {
+    staged: Staged,
+    result_id: ResultId,
+    begun: UtcTime,
+}
+
+impl FirstStart {
+    #[must_use]
+    pub fn staged(&self) -> &Staged {
+        &self.staged
+    }
+
+    #[must_use]
+    pub fn result_id(&self) -> &ResultId {
+        &self.result_id
+    }
+
+    #[must_use]
+    pub fn begun(&self) -> UtcTime {
+        self.begun
+    }
+}
+
+pub(crate) struct Ledger {
+    path: PathBuf,
+    file: File,
+    /// How far the file has been read.
+    read_to: u64,
+    by_bytes: HashMap<String, Intent>,
+    by_id: HashMap<String, Intent>,
+    lines: usize,
+}
+
+impl Ledger {
+    pub(crate) fn open(path: &Path) -> Result<Self, SpoolError> {
+        let opened = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
+        let file = opened.map_err(SpoolError::io(path, "open"))?;
+        let mut ledger = Self {
+            path: path.to_owned(),
+            file,
+            read_to: 0,
+            by_bytes: HashMap::new(),
+            by_id: HashMap::new(),
+            lines: 0,
+        };
+        ledger.locked(|_| Ok(()))?;
+        Ok(ledger)
+    }
+
+    /// Does `act` while nobody else reads or writes, with every line read.
+    fn locked<T>(
+        &mut self,
+        act: impl FnOnce(&mut Self) -> Result<T, SpoolError>,
+    ) -> Result<T, SpoolError> {
+        flock(&self.file, FlockOperation::LockExclusive)
+            .map_err(SpoolError::errno(&self.path, "lock"))?;
+        let done = self.refresh().and_then(|()| act(self));
+        flock(&self.file, FlockOperation::Unlock)
+            .map_err(SpoolError::errno(&self.path, "unlock"))?;
+        done
+    }
+
+    fn refresh(&mut self) -> Result<(), SpoolError> {
+        let fail = SpoolError::io(&self.path, "read");
+        let read = || -> std::io::Result<Vec<String>> {
+            let mut reader = BufReader::new(&self.file);
+            reader.seek(SeekFrom::Start(self.read_to))?;
+            let mut lines = Vec::new();
+            loop {
+                let mut line = String::new();
+                if reader.read_line(&mut line)? == 0 {
+                    return Ok(lines);
+                }
+                lines.push(line);
+            }
+        };
+        for line in read().map_err(fail)? {
+            let Some(text) = line.strip_suffix('\n') else {
+                // The append never completed, so nothing was ever started on the strength of it.
+                let cut = self.file.set_len(self.read_to);
+                return cut.map_err(SpoolError::io(&self.path, "cut off an unfinished line"));
+            };
+            self.lines += 1;
+            let wrong = SpoolError::LedgerLine { path: self.path.clone(), line: self.lines };
+            let intent: Intent = serde_json::from_str(text).map_err(|_| wrong)?;
+            self.read_to += u64::try_from(line.len()).unwrap_or(u64::MAX);
+            self.remember(intent);
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, intent: Intent) {
+        self.by_id.insert(intent.request_id.clone(), intent.clone());
+        self.by_bytes.insert(intent.request_sha256.clone(), intent);
+    }
+
+    fn look_up(&self, sha256: &Sha256, id: &RequestId) -> Option<Seen> {
+        let known = |intent: &Intent| (intent.result_id.clone(), intent.record());
+        if let Some(intent) = self.by_bytes.get(&sha256.to_string()) {
+            let (result_id, record) = known(intent);
+            return Some(Seen::SameBytes { result_id, record });
+        }
+        let (result_id, record) = known(self.by_id.get(id.as_str())?);
+        Some(Seen::SameId { result_id, record })
+    }
+
+    pub(crate) fn intent_of(&mut self, claim: &ClaimId) -> Result<Option<Intent>, SpoolError> {
+        self.locked(|ledger| {
+            Ok(ledger.by_bytes.values().find(|intent| intent.claim == claim.as_str()).cloned())
+        })
+    }
+
+    fn append(&mut self, intent: Intent) -> Result<(), SpoolError> {
+        let mut line = serde_json::to_string(&intent)
+            .map_err(|error| SpoolError::io(&self.path, "write a line")(error.into()))?;
+        line.push('\n');
+        let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
+        written.map_err(SpoolError::io(&self.path, "append the intent"))?;
+        self.read_to += u64::try_from(line.len()).unwrap_or(u64::MAX);
+        self.lines += 1;
+        self.remember(intent);
+        Ok(())
+    }
+}
+
+impl Spool {
+    /// Whether a request was started before, by its bytes or by its id.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn seen(&mut self, sha256: &Sha256, id: &RequestId) -> Result<Option<Seen>, SpoolError> {
+        self.ledger.locked(|ledger| Ok(ledger.look_up(sha256, id)))
+    }
+
+    /// The barrier before exec: the claim's files and the ledger line are on the disk when this
+    /// returns, and no other process can get a [`FirstStart`] for the same request.
+    ///
+    /// # Errors
+    /// [`SpoolError::Started`] if the request was started meanwhile; otherwise the disk. In both cases
+    /// nothing may be run.
+    pub fn begin(
+        &mut self,
+        staged: Staged,
+        result_id: ResultId,
+        begun: UtcTime,
+    ) -> Result<FirstStart, SpoolError> {
+        staged.claimed().make_durable()?;
+        let request = staged.approved().request();
+        let (sha256, id) = (request.sha256(), request.id().clone());
+        let intent = Intent {
+            request_sha256: sha256.to_string(),
+            request_id: id.to_string(),
+            result_id: result_id.to_string(),
+            claim: staged.claimed().id().as_str().to_owned(),
+            begun: begun.to_string(),
+            results: self.results().to_owned(),
+        };
+        self.ledger.locked(|ledger| match ledger.look_up(&sha256, &id) {
+            Some(seen) => Err(SpoolError::Started { seen }),
+            None => ledger.append(intent),
+        })?;
+        Ok(FirstStart { staged, result_id, begun })
+    }
+}

@@ -1,0 +1,32 @@
+//! The spool: directories as states, and what makes a state durable.
+//!
+//! ```text
+//! approved/ ──claim──▶ work/<claim>/ ──stage──▶ staging/<claim>/ ──intent──▶ ledger ──▶ (run)
+//!                                                      results/.new-<id>/ ──publish──▶ results/<id>/
+//! ```
+//!
+//! Two arrows are barriers: the *intent*, durable before exec, and *published*, durable before the
+//! original leaves `approved/`. Everything between them is either a pure function of durable bytes or
+//! lost harmlessly. The ledger line of the intent is what uses a request up: there is never a second
+//! run. This crate decides nothing about requests and runs nothing.
+
+#![forbid(unsafe_code)]
+
+mod claim;
+mod dropbox;
+mod durable;
+mod error;
+mod ledger;
+mod places;
+mod publish;
+mod recover;
+mod stage;
+
+pub use claim::{ClaimId, Claimed};
+pub use dropbox::Dropbox;
+pub use error::SpoolError;
+pub use ledger::{FirstStart, Seen};
+pub use places::{Places, Spool};
+pub use publish::{Receipt, ResultDraft};
+pub use recover::Unfinished;
+pub use stage::{StageError, Staged};

@@ -1,0 +1,159 @@
+//! Which directories there are, who holds them, and the room that is kept free for the last word.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
+
+use crate::error::SpoolError;
+use crate::ledger::Ledger;
+
+/// Room for refusals and `indeterminate` records when the disk is full.
+const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Which directories a spool is made of.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// Ledger, staging slots and the lock: private.
+    pub state: PathBuf,
+    /// `work/`, `archive/` and `quarantine/`, on one file system with what is dropped.
+    pub spool: PathBuf,
+    /// Where results are published.
+    pub results: PathBuf,
+}
+
+/// The private state of one daemon, or of one user's embedded runs, and where results go.
+pub struct Spool {
+    places: Places,
+    pub(crate) ledger: Ledger,
+    /// Held exclusively by a daemon, shared by embedded runs, for as long as this lives.
+    _lock: File,
+}
+
+/// Who may be at work on a state directory at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tenancy {
+    /// One daemon and nobody else.
+    Daemon,
+    /// Any number of embedded runs.
+    Embedded,
+}
+
+impl Spool {
+    /// Opens the places for one daemon; a second one is refused.
+    ///
+    /// # Errors
+    /// [`SpoolError::Busy`], or what kept a directory from being made.
+    pub fn open_for_daemon(places: &Places) -> Result<Self, SpoolError> {
+        Self::open(places, Tenancy::Daemon)
+    }
+
+    /// Opens the places for one embedded run beside others.
+    ///
+    /// # Errors
+    /// [`SpoolError::Busy`] while a daemon holds them, or what kept a directory from being made.
+    pub fn open_embedded(places: &Places) -> Result<Self, SpoolError> {
+        Self::open(places, Tenancy::Embedded)
+    }
+
+    fn open(places: &Places, tenancy: Tenancy) -> Result<Self, SpoolError> {
+        let state = make_dir(&places.state, 0o700)?;
+        let spool = make_dir(&places.spool, 0o755)?;
+        for name in ["work", "archive", "quarantine"] {
+            make_dir(&spool.join(name), 0o700)?;
+        }
+        // The launcher and the tool's uid must be able to pass; the parent keeps others out.
+        make_dir(&state.join("staging"), 0o755)?;
+        let results = make_dir(&places.results, 0o755)?;
+        let lock = take_lock(&state, tenancy)?;
+        let ledger = Ledger::open(&state.join("ledger"))?;
+        let spool = Self { places: Places { state, spool, results }, ledger, _lock: lock };
+        spool.keep_reserve()?;
+        Ok(spool)
+    }
+
+    #[must_use]
+    pub fn results(&self) -> &Path {
+        &self.places.results
+    }
+
+    /// The directory that launchers may name slots of.
+    #[must_use]
+    pub fn staging(&self) -> PathBuf {
+        self.places.state.join("staging")
+    }
+
+    pub(crate) fn work(&self) -> PathBuf {
+        self.places.spool.join("work")
+    }
+
+    pub(crate) fn archive(&self) -> PathBuf {
+        self.places.spool.join("archive")
+    }
+
+    pub(crate) fn quarantine(&self) -> PathBuf {
+        self.places.spool.join("quarantine")
+    }
+
+    fn reserve_path(&self) -> PathBuf {
+        self.places.spool.join(".reserve")
+    }
+
+    /// Takes the reserve if it is not there; a disk too full for it is too full to begin anything.
+    fn keep_reserve(&self) -> Result<(), SpoolError> {
+        let path = self.reserve_path();
+        let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        let file = match opened {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+            Err(error) => return Err(SpoolError::io(&path, "reserve room for records")(error)),
+        };
+        match fallocate(&file, FallocateFlags::empty(), 0, RESERVE_BYTES) {
+            // A file system that cannot allocate ahead has no reserve; records then need luck.
+            Ok(()) | Err(rustix::io::Errno::OPNOTSUPP) => Ok(()),
+            Err(errno) => {
+                remove_quietly(&path);
+                Err(SpoolError::errno(&path, "reserve room for records")(errno))
+            }
+        }
+    }
+
+    /// Gives the reserved room up, for the record that must be written now.
+    pub fn release_reserve(&self) {
+        remove_quietly(&self.reserve_path());
+    }
+}
+
+/// For files whose staying would only cost room: the next start finds and removes them.
+fn remove_quietly(path: &Path) {
+    match fs::remove_file(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => eprintln!("toolexec: {}: remove: {error}", path.display()),
+    }
+}
+
+/// Makes a directory if it is not there, and says where it really is.
+fn make_dir(path: &Path, mode: u32) -> Result<PathBuf, SpoolError> {
+    let made = DirBuilder::new().mode(mode).recursive(true).create(path);
+    made.map_err(SpoolError::io(path, "make the directory"))?;
+    fs::canonicalize(path).map_err(SpoolError::io(path, "resolve"))
+}
+
+fn take_lock(state: &Path, tenancy: Tenancy) -> Result<File, SpoolError> {
+    let path = state.join("lock");
+    let opened =
+        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+    let file = opened.map_err(SpoolError::io(&path, "open"))?;
+    let operation = match tenancy {
+        Tenancy::Daemon => FlockOperation::NonBlockingLockExclusive,
+        Tenancy::Embedded => FlockOperation::NonBlockingLockShared,
+    };
+    match flock(&file, operation) {
+        Ok(()) => Ok(file),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(SpoolError::Busy { path: state.to_owned() }),
+        Err(errno) => Err(SpoolError::errno(&path, "lock")(errno)),
+    }
+}
