@@ -15,7 +15,7 @@ use crate::keys::RESULT_PRINCIPAL;
 use crate::tree::{Tree, read_bounded};
 use crate::trust::{SignedBy, Trust};
 
-const RECORD_BYTES_MAX: u64 = 4 * 1024 * 1024;
+pub(crate) const RECORD_BYTES_MAX: u64 = 4 * 1024 * 1024;
 const SIGNATURE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Proof that a directory held exactly what a trusted key signed, when it was looked at.

@@ -8,6 +8,7 @@
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -128,6 +129,9 @@ impl Launcher {
                     let mut command = Command::new(program);
                     command.arg("--staging").arg(staging).env_clear();
                     command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
+                    // A Ctrl-C is the caller's to answer: the launcher must outlive it, or nobody
+                    // would know how the run ended.
+                    command.process_group(0);
                     for mount in mounts_allowed {
                         command.arg("--allow-mount").arg(mount);
                     }

@@ -58,6 +58,10 @@ pub(crate) struct Intent {
     pub(crate) begun: String,
     /// Where the record was to be published.
     pub(crate) results: PathBuf,
+    /// What the record must say of the decision even if nobody is left to ask.
+    pub(crate) policy_name: String,
+    pub(crate) policy_sha256: String,
+    pub(crate) approval: String,
 }
 
 impl Intent {
@@ -76,6 +80,12 @@ pub struct FirstStart {
 }
 
 impl FirstStart {
+    /// The parts, for what comes after the run.
+    #[must_use]
+    pub fn into_staged(self) -> Staged {
+        self.staged
+    }
+
     #[must_use]
     pub fn staged(&self) -> &Staged {
         &self.staged
@@ -225,6 +235,9 @@ impl Spool {
             claim: staged.claimed().id().as_str().to_owned(),
             begun: begun.to_string(),
             results: self.results().to_owned(),
+            policy_name: staged.approved().grant().policy_name().to_owned(),
+            policy_sha256: staged.approved().grant().policy_sha256().to_string(),
+            approval: staged.approved().grant().approval_text().to_owned(),
         };
         self.ledger.locked(|ledger| match ledger.look_up(&sha256, &id) {
             Some(seen) => Err(SpoolError::Started { seen }),

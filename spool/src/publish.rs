@@ -50,7 +50,18 @@ impl Spool {
     /// # Errors
     /// The disk.
     pub fn draft_result(&self, result_id: &ResultId) -> Result<Option<ResultDraft>, SpoolError> {
-        let results = self.results().to_owned();
+        Self::draft_result_in(self.results(), result_id)
+    }
+
+    /// The same in another results directory: that of a run which was begun there.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn draft_result_in(
+        results: &Path,
+        result_id: &ResultId,
+    ) -> Result<Option<ResultDraft>, SpoolError> {
+        let results = results.to_owned();
         let hidden = results.join(format!(".new-{result_id}"));
         if results.join(result_id.as_str()).exists() {
             return Ok(None);

@@ -14,7 +14,7 @@ use std::fs::{self, File, OpenOptions};
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
-use validator::{ResultId, UtcTime};
+use validator::{ResultId, Sha256, UtcTime};
 
 use crate::claim::{ClaimId, ClaimNote, remove_tree};
 use crate::durable;
@@ -67,6 +67,18 @@ impl Unfinished {
     #[must_use]
     pub fn results(&self) -> &Path {
         &self.intent.results
+    }
+
+    /// Name and digest of the policy under which it was begun.
+    #[must_use]
+    pub fn policy(&self) -> (&str, Option<Sha256>) {
+        (&self.intent.policy_name, self.intent.policy_sha256.parse().ok())
+    }
+
+    /// What its approval was worth.
+    #[must_use]
+    pub fn approval(&self) -> &str {
+        &self.intent.approval
     }
 
     /// Whether the request was dropped into a spool.

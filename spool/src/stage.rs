@@ -43,6 +43,11 @@ impl Staged {
         &self.claimed
     }
 
+    /// The parts, for the end of the story.
+    pub fn into_parts(self) -> (Approved, Claimed) {
+        (self.approved, self.claimed)
+    }
+
     /// Device and inode of the slot, so that the launcher can tell it from any other directory.
     #[must_use]
     pub fn slot_identity(&self) -> (u64, u64) {

@@ -56,7 +56,8 @@ pub(super) fn run(
 ) -> Result<(), Failed> {
     let (identity, _uid_lock) = identity(options.mode)?;
     let limits = plan.limits;
-    let group = match Group::make(&format!("cell-{}", plan.slot.id.as_str()), &limits) {
+    let name = format!("cell-{}", plan.slot.id.as_str());
+    let group = match Group::make(&name, options.cgroup_parent, &limits) {
         Ok(group) => Some(group),
         Err(_) if plan.demands.cgroup_exception => None,
         Err(failed) => return Err(failed),

@@ -17,6 +17,7 @@ use cgroups_rs::memory::MemController;
 use cgroups_rs::pid::PidController;
 use cgroups_rs::{Cgroup, MaxValue};
 
+use super::options::CgroupParent;
 use super::{Failed, Step};
 use crate::plan::Limits;
 use crate::report::{Accounting, Layer, LimitInForce, LimitName, Mechanism};
@@ -42,10 +43,10 @@ pub(super) struct Group {
 
 impl Group {
     /// Makes the cell's groups and sets their limits; fails if one is not in force afterwards.
-    pub(super) fn make(name: &str, limits: &Limits) -> Result<Self, Failed> {
+    pub(super) fn make(name: &str, parent: CgroupParent, limits: &Limits) -> Result<Self, Failed> {
         let layer = Layer::Cgroup;
         let mut group = if is_cgroup2_unified_mode() {
-            Self::make_v2(name).step(layer, "make a cgroup v2 group")?
+            Self::make_v2(name, parent).step(layer, "make a cgroup v2 group")?
         } else {
             Self::make_v1(name).step(layer, "make cgroup v1 groups")?
         };
@@ -87,8 +88,8 @@ impl Group {
         group.insist_on_directories()
     }
 
-    fn make_v2(name: &str) -> io::Result<Self> {
-        let parent = v2_parent()?;
+    fn make_v2(name: &str, parent: CgroupParent) -> io::Result<Self> {
+        let parent = v2_parent(parent)?;
         let path = parent.join(name);
         if Path::new("/sys/fs/cgroup").join(&path).exists() {
             return Err(io::Error::other(format!("{}: exists already", path.display())));
@@ -266,12 +267,12 @@ fn no_controller(name: &str) -> io::Error {
 /// unit's own group, after the launcher has moved itself out of the way into a group of its own: a
 /// group with processes in it can have no controllers for its children. Elsewhere it is a group of
 /// ours directly below the root.
-fn v2_parent() -> io::Result<PathBuf> {
-    let own = fs::read_to_string("/proc/self/cgroup")?;
-    let own = own.trim().strip_prefix("0::/").unwrap_or_default().to_owned();
-    if !own.ends_with(".service") {
+fn v2_parent(parent: CgroupParent) -> io::Result<PathBuf> {
+    if parent == CgroupParent::Root {
         return Ok(PathBuf::from("toolexec"));
     }
+    let own = fs::read_to_string("/proc/self/cgroup")?;
+    let own = own.trim().strip_prefix("0::/").unwrap_or_default().to_owned();
     let unit = Path::new("/sys/fs/cgroup").join(&own);
     let aside = unit.join("launcher");
     match fs::create_dir(&aside) {

@@ -17,7 +17,7 @@ use crate::report::RejectReason;
 use crate::wire;
 
 /// Longest path below `/out`, bytes.
-const PATH_BYTES_MAX: usize = 1024;
+const PATH_BYTES_MAX: usize = 512;
 /// Rejections told one by one; after that the walk ends and says that it is not complete.
 const REJECTED_MAX: u32 = 1000;
 

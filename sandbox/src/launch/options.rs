@@ -26,6 +26,8 @@ toolexecd, or by toolexec-launch.socket; there is nothing to type here by hand.
   --client-user NAME     accept orders from this user only (name or uid)
   --allow-mount DIR      a directory that orders may bind, and all below it; may be repeated;
                          by default /usr, /bin, /sbin, /lib, /lib32, /lib64, /libx32 and /opt
+  --cgroup root|unit     where on cgroup v2 cells' groups go: in a group of ours below the
+                         root, or in this unit's own group (it must be delegated)
   --memory-mib-max N     ceilings that no order may exceed
   --wall-sec-max N
   --pids-max N
@@ -35,9 +37,17 @@ toolexecd, or by toolexec-launch.socket; there is nothing to type here by hand.
 const MOUNTS_BY_DEFAULT: [&str; 8] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
 
+/// Below which group on cgroup v2 the cells' own groups are made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum CgroupParent {
+    Root,
+    Unit,
+}
+
 pub(super) struct Options {
     pub(super) staging: PathBuf,
     pub(super) mode: Mode,
+    pub(super) cgroup_parent: CgroupParent,
     client_uid: Option<u32>,
     mounts_allowed: Vec<PathBuf>,
     memory_bytes_max: u64,
@@ -55,6 +65,7 @@ impl Options {
         let mut options = Self {
             staging: PathBuf::new(),
             mode: if root { Mode::System } else { Mode::User },
+            cgroup_parent: CgroupParent::Root,
             client_uid: None,
             mounts_allowed: Vec::new(),
             memory_bytes_max: u64::MAX,
@@ -95,6 +106,13 @@ impl Options {
                     "system" => Mode::System,
                     "user" => Mode::User,
                     _ => return Err(format!("--mode: '{value}' is neither system nor user")),
+                }
+            }
+            "--cgroup" => {
+                self.cgroup_parent = match value {
+                    "root" => CgroupParent::Root,
+                    "unit" => CgroupParent::Unit,
+                    _ => return Err(format!("--cgroup: '{value}' is neither root nor unit")),
                 }
             }
             "--client-user" => self.client_uid = Some(uid_of(value)?),

@@ -1,0 +1,52 @@
+//! Why a command could not do what it was asked: usage and internal errors, exit code 3. What a check
+//! finds is no failure; it is the command's answer.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Io(PathBuf, io::Error),
+    TooLarge(PathBuf, u64),
+    /// A message that names its object.
+    Said(String),
+}
+
+impl Failure {
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |error| Self::Io(path, error)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::TooLarge(path, most) => {
+                write!(f, "{}: is larger than {most} bytes", path.display())
+            }
+            Self::Said(message) => f.write_str(message),
+        }
+    }
+}
+
+macro_rules! said {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::Said(error.to_string())
+            }
+        })*
+    };
+}
+
+said!(
+    daemon::Halt,
+    daemon::config::ConfigError,
+    records::KeyError,
+    records::TrustError,
+    spool::SpoolError,
+    String
+);

@@ -1,0 +1,51 @@
+//! toolexec: what people and CORE use: check a request, run it here and now, drop it into a spool,
+//! look at results, verify them.
+//!
+//! SECURITY. This program has the rights of whoever types it and asks for no others. It reads requests
+//! and results that others wrote: bounded, escaped before they are shown, never executed. `run` has
+//! the tool confined by the launcher just as the daemon does; it never falls back to less.
+
+#![forbid(unsafe_code)]
+
+mod failure;
+mod keys;
+mod lint;
+mod list;
+mod options;
+mod policy;
+mod promote;
+mod run;
+mod show;
+mod state;
+mod verify;
+
+use std::process::ExitCode;
+
+use failure::Failure;
+use options::{Command, Options};
+
+fn main() -> ExitCode {
+    let options = match Options::from_arguments() {
+        Ok(options) => options,
+        Err(code) => return code,
+    };
+    match act(options.command) {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("toolexec: {failure}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn act(command: Command) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Run(asked) => run::run(&asked),
+        Command::Lint(asked) => lint::lint(&asked),
+        Command::Verify(asked) => verify::verify(&asked),
+        Command::Promote(asked) => promote::promote(&asked),
+        Command::List(asked) => list::list(&asked),
+        Command::Keys(asked) => keys::keys(&asked),
+        Command::Policy(asked) => policy::policy(&asked),
+    }
+}

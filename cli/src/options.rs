@@ -1,0 +1,283 @@
+//! What may be typed. One definition for each command: parser and help come from it.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Commands of the design that this version does not have yet, so that it can say so.
+const NOT_BUILT_YET: [&str; 21] = [
+    "ais",
+    "approve",
+    "cancel",
+    "completions",
+    "doctor",
+    "draft",
+    "explain",
+    "gate",
+    "gc",
+    "hold",
+    "log",
+    "mcp",
+    "permission",
+    "reject",
+    "release",
+    "replay",
+    "review",
+    "show",
+    "status",
+    "wait",
+    "watch",
+];
+
+/// Runs human-approved tool requests confined, and verifies the signed records of what happened.
+#[derive(Parser)]
+#[command(
+    name = "toolexec",
+    version,
+    after_help = "\
+A first run:  toolexec lint TR-….md && toolexec run TR-….md
+Exit codes:   0 fine; 1 the tool or a check said no; 2 invalid or refused; 3 usage or internal error"
+)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run one approved request here and now, without a daemon
+    Run(Run),
+    /// Check requests and results against every rule of their schema
+    Lint(Lint),
+    /// Check signatures and digests of results
+    Verify(Verify),
+    /// Drop an approved request with its inputs and signatures into a spool
+    Promote(Promote),
+    /// List what waits and what was run
+    List(List),
+    /// Make and show the key that signs results
+    Keys(Keys),
+    /// Check and show policies
+    Policy(Policy),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Human,
+    Json,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec run TR-20260209-160501Z-python-stats.md --results ./results
+
+You are the approver: read the request first. Exits 0 if the tool ended well, 1 if it ended
+otherwise, 2 if the request was refused, 3 if there was no cell or nobody knows the end.
+With --format json the last line of stdout is one object:
+{\"result_id\",\"outcome\",\"exit_code\",\"record\",\"verified\"}.")]
+pub(crate) struct Run {
+    /// The request, a Markdown file with front matter
+    #[arg(value_name = "REQUEST.md")]
+    pub(crate) request: PathBuf,
+    /// Where its input files are [default: <stem>.inputs/ beside it]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) inputs: Option<PathBuf>,
+    /// Where the result goes; made if missing [default: results/ of the state]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) results: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateOption,
+    /// A policy file instead of the built-in `embedded`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Keys whose signatures approve, where the policy asks for signatures
+    #[arg(long, value_name = "FILE")]
+    pub(crate) allowed_signers: Option<PathBuf>,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+#[derive(Args)]
+pub(crate) struct StateOption {
+    /// The embedded state: keys, ledger, results [default: $XDG_STATE_HOME/toolexec]
+    #[arg(long = "state", value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LintFormat {
+    Human,
+    /// One object a line, one line a file
+    Json,
+    /// Not built yet
+    Sarif,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec lint --draft TR-20260209-160501Z-python-stats.md
+
+Exits 0 if every file is valid, 2 if one is not, 3 if one cannot be read.")]
+pub(crate) struct Lint {
+    /// Requests (TR-….md) and results (TS-….md)
+    #[arg(value_name = "FILE", required_unless_present = "explain")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The approval is still to come: its absence is a warning
+    #[arg(long)]
+    pub(crate) draft: bool,
+    /// Say what a code means, and exit
+    #[arg(long, value_name = "CODE")]
+    pub(crate) explain: Option<String>,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: LintFormat,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec verify results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats
+
+Checks the signature, re-hashes every file that the record names, and refuses any that it does not
+name. Exits 0 if everything verified, 1 if something did not, 3 if it cannot be checked.
+The same signature with stock tools:
+  toolexec keys show --format allowed-signers > signers
+  ssh-keygen -Y verify -f signers -I tool-exec -n result.tool-exec@threegate -s X.md.sig < X.md")]
+pub(crate) struct Verify {
+    /// A result directory, its record, or a directory of results
+    #[arg(value_name = "RESULT_DIR|FILE|TREE")]
+    pub(crate) path: PathBuf,
+    /// Keys to trust [default: the key of the state]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) allowed_signers: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateOption,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec promote TR-20260209-160501Z-python-stats.md --spool /var/spool/toolexec
+
+The request is checked first; what could not be accepted is not dropped (exit code 2).")]
+pub(crate) struct Promote {
+    /// The approved request; its signatures beside it go along
+    #[arg(value_name = "REQUEST.md")]
+    pub(crate) request: PathBuf,
+    /// Where its input files are [default: <stem>.inputs/ beside it]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) inputs: Option<PathBuf>,
+    /// The spool with the approved/ directory
+    #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
+    pub(crate) spool: PathBuf,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec list --spool /var/spool/toolexec --waiting
+
+Lists a spool, or the embedded state if none is named and /var/spool/toolexec is not there. What
+results say of themselves is not verified here.")]
+pub(crate) struct List {
+    /// Only what waits in approved/
+    #[arg(long)]
+    pub(crate) waiting: bool,
+    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
+    pub(crate) spool: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateOption,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]
+pub(crate) struct Keys {
+    #[command(subcommand)]
+    pub(crate) act: KeysAct,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum KeysAct {
+    /// Make the key if there is none
+    Init(KeysInit),
+    /// Print the public key and nothing else
+    Show(KeysShow),
+}
+
+#[derive(Args)]
+pub(crate) struct KeysInit {
+    #[command(flatten)]
+    pub(crate) state: StateOption,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyFormat {
+    Pem,
+    Openssh,
+    AllowedSigners,
+    /// Not built yet
+    TrustedRoot,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyName {
+    Result,
+    /// Not built yet
+    Log,
+}
+
+#[derive(Args)]
+pub(crate) struct KeysShow {
+    #[arg(long, value_enum, default_value = "allowed-signers")]
+    pub(crate) format: KeyFormat,
+    #[arg(long, value_enum, default_value = "result")]
+    pub(crate) key: KeyName,
+    #[command(flatten)]
+    pub(crate) state: StateOption,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example: toolexec policy show embedded > my-policy.yaml")]
+pub(crate) struct Policy {
+    #[command(subcommand)]
+    pub(crate) act: PolicyAct,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum PolicyAct {
+    /// Check a policy file: every problem at once
+    Check { file: PathBuf },
+    /// Print a policy that comes with the program: embedded or standard
+    Show { name: String },
+}
+
+impl Options {
+    /// Parses what was typed, or prints why not (or the help) and gives the exit code.
+    pub(crate) fn from_arguments() -> Result<Self, ExitCode> {
+        Self::try_parse().map_err(|error| {
+            if let Some(name) = not_built_yet(&error) {
+                eprintln!(
+                    "toolexec: '{name}' is not built yet; this version has run, lint, verify, \
+                     promote, list, keys and policy"
+                );
+                return ExitCode::from(3);
+            }
+            let printed = error.print();
+            let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            ExitCode::from(if asked && printed.is_ok() { 0 } else { 3 })
+        })
+    }
+}
+
+fn not_built_yet(error: &clap::Error) -> Option<String> {
+    match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(name)) if NOT_BUILT_YET.contains(&name.as_str()) => {
+            Some(name.clone())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,174 @@
+//! The configuration file of `toolexecd`: strict, small, and checked before anything is touched.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use policies::{POLICY_BYTES_MAX, Policy, PolicyError, SIGNERS_BYTES_MAX, Signers, SignersError};
+use sandbox::client::Launcher;
+use serde::Deserialize;
+
+use crate::host::find_launcher;
+
+const CONFIG_BYTES_MAX: usize = 64 * 1024;
+
+/// The file, as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    config_version: u32,
+    spool: PathBuf,
+    state: PathBuf,
+    policy: PathBuf,
+    allowed_signers: Option<PathBuf>,
+    launcher: Option<LauncherForm>,
+    #[serde(default = "rescan_by_default")]
+    rescan_sec: u64,
+    #[serde(default = "drain_by_default")]
+    drain_sec: u64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LauncherForm {
+    socket: Option<PathBuf>,
+    program: Option<PathBuf>,
+}
+
+fn rescan_by_default() -> u64 {
+    30
+}
+
+fn drain_by_default() -> u64 {
+    30
+}
+
+/// A configuration whose files were all read and found good.
+pub struct Config {
+    pub spool: PathBuf,
+    pub state: PathBuf,
+    pub policy: Policy,
+    pub signers: Option<Signers>,
+    pub launcher: Launcher,
+    /// inotify is a hint; this often the directory itself is looked at.
+    pub rescan: Duration,
+    /// After SIGTERM, how long a run may go on before it is cancelled.
+    pub drain: Duration,
+}
+
+/// Why a configuration is not used: the file first, then what to do.
+#[derive(Debug)]
+pub enum ConfigError {
+    Read(PathBuf, io::Error),
+    TooLarge(PathBuf, usize),
+    Syntax(PathBuf, String),
+    Value(PathBuf, String),
+    Policy(PolicyError),
+    Signers(PathBuf, SignersError),
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::TooLarge(path, most) => {
+                write!(f, "{}: is larger than {most} bytes", path.display())
+            }
+            Self::Syntax(path, what) | Self::Value(path, what) => {
+                write!(f, "{}: {what}", path.display())
+            }
+            Self::Policy(error) => error.fmt(f),
+            Self::Signers(path, error) => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// Reads a text file of at most `bytes_max` bytes.
+fn read_text(path: &Path, bytes_max: usize) -> Result<String, ConfigError> {
+    let failed = |error| ConfigError::Read(path.to_owned(), error);
+    let mut text = String::new();
+    let most = u64::try_from(bytes_max).unwrap_or(u64::MAX);
+    let file = File::open(path).map_err(failed)?;
+    file.take(most + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() > bytes_max {
+        return Err(ConfigError::TooLarge(path.to_owned(), bytes_max));
+    }
+    Ok(text)
+}
+
+/// Reads a policy file.
+///
+/// # Errors
+/// What is wrong with it, every problem at once.
+pub fn read_policy(path: &Path) -> Result<Policy, ConfigError> {
+    let text = read_text(path, POLICY_BYTES_MAX)?;
+    Policy::parse(text.as_bytes(), &path.display().to_string()).map_err(ConfigError::Policy)
+}
+
+/// Reads an `allowed_signers` file.
+///
+/// # Errors
+/// The first line that is not understood.
+pub fn read_signers(path: &Path) -> Result<Signers, ConfigError> {
+    let text = read_text(path, SIGNERS_BYTES_MAX)?;
+    Signers::parse(&text).map_err(|error| ConfigError::Signers(path.to_owned(), error))
+}
+
+impl Config {
+    /// Reads the file and every file that it names.
+    ///
+    /// # Errors
+    /// The first that cannot be used.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = read_text(path, CONFIG_BYTES_MAX)?;
+        let form: Form = serde_yaml::from_str(&text)
+            .map_err(|error| ConfigError::Syntax(path.to_owned(), error.to_string()))?;
+        let wrong = |what: String| Err(ConfigError::Value(path.to_owned(), what));
+        if form.config_version != 1 {
+            return wrong(format!("config_version: {} is not known; write 1", form.config_version));
+        }
+        for (key, place) in [("spool", &form.spool), ("state", &form.state)] {
+            if !place.is_absolute() {
+                return wrong(format!("{key}: {} is no absolute path", place.display()));
+            }
+        }
+        if form.rescan_sec == 0 {
+            return wrong("rescan_sec: write 1 or more".to_owned());
+        }
+        let launcher = match launcher(form.launcher, &form.state) {
+            Ok(launcher) => launcher,
+            Err(what) => return wrong(what),
+        };
+        Ok(Self {
+            policy: read_policy(&form.policy)?,
+            signers: form.allowed_signers.as_deref().map(read_signers).transpose()?,
+            launcher,
+            spool: form.spool,
+            state: form.state,
+            rescan: Duration::from_secs(form.rescan_sec),
+            drain: Duration::from_secs(form.drain_sec),
+        })
+    }
+}
+
+fn launcher(form: Option<LauncherForm>, state: &Path) -> Result<Launcher, String> {
+    let form = form.unwrap_or(LauncherForm { socket: None, program: None });
+    let program = match (form.socket, form.program) {
+        (Some(_), Some(_)) => return Err("launcher: name a socket or a program, not both".into()),
+        (Some(socket), None) => return Ok(Launcher::Socket(socket)),
+        (None, Some(program)) if !program.is_absolute() => {
+            return Err(format!("launcher.program: {} is no absolute path", program.display()));
+        }
+        (None, Some(program)) if !program.is_file() => {
+            return Err(format!("launcher.program: {} is not there", program.display()));
+        }
+        (None, Some(program)) => program,
+        (None, None) => find_launcher()?,
+    };
+    let staging = state.join("staging");
+    Ok(Launcher::Spawn { program, staging, mounts_allowed: Vec::new() })
+}

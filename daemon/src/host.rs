@@ -1,0 +1,113 @@
+//! Everything that one daemon, or one embedded run, works with.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use policies::{Binaries, Policy, Signers};
+use records::{KeyError, ResultKey, SignError};
+use sandbox::client::Launcher;
+use spool::{Spool, SpoolError};
+
+use crate::runtimes;
+
+/// What a [`Host`] is made of.
+pub struct HostParts {
+    pub spool: Spool,
+    pub policy: Policy,
+    /// Whose signatures count, where that is configured.
+    pub signers: Option<Signers>,
+    pub key: ResultKey,
+    pub launcher: Launcher,
+}
+
+/// One place where requests are run.
+pub struct Host {
+    pub(crate) spool: Spool,
+    pub(crate) policy: Policy,
+    pub(crate) signers: Option<Signers>,
+    pub(crate) key: ResultKey,
+    pub(crate) launcher: Launcher,
+    pub(crate) binaries: Binaries,
+}
+
+impl Host {
+    #[must_use]
+    pub fn new(parts: HostParts) -> Self {
+        let HostParts { spool, policy, signers, key, launcher } = parts;
+        let binaries = runtimes::find(&policy);
+        Self { spool, policy, signers, key, launcher, binaries }
+    }
+
+    #[must_use]
+    pub fn spool(&self) -> &Spool {
+        &self.spool
+    }
+
+    #[must_use]
+    pub fn key(&self) -> &ResultKey {
+        &self.key
+    }
+}
+
+/// Why no further request may be admitted: our own disk or key, never a request.
+#[derive(Debug)]
+pub enum Halt {
+    Spool(SpoolError),
+    Key(KeyError),
+    Sign(SignError),
+    /// Random numbers or signals: the kernel gives them to everybody.
+    Kernel(&'static str, io::Error),
+}
+
+impl fmt::Display for Halt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Spool(error) => error.fmt(f),
+            Self::Key(error) => error.fmt(f),
+            Self::Sign(error) => write!(f, "the record cannot be signed: {error}"),
+            Self::Kernel(what, error) => write!(f, "{what}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Halt {}
+
+impl From<SpoolError> for Halt {
+    fn from(error: SpoolError) -> Self {
+        Self::Spool(error)
+    }
+}
+
+impl From<KeyError> for Halt {
+    fn from(error: KeyError) -> Self {
+        Self::Key(error)
+    }
+}
+
+impl From<SignError> for Halt {
+    fn from(error: SignError) -> Self {
+        Self::Sign(error)
+    }
+}
+
+/// The launcher beside the running program, then in its packaged place; never along PATH, which
+/// belongs to whoever set it.
+///
+/// # Errors
+/// The places that were looked at, for a message.
+pub fn find_launcher() -> Result<PathBuf, String> {
+    let packaged = Path::new("/usr/libexec/toolexec/toolexec-launch").to_owned();
+    let beside = std::env::current_exe().ok().and_then(|exe| {
+        let exe = std::fs::canonicalize(exe).ok()?;
+        Some(exe.parent()?.join("toolexec-launch"))
+    });
+    let places: Vec<PathBuf> = beside.into_iter().chain([packaged]).collect();
+    match places.iter().find(|place| place.is_file()) {
+        Some(found) => Ok(found.clone()),
+        None => {
+            let looked: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
+            Err(format!("toolexec-launch is not there; looked at {}", looked.join(", ")))
+        }
+    }
+}

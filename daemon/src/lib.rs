@@ -1,0 +1,26 @@
+//! The run itself, as a library: one function per arrow of the design, in order.
+//!
+//! ```text
+//! claim → check → authorise → stage → build the cell → begin → start → finish → sign → publish
+//! ```
+//!
+//! `toolexecd` and `toolexec run` walk through the very same code; they differ in where requests come
+//! from and in what becomes of the originals. Only the edges here read a clock or draw random numbers
+//! (`edge`), and nothing here decides what the policy did not.
+
+#![forbid(unsafe_code)]
+
+pub mod config;
+mod edge;
+mod flow;
+mod host;
+mod plan;
+mod recovery;
+mod runtimes;
+mod serve;
+mod tell;
+
+pub use edge::user_name;
+pub use flow::Told;
+pub use host::{Halt, Host, HostParts, find_launcher};
+pub use serve::{Service, Stop};

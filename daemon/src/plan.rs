@@ -1,0 +1,55 @@
+//! From what was granted to what the launcher is told: the same numbers in other units.
+
+use sandbox::plan::{Demands, Limits, Plan, ProcView, Runtime, Slot, SlotId};
+use spool::Staged;
+
+/// A granted number that the launcher's protocol cannot carry.
+#[derive(Debug)]
+pub(crate) struct OutOfRange(&'static str);
+
+impl std::fmt::Display for OutOfRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "policy {}: larger than the launcher can be told", self.0)
+    }
+}
+
+pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
+    let grant = staged.approved().grant();
+    let granted = grant.limits();
+    let small = |value: u64, name| u32::try_from(value).map_err(|_| OutOfRange(name));
+    let limits = Limits {
+        wall_ms_max: granted.time_sec.saturating_mul(1000),
+        cpu_ms_max: granted.cpu_time_ms,
+        cpu_milli: small(granted.cpu_milli, "limits.cpu_cores_max")?,
+        memory_bytes_max: granted.memory_bytes,
+        pids_max: small(granted.pids, "limits.pids_max")?,
+        open_files_max: small(granted.open_files, "limits.open_files_max")?,
+        out_bytes_max: granted.out_bytes,
+        tmp_bytes_max: granted.tmp_bytes,
+        shm_bytes_max: granted.shm_bytes,
+        out_inodes_max: small(granted.out_inodes, "limits.out_inodes_max")?,
+        stream_bytes_max: granted.stream_bytes,
+        artifacts_max: small(granted.artifacts, "limits.artifacts_max")?,
+        artifact_depth_max: small(granted.artifact_depth, "limits.artifact_depth_max")?,
+    };
+    let (device, inode) = staged.slot_identity();
+    let id = SlotId::new(staged.claimed().id().as_str()).ok_or(OutOfRange("claim id"))?;
+    Ok(Plan {
+        slot: Slot { id, device, inode },
+        runtime: Runtime {
+            binary: grant.binary().to_owned(),
+            mounts: grant.mounts().to_vec(),
+            proc_view: match grant.proc() {
+                policies::ProcView::None => ProcView::None,
+                policies::ProcView::Pid => ProcView::Pid,
+            },
+        },
+        argv: grant.argv().to_vec(),
+        env: grant.env().to_vec(),
+        limits,
+        demands: Demands {
+            landlock_abi_min: grant.landlock_abi_min(),
+            cgroup_exception: grant.cgroup_exception(),
+        },
+    })
+}

@@ -1,0 +1,162 @@
+//! Telling: a story becomes a statement, a statement a signed record, a record a published result.
+//!
+//! Must never leave a half-published result, and never publish one that does not say how it was
+//! decided.
+
+use policies::{Approved, RuleVerdict, SignatureFile};
+use records::{Ran, Statement, Subject, sign};
+use sandbox::outcome::Outcome;
+use sandbox::report::Confinement;
+use spool::{Claimed, Receipt, ResultDraft};
+use validator::{Refused, Request, Sha256, Violation};
+
+use crate::edge;
+use crate::host::{Halt, Host};
+
+/// What a record shows of a stream, and one byte more to know that there is more.
+const HEAD_BYTES: u64 = 64 * 1024 + 1;
+/// The lane that this program is.
+const BACKEND: &str = "confined";
+
+/// What was decided, and by whom.
+pub(crate) struct Decided {
+    pub(crate) rules: Vec<RuleVerdict>,
+    pub(crate) approval: String,
+    pub(crate) approvals: Vec<(String, String)>,
+    /// Where it is not the host's present policy: that of a run which was begun before a crash.
+    pub(crate) policy: Option<(String, Sha256)>,
+}
+
+impl Decided {
+    /// Nobody approved anything yet.
+    pub(crate) fn nothing() -> Self {
+        Self { rules: Vec::new(), approval: "none".into(), approvals: Vec::new(), policy: None }
+    }
+
+    pub(crate) fn by(approved: &Approved) -> Self {
+        Self {
+            rules: approved.rules().to_vec(),
+            approval: approved.grant().approval_text().to_owned(),
+            approvals: approved.grant().approvals().to_vec(),
+            policy: None,
+        }
+    }
+}
+
+/// What is to be told, without what only the telling knows.
+#[derive(Clone, Copy)]
+pub(crate) struct Story<'a> {
+    pub(crate) subject: Subject<'a>,
+    pub(crate) signatures: &'a [SignatureFile],
+    pub(crate) outcome: Outcome,
+    pub(crate) reason: Option<&'a str>,
+    pub(crate) violations: &'a [Violation],
+    pub(crate) decided: &'a Decided,
+    pub(crate) ran: Option<Ran<'a>>,
+    pub(crate) confinement_ready: Option<&'a Confinement>,
+}
+
+/// For the parts that every story fills in itself.
+static UNDECIDED: Decided =
+    Decided { rules: Vec::new(), approval: String::new(), approvals: Vec::new(), policy: None };
+
+impl<'a> Story<'a> {
+    pub(crate) fn of_request(request: &'a Request, claimed: &'a Claimed) -> Self {
+        Self::of(Subject::Request(request), claimed.signatures())
+    }
+
+    pub(crate) fn of_draft(refused: &'a Refused, claimed: &'a Claimed) -> Self {
+        let subject = Subject::Unusable {
+            file_name: refused.file_name(),
+            bytes: refused.bytes(),
+            request_id: refused.request_id(),
+        };
+        Self::of(subject, claimed.signatures())
+    }
+
+    pub(crate) fn of(subject: Subject<'a>, signatures: &'a [SignatureFile]) -> Self {
+        Self {
+            subject,
+            signatures,
+            outcome: Outcome::Refused,
+            reason: None,
+            violations: &[],
+            decided: &UNDECIDED,
+            ran: None,
+            confinement_ready: None,
+        }
+    }
+}
+
+impl Host {
+    /// Signs and publishes. On a full disk everything but the record itself is given up, and the
+    /// room that was kept free is used for it.
+    pub(crate) fn tell(&self, story: &Story<'_>, result: ResultDraft) -> Result<Receipt, Halt> {
+        match self.write(story, &result) {
+            Ok(()) => {}
+            Err(Halt::Spool(error)) if error.is_full() => {
+                tracing::error!(%error, "no room for the whole record; using the reserve");
+                self.spool.release_reserve();
+                result.clear()?;
+                self.write(&story_without_room(story), &result)?;
+            }
+            Err(halt) => return Err(halt),
+        }
+        Ok(result.publish()?)
+    }
+
+    fn write(&self, story: &Story<'_>, result: &ResultDraft) -> Result<(), Halt> {
+        if story.ran.is_none() {
+            // What a failed start may have left is not part of the record.
+            result.clear()?;
+            result.add("stdout", b"")?;
+            result.add("stderr", b"")?;
+        }
+        let stdout_head = result.head("stdout", HEAD_BYTES)?;
+        let stderr_head = result.head("stderr", HEAD_BYTES)?;
+        let request_files: Vec<(String, Vec<u8>)> =
+            story.signatures.iter().map(|file| (file.name.clone(), file.bytes.clone())).collect();
+        let (policy_name, policy_sha256) = match &story.decided.policy {
+            Some((name, sha256)) => (name.as_str(), *sha256),
+            None => (self.policy.name(), self.policy.sha256()),
+        };
+        let statement = Statement {
+            result_id: result.result_id(),
+            created: edge::now(),
+            subject: story.subject,
+            outcome: story.outcome,
+            reason: story.reason,
+            violations: story.violations,
+            rules: &story.decided.rules,
+            policy_name,
+            policy_sha256,
+            approval: &story.decided.approval,
+            approvals: &story.decided.approvals,
+            backend: BACKEND,
+            executor_version: env!("CARGO_PKG_VERSION"),
+            ran: story.ran,
+            confinement_ready: story.confinement_ready,
+            stdout_head: &stdout_head,
+            stderr_head: &stderr_head,
+            request_files: &request_files,
+        };
+        let record = sign(&statement, &self.key)?;
+        for (name, bytes) in record.files() {
+            result.add(name, bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// The same end with nothing kept: a run whose streams and files could not be stored is one whose
+/// result nobody knows.
+fn story_without_room<'a>(story: &Story<'a>) -> Story<'a> {
+    let ran = story.ran.is_some() || story.outcome == Outcome::Indeterminate;
+    Story {
+        outcome: if ran { Outcome::Indeterminate } else { story.outcome },
+        reason: Some(story.reason.unwrap_or("the disk was full; what the run left is lost")),
+        ran: None,
+        confinement_ready: None,
+        ..*story
+    }
+}
