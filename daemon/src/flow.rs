@@ -157,14 +157,17 @@ impl Host {
         claimed: Claimed,
         warnings: &[Violation],
     ) -> Result<Step<Staged>, Halt> {
-        match self.spool.stage(approved, claimed) {
-            Ok(staged) => Ok(Step::Next(staged)),
-            Err(StageError::Refused { approved, claimed, violations }) => {
+        let failed = match self.spool.stage(approved, claimed) {
+            Ok(staged) => return Ok(Step::Next(staged)),
+            Err(failed) => *failed,
+        };
+        match failed {
+            StageError::Refused { approved, claimed, violations } => {
                 let all = warnings.iter().cloned().chain(violations).collect();
                 let decided = Decided::by(&approved);
                 self.refuse(approved.request(), claimed, all, &decided, None).map(end)
             }
-            Err(StageError::Disk { claimed, error, .. }) => {
+            StageError::Disk { claimed, error } => {
                 self.spool.abandon(claimed);
                 Err(error.into())
             }

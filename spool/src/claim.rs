@@ -290,7 +290,11 @@ pub(crate) fn open_inputs(path: &Path) -> Result<Option<OwnedFd>, SpoolError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match openat(CWD, path, flags, Mode::empty()) {
         Ok(opened) => Ok(Some(opened)),
-        Err(rustix::io::Errno::NOENT) => Ok(None),
+        // A link or a file where the directory should be: the inputs are then missing, and said to
+        // be.
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR | rustix::io::Errno::LOOP) => {
+            Ok(None)
+        }
         Err(errno) => Err(SpoolError::errno(path, "open")(errno)),
     }
 }

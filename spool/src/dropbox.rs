@@ -94,11 +94,7 @@ impl Spool {
         let signatures = signatures_of(&dropbox.path, name)?;
         let stem = name.strip_suffix(".md").unwrap_or(name);
         let inputs_path = dropbox.path.join(format!("{stem}.inputs"));
-        let inputs = match open_inputs(&inputs_path) {
-            Ok(inputs) => inputs,
-            // A link or a file where the directory should be: the inputs are then missing.
-            Err(_) => None,
-        };
+        let inputs = open_inputs(&inputs_path)?;
         let origin = Origin::Dropped { dropbox: dropbox.path.clone() };
         self.copy(read, name, signatures, (inputs, inputs_path), origin, id)
     }

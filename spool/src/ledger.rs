@@ -81,12 +81,10 @@ pub struct FirstStart {
 
 impl FirstStart {
     /// The parts, for what comes after the run.
-    #[must_use]
     pub fn into_staged(self) -> Staged {
         self.staged
     }
 
-    #[must_use]
     pub fn staged(&self) -> &Staged {
         &self.staged
     }

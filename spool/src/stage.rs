@@ -34,7 +34,6 @@ pub struct Staged {
 }
 
 impl Staged {
-    #[must_use]
     pub fn approved(&self) -> &Approved {
         &self.approved
     }
@@ -64,9 +63,9 @@ impl Staged {
 /// Why a request could not be staged. What it was made of comes back.
 pub enum StageError {
     /// The inputs are not what the request says: every fault at once.
-    Refused { approved: Approved, claimed: Claimed, violations: Vec<Violation> },
+    Refused { approved: Box<Approved>, claimed: Claimed, violations: Vec<Violation> },
     /// Our own disk.
-    Disk { approved: Approved, claimed: Claimed, error: SpoolError },
+    Disk { claimed: Claimed, error: SpoolError },
 }
 
 impl Spool {
@@ -74,20 +73,24 @@ impl Spool {
     ///
     /// # Errors
     /// [`StageError`], and then the slot is gone.
-    pub fn stage(&self, approved: Approved, claimed: Claimed) -> Result<Staged, StageError> {
+    pub fn stage(&self, approved: Approved, claimed: Claimed) -> Result<Staged, Box<StageError>> {
         let slot = self.staging().join(claimed.id().as_str());
         let staged = fill(&slot, &approved, &claimed);
         match staged {
             Ok((violations, _)) if !violations.is_empty() => {
                 remove_tree(&slot);
-                Err(StageError::Refused { approved, claimed, violations })
+                Err(Box::new(StageError::Refused {
+                    approved: Box::new(approved),
+                    claimed,
+                    violations,
+                }))
             }
             Ok((_, (device, inode, bytes))) => {
                 Ok(Staged { approved, claimed, device, inode, bytes })
             }
             Err(error) => {
                 remove_tree(&slot);
-                Err(StageError::Disk { approved, claimed, error })
+                Err(Box::new(StageError::Disk { claimed, error }))
             }
         }
     }
