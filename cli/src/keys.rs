@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use records::ResultKey;
+use records::{PublicResultKey, ResultKey};
 
 use crate::failure::Failure;
 use crate::options::{KeyFormat, KeyName, Keys, KeysAct, KeysShow};
@@ -23,7 +23,7 @@ fn show(asked: &KeysShow) -> Result<(), Failure> {
     if asked.key == KeyName::Log {
         return Err(Failure::Said("keys show: the log and its key are not built yet".into()));
     }
-    let key = ResultKey::open(&asked.state.path()?.join("keys"))?.public();
+    let key = PublicResultKey::open(&asked.state.path()?.join("keys"))?;
     match asked.format {
         KeyFormat::Pem => print!("{}", key.pem()),
         KeyFormat::Openssh => println!("{}", key.openssh_line().trim_end()),

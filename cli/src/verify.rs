@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use records::{Fault, ResultKey, Trust, Verified};
+use records::{Fault, PublicResultKey, Trust, Verified};
 
 use crate::failure::Failure;
 use crate::options::{Format, Verify};
@@ -35,8 +35,8 @@ fn trust(asked: &Verify) -> Result<Trust, Failure> {
             .map_err(|error| Failure::Said(format!("{}: {error}", file.display())));
     }
     let keys = asked.state.path()?.join("keys");
-    match ResultKey::open(&keys) {
-        Ok(key) => Ok(Trust::from_key(&key.public())),
+    match PublicResultKey::open(&keys) {
+        Ok(key) => Ok(Trust::from_key(&key)),
         Err(error) => Err(Failure::Said(format!(
             "no key to trust: {error}; name the signer's keys with --allowed-signers, or the state \
              that signed with --state"

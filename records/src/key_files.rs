@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use rand_core::RngCore as _;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
-use ssh_key::PrivateKey;
+use ssh_key::{PrivateKey, PublicKey};
 
-use crate::keys::{ResultKey, Unfit};
+use crate::keys::{PublicResultKey, ResultKey, Unfit};
 
 const PRIVATE: &str = "result";
 const PUBLIC: &str = "result.pub";
@@ -122,6 +122,22 @@ impl ResultKey {
         let keys = KeyDirectory::open(dir)?;
         let missing = || keys.io(PRIVATE, "opening", io::ErrorKind::NotFound.into());
         keys.key()?.ok_or_else(missing)
+    }
+}
+
+impl PublicResultKey {
+    /// Opens `<dir>/result.pub`: all that verifying needs, so the private half is not touched.
+    ///
+    /// # Errors
+    /// Any [`KeyError`]; a missing file is [`KeyError::Io`].
+    pub fn open(dir: &Path) -> Result<PublicResultKey, KeyError> {
+        let keys = KeyDirectory::open(dir)?;
+        let missing = || keys.io(PUBLIC, "opening", io::ErrorKind::NotFound.into());
+        let bytes = keys.read(PUBLIC, PUBLIC_BYTES_MAX)?.ok_or_else(missing)?;
+        let path = keys.path(PUBLIC);
+        let key = PublicKey::from_openssh(String::from_utf8_lossy(&bytes).trim())
+            .map_err(|source| KeyError::Format { path: path.clone(), source })?;
+        PublicResultKey::from_key(&key).ok_or(KeyError::NotP256 { path })
     }
 }
 

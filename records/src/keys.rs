@@ -100,7 +100,7 @@ pub struct PublicResultKey {
 }
 
 impl PublicResultKey {
-    fn from_key(key: &PublicKey) -> Option<Self> {
+    pub(crate) fn from_key(key: &PublicKey) -> Option<Self> {
         let point = key.key_data().ecdsa()?.as_sec1_bytes();
         // 65 bytes beginning with 4: the only form that SPKI_HEAD announces.
         if point.len() != 65 || point.first() != Some(&4) {

@@ -1,0 +1,178 @@
+//! How long one run takes, from the approved file to the published record, and how much of it is the
+//! cell: `cargo bench -p daemon --bench one_run`.
+//!
+//! The tool is `true`, so that what is measured is ours. Three rows from one interleaved loop: the whole
+//! run, the cell alone (order → tool reaped and collected, launcher started for it), and a bare
+//! posix_spawn of the same program. Must never be read as absolute: the machine is shared; the ratios
+//! within one run are the figures.
+
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench that cannot run must stop")]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use daemon::{Host, HostParts};
+use policies::Policy;
+use records::ResultKey;
+use sandbox::client::Launcher;
+use sandbox::plan::{Demands, Limits, Plan, ProcView, Runtime, Slot, SlotId};
+use spool::{Places, Spool};
+use validator::UtcTime;
+
+const RUNS: usize = 50;
+const MIB: u64 = 1024 * 1024;
+
+fn main() {
+    let top = std::env::temp_dir().join(format!("toolexec-bench-{}", std::process::id()));
+    fs::create_dir(&top).unwrap();
+    let mut rows = Rows::default();
+    let mut host = host(&top);
+    let launcher = launcher(&top);
+    for number in 0..RUNS {
+        let request = request(&top, number);
+        rows.whole.push(timed(|| {
+            let told = host.run_file(&request, None, 0, &mut || false).unwrap();
+            assert_eq!(told.outcome.word(), "ok", "{told:?}");
+        }));
+        let (plan, result) = plan(&top, number);
+        rows.cell.push(timed(|| {
+            let directory = fs::File::open(&result).unwrap();
+            let ready = launcher.build(plan).unwrap();
+            let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
+            assert_eq!(finished.outcome().word(), "ok");
+        }));
+        rows.bare.push(timed(|| {
+            assert!(Command::new("/usr/bin/true").status().unwrap().success());
+        }));
+    }
+    rows.print();
+    fs::remove_dir_all(&top).unwrap();
+}
+
+#[derive(Default)]
+struct Rows {
+    whole: Vec<Duration>,
+    cell: Vec<Duration>,
+    bare: Vec<Duration>,
+}
+
+impl Rows {
+    fn print(mut self) {
+        println!("{RUNS} runs of /usr/bin/true, milliseconds");
+        println!("{:<44} {:>7} {:>7} {:>7}", "", "p50", "p90", "max");
+        let whole = row("approved file to published record", &mut self.whole);
+        let cell = row("of that the cell, launcher's start included", &mut self.cell);
+        let bare = row("bare posix_spawn of the same program", &mut self.bare);
+        println!("the cell is {:.0} % of the run at p50", 100.0 * cell / whole);
+        println!("the cell is {:.1} times bare posix_spawn at p50", cell / bare);
+    }
+}
+
+fn row(name: &str, times: &mut [Duration]) -> f64 {
+    times.sort();
+    let at = |percent: usize| times[(times.len() * percent / 100).min(times.len() - 1)];
+    let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+    println!("{name:<44} {:>7.2} {:>7.2} {:>7.2}", ms(at(50)), ms(at(90)), ms(at(100)));
+    ms(at(50))
+}
+
+fn timed(act: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    act();
+    start.elapsed()
+}
+
+/// The launcher of the same build profile: benches are built beside the programs.
+fn launcher_program() -> PathBuf {
+    let mut directory = std::env::current_exe().unwrap();
+    directory.pop();
+    directory.pop();
+    let program = directory.join("toolexec-launch");
+    assert!(program.is_file(), "{}: build it first: cargo build --release", program.display());
+    program
+}
+
+fn launcher(top: &Path) -> Launcher {
+    let staging = top.join("bare-staging");
+    fs::create_dir(&staging).unwrap();
+    Launcher::Spawn { program: launcher_program(), staging, mounts_allowed: Vec::new() }
+}
+
+fn host(top: &Path) -> Host {
+    let state = top.join("state");
+    let text = Policy::shipped_text("embedded").unwrap();
+    // A test policy may map a language to any program.
+    let text = text.replacen("binary: auto", "binary: /usr/bin/true", 1);
+    let places = Places { state: state.clone(), spool: state.clone(), results: state.join("results") };
+    let spool = Spool::open_embedded(&places).unwrap();
+    let staging = spool.staging();
+    Host::new(HostParts {
+        policy: Policy::parse(text.as_bytes(), "bench").unwrap(),
+        signers: None,
+        key: ResultKey::open_or_create(&state.join("keys")).unwrap(),
+        launcher: Launcher::Spawn { program: launcher_program(), staging, mounts_allowed: Vec::new() },
+        spool,
+    })
+}
+
+fn request(top: &Path, number: usize) -> PathBuf {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let now = UtcTime::from_unix(i64::try_from(seconds).unwrap());
+    let id = format!("TR-{}-bench-{number}", now.compact());
+    let mut text = String::new();
+    write!(
+        text,
+        "---\nrequest_type: tool_request\nschema_version: 1\nrequest_id: \"{id}\"\n\
+         created_utc: \"{now}\"\nrequested_by: human\napproved_by: bench\napproved_utc: \"{now}\"\n\
+         purpose: \"Time one run.\"\nlanguage: python\nnetwork: none\ncpu_limit: \"1\"\n\
+         memory_limit_mb: 64\ntime_limit_sec: 10\ninputs: []\noutputs_expected: []\n\
+         constraints: []\n---\n\n## Command\n\npython -V\n\n## Input Files\n\nNone.\n\n\
+         ## Output Expectations\n\nNone.\n\n## Risk Assessment\n\n- Risk level: low\n\
+         - Justification: it does nothing\n- Data sensitivity: public\n- Network rationale: none\n"
+    )
+    .unwrap();
+    let path = top.join(format!("{id}.md"));
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn plan(top: &Path, number: usize) -> (Plan, PathBuf) {
+    let id = format!("{:032x}", number + 1);
+    let slot = top.join("bare-staging").join(&id);
+    let result = top.join(format!("bare-result-{number}"));
+    fs::create_dir(&slot).unwrap();
+    fs::create_dir(&result).unwrap();
+    let found = fs::metadata(&slot).unwrap();
+    let plan = Plan {
+        slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
+        runtime: Runtime {
+            binary: "/usr/bin/true".into(),
+            mounts: vec!["/usr".into()],
+            proc_view: ProcView::Pid,
+        },
+        argv: vec!["true".into()],
+        env: Vec::new(),
+        limits: Limits {
+            wall_ms_max: 10_000,
+            cpu_ms_max: 10_000,
+            cpu_milli: 1000,
+            memory_bytes_max: 64 * MIB,
+            pids_max: 64,
+            open_files_max: 1024,
+            out_bytes_max: 32 * MIB,
+            tmp_bytes_max: 16 * MIB,
+            shm_bytes_max: 8 * MIB,
+            out_inodes_max: 65_536,
+            stream_bytes_max: MIB,
+            artifacts_max: 1000,
+            artifact_depth_max: 16,
+        },
+        demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
+    };
+    (plan, result)
+}
