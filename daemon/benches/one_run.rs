@@ -6,7 +6,11 @@
 //! posix_spawn of the same program. Must never be read as absolute: the machine is shared; the ratios
 //! within one run are the figures.
 
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench that cannot run must stop")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a bench that cannot run must stop"
+)]
 
 use std::fmt::Write as _;
 use std::fs;
@@ -108,14 +112,19 @@ fn host(top: &Path) -> Host {
     let text = Policy::shipped_text("embedded").unwrap();
     // A test policy may map a language to any program.
     let text = text.replacen("binary: auto", "binary: /usr/bin/true", 1);
-    let places = Places { state: state.clone(), spool: state.clone(), results: state.join("results") };
+    let places =
+        Places { state: state.clone(), spool: state.clone(), results: state.join("results") };
     let spool = Spool::open_embedded(&places).unwrap();
     let staging = spool.staging();
     Host::new(HostParts {
         policy: Policy::parse(text.as_bytes(), "bench").unwrap(),
         signers: None,
         key: ResultKey::open_or_create(&state.join("keys")).unwrap(),
-        launcher: Launcher::Spawn { program: launcher_program(), staging, mounts_allowed: Vec::new() },
+        launcher: Launcher::Spawn {
+            program: launcher_program(),
+            staging,
+            mounts_allowed: Vec::new(),
+        },
         spool,
     })
 }

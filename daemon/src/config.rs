@@ -1,7 +1,7 @@
 //! The configuration file of `toolexecd`: strict, small, and checked before anything is touched.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -131,10 +131,8 @@ impl Config {
         if form.config_version != 1 {
             return wrong(format!("config_version: {} is not known; write 1", form.config_version));
         }
-        for (key, place) in [("spool", &form.spool), ("state", &form.state)] {
-            if !place.is_absolute() {
-                return wrong(format!("{key}: {} is no absolute path", place.display()));
-            }
+        if let Err(what) = check_paths(&form).and_then(|()| check_spool(&form.spool)) {
+            return wrong(what);
         }
         if form.rescan_sec == 0 {
             return wrong("rescan_sec: write 1 or more".to_owned());
@@ -155,14 +153,42 @@ impl Config {
     }
 }
 
+/// A relative path would mean another file for whoever starts the daemon from another directory.
+fn check_paths(form: &Form) -> Result<(), String> {
+    let launcher = form.launcher.as_ref();
+    let paths = [
+        ("spool", Some(&form.spool)),
+        ("state", Some(&form.state)),
+        ("policy", Some(&form.policy)),
+        ("allowed_signers", form.allowed_signers.as_ref()),
+        ("launcher.socket", launcher.and_then(|launcher| launcher.socket.as_ref())),
+        ("launcher.program", launcher.and_then(|launcher| launcher.program.as_ref())),
+    ];
+    for (key, path) in paths {
+        if let Some(path) = path.filter(|path| !path.is_absolute()) {
+            return Err(format!("{key}: {} is no absolute path", path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// The directory that requests are dropped into says whether this is a spool; who may write there is
+/// for the administrator to say, so it is never made here.
+fn check_spool(spool: &Path) -> Result<(), String> {
+    let approved = spool.join("approved");
+    let why = match fs::metadata(&approved) {
+        Ok(found) if found.is_dir() => return Ok(()),
+        Ok(_) => "is no directory".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(format!("spool: {}: {why}; make it, or name another spool", approved.display()))
+}
+
 fn launcher(form: Option<LauncherForm>, state: &Path) -> Result<Launcher, String> {
     let form = form.unwrap_or(LauncherForm { socket: None, program: None });
     let program = match (form.socket, form.program) {
         (Some(_), Some(_)) => return Err("launcher: name a socket or a program, not both".into()),
         (Some(socket), None) => return Ok(Launcher::Socket(socket)),
-        (None, Some(program)) if !program.is_absolute() => {
-            return Err(format!("launcher.program: {} is no absolute path", program.display()));
-        }
         (None, Some(program)) if !program.is_file() => {
             return Err(format!("launcher.program: {} is not there", program.display()));
         }

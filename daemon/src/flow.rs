@@ -6,7 +6,9 @@ use policies::{Approved, Decision, Evidence, Submission, authorise};
 use sandbox::client::{BuildError, ReadyCell};
 use sandbox::outcome::Outcome;
 use sandbox::report::{Confinement, Finished, Layer};
-use spool::{Claimed, FirstStart, Receipt, ResultDraft, Seen, SpoolError, StageError, Staged};
+use spool::{
+    BeginError, Claimed, FirstStart, Originals, Receipt, ResultDraft, Seen, StageError, Staged,
+};
 use validator::{
     Checked, Code, Draft, Place, Refused, Request, ResultId, Severity, Sha256, UtcTime, Violation,
 };
@@ -14,7 +16,7 @@ use validator::{
 use crate::edge;
 use crate::host::{Halt, Host};
 use crate::plan::plan;
-use crate::tell::{Decided, Story};
+use crate::tell::{Decided, Published, Story};
 
 /// How a request came here.
 pub(crate) struct Ask {
@@ -37,6 +39,8 @@ pub struct Told {
     pub reason: Option<String>,
     /// Layers that were missing by a named exception.
     pub degraded: Vec<String>,
+    /// Whether the original left the directory that it was dropped into.
+    pub originals: Originals,
 }
 
 /// A built cell and the request it is for, before anything of the tool's has run.
@@ -90,6 +94,11 @@ impl Host {
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Result<Told, Halt> {
         let Ask { draft, claimed, submission } = ask;
+        // Without room for its record nothing is begun.
+        if let Err(error) = self.spool.keep_reserve() {
+            self.spool.abandon(claimed);
+            return Err(error.into());
+        }
         let now = edge::now();
         let (request, claimed, violations) = next!(self.check(draft, claimed, &submission, now)?);
         let (approved, claimed) =
@@ -112,6 +121,10 @@ impl Host {
             Submission::Dropped { .. } => Place::Spool,
         };
         let Checked { mut violations, verdict } = draft.check(place, now);
+        let unread = claimed.unread_signatures().iter();
+        violations.extend(unread.map(|why| {
+            Violation::warning(Code::SpoolFileKind, format!("{why}; this signature does not count"))
+        }));
         let request = match verdict {
             Ok(request) => request,
             Err(refused) => return self.refuse_draft(&refused, claimed, violations),
@@ -121,7 +134,7 @@ impl Host {
         };
         violations.push(replayed(&request, &seen));
         let decided = Decided::nothing();
-        self.refuse(&request, claimed, violations, &decided, None).map(end)
+        self.refuse(&request, claimed, violations, &decided).map(end)
     }
 
     /// A well-formed request → one that may run, and under which bounds.
@@ -145,7 +158,7 @@ impl Host {
             Decision::Refuse { request, violations, rules } => {
                 let all = warnings.iter().cloned().chain(violations).collect();
                 let decided = Decided { rules, ..Decided::nothing() };
-                self.refuse(&request, claimed, all, &decided, None).map(end)
+                self.refuse(&request, claimed, all, &decided).map(end)
             }
         }
     }
@@ -165,11 +178,10 @@ impl Host {
             StageError::Refused { approved, claimed, violations } => {
                 let all = warnings.iter().cloned().chain(violations).collect();
                 let decided = Decided::by(&approved);
-                self.refuse(approved.request(), claimed, all, &decided, None).map(end)
+                self.refuse(approved.request(), claimed, all, &decided).map(end)
             }
-            StageError::Disk { claimed, error } => {
-                self.spool.abandon(claimed);
-                Err(error.into())
+            StageError::Disk { approved, claimed, error } => {
+                self.not_set_up(&approved, claimed, warnings.to_vec(), &error.to_string()).map(end)
             }
         }
     }
@@ -208,21 +220,32 @@ impl Host {
         };
         if let Some(layer) = layer {
             violations.push(missing_layer(layer, error));
-            return self.refuse(approved.request(), claimed, violations, &decided, None);
+            return self.refuse(approved.request(), claimed, violations, &decided);
         }
-        let reason = error.to_string();
+        self.not_set_up(approved, claimed, violations, &error.to_string())
+    }
+
+    /// Nothing ran, and not for the request's fault. It is not used up: a person may look into it
+    /// and drop the request again.
+    fn not_set_up(
+        &mut self,
+        approved: &Approved,
+        claimed: Claimed,
+        violations: Vec<Violation>,
+        reason: &str,
+    ) -> Result<Told, Halt> {
         let result = self.draft_result(|at| ResultId::for_request(at, approved.request().id()))?;
+        let decided = Decided::by(approved);
         let story = Story {
             outcome: Outcome::SetupError,
-            reason: Some(&reason),
+            reason: Some(reason),
             violations: &violations,
             decided: &decided,
             ..Story::of_request(approved.request(), &claimed)
         };
-        let receipt = self.tell(&story, result)?;
-        // Nothing was used up: a person may look into it and drop the request again.
-        self.spool.quarantine_claim(claimed, &receipt)?;
-        Ok(told(Outcome::SetupError, -1, receipt, violations, Some(reason)))
+        let published = self.tell(&story, result)?;
+        let originals = self.spool.quarantine_claim(claimed, &published.receipt)?;
+        Ok(told(published, -1, violations, originals))
     }
 
     /// Begin, start, finish, tell: from here on the request is used up.
@@ -233,32 +256,31 @@ impl Host {
     ) -> Result<Told, Halt> {
         let Prepared { staged, ready, mut violations } = prepared;
         let id = staged.approved().request().id().clone();
-        let (sha256, decided) =
-            (staged.approved().request().sha256(), Decided::by(staged.approved()));
         let result = self.draft_result(|at| ResultId::for_request(at, &id))?;
-        let begun = edge::now();
         let confinement = ready.confinement().clone();
-        // A staged request cannot be looked at any more once it is begun, so what a refusal would
-        // need is decided before.
-        if let Some(seen) = self.spool.seen(&sha256, &id)? {
-            drop(ready);
-            result.discard();
-            let (approved, claimed) = staged.into_parts();
-            violations.push(replayed(approved.request(), &seen));
-            return self.refuse(approved.request(), claimed, violations, &decided, None);
-        }
-        let first = match self.spool.begin(staged, result.result_id().clone(), begun) {
+        let first = match self.spool.begin(staged, result.result_id().clone(), edge::now()) {
             Ok(first) => first,
-            Err(error) => {
+            Err(BeginError::Disk(error)) => {
                 result.discard();
                 return Err(error.into());
             }
+            Err(BeginError::Started { staged, seen }) => {
+                drop(ready);
+                result.discard();
+                let (approved, claimed) = staged.into_parts();
+                violations.push(replayed(approved.request(), &seen));
+                let decided = Decided::by(&approved);
+                return self.refuse(approved.request(), claimed, violations, &decided);
+            }
         };
         let ended = self.run_begun(&first, ready, &result, cancelled);
-        let after = edge::now();
-        let told = self.tell_run(&first, &confinement, ended, result, &violations, after)?;
+        let (published, exit_code) =
+            self.tell_run(&first, &confinement, &ended, result, &violations)?;
         let (_, claimed) = first.into_staged().into_parts();
-        self.spool.archive_claim(claimed, &told.receipt)?;
+        let originals = self.spool.archive_claim(claimed, &published.receipt)?;
+        let exit_code = if published.whole { exit_code } else { -1 };
+        let mut told = told(published, exit_code, violations, originals);
+        told.degraded = confinement.degraded;
         Ok(told)
     }
 
@@ -284,43 +306,41 @@ impl Host {
         &self,
         first: &FirstStart,
         confinement: &Confinement,
-        ended: Ended,
+        ended: &Ended,
         result: ResultDraft,
         violations: &[Violation],
-        after: UtcTime,
-    ) -> Result<Told, Halt> {
+    ) -> Result<(Published, i32), Halt> {
         let approved = first.staged().approved();
-        let request = approved.request();
         let decided = Decided::by(approved);
         let story = Story {
             violations,
             decided: &decided,
-            ..Story::of_request(request, first.staged().claimed())
+            ..Story::of_request(approved.request(), first.staged().claimed())
         };
-        let (outcome, exit_code, reason, finished) = match &ended {
+        let (story, exit_code) = match ended {
             Ended::Finished(finished) => {
                 let outcome = judge_outputs(finished, approved);
+                let lost = (outcome == Outcome::Indeterminate)
+                    .then_some("the launcher was lost after the start");
+                let ran = records::Ran {
+                    confinement,
+                    finished,
+                    started: first.begun(),
+                    ended: edge::now(),
+                };
                 let code = finished.facts.tool.map_or(-1, sandbox::outcome::ToolEnd::exit_code);
-                (outcome, code, None, Some(finished))
+                (Story { outcome, reason: lost, ran: Some(ran), ..story }, code)
             }
-            Ended::NeverStarted(why) => (Outcome::SetupError, -1, Some(why.as_str()), None),
-            Ended::Unrecorded(why) => (Outcome::Indeterminate, -1, Some(why.as_str()), None),
+            Ended::NeverStarted(why) => {
+                let outcome = Outcome::SetupError;
+                let confinement_ready = Some(confinement);
+                (Story { outcome, reason: Some(why), confinement_ready, ..story }, -1)
+            }
+            Ended::Unrecorded(why) => {
+                (Story { outcome: Outcome::Indeterminate, reason: Some(why), ..story }, -1)
+            }
         };
-        let ran = finished.map(|finished| records::Ran {
-            confinement,
-            finished,
-            started: first.begun(),
-            ended: after,
-        });
-        let lost = outcome == Outcome::Indeterminate && reason.is_none();
-        let reason = if lost { Some("the launcher was lost after the start") } else { reason };
-        let never_started = matches!(ended, Ended::NeverStarted(_)).then_some(confinement);
-        let story = Story { outcome, reason, ran, confinement_ready: never_started, ..story };
-        let receipt = self.tell(&story, result)?;
-        let mut told =
-            told(outcome, exit_code, receipt, violations.to_vec(), reason.map(str::to_owned));
-        told.degraded.clone_from(&confinement.degraded);
-        Ok(told)
+        Ok((self.tell(&story, result)?, exit_code))
     }
 
     fn refuse_draft<T>(
@@ -337,9 +357,9 @@ impl Host {
             decided: &decided,
             ..Story::of_draft(refused, &claimed)
         };
-        let receipt = self.tell(&story, result)?;
-        self.spool.quarantine_claim(claimed, &receipt)?;
-        Ok(end(told(Outcome::Refused, -1, receipt, violations, None)))
+        let published = self.tell(&story, result)?;
+        let originals = self.spool.quarantine_claim(claimed, &published.receipt)?;
+        Ok(end(told(published, -1, violations, originals)))
     }
 
     fn refuse(
@@ -348,32 +368,17 @@ impl Host {
         claimed: Claimed,
         violations: Vec<Violation>,
         decided: &Decided,
-        reason: Option<&str>,
     ) -> Result<Told, Halt> {
         let result = self.draft_result(|at| ResultId::for_request(at, request.id()))?;
         let story = Story {
             outcome: Outcome::Refused,
-            reason,
             violations: &violations,
             decided,
             ..Story::of_request(request, &claimed)
         };
-        let receipt = self.tell(&story, result)?;
-        self.spool.quarantine_claim(claimed, &receipt)?;
-        Ok(told(Outcome::Refused, -1, receipt, violations, reason.map(str::to_owned)))
-    }
-
-    /// Result ids have whole seconds in them; where one is taken, the next second's is free.
-    pub(crate) fn draft_result(
-        &self,
-        id_at: impl Fn(UtcTime) -> ResultId,
-    ) -> Result<ResultDraft, SpoolError> {
-        loop {
-            if let Some(result) = self.spool.draft_result(&id_at(edge::now()))? {
-                return Ok(result);
-            }
-            std::thread::sleep(std::time::Duration::from_millis(100));
-        }
+        let published = self.tell(&story, result)?;
+        let originals = self.spool.quarantine_claim(claimed, &published.receipt)?;
+        Ok(told(published, -1, violations, originals))
     }
 }
 
@@ -390,13 +395,13 @@ fn end<T>(told: Told) -> Step<T> {
 }
 
 fn told(
-    outcome: Outcome,
+    published: Published,
     exit_code: i32,
-    receipt: Receipt,
     violations: Vec<Violation>,
-    reason: Option<String>,
+    originals: Originals,
 ) -> Told {
-    Told { outcome, exit_code, receipt, violations, reason, degraded: Vec::new() }
+    let Published { receipt, outcome, reason, .. } = published;
+    Told { outcome, exit_code, receipt, violations, reason, degraded: Vec::new(), originals }
 }
 
 fn refused_id(refused: &Refused, at: UtcTime) -> ResultId {

@@ -32,6 +32,12 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
         artifacts_max: small(granted.artifacts, "limits.artifacts_max")?,
         artifact_depth_max: small(granted.artifact_depth, "limits.artifact_depth_max")?,
     };
+    // Interpreters look for themselves by the name they were called by; in the cell the word that the
+    // request uses may name nothing. The record keeps the words.
+    let mut argv = grant.argv().to_vec();
+    if let Some(name) = argv.first_mut() {
+        *name = grant.binary().display().to_string();
+    }
     let (device, inode) = staged.slot_identity();
     let id = SlotId::new(staged.claimed().id().as_str()).ok_or(OutOfRange("claim id"))?;
     Ok(Plan {
@@ -44,7 +50,7 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
                 policies::ProcView::Pid => ProcView::Pid,
             },
         },
-        argv: grant.argv().to_vec(),
+        argv,
         env: grant.env().to_vec(),
         limits,
         demands: Demands {

@@ -1,10 +1,9 @@
 //! After a crash: what was begun and never published is told as `indeterminate`, and never run again.
 
-use policies::SignatureFile;
 use records::Subject;
 use sandbox::outcome::Outcome;
 use spool::{Spool, Unfinished};
-use validator::{Draft, OwnerUid, Place, ResultId, Sha256};
+use validator::{Draft, OwnerUid, Place, ResultId};
 
 use crate::host::{Halt, Host};
 use crate::tell::{Decided, Story};
@@ -20,28 +19,25 @@ impl Host {
     pub fn recover(&mut self) -> Result<Vec<ResultId>, Halt> {
         let mut told = Vec::new();
         for unfinished in self.spool.recover()? {
-            told.push(unfinished.result_id().clone());
-            self.tell_indeterminate(unfinished)?;
+            told.extend(self.tell_indeterminate(unfinished)?);
         }
         Ok(told)
     }
 
-    fn tell_indeterminate(&self, unfinished: Unfinished) -> Result<(), Halt> {
+    fn tell_indeterminate(&self, unfinished: Unfinished) -> Result<Option<ResultId>, Halt> {
         let id = unfinished.result_id().clone();
-        let place = if unfinished.was_dropped() { Place::Spool } else { Place::Elsewhere };
-        let results =
-            if unfinished.results().is_dir() { unfinished.results() } else { self.spool.results() };
-        let Some(result) = Spool::draft_result_in(results, &id)? else {
-            // Somebody else has published it meanwhile: the next recovery tidies.
-            return Ok(());
+        let Some(result) = Spool::draft_result_in(unfinished.results(), &id)? else {
+            tracing::warn!(result = %id, "somebody else is telling this run");
+            return Ok(None);
         };
         let (name, sha256) = unfinished.policy();
         let decided = Decided {
             approval: unfinished.approval().to_owned(),
-            policy: Some((name.to_owned(), sha256.unwrap_or(Sha256::of(b"")))),
+            policy: Some((name.to_owned(), sha256)),
             ..Decided::nothing()
         };
         // As it was read when it was begun: the same bytes at the same time are the same request.
+        let place = if unfinished.was_dropped() { Place::Spool } else { Place::Elsewhere };
         let owner = OwnerUid::new(unfinished.owner());
         let draft = Draft::new(unfinished.bytes().to_vec(), unfinished.file_name(), owner);
         let checked = draft.ok().map(|draft| draft.check(place, unfinished.begun()));
@@ -51,18 +47,18 @@ impl Host {
             None => Subject::Unusable {
                 file_name: unfinished.file_name(),
                 bytes: unfinished.bytes(),
-                request_id: None,
+                request_id: Some(unfinished.request_id()),
             },
         };
-        let no_signatures: &[SignatureFile] = &[];
         let story = Story {
             outcome: Outcome::Indeterminate,
             reason: Some(REASON),
             decided: &decided,
-            ..Story::of(subject, no_signatures)
+            ..Story::of(subject, unfinished.signatures())
         };
-        let receipt = self.tell(&story, result)?;
-        tracing::warn!(result = %id, "a run was begun and its end is not known; told as indeterminate");
-        Ok(self.spool.finish_unfinished(unfinished, &receipt)?)
+        let published = self.tell(&story, result)?;
+        tracing::warn!(result = %id, "begun and its end is not known; told as indeterminate");
+        self.spool.finish_unfinished(unfinished, &published.receipt)?;
+        Ok(Some(id))
     }
 }

@@ -3,17 +3,17 @@
 //! inotify is only a hint; the directory is the truth. It is looked at after the watch is set, after
 //! every hint, and every so often without one.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 use policies::Submission;
 use records::Subject;
 use sandbox::outcome::Outcome;
-use spool::{Dropbox, SpoolError};
+use spool::{Dropbox, Originals, SpoolError, Waiting};
 use validator::{Code, Violation};
 
 use crate::edge;
@@ -34,9 +34,12 @@ pub struct Service {
     rescan: Duration,
     drain: Duration,
     stop: Stop,
-    /// Names that cannot be read now, told once and left alone.
-    left_alone: BTreeSet<String>,
+    /// Objects that were answered and could not be taken away, by name: left alone until they change.
+    left_alone: BTreeMap<String, Identity>,
 }
+
+/// Which object a name meant when it was looked at.
+type Identity = Option<(u64, i64, i64)>;
 
 impl Service {
     #[must_use]
@@ -47,7 +50,7 @@ impl Service {
         drain: Duration,
         stop: Stop,
     ) -> Self {
-        Self { host, dropbox, rescan, drain, stop, left_alone: BTreeSet::new() }
+        Self { host, dropbox, rescan, drain, stop, left_alone: BTreeMap::new() }
     }
 
     /// Runs until it is told to stop; a run in flight is drained first.
@@ -55,6 +58,7 @@ impl Service {
     /// # Errors
     /// [`Halt`]: our own disk or key failed; nothing more was admitted.
     pub fn run(mut self) -> Result<(), Halt> {
+        self.dropbox.insist_on_ours()?;
         self.host.recover()?;
         let (hints, _watcher) = self.watch();
         tracing::info!(approved = %self.dropbox.path().display(), "ready");
@@ -85,7 +89,11 @@ impl Service {
     /// Hints, if the kernel gives any; without them the rescan alone finds everything, later.
     fn watch(&self) -> (Receiver<()>, Option<RecommendedWatcher>) {
         let (send, hints) = channel();
-        let watched = notify::recommended_watcher(move |_| {
+        let watched = notify::recommended_watcher(move |event: notify::Result<Event>| {
+            // Our own looking opens the directory, which is an event too.
+            if event.as_ref().is_ok_and(is_only_a_look) {
+                return;
+            }
             // A receiver that is gone has no use for hints.
             if send.send(()).is_err() {
                 tracing::debug!("hint after the end");
@@ -106,33 +114,56 @@ impl Service {
 
     fn take_all(&mut self) -> Result<(), Halt> {
         let waiting = self.dropbox.waiting()?;
-        self.left_alone.retain(|name| waiting.contains(name));
-        for name in waiting {
+        self.left_alone.retain(|name, _| waiting.iter().any(|one| one.name() == name));
+        for one in waiting {
             if self.stopping() {
                 return Ok(());
             }
-            if !self.left_alone.contains(&name) {
-                self.take(name)?;
+            let identity = self.dropbox.identity(one.name());
+            if self.left_alone.get(one.name()) == Some(&identity) {
+                continue;
+            }
+            if let Err(error) = self.host.spool.keep_reserve() {
+                if error.is_full() {
+                    tracing::error!("{error}; nothing is admitted until there is room");
+                    return Ok(());
+                }
+                return Err(error.into());
+            }
+            let name = one.name().to_owned();
+            if let Originals::Left(error) = self.take(&one)? {
+                tracing::warn!("{error}; answered, and left alone until it changes");
+                self.left_alone.insert(name, identity);
             }
         }
         Ok(())
     }
 
-    fn take(&mut self, name: String) -> Result<(), Halt> {
+    fn take(&mut self, one: &Waiting) -> Result<Originals, Halt> {
+        let name = match one {
+            Waiting::Request(name) => name,
+            Waiting::Odd(name) => {
+                let message = format!("{name}: no request can have this name");
+                return self.refuse_object(name, Code::SchemaFileName, message);
+            }
+        };
         let id = edge::new_claim_id()?;
-        let claimed = self.host.spool.claim_dropped(&self.dropbox, &name, id);
+        let claimed = self.host.spool.claim_dropped(&self.dropbox, name, id);
         let (draft, claimed) = match claimed {
             Ok(claimed) => claimed,
-            Err(error @ (SpoolError::FileKind { .. } | SpoolError::TooLarge { .. })) => {
-                return self.refuse_object(&name, &error);
+            Err(error @ SpoolError::FileKind { .. }) => {
+                return self.refuse_object(name, Code::SpoolFileKind, error.to_string());
             }
-            Err(error) if error.is_full() => return Err(error.into()),
-            Err(error) if error.is_missing() => return Ok(()),
-            Err(error) => {
-                tracing::warn!(%error, "left alone");
-                self.left_alone.insert(name);
-                return Ok(());
+            Err(error @ SpoolError::TooLarge { .. }) => {
+                return self.refuse_object(name, Code::TextTooLarge, error.to_string());
             }
+            Err(error) if error.path().starts_with(self.dropbox.path()) => {
+                if error.is_missing() {
+                    return Ok(Originals::Gone);
+                }
+                return self.refuse_object(name, Code::SpoolFileKind, error.to_string());
+            }
+            Err(error) => return Err(error.into()),
         };
         let owner = draft.owner();
         let owner_name = edge::user_name(owner.get());
@@ -147,17 +178,19 @@ impl Service {
             false
         };
         let told = self.host.process(Ask { draft, claimed, submission }, &mut cancelled)?;
-        report(&name, &told);
-        Ok(())
+        report(name, &told);
+        Ok(told.originals)
     }
 
     /// What is no file that can be read gets its answer too, and goes out of the way as it is.
-    fn refuse_object(&mut self, name: &str, error: &SpoolError) -> Result<(), Halt> {
-        let code = match error {
-            SpoolError::TooLarge { .. } => Code::TextTooLarge,
-            _ => Code::SpoolFileKind,
-        };
-        let violations = [Violation::error(code, error.to_string())];
+    fn refuse_object(
+        &mut self,
+        name: &str,
+        code: Code,
+        message: String,
+    ) -> Result<Originals, Halt> {
+        let shown = validator::escape_line(&message);
+        let violations = [Violation::error(code, message)];
         let result = self.host.draft_result(unreadable_id)?;
         let decided = Decided::nothing();
         let subject = Subject::Unusable { file_name: name, bytes: b"", request_id: None };
@@ -167,10 +200,22 @@ impl Service {
             decided: &decided,
             ..Story::of(subject, &[])
         };
-        let receipt = self.host.tell(&story, result)?;
-        tracing::warn!(%error, record = %receipt.path().display(), "refused");
-        Ok(self.host.spool.quarantine_object(&self.dropbox, name, &receipt)?)
+        let published = self.host.tell(&story, result)?;
+        tracing::warn!(record = %published.receipt.path().display(), "refused: {shown}");
+        Ok(self.host.spool.quarantine_object(&self.dropbox, name, &published.receipt)?)
     }
+}
+
+/// Opening, reading and closing without a write say nothing of the directory's content.
+fn is_only_a_look(event: &Event) -> bool {
+    use notify::event::{AccessKind, AccessMode, EventKind};
+    let quiet = matches!(
+        event.kind,
+        EventKind::Access(
+            AccessKind::Open(_) | AccessKind::Read | AccessKind::Close(AccessMode::Read)
+        )
+    );
+    quiet && !event.need_rescan()
 }
 
 fn report(name: &str, told: &Told) {

@@ -7,8 +7,8 @@ use policies::{Approved, RuleVerdict, SignatureFile};
 use records::{Ran, Statement, Subject, sign};
 use sandbox::outcome::Outcome;
 use sandbox::report::Confinement;
-use spool::{Claimed, Receipt, ResultDraft};
-use validator::{Refused, Request, Sha256, Violation};
+use spool::{Claimed, Receipt, ResultDraft, SpoolError};
+use validator::{Refused, Request, ResultId, Sha256, UtcTime, Violation};
 
 use crate::edge;
 use crate::host::{Halt, Host};
@@ -88,21 +88,39 @@ impl<'a> Story<'a> {
     }
 }
 
+/// A published record, and what it really says: less than the story, if not all of it could be kept.
+#[must_use]
+pub(crate) struct Published {
+    pub(crate) receipt: Receipt,
+    pub(crate) outcome: Outcome,
+    pub(crate) reason: Option<String>,
+    /// Whether streams and artifacts are part of it.
+    pub(crate) whole: bool,
+}
+
 impl Host {
-    /// Signs and publishes. On a full disk everything but the record itself is given up, and the
-    /// room that was kept free is used for it.
-    pub(crate) fn tell(&self, story: &Story<'_>, result: ResultDraft) -> Result<Receipt, Halt> {
-        match self.write(story, &result) {
-            Ok(()) => {}
-            Err(Halt::Spool(error)) if error.is_full() => {
-                tracing::error!(%error, "no room for the whole record; using the reserve");
+    /// Signs and publishes. What cannot be kept (a full disk, a result that no record could state) is
+    /// given up for the record itself, and the record says so.
+    pub(crate) fn tell(&self, story: &Story<'_>, result: ResultDraft) -> Result<Published, Halt> {
+        let told = match self.write(story, &result) {
+            Ok(()) => *story,
+            Err(halt) => {
+                let why = match &halt {
+                    Halt::Spool(error) if error.is_full() => "the disk was full",
+                    Halt::Sign(_) if story.ran.is_some() => "what the run left cannot be stated",
+                    _ => return Err(halt),
+                };
+                tracing::error!("{halt}; telling less");
+                let lesser = lesser_story(story, why);
                 self.spool.release_reserve();
                 result.clear()?;
-                self.write(&story_without_room(story), &result)?;
+                self.write(&lesser, &result)?;
+                lesser
             }
-            Err(halt) => return Err(halt),
-        }
-        Ok(result.publish()?)
+        };
+        let receipt = result.publish()?;
+        let reason = told.reason.map(str::to_owned);
+        Ok(Published { receipt, outcome: told.outcome, reason, whole: told.ran.is_some() })
     }
 
     fn write(&self, story: &Story<'_>, result: &ResultDraft) -> Result<(), Halt> {
@@ -112,6 +130,7 @@ impl Host {
             result.add("stdout", b"")?;
             result.add("stderr", b"")?;
         }
+        // After a run both are there, or the directory was taken away and the run cannot be told.
         let stdout_head = result.head("stdout", HEAD_BYTES)?;
         let stderr_head = result.head("stderr", HEAD_BYTES)?;
         let request_files: Vec<(String, Vec<u8>)> =
@@ -144,17 +163,37 @@ impl Host {
         for (name, bytes) in record.files() {
             result.add(name, bytes)?;
         }
-        Ok(())
+        // A full disk may say so only when it is asked to keep what it took.
+        Ok(result.settle()?)
+    }
+
+    /// Begins a result whatever the disk: the name alone may need the reserve.
+    pub(crate) fn draft_result(
+        &self,
+        id_at: impl Fn(UtcTime) -> ResultId,
+    ) -> Result<ResultDraft, SpoolError> {
+        let mut reserve_used = false;
+        loop {
+            match self.spool.draft_result(&id_at(edge::now())) {
+                Ok(Some(result)) => return Ok(result),
+                // Result ids have whole seconds in them: where one is taken, the next second's is free.
+                Ok(None) => std::thread::sleep(std::time::Duration::from_millis(100)),
+                Err(error) if error.is_full() && !reserve_used => {
+                    reserve_used = true;
+                    self.spool.release_reserve();
+                }
+                Err(error) => return Err(error),
+            }
+        }
     }
 }
 
 /// The same end with nothing kept: a run whose streams and files could not be stored is one whose
 /// result nobody knows.
-fn story_without_room<'a>(story: &Story<'a>) -> Story<'a> {
-    let ran = story.ran.is_some() || story.outcome == Outcome::Indeterminate;
+fn lesser_story<'a>(story: &Story<'a>, why: &'a str) -> Story<'a> {
     Story {
-        outcome: if ran { Outcome::Indeterminate } else { story.outcome },
-        reason: Some(story.reason.unwrap_or("the disk was full; what the run left is lost")),
+        outcome: if story.ran.is_some() { Outcome::Indeterminate } else { story.outcome },
+        reason: Some(story.reason.unwrap_or(why)),
         ran: None,
         confinement_ready: None,
         ..*story

@@ -30,6 +30,12 @@ use crate::wire;
 
 /// How often the caller is asked whether the run is to be cancelled.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(100);
+/// How long the launcher may take to answer before the tool runs.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
+/// What the launcher may need beyond the wall limit: to end the tree and to collect.
+const LAUNCHER_TIME_MAX: Duration = Duration::from_secs(180);
+/// How long our own launcher may take to end when it is not needed any more.
+const EXIT_TIME_MAX: Duration = Duration::from_secs(5);
 /// After the launcher's last word, how long the streams and the last files may still take.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 
@@ -90,7 +96,12 @@ impl Drop for Connection {
             {
                 self.control = null;
             }
-            if let Err(error) = child.wait() {
+            let deadline = Instant::now() + EXIT_TIME_MAX;
+            while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            // One that hangs takes its cell with it when it is killed; one that has ended is not hurt.
+            if let Err(error) = child.kill().and_then(|()| child.wait()) {
                 eprintln!("toolexec: the launcher could not be waited for: {error}");
             }
         }
@@ -154,7 +165,7 @@ impl Launcher {
         let order = ToLauncher::Order(Box::new(plan)).encode();
         wire::send(&connection.control, &order, &[theirs.as_fd()]).map_err(BuildError::Lost)?;
         drop(theirs);
-        let confinement = match hear(&connection.control).map_err(BuildError::Lost)? {
+        let confinement = match hear_soon(&connection.control).map_err(BuildError::Lost)? {
             Some(FromLauncher::Ready(confinement)) => *confinement,
             Some(FromLauncher::Unable(unable)) => return Err(BuildError::Unable(unable)),
             Some(_) => return Err(lost("it spoke out of turn")),
@@ -193,13 +204,23 @@ impl ReadyCell {
         };
         let (stdout, stderr, collection) = prepared().map_err(BuildError::Lost)?;
         wire::send(&connection.control, &ToLauncher::Go.encode(), &[]).map_err(BuildError::Lost)?;
-        match hear(&connection.control).map_err(BuildError::Lost)? {
+        match hear_soon(&connection.control).map_err(BuildError::Lost)? {
             Some(FromLauncher::Started) => {}
             Some(FromLauncher::Unable(unable)) => return Err(BuildError::Unable(unable)),
             Some(_) => return Err(lost("it spoke out of turn")),
             None => return Err(lost("it closed the connection")),
         }
-        Ok(RunningCell { connection, evidence, stdout, stderr, collection, asked_to_kill: None })
+        let time_max = Duration::from_millis(limits.wall_ms_max) + LAUNCHER_TIME_MAX;
+        let asked_to_kill = None;
+        Ok(RunningCell {
+            connection,
+            evidence,
+            stdout,
+            stderr,
+            collection,
+            asked_to_kill,
+            time_max,
+        })
     }
 }
 
@@ -212,6 +233,8 @@ pub struct RunningCell {
     stderr: Tap,
     collection: Collection,
     asked_to_kill: Option<Killed>,
+    /// After this a launcher that has said nothing is as good as lost.
+    time_max: Duration,
 }
 
 /// What the streams, the collector and the launcher still owe.
@@ -231,6 +254,7 @@ impl RunningCell {
         let mut control = Owed::More;
         let mut evidence = Owed::More;
         let mut deadline = None;
+        let lost_at = Instant::now() + self.time_max;
         loop {
             let open = |owed: Owed| owed == Owed::More;
             if !open(control) && !open(evidence) && !self.stdout.open() && !self.stderr.open() {
@@ -238,7 +262,7 @@ impl RunningCell {
             }
             // A process that fled its cell could hold a pipe open for ever: there is none, but the
             // daemon does not wait on that belief.
-            if deadline.is_some_and(|at: Instant| Instant::now() >= at) {
+            if Instant::now() >= deadline.unwrap_or(lost_at) {
                 break;
             }
             let ready = self.wait(open(control), open(evidence))?;
@@ -250,6 +274,8 @@ impl RunningCell {
             }
             if ready.evidence {
                 evidence = self.take_evidence()?;
+                // Files still come: the drain begins when they stop.
+                deadline = deadline.map(|_| Instant::now() + DRAIN_TIME_MAX);
             }
             if ready.control {
                 if let Ok(Some(FromLauncher::Ended(ended))) = hear(&self.connection.control) {
@@ -329,15 +355,18 @@ impl RunningCell {
     fn close(self, ending: Option<Ending>) -> io::Result<Finished> {
         // A launcher that was lost after the start leaves a run that nobody knows the end of.
         let ending = ending.unwrap_or_default();
+        // A tool may have ended before the word to kill it came; what it wrote was too much all the same.
+        let too_much = self.stdout.over() || self.stderr.over();
         let (stdout, stderr) = (self.stdout.close()?, self.stderr.close()?);
         let collected = self.collection.into_collected();
         let facts = Facts {
             tool: ending.tool,
-            killed: ending.killed,
+            killed: ending.killed.or(too_much.then_some(Killed::Stream)),
             oom_kills: ending.accounting.oom_kills.unwrap_or(0),
             pids_limit_hit: ending.pids_limit_hit,
             out_full: ending.out_full,
             output_rejected: !collected.rejected.is_empty(),
+            collected_all: collected.complete,
         };
         Ok(Finished { facts, accounting: ending.accounting, stdout, stderr, collected })
     }
@@ -416,5 +445,16 @@ fn hear(control: &OwnedFd) -> io::Result<Option<FromLauncher>> {
     match wire::receive(control)? {
         Some((bytes, _)) => Ok(Some(FromLauncher::decode(&bytes)?)),
         None => Ok(None),
+    }
+}
+
+/// The same for an answer that must come soon.
+fn hear_soon(control: &OwnedFd) -> io::Result<Option<FromLauncher>> {
+    let timeout = Timespec::try_from(ANSWER_TIME_MAX).ok();
+    let mut waited = [PollFd::new(control, PollFlags::IN)];
+    match poll(&mut waited, timeout.as_ref()) {
+        Ok(0) => Err(io::Error::from(io::ErrorKind::TimedOut)),
+        Ok(_) | Err(Errno::INTR) => hear(control),
+        Err(errno) => Err(errno.into()),
     }
 }

@@ -18,7 +18,7 @@ pub enum Outcome {
     MemoryLimit,
     PidsLimit,
     OutputLimit,
-    /// The tool ended well, but something in `/out` was refused.
+    /// The tool ended well, but something in `/out` was refused or could not be collected.
     OutputRejected,
     SeccompViolation,
     Cancelled,
@@ -103,6 +103,8 @@ pub struct Facts {
     pub out_full: bool,
     /// Whether something in `/out` was refused.
     pub output_rejected: bool,
+    /// Whether `/out` was walked to its end.
+    pub collected_all: bool,
 }
 
 /// SIGSYS: what a seccomp filter kills with.
@@ -136,7 +138,9 @@ pub fn decide(facts: &Facts) -> Outcome {
         (Some(Killed::Cancelled), _) => Outcome::Cancelled,
         (_, None) => Outcome::Indeterminate,
         (_, Some(ToolEnd::Signaled { signal, .. })) => Outcome::Signal(signal),
-        (_, Some(ToolEnd::Exited(0))) if facts.output_rejected => Outcome::OutputRejected,
+        (_, Some(ToolEnd::Exited(0))) if facts.output_rejected || !facts.collected_all => {
+            Outcome::OutputRejected
+        }
         (_, Some(ToolEnd::Exited(0))) => Outcome::Ok,
         (_, Some(ToolEnd::Exited(code))) => Outcome::ExitNonzero(code),
     }
@@ -153,6 +157,7 @@ mod tests {
         pids_limit_hit: false,
         out_full: false,
         output_rejected: false,
+        collected_all: true,
     };
     const SIGKILLED: Option<ToolEnd> = Some(ToolEnd::Signaled { signal: 9, core_dumped: false });
 
@@ -165,6 +170,7 @@ mod tests {
     fn each_outcome_has_its_facts() {
         check(CLEAN, Outcome::Ok);
         check(Facts { output_rejected: true, ..CLEAN }, Outcome::OutputRejected);
+        check(Facts { collected_all: false, ..CLEAN }, Outcome::OutputRejected);
         check(Facts { tool: Some(ToolEnd::Exited(7)), ..CLEAN }, Outcome::ExitNonzero(7));
         check(Facts { tool: SIGKILLED, ..CLEAN }, Outcome::Signal(9));
         check(Facts { tool: SIGKILLED, killed: Some(Killed::Wall), ..CLEAN }, Outcome::WallLimit);

@@ -122,6 +122,12 @@ pub(crate) fn close_on_exec_from(first: u32) -> io::Result<()> {
     check("close_range", result).map(drop)
 }
 
+/// Sets SIGCHLD to its default.
+pub(crate) fn default_sigchld() {
+    // SAFETY: SIG_DFL installs no handler, and the signal number is valid.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
 /// Sets every signal to its default and unblocks all of them. Rust's runtime ignores SIGPIPE and
 /// exec keeps what is ignored, which would change what tools do.
 pub(crate) fn reset_signals() {

@@ -77,7 +77,7 @@ fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
     fs::write(slot.join("input.txt"), "given\n").unwrap();
     fs::set_permissions(&slot, fs::Permissions::from_mode(0o755)).unwrap();
     let found = fs::metadata(&slot).unwrap();
-    let words = ["python3", "-c", script];
+    let words = ["/usr/bin/python3", "-c", script];
     Plan {
         slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
         runtime: Runtime {
@@ -245,6 +245,126 @@ fn endings_of_its_own_are_told_apart() {
     let orphan = "import os, time\nif os.fork() == 0:\n  os.setsid()\n  time.sleep(300)\n";
     let ran = check(orphan, LIMITS, Outcome::Ok);
     assert!(ran.finished.accounting.wall_us.unwrap() < 10_000_000);
+}
+
+#[test]
+fn a_signal_that_has_no_name_is_told_too() {
+    check("import os; os.kill(os.getpid(), 34)", LIMITS, Outcome::Signal(34));
+}
+
+#[test]
+fn the_cells_init_cannot_be_hampered() {
+    let script = r"
+import os, resource
+open('/out/kept','w').write('k')
+for act in (lambda: resource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0)),
+            lambda: os.setpriority(os.PRIO_PROCESS, 1, 19),
+            lambda: os.kill(1, 9), lambda: os.kill(1, 19)):
+    try: act()
+    except OSError: pass
+os.chmod('/out', 0)
+";
+    let ran = check(script, LIMITS, Outcome::Ok);
+    assert_eq!(ran.finished.collected.artifacts.len(), 1, "{:?}", ran.finished.collected);
+}
+
+#[test]
+fn memory_in_any_disguise_meets_the_limit() {
+    let shared = "import mmap; m = mmap.mmap(-1, 1 << 30)\n\
+        for at in range(0, 1 << 30, 4096): m[at] = 1\nprint('had it all')";
+    let ran = run(shared);
+    assert_ne!(ran.finished.outcome(), Outcome::Ok, "{}", ran.stdout);
+    let memfd = "import os; f = os.memfd_create('m'); b = b'x' * (1 << 20)\n\
+        for _ in range(1024): os.write(f, b)\nprint('had it all')";
+    let ran = run(memfd);
+    assert_ne!(ran.finished.outcome(), Outcome::Ok, "{}", ran.stdout);
+    let files = "b = b'x' * (1 << 20)\n\
+        fs = [open(p, 'wb') for p in ('/out/f', '/tmp/f', '/dev/shm/f')]\n\
+        keep = bytearray(200 << 20)\n\
+        for f in fs:\n  for _ in range(15): f.write(b); f.flush()\nprint('had it all')";
+    let ran = run_with(files, Limits { memory_bytes_max: 220 * MIB, ..LIMITS });
+    assert_eq!(ran.finished.outcome(), Outcome::MemoryLimit, "{}", ran.stdout);
+}
+
+#[test]
+fn pages_that_forked_children_share_are_counted_once() {
+    let script = "import os, time\nkeep = bytearray(60 << 20)\nkids = []\n\
+        for _ in range(8):\n  pid = os.fork()\n  if pid == 0:\n    time.sleep(0.5); os._exit(0)\n  kids.append(pid)\n\
+        for pid in kids: os.waitpid(pid, 0)";
+    check(script, LIMITS, Outcome::Ok);
+}
+
+#[test]
+fn time_of_orphans_is_counted() {
+    let script = "import os, time\n\
+        for _ in range(8):\n  pid = os.fork()\n  if pid == 0:\n    if os.fork() == 0:\n      t = time.process_time()\n      while time.process_time() - t < 0.3: pass\n    os._exit(0)\n  os.waitpid(pid, 0)\n  time.sleep(0.4)\ntime.sleep(2)";
+    check(script, Limits { cpu_ms_max: 1200, ..LIMITS }, Outcome::CpuLimit);
+}
+
+#[test]
+fn a_tool_finds_itself() {
+    let script = "import sys, subprocess; print(subprocess.run([sys.executable, '-c', 'print(6*7)'], capture_output=True, text=True).stdout)";
+    assert_eq!(run(script).stdout.trim(), "42");
+}
+
+#[test]
+fn without_proc_there_is_no_proc() {
+    let scratch = Scratch::new();
+    let launcher = Launcher::Spawn {
+        program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
+        staging: scratch.0.clone(),
+        mounts_allowed: Vec::new(),
+    };
+    let script = "import os\ntry: print(os.listdir('/proc'))\nexcept OSError as e: print(e.errno)";
+    let mut order = plan(&scratch.0, script, LIMITS);
+    order.runtime.proc_view = ProcView::None;
+    let result = scratch.0.join("result");
+    fs::create_dir(&result).unwrap();
+    let directory = fs::File::open(&result).unwrap();
+    let ready = launcher.build(order).unwrap();
+    let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
+    assert_eq!(finished.outcome(), Outcome::Ok);
+    assert_eq!(fs::read_to_string(result.join("stdout")).unwrap(), "13\n");
+}
+
+#[test]
+fn a_kernel_with_less_than_asked_is_refused_by_name() {
+    let scratch = Scratch::new();
+    let launcher = Launcher::Spawn {
+        program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
+        staging: scratch.0.clone(),
+        mounts_allowed: Vec::new(),
+    };
+    let mut order = plan(&scratch.0, "pass", LIMITS);
+    order.demands.landlock_abi_min = 99;
+    let Err(BuildError::Unable(unable)) = launcher.build(order).map(drop) else {
+        panic!("a cell was built");
+    };
+    assert_eq!(unable.layer, Some(sandbox::report::Layer::Landlock), "{unable}");
+}
+
+#[test]
+fn an_order_above_a_ceiling_is_no_cell() {
+    let scratch = Scratch::new();
+    let launcher = Launcher::Spawn {
+        program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
+        staging: scratch.0.clone(),
+        mounts_allowed: Vec::new(),
+    };
+    for change in [
+        (|plan: &mut Plan| plan.limits.pids_max = 1_000_000) as fn(&mut Plan),
+        |plan| plan.limits.out_bytes_max = 0,
+        |plan| plan.limits.out_bytes_max = plan.limits.memory_bytes_max + 1,
+        |plan| plan.runtime.mounts = vec!["/etc".into()],
+        |plan| plan.runtime.mounts = vec!["/usr/../etc".into()],
+    ] {
+        let mut order = plan(&scratch.0, "pass", LIMITS);
+        change(&mut order);
+        let Err(BuildError::Unable(unable)) = launcher.build(order).map(drop) else {
+            panic!("a cell was built");
+        };
+        assert!(unable.to_string().starts_with("order: "), "{unable}");
+    }
 }
 
 #[test]

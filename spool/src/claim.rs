@@ -48,8 +48,17 @@ impl ClaimId {
 pub(crate) struct ClaimNote {
     pub(crate) file_name: String,
     pub(crate) owner: u32,
-    /// The directory the request was dropped into; none for an embedded run.
-    pub(crate) dropbox: Option<PathBuf>,
+    /// Where the request was dropped; none for an embedded run.
+    pub(crate) dropped: Option<Dropped>,
+}
+
+/// A file in `approved/`: the directory, and which file of that name it was.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Dropped {
+    pub(crate) dropbox: PathBuf,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
 }
 
 /// Where the request came from, and so what becomes of the original.
@@ -57,7 +66,23 @@ pub(crate) enum Origin {
     /// A person's own file: left alone.
     Kept,
     /// `approved/`: leaves it when the result is published.
-    Dropped { dropbox: PathBuf },
+    Dropped(Dropped),
+}
+
+/// The directory with the input files.
+pub(crate) enum Inputs {
+    Open(OwnedFd),
+    Missing,
+    /// There is something, but it cannot be used: the kernel's words.
+    Unusable(String),
+}
+
+/// The signatures beside a request, and the names of those that could not be read: votes that do
+/// not count.
+#[derive(Default)]
+pub(crate) struct Signatures {
+    pub(crate) read: Vec<SignatureFile>,
+    pub(crate) unread: Vec<String>,
 }
 
 /// A request of which we hold a private copy.
@@ -66,9 +91,8 @@ pub struct Claimed {
     pub(crate) id: ClaimId,
     pub(crate) directory: PathBuf,
     pub(crate) file_name: String,
-    pub(crate) signatures: Vec<SignatureFile>,
-    /// The directory with the input files, if there is one.
-    pub(crate) inputs: Option<OwnedFd>,
+    pub(crate) signatures: Signatures,
+    pub(crate) inputs: Inputs,
     pub(crate) inputs_path: PathBuf,
     pub(crate) origin: Origin,
     /// Tells recovery that somebody is at work on this claim.
@@ -83,7 +107,13 @@ impl Claimed {
 
     #[must_use]
     pub fn signatures(&self) -> &[SignatureFile] {
-        &self.signatures
+        &self.signatures.read
+    }
+
+    /// Names of signature files that could not be read, each with the reason.
+    #[must_use]
+    pub fn unread_signatures(&self) -> &[String] {
+        &self.signatures.unread
     }
 
     /// Makes the copy survive a crash: part of the barrier before exec.
@@ -122,7 +152,7 @@ impl Spool {
         let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
         let inputs_path =
             inputs.map_or_else(|| parent.join(format!("{stem}.inputs")), Path::to_owned);
-        let inputs = open_inputs(&inputs_path)?;
+        let inputs = open_inputs(&inputs_path);
         self.copy(read, file_name, signatures, (inputs, inputs_path), Origin::Kept, id)
     }
 
@@ -130,38 +160,42 @@ impl Spool {
         &self,
         (bytes, owner): (Vec<u8>, u32),
         file_name: &str,
-        signatures: Vec<SignatureFile>,
-        (inputs, inputs_path): (Option<OwnedFd>, PathBuf),
+        signatures: Signatures,
+        (inputs, inputs_path): (Inputs, PathBuf),
         origin: Origin,
         id: ClaimId,
     ) -> Result<(Draft, Claimed), SpoolError> {
         let directory = self.work().join(id.as_str());
-        let dropbox = match &origin {
+        let dropped = match &origin {
             Origin::Kept => None,
-            Origin::Dropped { dropbox } => Some(dropbox.clone()),
+            Origin::Dropped(dropped) => Some(dropped.clone()),
         };
-        let note = ClaimNote { file_name: file_name.to_owned(), owner, dropbox };
+        let note = ClaimNote { file_name: file_name.to_owned(), owner, dropped };
+        // The arrow into work/ is the rename of the finished copy: what has the name is whole, and
+        // locked by us.
+        let hidden = self.work().join(format!(".new-{}", id.as_str()));
         let copied = || -> io::Result<File> {
-            DirBuilder::new().mode(0o700).create(&directory)?;
+            DirBuilder::new().mode(0o700).create(&hidden)?;
             let lock = OpenOptions::new()
                 .write(true)
                 .create_new(true)
                 .mode(0o600)
-                .open(directory.join("lock"))?;
+                .open(hidden.join("lock"))?;
             flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
             let note = serde_json::to_vec(&note)?;
-            durable::write_new(&directory.join("claim.json"), &note, 0o600)?;
-            durable::write_new(&directory.join("request.md"), &bytes, 0o400)?;
-            for signature in &signatures {
-                let path = directory.join(&signature.name);
+            durable::write_new(&hidden.join("claim.json"), &note, 0o600)?;
+            durable::write_new(&hidden.join("request.md"), &bytes, 0o400)?;
+            for signature in &signatures.read {
+                let path = hidden.join(&signature.name);
                 durable::write_new(&path, &signature.bytes, 0o400)?;
             }
+            durable::rename_new(&hidden, &directory)?;
             Ok(lock)
         };
         let lock = match copied() {
             Ok(lock) => lock,
             Err(error) => {
-                remove_tree(&directory);
+                remove_tree(&hidden);
                 return Err(SpoolError::io(&directory, "copy the request")(error));
             }
         };
@@ -236,7 +270,7 @@ pub(crate) fn insist_on_file(
 /// Opens a file of a directory that others write to: by handle, beneath it, through no link.
 pub(crate) fn open_beneath(
     directory: impl AsFd,
-    name: &str,
+    name: impl rustix::path::Arg,
     flags: OFlags,
 ) -> rustix::io::Result<OwnedFd> {
     let resolve = ResolveFlags::BENEATH
@@ -247,11 +281,9 @@ pub(crate) fn open_beneath(
     openat2(directory, name, flags, Mode::empty(), resolve)
 }
 
-/// The signatures beside a request: `<file>.sig` and `<file>.<label>.sig`.
-pub(crate) fn signatures_of(
-    parent: &Path,
-    file_name: &str,
-) -> Result<Vec<SignatureFile>, SpoolError> {
+/// The signatures beside a request: `<file>.sig` and `<file>.<label>.sig`. One that cannot be read is
+/// a vote that does not count, and must not keep the others from counting.
+pub(crate) fn signatures_of(parent: &Path, file_name: &str) -> Result<Signatures, SpoolError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let opened = openat(CWD, parent, flags, Mode::empty());
     let directory = opened.map_err(SpoolError::errno(parent, "open"))?;
@@ -267,14 +299,18 @@ pub(crate) fn signatures_of(
     names.sort();
     // One too many is enough for the policy to see that there are too many.
     names.truncate(policies::SIGNATURE_FILES_MAX + 1);
-    let read = |name: String| {
+    let mut signatures = Signatures::default();
+    for name in names {
         let path = parent.join(&name);
-        let opened = open_beneath(&directory, &name, OFlags::RDONLY);
-        let file = opened.map_err(SpoolError::errno(&path, "open"))?;
-        let (bytes, _) = read_bounded(&file, &path, policies::SIGNATURE_BYTES_MAX, Links::One)?;
-        Ok(SignatureFile { name, bytes })
-    };
-    names.into_iter().map(read).collect()
+        let read = open_beneath(&directory, &name, OFlags::RDONLY)
+            .map_err(SpoolError::errno(&path, "open"))
+            .and_then(|file| read_bounded(&file, &path, policies::SIGNATURE_BYTES_MAX, Links::One));
+        match read {
+            Ok((bytes, _)) => signatures.read.push(SignatureFile { name, bytes }),
+            Err(error) => signatures.unread.push(error.to_string()),
+        }
+    }
+    Ok(signatures)
 }
 
 /// `<file>.sig` or `<file>.<label>.sig` with a label of plain characters.
@@ -286,16 +322,12 @@ pub(crate) fn is_signature_of(name: &str, file_name: &str) -> bool {
     rest.is_empty() || (rest.starts_with('.') && rest.len() <= 128 && rest.chars().all(plain))
 }
 
-pub(crate) fn open_inputs(path: &Path) -> Result<Option<OwnedFd>, SpoolError> {
+pub(crate) fn open_inputs(path: &Path) -> Inputs {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match openat(CWD, path, flags, Mode::empty()) {
-        Ok(opened) => Ok(Some(opened)),
-        // A link or a file where the directory should be: the inputs are then missing, and said to
-        // be.
-        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR | rustix::io::Errno::LOOP) => {
-            Ok(None)
-        }
-        Err(errno) => Err(SpoolError::errno(path, "open")(errno)),
+        Ok(opened) => Inputs::Open(opened),
+        Err(rustix::io::Errno::NOENT) => Inputs::Missing,
+        Err(errno) => Inputs::Unusable(io::Error::from(errno).to_string()),
     }
 }
 
@@ -304,6 +336,17 @@ pub(crate) fn remove_tree(path: &Path) {
     match fs::remove_dir_all(path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => eprintln!("toolexec: {}: remove: {error}", path.display()),
+        Err(error) => tracing::warn!("{}: remove: {error}", path.display()),
+    }
+}
+
+/// Removes a claim in one step as far as anybody else can see: half a claim would look like one.
+pub(crate) fn remove_claim(directory: &Path) {
+    let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let gone = directory.with_file_name(format!(".gone-{name}"));
+    match durable::rename_new(directory, &gone) {
+        Ok(()) => remove_tree(&gone),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => tracing::warn!("{}: remove: {error}", directory.display()),
     }
 }

@@ -2,27 +2,46 @@
 
 use std::fs;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
-use validator::REQUEST_BYTES_MAX;
+use rustix::fs::{Access, CWD, Mode, OFlags, access, fstat, openat};
+use validator::{Draft, REQUEST_BYTES_MAX};
 
 use crate::claim::{
-    ClaimId, Claimed, Links, Origin, open_beneath, open_inputs, read_bounded, signatures_of,
+    ClaimId, Claimed, Dropped, Links, Origin, open_beneath, open_inputs, read_bounded,
+    signatures_of,
 };
-use crate::durable;
 use crate::error::SpoolError;
 use crate::places::Spool;
-use crate::publish::Receipt;
-use validator::Draft;
 
 /// Names longer than this are not ours.
 const NAME_BYTES_MAX: usize = 128;
+/// The sticky bit of a directory.
+const STICKY: u32 = 0o1000;
 
 /// `approved/`, open.
 pub struct Dropbox {
     path: PathBuf,
     directory: OwnedFd,
+}
+
+/// Something in `approved/` that ends in `.md`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Waiting {
+    /// A name that a request can have.
+    Request(String),
+    /// A name that none can have; it gets its answer all the same.
+    Odd(String),
+}
+
+impl Waiting {
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Request(name) | Self::Odd(name) => name,
+        }
+    }
 }
 
 impl Dropbox {
@@ -43,27 +62,51 @@ impl Dropbox {
         &self.path
     }
 
-    /// The names of what looks like a submission, oldest id first. A name that begins with a dot is
-    /// still being written; one that is not plain is nobody's request.
+    /// Whether what others drop here can be taken away again; a daemon must ask before it starts.
+    ///
+    /// # Errors
+    /// [`SpoolError::NotOurs`] if not.
+    pub fn insist_on_ours(&self) -> Result<(), SpoolError> {
+        let found = fs::metadata(&self.path).map_err(SpoolError::io(&self.path, "look at"))?;
+        let user = rustix::process::geteuid();
+        let owner = found.uid() == user.as_raw() || user.is_root();
+        let writable = access(&self.path, Access::WRITE_OK | Access::EXEC_OK).is_ok();
+        if writable && (owner || found.mode() & STICKY == 0) {
+            return Ok(());
+        }
+        Err(SpoolError::NotOurs { path: self.path.clone() })
+    }
+
+    /// What looks like a submission, oldest id first. A name that begins with a dot is still being
+    /// written; one that does not end in `.md` belongs to another, or to nobody.
     ///
     /// # Errors
     /// The directory cannot be read.
-    pub fn waiting(&self) -> Result<Vec<String>, SpoolError> {
-        let mut names = Vec::new();
+    pub fn waiting(&self) -> Result<Vec<Waiting>, SpoolError> {
+        let mut waiting = Vec::new();
         for entry in fs::read_dir(&self.path).map_err(SpoolError::io(&self.path, "list"))? {
             let entry = entry.map_err(SpoolError::io(&self.path, "list"))?;
             let Ok(name) = entry.file_name().into_string() else { continue };
-            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-            if name.ends_with(".md")
-                && !name.starts_with('.')
-                && name.len() <= NAME_BYTES_MAX
-                && name.chars().all(plain)
-            {
-                names.push(name);
+            if name.starts_with('.') || !name.to_ascii_lowercase().ends_with(".md") {
+                continue;
             }
+            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+            let fits = name.ends_with(".md") && name.len() <= NAME_BYTES_MAX;
+            waiting.push(if fits && name.chars().all(plain) {
+                Waiting::Request(name)
+            } else {
+                Waiting::Odd(name)
+            });
         }
-        names.sort();
-        Ok(names)
+        waiting.sort();
+        Ok(waiting)
+    }
+
+    /// Which object has a name now, so that a change can be told from the same thing seen again.
+    #[must_use]
+    pub fn identity(&self, name: &str) -> Option<(u64, i64, i64)> {
+        let found = fs::symlink_metadata(self.path.join(name)).ok()?;
+        Some((found.ino(), found.ctime(), found.ctime_nsec()))
     }
 }
 
@@ -80,38 +123,25 @@ impl Spool {
         id: ClaimId,
     ) -> Result<(Draft, Claimed), SpoolError> {
         let path = dropbox.path.join(name);
+        let kind = |kind| Err(SpoolError::FileKind { path: path.clone(), kind });
         let file = match open_beneath(&dropbox.directory, name, OFlags::RDONLY) {
             Ok(file) => file,
-            Err(rustix::io::Errno::LOOP) => {
-                return Err(SpoolError::FileKind { path, kind: "a symbolic link" });
-            }
-            Err(rustix::io::Errno::NXIO) => {
-                return Err(SpoolError::FileKind { path, kind: "a socket" });
-            }
+            Err(rustix::io::Errno::LOOP) => return kind("a symbolic link"),
+            Err(rustix::io::Errno::NXIO) => return kind("a socket"),
+            Err(rustix::io::Errno::XDEV) => return kind("a mount point"),
             Err(errno) => return Err(SpoolError::errno(&path, "open")(errno)),
         };
+        let stat = fstat(&file).map_err(SpoolError::errno(&path, "look at"))?;
         let read = read_bounded(&file, &path, REQUEST_BYTES_MAX, Links::One)?;
         let signatures = signatures_of(&dropbox.path, name)?;
         let stem = name.strip_suffix(".md").unwrap_or(name);
         let inputs_path = dropbox.path.join(format!("{stem}.inputs"));
-        let inputs = open_inputs(&inputs_path)?;
-        let origin = Origin::Dropped { dropbox: dropbox.path.clone() };
+        let inputs = open_inputs(&inputs_path);
+        let origin = Origin::Dropped(Dropped {
+            dropbox: dropbox.path.clone(),
+            device: stat.st_dev,
+            inode: stat.st_ino,
+        });
         self.copy(read, name, signatures, (inputs, inputs_path), origin, id)
-    }
-
-    /// Moves an object that can never be a request out of the way, as it is.
-    ///
-    /// # Errors
-    /// The disk.
-    pub fn quarantine_object(
-        &self,
-        dropbox: &Dropbox,
-        name: &str,
-        receipt: &Receipt,
-    ) -> Result<(), SpoolError> {
-        let place = self.quarantine().join(receipt.result_id().as_str());
-        let from = dropbox.path.join(name);
-        fs::create_dir(&place).map_err(SpoolError::io(&place, "make"))?;
-        durable::rename_new(&from, &place.join(name)).map_err(SpoolError::io(&from, "quarantine"))
     }
 }

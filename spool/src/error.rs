@@ -30,9 +30,9 @@ pub enum SpoolError {
         path: PathBuf,
         line: usize,
     },
-    /// The request was started before.
-    Started {
-        seen: crate::ledger::Seen,
+    /// What others drop here could not be taken away again.
+    NotOurs {
+        path: PathBuf,
     },
 }
 
@@ -58,6 +58,25 @@ impl SpoolError {
             matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
         };
         matches!(self, Self::Io { error, .. } if full(error))
+    }
+
+    /// Whether the object is there and is somebody's who does not let us read it.
+    #[must_use]
+    pub fn is_closed_to_us(&self) -> bool {
+        matches!(self, Self::Io { error, .. } if error.kind() == io::ErrorKind::PermissionDenied)
+    }
+
+    /// The object.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Io { path, .. }
+            | Self::FileKind { path, .. }
+            | Self::TooLarge { path, .. }
+            | Self::Busy { path }
+            | Self::LedgerLine { path, .. }
+            | Self::NotOurs { path } => path,
+        }
     }
 
     /// Whether the object is not there.
@@ -89,7 +108,12 @@ impl fmt::Display for SpoolError {
                 "{}:{line}: is no ledger line; nothing is run until a person has looked at it",
                 path.display()
             ),
-            Self::Started { seen } => seen.fmt(f),
+            Self::NotOurs { path } => write!(
+                f,
+                "{}: must belong to this user, or be writable and not sticky: requests that were \
+                 taken could not be removed",
+                path.display()
+            ),
         }
     }
 }

@@ -100,6 +100,16 @@ impl FirstStart {
     }
 }
 
+/// Why a request was not begun.
+pub enum BeginError {
+    /// It was started meanwhile, by another process. What was staged comes back.
+    Started {
+        staged: Box<Staged>,
+        seen: Seen,
+    },
+    Disk(SpoolError),
+}
+
 pub(crate) struct Ledger {
     path: PathBuf,
     file: File,
@@ -114,6 +124,9 @@ impl Ledger {
     pub(crate) fn open(path: &Path) -> Result<Self, SpoolError> {
         let opened = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
         let file = opened.map_err(SpoolError::io(path, "open"))?;
+        // A line is durable only if the file's name is.
+        let parent = path.parent().unwrap_or(path);
+        crate::durable::sync_dir(parent).map_err(SpoolError::io(parent, "make durable"))?;
         let mut ledger = Self {
             path: path.to_owned(),
             file,
@@ -215,15 +228,14 @@ impl Spool {
     /// returns, and no other process can get a [`FirstStart`] for the same request.
     ///
     /// # Errors
-    /// [`SpoolError::Started`] if the request was started meanwhile; otherwise the disk. In both cases
-    /// nothing may be run.
+    /// [`BeginError`]; nothing may be run then.
     pub fn begin(
         &mut self,
         staged: Staged,
         result_id: ResultId,
         begun: UtcTime,
-    ) -> Result<FirstStart, SpoolError> {
-        staged.claimed().make_durable()?;
+    ) -> Result<FirstStart, BeginError> {
+        staged.claimed().make_durable().map_err(BeginError::Disk)?;
         let request = staged.approved().request();
         let (sha256, id) = (request.sha256(), request.id().clone());
         let intent = Intent {
@@ -237,10 +249,13 @@ impl Spool {
             policy_sha256: staged.approved().grant().policy_sha256().to_string(),
             approval: staged.approved().grant().approval_text().to_owned(),
         };
-        self.ledger.locked(|ledger| match ledger.look_up(&sha256, &id) {
-            Some(seen) => Err(SpoolError::Started { seen }),
-            None => ledger.append(intent),
-        })?;
-        Ok(FirstStart { staged, result_id, begun })
+        let seen = self.ledger.locked(|ledger| match ledger.look_up(&sha256, &id) {
+            Some(seen) => Ok(Some(seen)),
+            None => ledger.append(intent).map(|()| None),
+        });
+        match seen.map_err(BeginError::Disk)? {
+            None => Ok(FirstStart { staged, result_id, begun }),
+            Some(seen) => Err(BeginError::Started { staged: Box::new(staged), seen }),
+        }
     }
 }

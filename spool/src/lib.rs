@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod claim;
+mod depart;
 mod dropbox;
 mod durable;
 mod error;
@@ -24,11 +25,11 @@ mod recover;
 mod stage;
 
 pub use claim::{ClaimId, Claimed};
-pub use dropbox::Dropbox;
+pub use dropbox::{Dropbox, Waiting};
 pub use error::SpoolError;
-pub use ledger::{FirstStart, Seen};
+pub use ledger::{BeginError, FirstStart, Seen};
 pub use places::{Places, Spool};
 pub use promote::Submission;
-pub use publish::{Receipt, ResultDraft};
+pub use publish::{Originals, Receipt, ResultDraft};
 pub use recover::Unfinished;
 pub use stage::{StageError, Staged};

@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
@@ -29,7 +29,7 @@ pub struct Spool {
     places: Places,
     pub(crate) ledger: Ledger,
     /// Held exclusively by a daemon, shared by embedded runs, for as long as this lives.
-    _lock: File,
+    _locks: [File; 2],
 }
 
 /// Who may be at work on a state directory at the same time.
@@ -67,9 +67,11 @@ impl Spool {
         // The launcher and the tool's uid must be able to pass; the parent keeps others out.
         make_dir(&state.join("staging"), 0o755)?;
         let results = make_dir(&places.results, 0o755)?;
-        let lock = take_lock(&state, tenancy)?;
+        // Both: two daemons with one spool and two states would run everything twice.
+        let locks =
+            [take_lock(&state.join("lock"), tenancy)?, take_lock(&spool.join(".lock"), tenancy)?];
         let ledger = Ledger::open(&state.join("ledger"))?;
-        let spool = Self { places: Places { state, spool, results }, ledger, _lock: lock };
+        let spool = Self { places: Places { state, spool, results }, ledger, _locks: locks };
         spool.keep_reserve()?;
         Ok(spool)
     }
@@ -101,21 +103,30 @@ impl Spool {
         self.places.spool.join(".reserve")
     }
 
-    /// Takes the reserve if it is not there; a disk too full for it is too full to begin anything.
-    fn keep_reserve(&self) -> Result<(), SpoolError> {
+    /// Takes the reserve if it is not there or was used; a disk too full for it is too full to begin
+    /// anything.
+    ///
+    /// # Errors
+    /// The disk is full, or worse.
+    pub fn keep_reserve(&self) -> Result<(), SpoolError> {
         let path = self.reserve_path();
-        let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        let failed = SpoolError::io(&path, "reserve room for records");
+        let opened =
+            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
         let file = match opened {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
-            Err(error) => return Err(SpoolError::io(&path, "reserve room for records")(error)),
+            Err(error) => return Err(failed(error)),
         };
+        let held = file.metadata().map_or(0, |found| found.blocks() * 512);
+        if held >= RESERVE_BYTES {
+            return Ok(());
+        }
         match fallocate(&file, FallocateFlags::empty(), 0, RESERVE_BYTES) {
             // A file system that cannot allocate ahead has no reserve; records then need luck.
             Ok(()) | Err(rustix::io::Errno::OPNOTSUPP) => Ok(()),
             Err(errno) => {
                 remove_quietly(&path);
-                Err(SpoolError::errno(&path, "reserve room for records")(errno))
+                Err(failed(errno.into()))
             }
         }
     }
@@ -131,29 +142,32 @@ fn remove_quietly(path: &Path) {
     match fs::remove_file(path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => eprintln!("toolexec: {}: remove: {error}", path.display()),
+        Err(error) => tracing::warn!("{}: remove: {error}", path.display()),
     }
 }
 
 /// Makes a directory if it is not there, and says where it really is.
 fn make_dir(path: &Path, mode: u32) -> Result<PathBuf, SpoolError> {
-    let made = DirBuilder::new().mode(mode).recursive(true).create(path);
-    made.map_err(SpoolError::io(path, "make the directory"))?;
+    if !path.is_dir() {
+        let made = DirBuilder::new().mode(mode).recursive(true).create(path);
+        made.map_err(SpoolError::io(path, "make the directory"))?;
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            crate::durable::sync_dir(parent).map_err(SpoolError::io(parent, "make durable"))?;
+        }
+    }
     fs::canonicalize(path).map_err(SpoolError::io(path, "resolve"))
 }
 
-fn take_lock(state: &Path, tenancy: Tenancy) -> Result<File, SpoolError> {
-    let path = state.join("lock");
-    let opened =
-        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-    let file = opened.map_err(SpoolError::io(&path, "open"))?;
+fn take_lock(path: &Path, tenancy: Tenancy) -> Result<File, SpoolError> {
+    let opened = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
+    let file = opened.map_err(SpoolError::io(path, "open"))?;
     let operation = match tenancy {
         Tenancy::Daemon => FlockOperation::NonBlockingLockExclusive,
         Tenancy::Embedded => FlockOperation::NonBlockingLockShared,
     };
     match flock(&file, operation) {
         Ok(()) => Ok(file),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(SpoolError::Busy { path: state.to_owned() }),
-        Err(errno) => Err(SpoolError::errno(&path, "lock")(errno)),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(SpoolError::Busy { path: path.to_owned() }),
+        Err(errno) => Err(SpoolError::errno(path, "lock")(errno)),
     }
 }

@@ -1,5 +1,8 @@
 //! Dropping a request into the spool, in the order that makes it one: inputs, signatures, and the
 //! `.md` last, by a rename. Runs as whoever drops it; the daemon trusts nothing of this.
+//!
+//! A request is dropped whole or not at all: what a failed call made is removed again, and what it
+//! found there is never touched.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
@@ -7,18 +10,29 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use policies::SignatureFile;
+use rustix::fs::{Mode, OFlags, fstat};
 
-use crate::claim::{Links, read_bounded, signatures_of};
+use crate::claim::{Links, Signatures, insist_on_file, read_bounded, remove_tree, signatures_of};
 use crate::durable;
 use crate::error::SpoolError;
 
+/// The daemon reads files through the group, and removes what it has taken.
+const FILE_MODE: u32 = 0o640;
+const DIRECTORY_MODE: u32 = 0o770;
+
 /// A request as somebody has it before it is dropped.
 pub struct Submission {
-    path: PathBuf,
     file_name: String,
     bytes: Vec<u8>,
     signatures: Vec<SignatureFile>,
+    unread_signatures: Vec<String>,
     inputs: PathBuf,
+}
+
+/// Something in the spool that was not there before this call.
+enum Made {
+    File(PathBuf),
+    Tree(PathBuf),
 }
 
 impl Submission {
@@ -32,17 +46,17 @@ impl Submission {
         let file_name = path.file_name().and_then(|name| name.to_str());
         let file_name =
             file_name.ok_or_else(|| SpoolError::io(path, "read the name")(missing()))?.to_owned();
-        let file = File::open(path).map_err(SpoolError::io(path, "open"))?;
+        let file = open_file(path)?;
         let most = validator::REQUEST_BYTES_MAX;
         let (bytes, _) = read_bounded(&file.into(), path, most, Links::Any)?;
         let parent = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
         };
-        let stem = file_name.strip_suffix(".md").unwrap_or(&file_name);
-        let inputs = inputs.map_or_else(|| parent.join(format!("{stem}.inputs")), Path::to_owned);
-        let signatures = signatures_of(&parent, &file_name)?;
-        Ok(Self { path: path.to_owned(), file_name, bytes, signatures, inputs })
+        let inputs = inputs.map_or_else(|| parent.join(inputs_name(&file_name)), Path::to_owned);
+        let Signatures { read: signatures, unread: unread_signatures } =
+            signatures_of(&parent, &file_name)?;
+        Ok(Self { file_name, bytes, signatures, unread_signatures, inputs })
     }
 
     #[must_use]
@@ -55,75 +69,178 @@ impl Submission {
         &self.bytes
     }
 
+    /// Why each signature beside it that cannot be read cannot; they are not dropped.
+    #[must_use]
+    pub fn unread_signatures(&self) -> &[String] {
+        &self.unread_signatures
+    }
+
     /// Where its inputs are read from.
     #[must_use]
     pub fn inputs(&self) -> &Path {
         &self.inputs
     }
 
+    /// Opens one of its input files.
+    ///
+    /// # Errors
+    /// It is not there, it is no regular file, or it cannot be read.
+    pub fn open_input(&self, name: &str) -> Result<File, SpoolError> {
+        open_file(&self.inputs.join(name))
+    }
+
     /// Drops it: when this returns the daemon can see it, whole.
     ///
     /// # Errors
-    /// The disk, or a request of this name is there already. Nothing of it can be seen then.
+    /// The disk, or something of this name is there already. Nothing of it can be seen then, except
+    /// where only the very last step, making its name durable, failed.
     pub fn drop_into(&self, approved: &Path, declared: &[&str]) -> Result<PathBuf, SpoolError> {
         let target = approved.join(&self.file_name);
-        if target.exists() {
-            let exists = io::Error::from(io::ErrorKind::AlreadyExists);
-            return Err(SpoolError::io(&target, "drop")(exists));
+        let mut made = Vec::new();
+        if let Err(error) = self.place(approved, &target, declared, &mut made) {
+            undo(made);
+            return Err(error);
         }
-        let stem = self.file_name.strip_suffix(".md").unwrap_or(&self.file_name);
-        if !declared.is_empty() {
-            self.drop_inputs(&approved.join(format!("{stem}.inputs")), declared)?;
-        }
-        for signature in &self.signatures {
-            let path = approved.join(&signature.name);
-            let written = durable::write_new(&path, &signature.bytes, 0o640);
-            written.map_err(SpoolError::io(&path, "write"))?;
-        }
-        let hidden = approved.join(format!(".{}.new", self.file_name));
-        let dropped = durable::write_new(&hidden, &self.bytes, 0o640)
-            .and_then(|()| fs::set_permissions(&hidden, Permissions::from_mode(0o640)))
-            .and_then(|()| durable::sync_file(&hidden))
-            .and_then(|()| durable::rename_new(&hidden, &target))
-            .and_then(|()| durable::sync_dir(approved));
-        dropped.map_err(SpoolError::io(&target, "drop"))?;
+        // Nothing is undone from here on: the daemon may be at work on it.
+        durable::sync_dir(approved).map_err(SpoolError::io(&target, "make durable"))?;
         Ok(target)
     }
 
-    fn drop_inputs(&self, target: &Path, declared: &[&str]) -> Result<(), SpoolError> {
-        let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let hidden = target.with_file_name(format!(".{name}.new"));
-        let copied = || -> io::Result<()> {
-            // The daemon removes what it has taken, so its group must be able to.
-            let make = |path: &Path| -> io::Result<()> {
-                DirBuilder::new().mode(0o770).recursive(true).create(path)?;
-                let mode = fs::metadata(path)?.permissions().mode();
-                fs::set_permissions(path, Permissions::from_mode(mode | 0o770))
-            };
-            make(&hidden)?;
-            for name in declared {
-                let to = hidden.join(name);
-                if let Some(parent) = to.parent().filter(|parent| *parent != hidden) {
-                    make(parent)?;
-                }
-                let mut from = File::open(self.inputs.join(name))?;
-                let mut copy =
-                    OpenOptions::new().write(true).create_new(true).mode(0o640).open(&to)?;
-                io::copy(&mut from, &mut copy)?;
-                copy.set_permissions(Permissions::from_mode(0o640))?;
-                copy.sync_all()?;
+    fn place(
+        &self,
+        approved: &Path,
+        target: &Path,
+        declared: &[&str],
+        made: &mut Vec<Made>,
+    ) -> Result<(), SpoolError> {
+        let inputs = approved.join(inputs_name(&self.file_name));
+        let signatures: Vec<PathBuf> =
+            self.signatures.iter().map(|signature| approved.join(&signature.name)).collect();
+        // Inputs that nobody declared would have the request refused, so none may wait there.
+        for path in [target, &inputs].into_iter().chain(signatures.iter().map(PathBuf::as_path)) {
+            if fs::symlink_metadata(path).is_ok() {
+                return Err(taken(path));
             }
-            durable::rename_new(&hidden, target)
-        };
-        copied().map_err(|error| {
-            crate::claim::remove_tree(&hidden);
-            SpoolError::io(target, "copy the inputs")(error)
-        })
+        }
+        if !declared.is_empty() {
+            self.place_inputs(&inputs, declared, made)?;
+        }
+        for (path, signature) in signatures.iter().zip(&self.signatures) {
+            place_file(path, &signature.bytes, made)?;
+        }
+        durable::sync_dir(approved).map_err(SpoolError::io(approved, "make durable"))?;
+        let hidden = hidden_beside(target);
+        place_file(&hidden, &self.bytes, made)?;
+        durable::rename_new(&hidden, target).map_err(io_or_taken(target, "drop"))
     }
 
-    /// The path it was read from.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    fn place_inputs(
+        &self,
+        target: &Path,
+        declared: &[&str],
+        made: &mut Vec<Made>,
+    ) -> Result<(), SpoolError> {
+        let hidden = hidden_beside(target);
+        make_directory(&hidden).map_err(SpoolError::io(&hidden, "make"))?;
+        made.push(Made::Tree(hidden.clone()));
+        for name in declared {
+            let to = hidden.join(name);
+            let from = self.open_input(name)?;
+            make_parents(&hidden, Path::new(name))
+                .and_then(|()| fill(create(&to)?, from))
+                .map_err(SpoolError::io(&self.inputs.join(name), "copy into the spool"))?;
+        }
+        durable::sync_tree(&hidden).map_err(SpoolError::io(&hidden, "make durable"))?;
+        durable::rename_new(&hidden, target).map_err(io_or_taken(target, "drop"))?;
+        made.push(Made::Tree(target.to_owned()));
+        Ok(())
+    }
+}
+
+fn inputs_name(file_name: &str) -> String {
+    format!("{}.inputs", file_name.strip_suffix(".md").unwrap_or(file_name))
+}
+
+/// A name that the daemon passes over, and that no other process takes.
+fn hidden_beside(target: &Path) -> PathBuf {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    target.with_file_name(format!(".{name}.new-{}", std::process::id()))
+}
+
+/// Opens a person's own file: links are theirs to follow, but nothing is waited for.
+fn open_file(path: &Path) -> Result<File, SpoolError> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let opened = match rustix::fs::open(path, flags, Mode::empty()) {
+        Err(rustix::io::Errno::NXIO) => {
+            return Err(SpoolError::FileKind { path: path.to_owned(), kind: "a socket" });
+        }
+        opened => opened.map_err(SpoolError::errno(path, "open"))?,
+    };
+    let stat = fstat(&opened).map_err(SpoolError::errno(path, "look at"))?;
+    insist_on_file(&stat, path, Links::Any)?;
+    Ok(opened.into())
+}
+
+fn place_file(path: &Path, bytes: &[u8], made: &mut Vec<Made>) -> Result<(), SpoolError> {
+    let file = create(path).map_err(io_or_taken(path, "make"))?;
+    made.push(Made::File(path.to_owned()));
+    let filled = fill(file, bytes).and_then(|()| durable::sync_file(path));
+    filled.map_err(SpoolError::io(path, "write"))
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path)
+}
+
+fn fill(mut file: File, mut from: impl io::Read) -> io::Result<()> {
+    io::copy(&mut from, &mut file)?;
+    // Whatever the umask of whoever drops it.
+    file.set_permissions(Permissions::from_mode(FILE_MODE))
+}
+
+/// Makes every directory that a file below `root` lies in.
+fn make_parents(root: &Path, name: &Path) -> io::Result<()> {
+    let mut path = root.to_owned();
+    for component in name.parent().into_iter().flat_map(Path::components) {
+        path.push(component);
+        match make_directory(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made?,
+        }
+    }
+    Ok(())
+}
+
+fn make_directory(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(DIRECTORY_MODE).create(path)?;
+    // Whatever the umask; a set-group-id bit that the spool handed down stays.
+    let inherited = fs::metadata(path)?.permissions().mode() & 0o7000;
+    fs::set_permissions(path, Permissions::from_mode(inherited | DIRECTORY_MODE))
+}
+
+/// Removes what a call made that failed, the last first.
+fn undo(made: Vec<Made>) {
+    for one in made.into_iter().rev() {
+        match one {
+            Made::Tree(path) => remove_tree(&path),
+            Made::File(path) => match fs::remove_file(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => tracing::warn!("{}: remove: {error}", path.display()),
+            },
+        }
+    }
+}
+
+fn taken(path: &Path) -> SpoolError {
+    let what = "it is waiting there already; remove it or wait for the daemon";
+    SpoolError::io(path, "drop")(io::Error::new(io::ErrorKind::AlreadyExists, what))
+}
+
+fn io_or_taken(path: &Path, act: &'static str) -> impl FnOnce(io::Error) -> SpoolError + use<> {
+    let path = path.to_owned();
+    move |error| match error.kind() {
+        io::ErrorKind::AlreadyExists => taken(&path),
+        _ => SpoolError::io(&path, act)(error),
     }
 }

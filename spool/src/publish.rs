@@ -1,14 +1,18 @@
 //! Publishing: a result is gathered under a hidden name and appears whole, by one rename.
+//!
+//! Everything is written through the open directory: a results directory that is taken away meanwhile
+//! is an error, never a second directory with half a result in it.
 
 use std::fs::{self, DirBuilder, File};
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, mkdirat, openat};
 use validator::ResultId;
 
-use crate::claim::{Claimed, Origin, is_signature_of, remove_tree};
+use crate::claim::remove_tree;
 use crate::durable;
 use crate::error::SpoolError;
 use crate::places::Spool;
@@ -19,6 +23,7 @@ pub struct ResultDraft {
     result_id: ResultId,
     hidden: PathBuf,
     results: PathBuf,
+    /// Locked for as long as this lives, so that recovery can tell it from a leftover.
     directory: File,
 }
 
@@ -41,6 +46,16 @@ impl Receipt {
     pub fn result_id(&self) -> &ResultId {
         &self.result_id
     }
+}
+
+/// What became of the files in `approved/` after their story was told.
+#[must_use]
+#[derive(Debug)]
+pub enum Originals {
+    /// They are where they belong now.
+    Gone,
+    /// The `.md` is still there, and this is why. It must not be taken again.
+    Left(SpoolError),
 }
 
 impl Spool {
@@ -72,7 +87,28 @@ impl Spool {
             Err(error) => return Err(SpoolError::io(&hidden, "make")(error)),
         }
         let directory = File::open(&hidden).map_err(SpoolError::io(&hidden, "open"))?;
+        flock(&directory, FlockOperation::NonBlockingLockExclusive)
+            .map_err(SpoolError::errno(&hidden, "lock"))?;
         Ok(Some(ResultDraft { result_id: result_id.clone(), hidden, results, directory }))
+    }
+
+    /// Removes what earlier processes began to gather and never published.
+    pub(crate) fn sweep_results(&self) -> Result<(), SpoolError> {
+        let results = self.results();
+        for entry in fs::read_dir(results).map_err(SpoolError::io(results, "list"))? {
+            let path = entry.map_err(SpoolError::io(results, "list"))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if !name.starts_with(".new-") {
+                continue;
+            }
+            // Locked means that somebody is gathering it now; gone means that it is published.
+            if let Ok(directory) = File::open(&path)
+                && flock(&directory, FlockOperation::NonBlockingLockExclusive).is_ok()
+            {
+                remove_tree(&path);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -88,38 +124,46 @@ impl ResultDraft {
         self.directory.as_fd()
     }
 
-    /// The first `bytes_max` bytes of a file gathered here; empty if it is not there.
+    /// The first `bytes_max` bytes of a file gathered here.
     ///
     /// # Errors
-    /// The disk.
+    /// The disk; a file that is not there is an error too.
     pub fn head(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>, SpoolError> {
-        use std::io::Read;
         let path = self.hidden.join(name);
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = openat(&self.directory, name, flags, Mode::empty());
+        let file = File::from(opened.map_err(SpoolError::errno(&path, "open"))?);
         let mut head = Vec::new();
-        match File::open(&path) {
-            Ok(file) => {
-                let read = file.take(bytes_max).read_to_end(&mut head);
-                read.map_err(SpoolError::io(&path, "read"))?;
-                Ok(head)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(head),
-            Err(error) => Err(SpoolError::io(&path, "read")(error)),
-        }
+        file.take(bytes_max).read_to_end(&mut head).map_err(SpoolError::io(&path, "read"))?;
+        Ok(head)
     }
 
-    /// Adds one file, by its path relative to the result.
+    /// Adds one file, by its path relative to the result: a name, or a directory and a name.
     ///
     /// # Errors
     /// The disk.
     pub fn add(&self, name: &str, bytes: &[u8]) -> Result<(), SpoolError> {
         let path = self.hidden.join(name);
         let written = || -> io::Result<()> {
-            if let Some(parent) = path.parent() {
-                DirBuilder::new().mode(0o755).recursive(true).create(parent)?;
-            }
-            durable::write_new(&path, bytes, 0o644)
+            let (parent, last) = self.place(name)?;
+            let flags =
+                OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let file = openat(&parent, last, flags, Mode::from_raw_mode(0o644))?;
+            File::from(file).write_all(bytes)
         };
         written().map_err(SpoolError::io(&path, "write"))
+    }
+
+    fn place<'a>(&self, name: &'a str) -> io::Result<(OwnedFd, &'a str)> {
+        let Some((directory, last)) = name.split_once('/') else {
+            return Ok((self.directory.as_fd().try_clone_to_owned()?, name));
+        };
+        match mkdirat(&self.directory, directory, Mode::from_raw_mode(0o755)) {
+            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok((openat(&self.directory, directory, flags, Mode::empty())?, last))
     }
 
     /// Throws away everything gathered, to say less in the same place.
@@ -141,13 +185,21 @@ impl ResultDraft {
         cleared().map_err(SpoolError::io(&self.hidden, "clear"))
     }
 
+    /// Makes everything gathered durable: the first half of the barrier.
+    ///
+    /// # Errors
+    /// The disk. A full one may say so only now.
+    pub fn settle(&self) -> Result<(), SpoolError> {
+        durable::sync_tree(&self.hidden).map_err(SpoolError::io(&self.hidden, "make durable"))
+    }
+
     /// The second barrier: when this returns the result is there, whole and durable.
     ///
     /// # Errors
     /// The disk; then nothing is visible.
     pub fn publish(self) -> Result<Receipt, SpoolError> {
+        self.settle()?;
         let path = self.results.join(self.result_id.as_str());
-        durable::sync_tree(&self.hidden).map_err(SpoolError::io(&self.hidden, "make durable"))?;
         durable::rename_new(&self.hidden, &path).map_err(SpoolError::io(&path, "publish"))?;
         durable::sync_dir(&self.results).map_err(SpoolError::io(&self.results, "make durable"))?;
         Ok(Receipt { path, result_id: self.result_id })
@@ -157,89 +209,4 @@ impl ResultDraft {
     pub fn discard(self) {
         remove_tree(&self.hidden);
     }
-}
-
-impl Spool {
-    /// After a run: the original leaves `approved/`, the claim goes to `archive/`, the slot goes.
-    /// Takes the receipt, because nothing may go before the result is published.
-    ///
-    /// # Errors
-    /// The disk; the claim is then finished by recovery.
-    pub fn archive_claim(&self, claimed: Claimed, receipt: &Receipt) -> Result<(), SpoolError> {
-        remove_tree(&self.staging().join(claimed.id.as_str()));
-        match &claimed.origin {
-            Origin::Kept => {
-                remove_tree(&claimed.directory);
-                Ok(())
-            }
-            Origin::Dropped { dropbox } => {
-                take_originals_away(dropbox, &claimed.file_name, None)?;
-                let archived = self.archive().join(receipt.result_id.as_str());
-                durable::rename_new(&claimed.directory, &archived)
-                    .map_err(SpoolError::io(&archived, "archive"))
-            }
-        }
-    }
-
-    /// After a refusal: what was refused goes to `quarantine/<result_id>/`.
-    ///
-    /// # Errors
-    /// The disk; the request then stays in `approved/` and is refused again.
-    pub fn quarantine_claim(&self, claimed: Claimed, receipt: &Receipt) -> Result<(), SpoolError> {
-        remove_tree(&self.staging().join(claimed.id.as_str()));
-        match &claimed.origin {
-            Origin::Kept => {
-                remove_tree(&claimed.directory);
-                Ok(())
-            }
-            Origin::Dropped { dropbox } => {
-                let place = self.quarantine().join(receipt.result_id.as_str());
-                durable::rename_new(&claimed.directory, &place)
-                    .map_err(SpoolError::io(&place, "quarantine"))?;
-                take_originals_away(dropbox, &claimed.file_name, Some(&place))
-            }
-        }
-    }
-
-    /// Gives a claim up that never became anything: the original is still where it was.
-    pub fn abandon(&self, claimed: Claimed) {
-        remove_tree(&self.staging().join(claimed.id.as_str()));
-        remove_tree(&claimed.directory);
-    }
-}
-
-/// Takes a request's files out of the directory they were dropped into: to `place`, or away. The
-/// `.md` goes first; a leftover beside it means nothing without it.
-pub(crate) fn take_originals_away(
-    dropbox: &Path,
-    file_name: &str,
-    place: Option<&Path>,
-) -> Result<(), SpoolError> {
-    let original = dropbox.join(file_name);
-    match fs::remove_file(&original) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(SpoolError::io(&original, "remove")(error)),
-    }
-    let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
-    let inputs = format!("{stem}.inputs");
-    for entry in fs::read_dir(dropbox).map_err(SpoolError::io(dropbox, "list"))? {
-        let entry = entry.map_err(SpoolError::io(dropbox, "list"))?;
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        if name != inputs && !is_signature_of(&name, file_name) {
-            continue;
-        }
-        let path = entry.path();
-        let gone = match place {
-            // The claim holds copies of the signatures already.
-            Some(place) if name == inputs => durable::rename_new(&path, &place.join(&name)),
-            _ if name == inputs => fs::remove_dir_all(&path),
-            _ => fs::remove_file(&path),
-        };
-        if let Err(error) = gone {
-            // Owned by whoever dropped it and closed to us: it is left, harmless, and said so.
-            eprintln!("toolexec: {}: left in place: {error}", path.display());
-        }
-    }
-    durable::sync_dir(dropbox).map_err(SpoolError::io(dropbox, "make durable"))
 }

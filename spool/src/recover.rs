@@ -5,33 +5,42 @@
 //! | `work/<c>`, no ledger line of `c` | never begun; the original is still where it was | forget it |
 //! | `work/<c>`, ledger line, `results/<id>` | published, not yet tidied | tidy |
 //! | `work/<c>`, ledger line, no `results/<id>` | begun, end unknown | `indeterminate` record |
-//! | `staging/<c>` without `work/<c>` | left over | remove |
+//! | `work/.new-<c>`, `work/.gone-<c>` | half made, half removed | remove |
+//! | `staging/<c>` without `work/<c>`, `results/.new-<id>` | left over | remove |
 //!
-//! A claim whose lock is held belongs to a live process and is left alone. Doing any of this twice is
-//! the same as doing it once.
+//! A claim or a result whose lock is held belongs to a live process and is left alone. Doing any of
+//! this twice is the same as doing it once.
 
 use std::fs::{self, File, OpenOptions};
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
+use policies::SignatureFile;
 use rustix::fs::{FlockOperation, flock};
-use validator::{ResultId, Sha256, UtcTime};
+use validator::{RequestId, ResultId, Sha256, UtcTime};
 
-use crate::claim::{ClaimId, ClaimNote, remove_tree};
+use crate::claim::{ClaimId, ClaimNote, remove_claim, remove_tree, signatures_of};
+use crate::depart::take_originals_away;
 use crate::durable;
 use crate::error::SpoolError;
 use crate::ledger::Intent;
 use crate::places::Spool;
-use crate::publish::{Receipt, take_originals_away};
+use crate::publish::{Originals, Receipt};
 
 /// A run that was begun and whose end nobody knows. It must be told as `indeterminate`.
 #[must_use]
 pub struct Unfinished {
-    intent: Intent,
     note: ClaimNote,
     bytes: Vec<u8>,
+    signatures: Vec<SignatureFile>,
     claim: ClaimId,
+    request_id: RequestId,
     result_id: ResultId,
     begun: UtcTime,
+    results: PathBuf,
+    policy_name: String,
+    policy_sha256: Sha256,
+    approval: String,
     _lock: File,
 }
 
@@ -43,6 +52,11 @@ impl Unfinished {
     }
 
     #[must_use]
+    pub fn signatures(&self) -> &[SignatureFile] {
+        &self.signatures
+    }
+
+    #[must_use]
     pub fn file_name(&self) -> &str {
         &self.note.file_name
     }
@@ -50,6 +64,11 @@ impl Unfinished {
     #[must_use]
     pub fn owner(&self) -> u32 {
         self.note.owner
+    }
+
+    #[must_use]
+    pub fn request_id(&self) -> &RequestId {
+        &self.request_id
     }
 
     #[must_use]
@@ -66,25 +85,25 @@ impl Unfinished {
     /// Where its record belongs.
     #[must_use]
     pub fn results(&self) -> &Path {
-        &self.intent.results
+        &self.results
     }
 
     /// Name and digest of the policy under which it was begun.
     #[must_use]
-    pub fn policy(&self) -> (&str, Option<Sha256>) {
-        (&self.intent.policy_name, self.intent.policy_sha256.parse().ok())
+    pub fn policy(&self) -> (&str, Sha256) {
+        (&self.policy_name, self.policy_sha256)
     }
 
     /// What its approval was worth.
     #[must_use]
     pub fn approval(&self) -> &str {
-        &self.intent.approval
+        &self.approval
     }
 
     /// Whether the request was dropped into a spool.
     #[must_use]
     pub fn was_dropped(&self) -> bool {
-        self.note.dropbox.is_some()
+        self.note.dropped.is_some()
     }
 }
 
@@ -98,19 +117,22 @@ impl Spool {
         let mut unfinished = Vec::new();
         let work = self.work();
         for name in names(&work)? {
-            let Some(claim) = ClaimId::from_name(&name) else { continue };
             let directory = work.join(&name);
+            if name.starts_with(".gone-") {
+                remove_tree(&directory);
+                continue;
+            }
             let Some(lock) = lock_of(&directory)? else { continue };
+            let Some(claim) = ClaimId::from_name(&name) else {
+                remove_tree(&directory);
+                continue;
+            };
             match self.ledger.intent_of(&claim)? {
                 None => {
                     remove_tree(&self.staging().join(&name));
-                    remove_tree(&directory);
+                    remove_claim(&directory);
                 }
-                Some(intent) => {
-                    if let Some(left) = self.settle(claim, intent, &directory, lock)? {
-                        unfinished.push(left);
-                    }
-                }
+                Some(intent) => unfinished.extend(self.settle(claim, intent, &directory, lock)?),
             }
         }
         for name in names(&self.staging())? {
@@ -118,6 +140,7 @@ impl Spool {
                 remove_tree(&self.staging().join(&name));
             }
         }
+        self.sweep_results()?;
         Ok(unfinished)
     }
 
@@ -128,25 +151,38 @@ impl Spool {
         directory: &Path,
         lock: File,
     ) -> Result<Option<Unfinished>, SpoolError> {
+        let wrong = |act: &'static str| {
+            SpoolError::io(directory, act)(io::Error::from(io::ErrorKind::InvalidData))
+        };
         let path = directory.join("claim.json");
         let read = fs::read(&path).map_err(SpoolError::io(&path, "read"))?;
-        let note: ClaimNote = serde_json::from_slice(&read)
-            .map_err(|error| SpoolError::io(&path, "read")(error.into()))?;
-        let wrong = |what: &'static str| {
-            SpoolError::io(directory, what)(std::io::Error::from(std::io::ErrorKind::InvalidData))
-        };
+        let note: ClaimNote =
+            serde_json::from_slice(&read).map_err(|_| wrong("read claim.json"))?;
         let result_id: ResultId =
             intent.result_id.parse().map_err(|_| wrong("read the result id"))?;
-        let begun: UtcTime = intent.begun.parse().map_err(|_| wrong("read the time"))?;
-        if intent.record().exists() {
-            let dropbox = note.dropbox;
-            self.tidy(&claim, dropbox.as_deref(), &note.file_name, &result_id)?;
+        // A results directory that is gone has its records told in the present one.
+        let known = intent.results.is_dir();
+        let results = if known { intent.results } else { self.results().to_owned() };
+        if results.join(result_id.as_str()).exists() {
+            self.tidy(&claim, &note, &result_id)?;
             return Ok(None);
         }
-        remove_tree(&intent.results.join(format!(".new-{result_id}")));
+        remove_tree(&results.join(format!(".new-{result_id}")));
         let path = directory.join("request.md");
-        let bytes = fs::read(&path).map_err(SpoolError::io(&path, "read"))?;
-        Ok(Some(Unfinished { intent, note, bytes, claim, result_id, begun, _lock: lock }))
+        Ok(Some(Unfinished {
+            bytes: fs::read(&path).map_err(SpoolError::io(&path, "read"))?,
+            signatures: signatures_of(directory, &note.file_name)?.read,
+            request_id: intent.request_id.parse().map_err(|_| wrong("read the request id"))?,
+            begun: intent.begun.parse().map_err(|_| wrong("read the time"))?,
+            policy_sha256: intent.policy_sha256.parse().map_err(|_| wrong("read the policy"))?,
+            policy_name: intent.policy_name,
+            approval: intent.approval,
+            note,
+            claim,
+            result_id,
+            results,
+            _lock: lock,
+        }))
     }
 
     /// After the `indeterminate` record is published: the claim is finished like any other.
@@ -158,31 +194,25 @@ impl Spool {
         unfinished: Unfinished,
         receipt: &Receipt,
     ) -> Result<(), SpoolError> {
-        let Unfinished { claim, note, .. } = unfinished;
-        self.tidy(&claim, note.dropbox.as_deref(), &note.file_name, receipt.result_id())
+        self.tidy(&unfinished.claim, &unfinished.note, receipt.result_id())
     }
 
     fn tidy(
         &self,
         claim: &ClaimId,
-        dropbox: Option<&Path>,
-        file_name: &str,
+        note: &ClaimNote,
         result_id: &ResultId,
     ) -> Result<(), SpoolError> {
         remove_tree(&self.staging().join(claim.as_str()));
         let directory = self.work().join(claim.as_str());
-        let Some(dropbox) = dropbox else {
-            remove_tree(&directory);
+        let Some(dropped) = &note.dropped else {
+            remove_claim(&directory);
             return Ok(());
         };
-        // The same name may have been dropped again since; only the bytes that ran are taken away.
-        let same = match (fs::read(dropbox.join(file_name)), fs::read(directory.join("request.md")))
-        {
-            (Ok(original), Ok(copy)) => original == copy,
-            _ => false,
-        };
-        if same {
-            take_originals_away(dropbox, file_name, None)?;
+        match take_originals_away(dropped, &note.file_name, &directory, None) {
+            Ok(Originals::Gone) => {}
+            // The dropbox may have gone with its files; the ledger keeps them from running again.
+            Ok(Originals::Left(error)) | Err(error) => tracing::warn!("left in place: {error}"),
         }
         let archived = self.archive().join(result_id.as_str());
         durable::rename_new(&directory, &archived).map_err(SpoolError::io(&archived, "archive"))
@@ -201,12 +231,14 @@ fn names(directory: &Path) -> Result<Vec<String>, SpoolError> {
     Ok(names)
 }
 
-/// The lock of a claim, unless a live process holds it. A claim that died before it had a lock file
-/// is nobody's.
+/// The lock of a claim, unless a live process holds it or is just making or removing it.
 fn lock_of(directory: &Path) -> Result<Option<File>, SpoolError> {
     let path = directory.join("lock");
-    let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-    let file = opened.map_err(SpoolError::io(&path, "open"))?;
+    let file = match OpenOptions::new().write(true).open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(SpoolError::io(&path, "open")(error)),
+    };
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(file)),
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),

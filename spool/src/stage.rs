@@ -14,12 +14,14 @@ use policies::Approved;
 use rustix::fs::{Dir, FileType, OFlags, fstat};
 use validator::{Code, Input, Sha256, Sha256Stream, Violation};
 
-use crate::claim::{Claimed, Links, insist_on_file, open_beneath, remove_tree};
+use crate::claim::{Claimed, Inputs, Links, insist_on_file, open_beneath, remove_tree};
 use crate::error::SpoolError;
 use crate::places::Spool;
 
 /// Deepest directory below `<stem>.inputs/` that is looked at for files nobody declared.
 const LISTED_DEPTH_MAX: usize = 8;
+/// Names that are looked at.
+const LISTED_MAX: usize = 10_000;
 /// Undeclared files that are told one by one.
 const UNDECLARED_MAX: usize = 20;
 
@@ -65,7 +67,7 @@ pub enum StageError {
     /// The inputs are not what the request says: every fault at once.
     Refused { approved: Box<Approved>, claimed: Claimed, violations: Vec<Violation> },
     /// Our own disk.
-    Disk { claimed: Claimed, error: SpoolError },
+    Disk { approved: Box<Approved>, claimed: Claimed, error: SpoolError },
 }
 
 impl Spool {
@@ -90,7 +92,7 @@ impl Spool {
             }
             Err(error) => {
                 remove_tree(&slot);
-                Err(Box::new(StageError::Disk { claimed, error }))
+                Err(Box::new(StageError::Disk { approved: Box::new(approved), claimed, error }))
             }
         }
     }
@@ -111,7 +113,7 @@ fn fill(slot: &Path, approved: &Approved, claimed: &Claimed) -> Result<Filled, S
             Err(violation) => violations.push(violation),
         }
     }
-    if let Some(directory) = &claimed.inputs {
+    if let Inputs::Open(directory) = &claimed.inputs {
         violations.extend(undeclared(directory, &claimed.inputs_path, inputs)?);
     }
     // The daemon's umask must not hide the slot from the tool's uid.
@@ -135,8 +137,10 @@ fn stage_input(
         let hint = format!("put the file at {}", shown.display());
         Ok(Err(Violation::error(Code::InputsMissing, message).hint(hint)))
     };
-    let Some(directory) = &claimed.inputs else {
-        return missing("there is no such directory");
+    let directory = match &claimed.inputs {
+        Inputs::Open(directory) => directory,
+        Inputs::Missing => return missing("there is no such directory"),
+        Inputs::Unusable(why) => return missing(why),
     };
     let file = match open_beneath(directory, input.name(), OFlags::RDONLY) {
         Ok(file) => file,
@@ -153,6 +157,7 @@ fn stage_input(
         let message = format!("input {}: {}: is {kind}", input.name(), shown.display());
         return Ok(Err(Violation::error(Code::SpoolFileKind, message)));
     }
+    make_parents(slot, input.name())?;
     let (sha256, bytes) = copy(file, &slot.join(input.name()), bytes_left)?;
     if bytes > bytes_left {
         let message = format!("input {}: with it the inputs are too large", input.name());
@@ -173,12 +178,24 @@ fn mismatch(input: &Input, found: Sha256) -> Violation {
     Violation::error(Code::InputsMismatch, message).hint(hint)
 }
 
+/// Makes the directories of an input's name below the slot, open to the tool whatever our umask.
+fn make_parents(slot: &Path, name: &str) -> Result<(), SpoolError> {
+    for (at, _) in name.match_indices('/') {
+        let path = slot.join(&name[..at]);
+        match DirBuilder::new().create(&path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(SpoolError::io(&path, "make")(error)),
+        }
+        let opened = fs::set_permissions(&path, Permissions::from_mode(0o755));
+        opened.map_err(SpoolError::io(&path, "open to the tool"))?;
+    }
+    Ok(())
+}
+
 /// Copies at most one buffer more than `bytes_max`, hashing what is written.
 fn copy(from: OwnedFd, to: &Path, bytes_max: u64) -> Result<(Sha256, u64), SpoolError> {
     let copied = || -> io::Result<(Sha256, u64)> {
-        if let Some(parent) = to.parent() {
-            DirBuilder::new().mode(0o755).recursive(true).create(parent)?;
-        }
         let mut copy = OpenOptions::new().write(true).create_new(true).mode(0o444).open(to)?;
         let mut from = File::from(from);
         let mut hash = Sha256Stream::new();
@@ -210,7 +227,8 @@ fn undeclared(
 ) -> Result<Vec<Violation>, SpoolError> {
     let declared: BTreeSet<&str> = inputs.iter().map(Input::name).collect();
     let mut found = Vec::new();
-    list(directory, path, "", 0, &mut found)?;
+    let listing = Dir::read_from(directory).map_err(SpoolError::errno(path, "list"))?;
+    list(directory, listing, "", 0, &mut found);
     found.sort();
     let violation = |name: String| {
         let message = format!("input {name}: is not declared in the front matter");
@@ -224,31 +242,26 @@ fn undeclared(
     Ok(unknown.take(UNDECLARED_MAX).map(violation).collect())
 }
 
-fn list(
-    directory: &OwnedFd,
-    path: &Path,
-    prefix: &str,
-    depth: usize,
-    found: &mut Vec<String>,
-) -> Result<(), SpoolError> {
-    let listing = Dir::read_from(directory).map_err(SpoolError::errno(path, "list"))?;
+/// Names below a directory of somebody else's. What cannot be looked into is a name like any other:
+/// nobody declared it.
+fn list(directory: &OwnedFd, listing: Dir, prefix: &str, depth: usize, found: &mut Vec<String>) {
     for entry in listing {
-        let entry = entry.map_err(SpoolError::errno(path, "list"))?;
-        let name = entry.file_name().to_string_lossy();
-        if name.starts_with('.') {
+        let Ok(entry) = entry else {
+            found.push(format!("{prefix}(unreadable)"));
+            return;
+        };
+        let name = entry.file_name();
+        if name.to_bytes().starts_with(b".") || found.len() > LISTED_MAX {
             continue;
         }
-        let whole = format!("{prefix}{name}");
-        if found.len() > 10_000 {
-            return Ok(());
-        }
-        if entry.file_type() == FileType::Directory && depth < LISTED_DEPTH_MAX {
-            let opened = open_beneath(directory, &name, OFlags::RDONLY | OFlags::DIRECTORY);
-            let inner = opened.map_err(SpoolError::errno(&path.join(&whole), "open"))?;
-            list(&inner, path, &format!("{whole}/"), depth + 1, found)?;
-        } else {
-            found.push(whole);
+        let whole = format!("{prefix}{}", name.to_string_lossy());
+        let inner = (entry.file_type() == FileType::Directory && depth < LISTED_DEPTH_MAX)
+            .then(|| open_beneath(directory, name, OFlags::RDONLY | OFlags::DIRECTORY).ok())
+            .flatten()
+            .and_then(|inner| Some((Dir::read_from(&inner).ok()?, inner)));
+        match inner {
+            Some((listing, inner)) => list(&inner, listing, &format!("{whole}/"), depth + 1, found),
+            None => found.push(whole),
         }
     }
-    Ok(())
 }

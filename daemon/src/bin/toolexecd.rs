@@ -7,6 +7,9 @@
 //! outside a cell. It opens nothing that it was not given by its configuration, reads hostile
 //! directories by handle, and bounds everything before it reads it.
 
+use std::ffi::{OsStr, OsString};
+use std::io::{self, IsTerminal, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,11 +21,15 @@ use spool::{Dropbox, Places, Spool};
 
 const USAGE: &str = "\
 usage: toolexecd --config FILE [--check]
+       toolexecd --help | --version
 
 Runs the requests that are dropped into the spool's approved/ directory, until SIGTERM.
 
   --config FILE   the configuration, usually /etc/toolexec/toolexecd.yaml
-  --check         read the configuration and every file it names, say what is wrong, and exit
+  --check         read the configuration and every file it names, look for the spool's approved/,
+                  say what is wrong, and exit: 0 it is good, 2 it is not
+  --help          print this
+  --version       print the version
 
 example: toolexecd --config /etc/toolexec/toolexecd.yaml --check
 ";
@@ -31,6 +38,7 @@ enum Asked {
     Run(PathBuf),
     Check(PathBuf),
     Help,
+    Version,
 }
 
 fn main() -> ExitCode {
@@ -44,10 +52,8 @@ fn main() -> ExitCode {
     let (path, check) = match asked {
         Asked::Run(path) => (path, false),
         Asked::Check(path) => (path, true),
-        Asked::Help => {
-            print!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
+        Asked::Help => return answer(USAGE),
+        Asked::Version => return answer(concat!("toolexecd ", env!("CARGO_PKG_VERSION"), "\n")),
     };
     let config = match Config::read(&path) {
         Ok(config) => config,
@@ -57,10 +63,14 @@ fn main() -> ExitCode {
         }
     };
     if check {
-        println!("{}: good", path.display());
-        return ExitCode::SUCCESS;
+        return answer(&format!("{}: good\n", path.display()));
     }
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).without_time().init();
+    tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_ansi(wants_colour())
+        .with_target(false)
+        .without_time()
+        .init();
     match serve(config) {
         Ok(()) => ExitCode::SUCCESS,
         Err(halt) => {
@@ -70,19 +80,50 @@ fn main() -> ExitCode {
     }
 }
 
-fn asked(words: impl Iterator<Item = std::ffi::OsString>) -> Result<Asked, String> {
+/// A journal keeps escape sequences as they are; only a terminal understands them.
+fn wants_colour() -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    io::stderr().is_terminal() && !refused
+}
+
+/// Prints what was asked for. Whoever reads may leave early.
+fn answer(text: &str) -> ExitCode {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            eprintln!("toolexecd: stdout: {error}");
+            ExitCode::from(3)
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+fn asked(mut words: impl Iterator<Item = OsString>) -> Result<Asked, String> {
     let (mut config, mut check) = (None, false);
-    let mut words = words;
     while let Some(word) = words.next() {
         match word.to_str() {
             Some("--help" | "-h") => return Ok(Asked::Help),
+            Some("--version" | "-V") => return Ok(Asked::Version),
             Some("--check") => check = true,
-            Some("--config") => config = Some(words.next().ok_or("--config: needs a file")?),
-            _ => return Err(format!("{}: unknown", word.to_string_lossy())),
+            Some("--config") => name_config(&mut config, words.next().unwrap_or_default())?,
+            _ => match word.as_bytes().strip_prefix(b"--config=") {
+                Some(file) => name_config(&mut config, OsStr::from_bytes(file).to_owned())?,
+                None => return Err(format!("{}: unknown", word.to_string_lossy())),
+            },
         }
     }
-    let config = PathBuf::from(config.ok_or("--config: missing")?);
+    let config = config.ok_or("--config: missing")?;
     Ok(if check { Asked::Check(config) } else { Asked::Run(config) })
+}
+
+fn name_config(config: &mut Option<PathBuf>, file: OsString) -> Result<(), String> {
+    if file.is_empty() {
+        return Err("--config: needs a file".to_owned());
+    }
+    match config.replace(PathBuf::from(file)) {
+        None => Ok(()),
+        Some(_) => Err("--config: name one file".to_owned()),
+    }
 }
 
 fn serve(config: Config) -> Result<(), Halt> {
@@ -96,8 +137,9 @@ fn serve(config: Config) -> Result<(), Halt> {
         spool: config.spool.clone(),
         results: config.spool.join("results"),
     };
-    let spool = Spool::open_for_daemon(&places)?;
+    // First, because it makes nothing: a spool that is named wrongly stays as it is.
     let dropbox = Dropbox::open(&config.spool.join("approved"))?;
+    let spool = Spool::open_for_daemon(&places)?;
     let key = ResultKey::open_or_create(&config.state.join("keys"))?;
     let host = Host::new(HostParts {
         spool,

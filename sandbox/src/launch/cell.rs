@@ -5,7 +5,7 @@
 //! If the daemon's connection breaks the cell is killed at once: nothing runs that nobody will record.
 
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::time::{Duration, Instant};
@@ -38,6 +38,8 @@ const READY_TIME_MAX: Duration = Duration::from_secs(120);
 const END_TIME_MAX: Duration = Duration::from_secs(2);
 /// How long collecting may take.
 const COLLECT_TIME_MAX: Duration = Duration::from_secs(120);
+/// Looks in a row that may fail before the tree is ended: a limit nobody can see is no limit.
+const BLIND_LOOKS_MAX: u32 = 20;
 /// Time between two looks at the counters.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 /// First of the uids of cells in system mode; one per slot, owning nothing on the host.
@@ -52,14 +54,15 @@ pub(super) fn run(
     options: &Options,
     plan: Plan,
     evidence: OwnedFd,
-    control: &OwnedFd,
+    control: &mut OwnedFd,
 ) -> Result<(), Failed> {
     let (identity, _uid_lock) = identity(options.mode)?;
     let limits = plan.limits;
     let name = format!("cell-{}", plan.slot.id.as_str());
+    let may_do_without = plan.demands.cgroup_exception && options.allows_cgroup_exception();
     let group = match Group::make(&name, options.cgroup_parent, &limits) {
         Ok(group) => Some(group),
-        Err(_) if plan.demands.cgroup_exception => None,
+        Err(failed) if failed.layer.is_some() && may_do_without => None,
         Err(failed) => return Err(failed),
     };
     let doors = group.as_ref().map_or(Ok(Vec::new()), Group::doors)?;
@@ -81,6 +84,10 @@ pub(super) fn run(
         Fork::Child => {
             let (mode, staging) = (options.mode, options.staging.clone());
             drop(channel);
+            if let Err(failed) = let_go(control) {
+                eprintln!("toolexec-launch: {}", failed.step);
+                std::process::exit(1);
+            }
             // The copy must not run the parent's clean-up: the group is the parent's to remove.
             std::mem::forget(group);
             let channel = inits_channel;
@@ -91,6 +98,14 @@ pub(super) fn run(
     drop((inits_channel, evidence, doors));
     let cell = Cell { cloned, channel, control, limits };
     cell.live_through(options.mode, identity, group)
+}
+
+/// The copy of the launcher must not hold on to the daemon's connection, under either of its numbers.
+fn let_go(control: &mut OwnedFd) -> Result<(), Failed> {
+    let null = File::open("/dev/null").plain_step("open /dev/null")?;
+    nix::unistd::dup2_stdin(&null).plain_step("let the connection go")?;
+    *control = null.into();
+    Ok(())
 }
 
 /// The tool's ids. In system mode a uid that no other running cell has, held by a lock for as long as
@@ -122,7 +137,15 @@ fn identity(mode: Mode) -> Result<(Identity, Option<File>), Failed> {
 /// What holds memory, pids and CPU time to their limits.
 enum Watch {
     Kernel(Group),
-    Sampled(Sampler),
+    /// With the sampler, once init has sent what it samples by.
+    Sampled(Option<Sampler>),
+}
+
+/// How the building ended when nothing went wrong.
+enum Built {
+    Started,
+    /// The daemon did not want to go on.
+    Abandoned,
 }
 
 struct Cell<'a> {
@@ -151,11 +174,15 @@ impl Cell<'_> {
         identity: Identity,
         group: Option<Group>,
     ) -> Result<(), Failed> {
-        let built = self.build(mode, identity, group);
-        let watch = match built {
-            Ok(Some(watch)) => watch,
+        // Made before the tree and let go after it: a group with processes in it cannot be removed.
+        let mut watch = match group {
+            Some(group) => Watch::Kernel(group),
+            None => Watch::Sampled(None),
+        };
+        match self.build(mode, identity, &mut watch) {
+            Ok(Built::Started) => {}
             // The daemon changed its mind or is gone; there is nothing to say and nobody to tell.
-            Ok(None) => {
+            Ok(Built::Abandoned) => {
                 self.kill_and_reap();
                 return Ok(());
             }
@@ -163,8 +190,8 @@ impl Cell<'_> {
                 self.kill_and_reap();
                 return Err(failed);
             }
-        };
-        let ending = self.watch(watch);
+        }
+        let ending = self.watch(&mut watch);
         let frame = FromLauncher::Ended(Box::new(ending)).encode();
         if wire::send(self.control, &frame, &[]).is_err() {
             eprintln!("toolexec-launch: the daemon was gone when the run ended");
@@ -172,13 +199,8 @@ impl Cell<'_> {
         Ok(())
     }
 
-    /// From the clone to `Started`. `None` when the daemon did not want to go on.
-    fn build(
-        &self,
-        mode: Mode,
-        identity: Identity,
-        group: Option<Group>,
-    ) -> Result<Option<Watch>, Failed> {
+    /// From the clone to `Started`.
+    fn build(&self, mode: Mode, identity: Identity, watch: &mut Watch) -> Result<Built, Failed> {
         if mode == Mode::User {
             self.write_maps(identity)?;
             self.tell(ToInit::Mapped)?;
@@ -187,11 +209,10 @@ impl Cell<'_> {
             Woken::Init(FromInit::Ready(confinement), fds) => (confinement, fds),
             other => return self.stopped(other, "build the cell"),
         };
-        let watch = match group {
-            Some(group) => Watch::Kernel(group),
-            None => Watch::Sampled(Sampler::new(fds, &self.limits).plain_step("sample")?),
-        };
-        self.add_limits(&mut confinement, &watch);
+        if let Watch::Sampled(sampler) = watch {
+            *sampler = Some(Sampler::new(fds, &self.limits).plain_step("sample")?);
+        }
+        self.add_limits(&mut confinement, watch);
         wire::send(self.control, &FromLauncher::Ready(confinement).encode(), &[])
             .plain_step("report readiness")?;
         match self.wake(Instant::now() + READY_TIME_MAX) {
@@ -204,16 +225,16 @@ impl Cell<'_> {
         }
         wire::send(self.control, &FromLauncher::Started.encode(), &[])
             .plain_step("report the start")?;
-        Ok(Some(watch))
+        Ok(Built::Started)
     }
 
-    fn stopped(&self, woken: Woken, doing: &str) -> Result<Option<Watch>, Failed> {
+    fn stopped(&self, woken: Woken, doing: &str) -> Result<Built, Failed> {
         let failed = |why: &str| Failed { layer: None, step: format!("{doing}: {why}"), errno: 0 };
         match woken {
             Woken::Init(FromInit::Unable(unable), _) => {
                 Err(Failed { layer: unable.layer, step: unable.step, errno: unable.errno })
             }
-            Woken::DaemonGone => Ok(None),
+            Woken::DaemonGone => Ok(Built::Abandoned),
             Woken::InitGone => Err(failed("the cell's init died")),
             Woken::Nothing => Err(failed("took too long")),
             Woken::Init(..) | Woken::Daemon(_) => Err(failed("somebody spoke out of turn")),
@@ -295,11 +316,12 @@ impl Cell<'_> {
     }
 
     /// From `Started` to the end of init, with every limit held.
-    fn watch(&self, mut watch: Watch) -> Ending {
+    fn watch(&self, watch: &mut Watch) -> Ending {
         let started = Instant::now();
         let wall = Duration::from_millis(self.limits.wall_ms_max);
         let mut ending = Ending::default();
         let mut report = None;
+        let mut blind = 0;
         while report.is_none() {
             let next_look = Instant::now() + LOOK_INTERVAL;
             let over = match self.wake(next_look.min(started + wall)) {
@@ -314,7 +336,21 @@ impl Cell<'_> {
                 }
                 Woken::InitGone => break,
                 Woken::Nothing if started.elapsed() >= wall => Some(Killed::Wall),
-                Woken::Nothing => self.over_limit(&mut watch),
+                Woken::Nothing => match self.over_limit(watch) {
+                    Ok(over) => {
+                        blind = 0;
+                        over
+                    }
+                    // Limits that cannot be watched are not kept: the tree ends.
+                    Err(error) => {
+                        blind += 1;
+                        if blind < BLIND_LOOKS_MAX {
+                            continue;
+                        }
+                        eprintln!("toolexec-launch: watching the limits: {error}");
+                        Some(Killed::Cancelled)
+                    }
+                },
             };
             if let Some(killed) = over {
                 // The wall limit wins a tie with the CPU limit: whoever asks for N seconds of one
@@ -327,31 +363,26 @@ impl Cell<'_> {
         }
         ending.accounting.wall_us = u64::try_from(started.elapsed().as_micros()).ok();
         let let_go = self.wait_for_init(Instant::now() + COLLECT_TIME_MAX);
-        self.close_books(&mut ending, report, &mut watch);
+        self.close_books(&mut ending, report, watch);
         if !let_go {
             eprintln!("toolexec-launch: collecting took too long and was ended");
         }
         ending
     }
 
-    fn over_limit(&self, watch: &mut Watch) -> Option<Killed> {
+    fn over_limit(&self, watch: &mut Watch) -> io::Result<Option<Killed>> {
         let (over_memory, cpu_us) = match watch {
-            Watch::Kernel(group) => {
-                (group.oom_kills().unwrap_or(0) > 0, group.cpu_us().unwrap_or(0))
-            }
-            Watch::Sampled(sampler) => {
-                let over = sampler.over_memory();
-                // A look that failed says nothing about memory; the next is milliseconds away.
-                (over.unwrap_or(false), sampler.cpu_us())
-            }
+            Watch::Kernel(group) => (group.oom_kills()? > 0, group.cpu_us()?),
+            Watch::Sampled(Some(sampler)) => (sampler.over_memory()?, sampler.cpu_us()),
+            Watch::Sampled(None) => return Err(io::Error::other("there is no sampler")),
         };
-        if over_memory {
+        Ok(if over_memory {
             Some(Killed::Memory)
         } else if cpu_us / 1000 >= self.limits.cpu_ms_max {
             Some(Killed::Cpu)
         } else {
             None
-        }
+        })
     }
 
     /// Asks init to end the tree; kills init with everything else if it does not answer in time.
@@ -384,8 +415,10 @@ impl Cell<'_> {
     }
 
     fn reap(&self) {
-        if let Err(errno) = waitpid(Pid::from_raw(self.cloned.pid), Some(WaitPidFlag::__WALL)) {
-            eprintln!("toolexec-launch: reap the cell: {errno}");
+        // Init may have been reaped already by the path that killed it.
+        match waitpid(Pid::from_raw(self.cloned.pid), Some(WaitPidFlag::__WALL)) {
+            Ok(_) | Err(nix::errno::Errno::ECHILD) => {}
+            Err(errno) => eprintln!("toolexec-launch: reap the cell: {errno}"),
         }
     }
 
@@ -398,19 +431,10 @@ impl Cell<'_> {
                 Woken::DaemonGone | Woken::Nothing => break false,
             }
         };
-        if !in_time {
-            self.kill();
-        }
-        self.reap_once();
+        // A second kill of what has ended already does nothing, and without it a wait could last.
+        self.kill();
+        self.reap();
         in_time
-    }
-
-    /// Init may have been reaped already by the path that killed it.
-    fn reap_once(&self) {
-        match waitpid(Pid::from_raw(self.cloned.pid), Some(WaitPidFlag::__WALL)) {
-            Ok(_) | Err(nix::errno::Errno::ECHILD) => {}
-            Err(errno) => eprintln!("toolexec-launch: reap the cell: {errno}"),
-        }
     }
 
     /// Everything that is counted, now that nothing counts any more.
@@ -427,10 +451,11 @@ impl Cell<'_> {
                 group.account(&mut ending.accounting);
                 ending.pids_limit_hit = ending.accounting.pids_refused.unwrap_or(0) > 0;
             }
-            Watch::Sampled(sampler) => {
+            Watch::Sampled(Some(sampler)) => {
                 sampler.account(&mut ending.accounting);
                 ending.pids_limit_hit = sampler.pids_limit_hit();
             }
+            Watch::Sampled(None) => {}
         }
     }
 }

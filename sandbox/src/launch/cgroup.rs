@@ -22,8 +22,11 @@ use super::{Failed, Step};
 use crate::plan::Limits;
 use crate::report::{Accounting, Layer, LimitInForce, LimitName, Mechanism};
 
-/// Period over which processor bandwidth is measured, microseconds (the kernel's default).
-const CPU_PERIOD_US: u64 = 100_000;
+/// Period over which processor bandwidth is measured, microseconds: the kernel's default, or the longest
+/// there is where the share of the default one would be below the least quota, 1 ms.
+fn cpu_period_us(cpu_milli: u32) -> u64 {
+    if cpu_milli < 10 { 1_000_000 } else { 100_000 }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
@@ -43,6 +46,9 @@ pub(super) struct Group {
 
 impl Group {
     /// Makes the cell's groups and sets their limits; fails if one is not in force afterwards.
+    ///
+    /// Only groups that cannot be had at all are a missing layer; limits that cannot be set are a fault
+    /// of their own, which no exception covers.
     pub(super) fn make(name: &str, parent: CgroupParent, limits: &Limits) -> Result<Self, Failed> {
         let layer = Layer::Cgroup;
         let mut group = if is_cgroup2_unified_mode() {
@@ -51,8 +57,8 @@ impl Group {
             Self::make_v1(name).step(layer, "make cgroup v1 groups")?
         };
         // From here on the directories exist, and dropping `group` removes them.
-        group.set(limits).step(layer, "set cgroup limits")?;
-        group.limits_in_force = group.read_back(limits).step(layer, "read cgroup limits back")?;
+        group.set(limits).plain_step("set cgroup limits")?;
+        group.limits_in_force = group.read_back(limits).plain_step("read cgroup limits back")?;
         Ok(group)
     }
 
@@ -75,6 +81,7 @@ impl Group {
             pids: place(Controllers::Pids, "pids")?,
             limits_in_force: Vec::new(),
         };
+        group.directories().into_iter().for_each(|directory| sweep_beside(directory));
         // Whatever is there already is somebody else's, and counts somebody else's tasks.
         if let Some(taken) = group.directories().into_iter().find(|d| d.exists()) {
             let taken = io::Error::other(format!("{}: exists already", taken.display()));
@@ -94,6 +101,7 @@ impl Group {
         if Path::new("/sys/fs/cgroup").join(&path).exists() {
             return Err(io::Error::other(format!("{}: exists already", path.display())));
         }
+        sweep_beside(&Path::new("/sys/fs/cgroup").join(&path));
         let wanted = ["memory", "cpu", "pids"].map(str::to_owned).to_vec();
         Cgroup::new_with_specified_controllers(Box::new(V2::new()), &path, Some(wanted))
             .map_err(io::Error::other)?;
@@ -136,16 +144,18 @@ impl Group {
         if self.memory.join(swap_file).exists() {
             memory.set_memswap_limit(swap).map_err(io::Error::other)?;
         }
-        let quota =
-            i64::from(limits.cpu_milli) * (i64::try_from(CPU_PERIOD_US).unwrap_or(0) / 1000);
+        let period_us = cpu_period_us(limits.cpu_milli);
+        let quota_us = u64::from(limits.cpu_milli) * period_us / 1000;
+        let quota_us = i64::try_from(quota_us).map_err(io::Error::other)?;
         let cpu = CpuController::new(self.cpu.clone(), v2);
-        cpu.set_cfs_quota_and_period(Some(quota), Some(CPU_PERIOD_US)).map_err(io::Error::other)?;
+        // The period first: on v1 the quota that is there must fit the new period.
+        cpu.set_cfs_quota_and_period(None, Some(period_us)).map_err(io::Error::other)?;
+        cpu.set_cfs_quota_and_period(Some(quota_us), None).map_err(io::Error::other)?;
         // One more for the cell's init.
         let pids = MaxValue::Value(i64::from(limits.pids_max) + 1);
         PidController::new(self.pids.clone(), v2).set_pid_max(pids).map_err(io::Error::other)?;
-        if v2 {
-            write(&self.memory.join("memory.oom.group"), "1")?;
-        }
+        // No memory.oom.group: it would take the cell's init along, and with it the tool's exit status
+        // and its files. The launcher sees the kill and ends the tree, as on v1.
         Ok(())
     }
 
@@ -159,7 +169,7 @@ impl Group {
             Version::V1 => number(&self.cpu.join("cpu.cfs_quota_us"))?,
             Version::V2 => first_number(&read(&self.cpu.join("cpu.max"))?)?,
         };
-        let cpu_milli = quota_us * 1000 / CPU_PERIOD_US;
+        let cpu_milli = quota_us * 1000 / cpu_period_us(limits.cpu_milli);
         let pids = number(&self.pids.join("pids.max"))?.saturating_sub(1);
         let table = [
             (LimitName::MemoryBytes, limits.memory_bytes_max, memory),
@@ -255,6 +265,21 @@ impl Drop for Group {
                 }
                 _ => {}
             }
+        }
+    }
+}
+
+/// Removes empty groups that a killed launcher left beside `directory`. A group of the last minute may be
+/// another launcher's that has no process in it yet.
+fn sweep_beside(directory: &Path) {
+    let Some(Ok(beside)) = directory.parent().map(fs::read_dir) else { return };
+    for entry in beside.flatten() {
+        let ours = entry.file_name().to_string_lossy().starts_with("cell-");
+        let made = entry.metadata().and_then(|found| found.modified()).ok();
+        let old = made.and_then(|at| at.elapsed().ok()).is_some_and(|age| age.as_secs() > 60);
+        // One with processes in it is EBUSY and stays.
+        if ours && old && fs::remove_dir(entry.path()).is_ok() {
+            eprintln!("toolexec-launch: {}: left by a killed launcher", entry.path().display());
         }
     }
 }

@@ -24,7 +24,7 @@ const REJECTED_MAX: u32 = 1000;
 /// Walks `/out` and sends what it finds, ending with `Evidence::End`.
 pub(super) fn collect(evidence: &OwnedFd, limits: &Limits) -> io::Result<()> {
     let mut walk = Walk { evidence, limits, files: 0, rejected: 0 };
-    let complete = match nix::fcntl::open("/out", DIRECTORY, Mode::empty()) {
+    let complete = match open_top() {
         Ok(top) => walk.directory(top, &mut Vec::new(), 0)?,
         Err(_) => false,
     };
@@ -39,6 +39,14 @@ const FILE: OFlag = OFlag::O_RDONLY
     .union(OFlag::O_NONBLOCK)
     .union(OFlag::O_NOCTTY)
     .union(OFlag::O_CLOEXEC);
+
+/// `/out` itself; the tool may have closed it to everybody, its owner included.
+fn open_top() -> nix::Result<OwnedFd> {
+    nix::fcntl::open("/out", DIRECTORY, Mode::empty()).or_else(|_| {
+        fchmodat(nix::fcntl::AT_FDCWD, "/out", Mode::S_IRWXU, FchmodatFlags::FollowSymlink)?;
+        nix::fcntl::open("/out", DIRECTORY, Mode::empty())
+    })
+}
 
 struct Walk<'a> {
     evidence: &'a OwnedFd,

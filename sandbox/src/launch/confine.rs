@@ -3,8 +3,8 @@
 //! Every step is final for this process and all it will execute. Nothing here can be undone, and a step
 //! that does not take effect ends the cell before the tool exists.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::Path;
 
 use caps::CapSet;
@@ -34,7 +34,6 @@ pub(super) fn rlimits(limits: &Limits, without_cgroup: bool) -> Result<(), Faile
     // 1 and not 0: a `|pipe` core_pattern ignores 0 and stops at exactly 1 (coredump.c).
     let mut table = vec![
         (Resource::RLIMIT_CORE, 1),
-        (Resource::RLIMIT_NOFILE, u64::from(limits.open_files_max)),
         (Resource::RLIMIT_MEMLOCK, 64 * 1024),
         (Resource::RLIMIT_MSGQUEUE, 800 * 1024),
         (Resource::RLIMIT_RTPRIO, 0),
@@ -54,9 +53,21 @@ pub(super) fn rlimits(limits: &Limits, without_cgroup: bool) -> Result<(), Faile
     Ok(())
 }
 
-/// The limits that this process can read back itself: its open files and its writable mounts.
+/// Limits the tool's open files; in the tool's own process, because descriptors that init has in flight
+/// to the daemon are counted against init's limit.
+pub(super) fn limit_open_files(limits: &Limits) -> io::Result<()> {
+    let value = open_files(limits)?;
+    Ok(setrlimit(Resource::RLIMIT_NOFILE, value, value)?)
+}
+
+fn open_files(limits: &Limits) -> io::Result<u64> {
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    Ok(hard.min(u64::from(limits.open_files_max)))
+}
+
+/// The limits that this process can read back itself: what open files can be, and its writable mounts.
 pub(super) fn own_limits(limits: &Limits) -> Result<Vec<LimitInForce>, Failed> {
-    let (open_files, _) = getrlimit(Resource::RLIMIT_NOFILE).plain_step("read a resource limit")?;
+    let open_files = open_files(limits).plain_step("read a resource limit")?;
     let size_of = |path| {
         let stat = rustix::fs::statvfs(path).plain_step(&format!("read the size of {path}"));
         stat.map(|stat| (stat.f_blocks * stat.f_frsize, stat.f_files))
@@ -185,27 +196,47 @@ pub(super) struct Status {
     pub(super) capabilities: CapabilitySets,
 }
 
-pub(super) fn read_status() -> Result<Status, Failed> {
-    let text = fs::read_to_string("/proc/self/status").plain_step("read /proc/self/status")?;
-    let field = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-        line.map(str::trim).ok_or_else(|| io::Error::other(format!("no {name} line")))
-    };
-    let mask = |name| u64::from_str_radix(field(name)?, 16).map_err(io::Error::other);
-    let read = || -> io::Result<Status> {
-        Ok(Status {
-            seccomp_mode: field("Seccomp")?.parse().map_err(io::Error::other)?,
-            no_new_privs: field("NoNewPrivs")? == "1",
-            capabilities: CapabilitySets {
-                inheritable: mask("CapInh")?,
-                permitted: mask("CapPrm")?,
-                effective: mask("CapEff")?,
-                bounding: mask("CapBnd")?,
-                ambient: mask("CapAmb")?,
-            },
+/// This process's own entries in `/proc`, opened while it may and read when it is confined: a tool
+/// that may not see `/proc` has an init that may not either.
+pub(super) struct Witness {
+    status: File,
+    pub(super) namespaces: Vec<(String, u64)>,
+    pub(super) mounts_sha256: [u8; 32],
+}
+
+impl Witness {
+    pub(super) fn open() -> Result<Self, Failed> {
+        Ok(Self {
+            status: File::open("/proc/self/status").plain_step("open /proc/self/status")?,
+            namespaces: namespaces()?,
+            mounts_sha256: mounts_digest()?,
         })
-    };
-    read().plain_step("read /proc/self/status")
+    }
+
+    /// The state at this moment, whenever the file was opened.
+    pub(super) fn status(&mut self) -> Result<Status, Failed> {
+        let mut text = String::new();
+        self.status.read_to_string(&mut text).plain_step("read /proc/self/status")?;
+        let field = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+            line.map(str::trim).ok_or_else(|| io::Error::other(format!("no {name} line")))
+        };
+        let mask = |name| u64::from_str_radix(field(name)?, 16).map_err(io::Error::other);
+        let read = || -> io::Result<Status> {
+            Ok(Status {
+                seccomp_mode: field("Seccomp")?.parse().map_err(io::Error::other)?,
+                no_new_privs: field("NoNewPrivs")? == "1",
+                capabilities: CapabilitySets {
+                    inheritable: mask("CapInh")?,
+                    permitted: mask("CapPrm")?,
+                    effective: mask("CapEff")?,
+                    bounding: mask("CapBnd")?,
+                    ambient: mask("CapAmb")?,
+                },
+            })
+        };
+        read().plain_step("read /proc/self/status")
+    }
 }
 
 /// Fails unless the kernel itself says that nothing is left to gain.
@@ -226,7 +257,7 @@ pub(super) fn insist(status: &Status) -> Result<(), Failed> {
 }
 
 /// Kind and inode of every namespace of this process.
-pub(super) fn namespaces() -> Result<Vec<(String, u64)>, Failed> {
+fn namespaces() -> Result<Vec<(String, u64)>, Failed> {
     let mut found = Vec::new();
     for kind in ["cgroup", "ipc", "mnt", "net", "pid", "user", "uts"] {
         let link = fs::read_link(format!("/proc/self/ns/{kind}"))
@@ -241,7 +272,7 @@ pub(super) fn namespaces() -> Result<Vec<(String, u64)>, Failed> {
 }
 
 /// SHA-256 of the cell's mount table.
-pub(super) fn mounts_digest() -> Result<[u8; 32], Failed> {
+fn mounts_digest() -> Result<[u8; 32], Failed> {
     let table = fs::read("/proc/self/mountinfo").plain_step("read /proc/self/mountinfo")?;
     Ok(Sha256::digest(&table).into())
 }

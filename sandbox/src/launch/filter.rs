@@ -54,11 +54,10 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_tee, libc::SYS_vmsplice, libc::SYS_sendfile, libc::SYS_copy_file_range,
     libc::SYS_getxattr, libc::SYS_lgetxattr, libc::SYS_fgetxattr, libc::SYS_listxattr,
     libc::SYS_llistxattr, libc::SYS_flistxattr, libc::SYS_memfd_create,
-    // Waiting.
+    // Waiting. No inotify: a watch on what two cells share would tell one of the other.
     libc::SYS_ppoll, libc::SYS_pselect6, libc::SYS_epoll_create1, libc::SYS_epoll_ctl,
     libc::SYS_epoll_pwait, libc::SYS_epoll_pwait2, libc::SYS_eventfd2, libc::SYS_signalfd4,
     libc::SYS_timerfd_create, libc::SYS_timerfd_settime, libc::SYS_timerfd_gettime,
-    libc::SYS_inotify_init1, libc::SYS_inotify_add_watch, libc::SYS_inotify_rm_watch,
     // Time.
     libc::SYS_clock_gettime, libc::SYS_clock_getres, libc::SYS_clock_nanosleep,
     libc::SYS_nanosleep, libc::SYS_gettimeofday, libc::SYS_times, libc::SYS_getitimer,
@@ -73,9 +72,9 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_sched_yield, libc::SYS_sched_getaffinity, libc::SYS_sched_getparam,
     libc::SYS_sched_getscheduler, libc::SYS_sched_get_priority_max,
     libc::SYS_sched_get_priority_min, libc::SYS_sched_getattr, libc::SYS_getpriority,
-    libc::SYS_setpriority, libc::SYS_getrusage, libc::SYS_prctl, libc::SYS_getcpu,
+    libc::SYS_getrusage, libc::SYS_prctl, libc::SYS_getcpu,
     libc::SYS_pidfd_open, libc::SYS_pidfd_send_signal, libc::SYS_restart_syscall,
-    libc::SYS_getrlimit, libc::SYS_prlimit64, libc::SYS_setrlimit, libc::SYS_sysinfo,
+    libc::SYS_getrlimit, libc::SYS_setrlimit, libc::SYS_sysinfo,
     libc::SYS_uname, libc::SYS_getrandom,
     // Signals.
     libc::SYS_rt_sigaction, libc::SYS_rt_sigprocmask, libc::SYS_rt_sigreturn,
@@ -109,7 +108,7 @@ const ALLOWED_HERE: &[libc::c_long] = &[
     libc::SYS_chown, libc::SYS_lchown, libc::SYS_utime, libc::SYS_utimes, libc::SYS_futimesat,
     libc::SYS_dup2, libc::SYS_pipe, libc::SYS_poll, libc::SYS_select, libc::SYS_epoll_create,
     libc::SYS_epoll_wait, libc::SYS_epoll_ctl_old, libc::SYS_eventfd, libc::SYS_signalfd,
-    libc::SYS_inotify_init, libc::SYS_fork, libc::SYS_vfork, libc::SYS_getpgrp, libc::SYS_alarm,
+    libc::SYS_fork, libc::SYS_vfork, libc::SYS_getpgrp, libc::SYS_alarm,
     libc::SYS_pause, libc::SYS_time, libc::SYS_arch_prctl, libc::SYS_getrlimit,
 ];
 #[cfg(not(target_arch = "x86_64"))]
@@ -187,10 +186,11 @@ fn programs(watch: MemoryWatch) -> io::Result<[BpfProgram; 2]> {
         let filter = SeccompFilter::new(rules, otherwise, then, ARCH);
         filter.and_then(BpfProgram::try_from).map_err(io::Error::other)
     };
-    let mut allowed = conditional().map_err(io::Error::other)?;
+    let mut allowed = conditional(watch).map_err(io::Error::other)?;
     for call in ALLOWED.iter().chain(ALLOWED_HERE) {
         if watch == MemoryWatch::Kernel || !UNMAPPED_MEMORY.contains(call) {
-            allowed.insert(*call, Vec::new());
+            // What has conditions keeps them.
+            allowed.entry(*call).or_default();
         }
     }
     let refused = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
@@ -206,7 +206,9 @@ fn errno(code: i32) -> SeccompAction {
 
 /// Calls whose arguments decide. `clone3` is not here: its flags lie in memory, which a filter cannot
 /// read, so it is ENOSYS and libc falls back on `clone`.
-fn conditional() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
+fn conditional(
+    watch: MemoryWatch,
+) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
     use SeccompCmpArgLen::{Dword, Qword};
     use SeccompCmpOp::{Eq, MaskedEq, Ne};
     let word = |value: libc::c_int| u64::from(value.unsigned_abs());
@@ -219,12 +221,27 @@ fn conditional() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::Backend
         SeccompCondition::new(1, Dword, Ne, TIOCSTI)?,
         SeccompCondition::new(1, Dword, Ne, TIOCLINUX)?,
     ])?;
-    Ok(BTreeMap::from([
+    let itself = SeccompCondition::new(0, Dword, Eq, 0)?;
+    // Both ask for nothing but an equal uid, and the cell's init has the tool's.
+    let own_limits = SeccompRule::new(vec![itself.clone()])?;
+    let own_priority = SeccompRule::new(vec![itself, SeccompCondition::new(1, Dword, Eq, 0)?])?;
+    let mut rules = BTreeMap::from([
+        (libc::SYS_prlimit64, vec![own_limits]),
+        (libc::SYS_setpriority, vec![own_priority]),
         (libc::SYS_clone, vec![plain_clone]),
         (libc::SYS_ioctl, vec![terminal_input]),
         (
             libc::SYS_socket,
             vec![family(libc::AF_UNIX)?, family(libc::AF_INET)?, family(libc::AF_INET6)?],
         ),
-    ]))
+    ]);
+    if watch == MemoryWatch::Sampled {
+        // Anonymous memory that is shared counts as nobody's own, so sampling would not see it.
+        let flags = |mask, value| SeccompCondition::new(3, Dword, MaskedEq(mask), word(value));
+        let of_a_file = flags(word(libc::MAP_ANONYMOUS), 0)?;
+        let private = flags(word(libc::MAP_TYPE), libc::MAP_PRIVATE)?;
+        let either = vec![SeccompRule::new(vec![of_a_file])?, SeccompRule::new(vec![private])?];
+        rules.insert(libc::SYS_mmap, either);
+    }
+    Ok(rules)
 }

@@ -18,9 +18,9 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeValLike;
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Gid, Pid, Uid};
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{WaitOptions, wait};
 
 use super::filter::MemoryWatch;
 use super::view::Identity;
@@ -83,8 +83,8 @@ fn prepare(birth: &Birth) -> Result<Streams, Failed> {
     // After joining: from inside, the cell's own group is the root of everything.
     unshare(CloneFlags::CLONE_NEWCGROUP).step(Layer::Namespaces, "unshare the cgroup namespace")?;
     nix::unistd::sethostname("tool-exec").plain_step("set the host name")?;
-    view::build(&birth.plan, &birth.staging, birth.identity)?;
     let sampled = birth.doors.is_empty();
+    view::build(&birth.plan, &birth.staging, birth.identity, sampled)?;
     let sampled_fds = if sampled { sampling_descriptors()? } else { Vec::new() };
     confine::rlimits(&birth.plan.limits, sampled)?;
     if sampled {
@@ -95,22 +95,23 @@ fn prepare(birth: &Birth) -> Result<Streams, Failed> {
     let streams = make_streams(birth)?;
     let limits = confine::own_limits(&birth.plan.limits)?;
     prctl::set_no_new_privs().step(Layer::Capabilities, "set no_new_privs")?;
+    let mut witness = confine::Witness::open()?;
     let landlock = confine::landlock(&birth.plan)?;
     let watch = if sampled { MemoryWatch::Sampled } else { MemoryWatch::Kernel };
     let seccomp_sha256 = filter::load(watch)?;
-    let status = confine::read_status()?;
+    let status = witness.status()?;
     confine::insist(&status)?;
     let confinement = Confinement {
         mode: birth.mode,
         uid: birth.identity.uid,
-        namespaces: confine::namespaces()?,
+        namespaces: witness.namespaces,
         landlock_abi: landlock.abi,
         landlock_handled: landlock.handled,
         seccomp_sha256,
         seccomp_mode: status.seccomp_mode,
         no_new_privs: status.no_new_privs,
         capabilities: status.capabilities,
-        mounts_sha256: confine::mounts_digest()?,
+        mounts_sha256: witness.mounts_sha256,
         limits,
         degraded: if sampled { vec![Layer::Cgroup.word().to_owned()] } else { Vec::new() },
     };
@@ -259,6 +260,7 @@ fn become_tool(plan: &Plan, streams: &Streams) -> io::Result<Infallible> {
     nix::unistd::dup2_stdout(&streams.stdout)?;
     nix::unistd::dup2_stderr(&streams.stderr)?;
     sys::close_on_exec_from(3)?;
+    confine::limit_open_files(&plan.limits)?;
     let word = |text: &[u8]| CString::new(text).map_err(io::Error::other);
     let path = word(plan.runtime.binary.as_os_str().as_bytes())?;
     let argv = plan.argv.iter().map(|w| word(w.as_bytes())).collect::<io::Result<Vec<_>>>()?;
@@ -280,9 +282,15 @@ fn wait_for_tool(birth: &Birth, tool: Pid, children: &SignalFd) -> Result<ToolEn
         }
         let told = waited[0].revents();
         while children.read_signal().plain_step("watch children")?.is_some() {}
-        end = reap(tool, WaitPidFlag::WNOHANG)?;
-        // `Kill`, or the launcher is gone: either way the tree ends now.
+        end = reap(tool, WaitOptions::NOHANG)?;
+        // `Kill`, or the launcher is gone: either way the tree ends now. The frame is taken, or closing
+        // with it unread would look like a failure at the other end.
         if !told.is_empty() {
+            if let Ok(Some((bytes, _))) = wire::receive(&birth.channel)
+                && ToInit::decode(&bytes) != Ok(ToInit::Kill)
+            {
+                eprintln!("toolexec-launch: the launcher spoke out of turn");
+            }
             break;
         }
     }
@@ -291,30 +299,34 @@ fn wait_for_tool(birth: &Birth, tool: Pid, children: &SignalFd) -> Result<ToolEn
         Ok(()) | Err(nix::errno::Errno::ESRCH) => {}
         Err(errno) => return Err(errno).plain_step("kill the tree"),
     }
-    let last = reap(tool, WaitPidFlag::empty())?;
+    let last = reap(tool, WaitOptions::empty())?;
     let unknown = || Failed { layer: None, step: "the tool was never reaped".into(), errno: 0 };
     end.or(last).ok_or_else(unknown)
 }
 
-/// Waits for every child there is (or, with WNOHANG, every one that has ended).
-fn reap(tool: Pid, flags: WaitPidFlag) -> Result<Option<ToolEnd>, Failed> {
+/// Waits for every child there is (or, with NOHANG, every one that has ended), whatever signal it was
+/// cloned with and whatever signal ended it.
+fn reap(tool: Pid, options: WaitOptions) -> Result<Option<ToolEnd>, Failed> {
+    let options = options | WaitOptions::from_bits_retain(libc::__WALL.unsigned_abs());
     let mut end = None;
     loop {
-        let ended = match waitpid(None, Some(flags | WaitPidFlag::__WALL)) {
-            Ok(WaitStatus::Exited(pid, code)) => {
-                (pid, ToolEnd::Exited(u8::try_from(code & 0xff).unwrap_or(u8::MAX)))
-            }
-            Ok(WaitStatus::Signaled(pid, signal, core_dumped)) => {
-                let signal = u8::try_from(signal as i32).unwrap_or(u8::MAX);
-                (pid, ToolEnd::Signaled { signal, core_dumped })
-            }
-            Ok(WaitStatus::StillAlive) | Err(nix::errno::Errno::ECHILD) => return Ok(end),
-            Ok(_) | Err(nix::errno::Errno::EINTR) => continue,
+        let (pid, status) = match wait(options) {
+            Ok(Some(ended)) => ended,
+            Ok(None) | Err(rustix::io::Errno::CHILD) => return Ok(end),
+            Err(rustix::io::Errno::INTR) => continue,
             Err(errno) => return Err(errno).plain_step("reap"),
         };
-        if ended.0 == tool {
-            end = Some(ended.1);
+        if pid.as_raw_nonzero().get() != tool.as_raw() {
+            continue;
         }
+        let small = |number: i32| u8::try_from(number & 0xff).unwrap_or(u8::MAX);
+        // wait(2): bit 7 of the raw status says that a core was dumped.
+        let core_dumped = status.as_raw() & 0x80 != 0;
+        end = match (status.exit_status(), status.terminating_signal()) {
+            (Some(code), _) => Some(ToolEnd::Exited(small(code))),
+            (_, Some(signal)) => Some(ToolEnd::Signaled { signal: small(signal), core_dumped }),
+            _ => end,
+        };
     }
 }
 

@@ -67,6 +67,10 @@ impl<T, E: Into<io::Error>> Step<T> for Result<T, E> {
 /// Runs the launcher on the connection that is its standard input.
 #[must_use]
 pub fn main() -> ExitCode {
+    // Modes are given in full where they matter; the caller's umask must not take from them.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
+    // Whoever ignores SIGCHLD has exec hand that down, and then no child can be waited for.
+    crate::sys::default_sigchld();
     let served = match Options::from_words(std::env::args_os().skip(1)) {
         Ok(Some(options)) => serve(&options),
         Ok(None) => {
@@ -88,7 +92,7 @@ pub fn main() -> ExitCode {
 }
 
 fn serve(options: &Options) -> io::Result<()> {
-    let control = io::stdin().as_fd().try_clone_to_owned()?;
+    let mut control = io::stdin().as_fd().try_clone_to_owned()?;
     options.check_client(control.as_fd())?;
     let Some((bytes, mut fds)) = wire::receive(&control)? else {
         return Ok(());
@@ -102,10 +106,15 @@ fn serve(options: &Options) -> io::Result<()> {
     let (Some(evidence), true) = (fds.pop(), fds.is_empty()) else {
         return Err(io::Error::other("an order comes with exactly one descriptor"));
     };
-    answer(options, plan, evidence, &control)
+    answer(options, plan, evidence, &mut control)
 }
 
-fn answer(options: &Options, plan: Plan, evidence: OwnedFd, control: &OwnedFd) -> io::Result<()> {
+fn answer(
+    options: &Options,
+    plan: Plan,
+    evidence: OwnedFd,
+    control: &mut OwnedFd,
+) -> io::Result<()> {
     let ran = options.check_plan(&plan).and_then(|()| cell::run(options, plan, evidence, control));
     match ran {
         Ok(()) => Ok(()),

@@ -88,6 +88,9 @@ impl Options {
                 options.set(&name, value)?;
             }
         }
+        if root && options.mode == Mode::User {
+            return Err("--mode user: not for root: the tool would have root's uid".into());
+        }
         options.staging = staging.ok_or("--staging: missing; see --help")?;
         if options.mounts_allowed.is_empty() {
             options.mounts_allowed = MOUNTS_BY_DEFAULT.iter().map(PathBuf::from).collect();
@@ -135,6 +138,12 @@ impl Options {
         }
     }
 
+    /// The exception is for people without root on their own machine; behind a unit there are cgroups,
+    /// and a daemon that was taken over must not talk them away.
+    pub(super) fn allows_cgroup_exception(&self) -> bool {
+        self.client_uid.is_none()
+    }
+
     pub(super) fn check_plan(&self, plan: &Plan) -> Result<(), Failed> {
         let limits = &plan.limits;
         let within = limits.memory_bytes_max <= self.memory_bytes_max
@@ -146,6 +155,13 @@ impl Options {
             && limits.memory_bytes_max > 0
             && limits.pids_max > 0
             && limits.open_files_max > 2
+            // tmpfs takes 0 for no limit at all.
+            && limits.out_bytes_max.min(limits.tmp_bytes_max).min(limits.shm_bytes_max) > 0
+            && limits.out_inodes_max > 0
+            && limits.stream_bytes_max > 0
+            && limits.out_bytes_max <= limits.memory_bytes_max
+            && limits.tmp_bytes_max <= limits.memory_bytes_max
+            && limits.shm_bytes_max <= limits.memory_bytes_max
             && plan.demands.landlock_abi_min > 0
             && !plan.argv.is_empty();
         let allowed = |path: &Path| {

@@ -4,19 +4,24 @@
 //! Read from outside, by descriptor; nothing a tool writes ends up in these files but its own name,
 //! which is skipped.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{Dir, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 /// What one look at all processes found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Look {
-    /// Pages that belong to one process alone, summed.
-    pub(super) private_bytes: u64,
-    /// User plus system time of live processes and of those they have waited for, microseconds.
-    pub(super) cpu_us: u64,
+    /// Anonymous pages of each process, summed: too much where processes share pages after a fork,
+    /// and never too little.
+    pub(super) anonymous_bytes: u64,
+    /// User plus system time of each live process by itself, microseconds, by pid.
+    pub(super) own_cpu_us: BTreeMap<u32, u64>,
+    /// The same of processes that live ones have waited for, summed.
+    pub(super) waited_cpu_us: u64,
     /// Processes and threads.
     pub(super) tasks: u64,
 }
@@ -30,16 +35,14 @@ pub(super) fn look(proc_dir: &OwnedFd) -> io::Result<Look> {
         let entry = entry?;
         let Ok(name) = entry.file_name().to_str() else { continue };
         // Pid 1 is our own init.
-        if name == "1" || !name.bytes().all(|b| b.is_ascii_digit()) {
-            continue;
-        }
+        let Some(pid) = name.parse::<u32>().ok().filter(|pid| *pid > 1) else { continue };
         if let Some(statm) = read_small(proc_dir, &format!("{name}/statm"))? {
-            sum.private_bytes += private_pages(&statm) * page_bytes;
+            sum.anonymous_bytes += private_pages(&statm) * page_bytes;
         }
         if let Some(stat) = read_small(proc_dir, &format!("{name}/stat"))? {
-            let (ticks, threads) = ticks_and_threads(&stat);
-            sum.cpu_us += ticks * tick_us;
-            sum.tasks += threads;
+            sum.own_cpu_us.insert(pid, stat_fields(&stat, 14..=15) * tick_us);
+            sum.waited_cpu_us += stat_fields(&stat, 16..=17) * tick_us;
+            sum.tasks += stat_fields(&stat, 20..=20);
         }
     }
     Ok(sum)
@@ -52,7 +55,7 @@ fn read_small(dir: impl AsFd, path: &str) -> io::Result<Option<String>> {
         Err(Errno::NOENT | Errno::SRCH | Errno::ACCESS) => return Ok(None),
         Err(errno) => return Err(errno.into()),
     };
-    let mut bytes = [0; 1024];
+    let mut bytes = [0; 4096];
     match rustix::io::read(&file, &mut bytes) {
         Ok(len) => Ok(Some(String::from_utf8_lossy(&bytes[..len]).into_owned())),
         Err(Errno::SRCH) => Ok(None),
@@ -67,15 +70,36 @@ fn private_pages(statm: &str) -> u64 {
     resident.saturating_sub(numbers.next().unwrap_or(0))
 }
 
-/// proc_pid_stat(5): fields 14 to 17 are times, 20 is threads. The name in field 2 may hold anything,
-/// so counting starts after its last bracket.
-fn ticks_and_threads(stat: &str) -> (u64, u64) {
+/// The sum of some fields of proc_pid_stat(5): 14 and 15 are a process's own times, 16 and 17 those of
+/// the children it has waited for, 20 is threads. The name in field 2 may hold anything, so counting
+/// starts after its last bracket.
+fn stat_fields(stat: &str, fields: RangeInclusive<usize>) -> u64 {
     let after = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let number = |field: usize| {
-        let text = after.split_ascii_whitespace().nth(field - 3);
-        text.and_then(|n| n.parse::<u64>().ok()).unwrap_or(0)
-    };
-    ((14..=17).map(number).sum(), number(20))
+    let numbers = after.split_ascii_whitespace().map(|n| n.parse::<u64>().unwrap_or(0));
+    numbers.skip(fields.start() - 3).take(fields.end() - fields.start() + 1).sum()
+}
+
+/// Anonymous memory of all processes together, each shared page counted once and swapped ones too: exact,
+/// and too slow to ask every few milliseconds. Pages of the tmpfs are counted by their mounts.
+pub(super) fn proportional_bytes(proc_dir: &OwnedFd) -> io::Result<u64> {
+    let mut kib = 0;
+    for entry in Dir::read_from(proc_dir)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().to_str() else { continue };
+        if name == "1" || !name.bytes().all(|b| b.is_ascii_digit()) {
+            continue;
+        }
+        let Some(rollup) = read_small(proc_dir, &format!("{name}/smaps_rollup"))? else {
+            continue;
+        };
+        for line in rollup.lines() {
+            let mut words = line.split_ascii_whitespace();
+            if matches!(words.next(), Some("Pss_Anon:" | "SwapPss:")) {
+                kib += words.next().and_then(|n| n.parse::<u64>().ok()).unwrap_or(0);
+            }
+        }
+    }
+    Ok(kib * 1024)
 }
 
 #[cfg(test)]
@@ -85,8 +109,9 @@ mod tests {
     #[test]
     fn a_name_with_brackets_and_numbers_changes_nothing() {
         let stat = "7 (a) 9 9 9 (b) S 1 7 7 0 -1 4194304 1 2 3 4 10 20 30 40 20 0 5 0 99 1 1";
-        assert_eq!(ticks_and_threads(stat), (100, 5));
-        assert_eq!(ticks_and_threads("garbage"), (0, 0));
+        assert_eq!((stat_fields(stat, 14..=17), stat_fields(stat, 20..=20)), (100, 5));
+        assert_eq!(stat_fields(stat, 16..=17), 70);
+        assert_eq!(stat_fields("garbage", 14..=17), 0);
         assert_eq!(private_pages("1000 300 100 1 0 1 0"), 200);
         assert_eq!(private_pages(""), 0);
     }

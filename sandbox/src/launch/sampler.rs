@@ -4,6 +4,7 @@
 //! processes that nobody waited for is lost. The one named exception of the embedded policy rests on
 //! this; it must never be used where a cgroup can be had.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -21,7 +22,34 @@ pub(super) struct Sampler {
     pids_max: u64,
     memory_peak: u64,
     tasks_peak: u64,
-    cpu_us: u64,
+    cpu: CpuTime,
+}
+
+/// CPU time of a tree whose processes come and go between two looks.
+#[derive(Default)]
+struct CpuTime {
+    /// Of the processes seen last, each by itself.
+    seen_us: BTreeMap<u32, u64>,
+    /// What processes had used when they were seen for the last time.
+    gone_us: u64,
+    total_us: u64,
+}
+
+impl CpuTime {
+    /// Two counts that each miss something: what was seen of every process by itself misses those too
+    /// short to be seen, and what live processes waited for misses orphans. The larger is nearer.
+    fn add(&mut self, own_us: BTreeMap<u32, u64>, waited_us: u64) {
+        for (pid, before) in &self.seen_us {
+            // A pid that is used again begins anew.
+            if own_us.get(pid).is_none_or(|now| now < before) {
+                self.gone_us += before;
+            }
+        }
+        let own: u64 = own_us.values().sum();
+        self.seen_us = own_us;
+        // It never counts backwards.
+        self.total_us = self.total_us.max(self.gone_us + own).max(own + waited_us);
+    }
 }
 
 impl Sampler {
@@ -38,27 +66,32 @@ impl Sampler {
             pids_max: u64::from(limits.pids_max),
             memory_peak: 0,
             tasks_peak: 0,
-            cpu_us: 0,
+            cpu: CpuTime::default(),
         })
     }
 
     /// One look. True when memory is over its limit.
     pub(super) fn over_memory(&mut self) -> io::Result<bool> {
-        let Look { private_bytes, cpu_us, tasks } = procfs::look(&self.proc_dir)?;
-        let mut memory = private_bytes;
+        let Look { anonymous_bytes, own_cpu_us, waited_cpu_us, tasks } =
+            procfs::look(&self.proc_dir)?;
+        let mut in_mounts = 0;
         for mount in &self.memory_mounts {
             let stat = fstatvfs(mount)?;
-            memory += stat.f_blocks.saturating_sub(stat.f_bfree) * stat.f_frsize;
+            in_mounts += stat.f_blocks.saturating_sub(stat.f_bfree) * stat.f_frsize;
+        }
+        let mut memory = anonymous_bytes + in_mounts;
+        if memory > self.memory_bytes_max {
+            // The cheap sum counts a page once for each process that forked with it.
+            memory = procfs::proportional_bytes(&self.proc_dir)? + in_mounts;
         }
         self.memory_peak = self.memory_peak.max(memory);
         self.tasks_peak = self.tasks_peak.max(tasks);
-        // Time of processes that have gone is not in the sum any more; it never counts backwards.
-        self.cpu_us = self.cpu_us.max(cpu_us);
+        self.cpu.add(own_cpu_us, waited_cpu_us);
         Ok(memory > self.memory_bytes_max)
     }
 
     pub(super) fn cpu_us(&self) -> u64 {
-        self.cpu_us
+        self.cpu.total_us
     }
 
     /// A fork that was refused leaves no trace; having stood at the limit is the next best witness.
@@ -87,4 +120,22 @@ impl Sampler {
 
 fn limit(name: LimitName, mechanism: Mechanism, asked: u64, in_force: u64) -> LimitInForce {
     LimitInForce { name, mechanism, asked, in_force }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_of_what_is_gone_stays() {
+        let mut cpu = CpuTime::default();
+        cpu.add(BTreeMap::from([(2, 100), (3, 50)]), 0);
+        assert_eq!(cpu.total_us, 150);
+        cpu.add(BTreeMap::from([(2, 110)]), 0);
+        assert_eq!(cpu.total_us, 160, "3 is gone, and nobody waited for it");
+        cpu.add(BTreeMap::from([(2, 10)]), 0);
+        assert_eq!(cpu.total_us, 170, "another process has its pid");
+        cpu.add(BTreeMap::from([(2, 10)]), 500);
+        assert_eq!(cpu.total_us, 510, "it waited for what was never seen");
+    }
 }

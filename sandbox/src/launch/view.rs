@@ -30,6 +30,7 @@ const NO_LINKS: u64 = libc::MOUNT_ATTR_NOSYMFOLLOW;
 
 /// The device nodes of the cell, bound from the host: mknod is not allowed in a user namespace.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+const LOADER_CACHE: &str = "/etc/ld.so.cache";
 /// Where merged-/usr hosts have links in the root directory.
 const ROOT_LINKS: [&str; 6] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 
@@ -41,14 +42,20 @@ pub(super) struct Identity {
 }
 
 /// Builds the cell's root and makes it the root of this process.
-pub(super) fn build(plan: &Plan, staging: &Path, identity: Identity) -> Result<(), Failed> {
+pub(super) fn build(
+    plan: &Plan,
+    staging: &Path,
+    identity: Identity,
+    sampled: bool,
+) -> Result<(), Failed> {
     let layer = Layer::Mounts;
     let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
     mount_change("/", private).step(layer, "make mounts private")?;
     // Everything of the host is opened before the new root is mounted over the staging directory.
     let inputs = input_tree(staging, &plan.slot)?;
     let runtime = runtime_trees(&plan.runtime.mounts)?;
-    let devices = device_trees()?;
+    let devices = device_trees(sampled)?;
+    let loader_cache = loader_cache()?;
     let base = staging;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("tmpfs", base, "tmpfs", flags, c"size=1m,nr_inodes=1k,mode=0755")
@@ -68,6 +75,11 @@ pub(super) fn build(plan: &Plan, staging: &Path, identity: Identity) -> Result<(
     }
     device_links(base)?;
     account_files(base, identity)?;
+    if let Some(tree) = loader_cache {
+        let place = below(base, Path::new(LOADER_CACHE));
+        make_file(&place, b"")?;
+        attach(&tree, &place)?;
+    }
     attach(&inputs, &base.join("in"))?;
     writable_mounts(base, plan, identity)?;
     let proc_flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -115,10 +127,11 @@ fn runtime_trees(mounts: &[PathBuf]) -> Result<Vec<(OwnedFd, PathBuf)>, Failed> 
     mounts.iter().map(|path| Ok((host_tree(path, attributes)?, path.clone()))).collect()
 }
 
-fn device_trees() -> Result<Vec<(OwnedFd, &'static str)>, Failed> {
+/// A shared mapping of /dev/zero is memory that sampling cannot see.
+fn device_trees(sampled: bool) -> Result<Vec<(OwnedFd, &'static str)>, Failed> {
     let attributes = NO_SETUID | NO_EXEC;
     let tree = |name| Ok((host_tree(&Path::new("/dev").join(name), attributes)?, name));
-    DEVICES.into_iter().map(tree).collect()
+    DEVICES.into_iter().filter(|name| !(sampled && *name == "zero")).map(tree).collect()
 }
 
 fn attach(tree: &OwnedFd, target: &Path) -> Result<(), Failed> {
@@ -186,6 +199,15 @@ fn account_files(base: &Path, Identity { uid, gid }: Identity) -> Result<(), Fai
     make_file(&etc.join("hosts"), b"127.0.0.1 localhost\n::1 localhost\n")?;
     make_file(&etc.join("nsswitch.conf"), b"passwd: files\ngroup: files\nhosts: files\n")?;
     make_link("/usr/share/zoneinfo/Etc/UTC", &etc.join("localtime"))
+}
+
+/// Where the host's loader finds libraries that lie in no default directory.
+fn loader_cache() -> Result<Option<OwnedFd>, Failed> {
+    let path = Path::new(LOADER_CACHE);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    host_tree(path, READ_ONLY | NO_SETUID | NO_DEVICES | NO_EXEC).map(Some)
 }
 
 fn writable_mounts(base: &Path, plan: &Plan, identity: Identity) -> Result<(), Failed> {
