@@ -5,18 +5,36 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use spool::Dropbox;
+use spool::{Dropbox, Waiting};
 
 use crate::failure::Failure;
 use crate::options::{Format, List};
+use crate::output;
 
 const PACKAGED_SPOOL: &str = "/var/spool/toolexec";
+
+/// What is known of a request without having verified anything.
+enum State {
+    Waiting,
+    /// The outcome that the record names.
+    Done(String),
+    Unreadable,
+}
+
+impl State {
+    fn word(&self) -> &str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Done(outcome) => outcome,
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
 
 /// One line of the list.
 struct Row {
     request_id: String,
-    /// `waiting`, or the outcome that the record names.
-    state: String,
+    state: State,
     result_id: Option<String>,
     created_utc: Option<String>,
     path: PathBuf,
@@ -24,55 +42,98 @@ struct Row {
 
 pub(crate) fn list(asked: &List) -> Result<ExitCode, Failure> {
     let place = place(asked)?;
-    let mut rows = Vec::new();
-    let approved = place.join("approved");
-    if approved.is_dir() {
-        rows.extend(waiting(&approved)?);
+    let mut looks = vec![waiting(&place.join("approved"))];
+    if !asked.waiting {
+        looks.push(done(&place.join("results")));
     }
-    let results = place.join("results");
-    if !asked.waiting && results.is_dir() {
-        rows.extend(done(&results)?);
+    let mut rows = Vec::new();
+    let (mut seen, mut unseen) = (0, Vec::new());
+    for look in looks {
+        match look {
+            Ok(found) => {
+                seen += 1;
+                rows.extend(found);
+            }
+            Err(failure) => unseen.push(failure),
+        }
+    }
+    // Who may not see the one directory may still see the other; but an answer there must be.
+    let last = if seen == 0 { unseen.pop() } else { None };
+    for failure in &unseen {
+        output::note(format_args!("{failure}; what is there is not listed"));
+    }
+    if let Some(failure) = last {
+        return Err(failure);
     }
     for row in &rows {
         match asked.format {
-            Format::Human => print_human(row),
-            Format::Json => print_json(row),
+            Format::Human => print_human(row)?,
+            Format::Json => print_json(row)?,
         }
     }
     if rows.is_empty() && asked.format == Format::Human {
-        println!("{}: nothing", place.display());
+        output::line(format_args!("{}: nothing", place.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn place(asked: &List) -> Result<PathBuf, Failure> {
     if let Some(spool) = &asked.spool {
-        if !spool.is_dir() {
-            return Err(Failure::Said(format!("{}: no such directory", spool.display())));
-        }
-        return Ok(spool.clone());
+        return named(spool, "spool", "--spool", &["approved", "results"]);
     }
     let packaged = Path::new(PACKAGED_SPOOL);
     if asked.state.dir.is_none() && packaged.is_dir() {
         return Ok(packaged.to_owned());
     }
-    asked.state.path()
+    let state = asked.state.path()?;
+    match &asked.state.dir {
+        Some(_) => named(&state, "state", "--state", &["results", "keys", "ledger"]),
+        // Whoever has never run anything has no state, and that is no mistake.
+        None => Ok(state),
+    }
+}
+
+/// A directory that was typed: it must look like what it is said to be.
+fn named(path: &Path, what: &str, option: &str, parts: &[&str]) -> Result<PathBuf, Failure> {
+    let found = fs::metadata(path).map_err(Failure::io(path))?;
+    if !found.is_dir() {
+        return Err(Failure::Said(format!("{}: is no directory", path.display())));
+    }
+    for part in parts {
+        let part = path.join(part);
+        if part.try_exists().map_err(Failure::io(&part))? {
+            return Ok(path.to_owned());
+        }
+    }
+    Err(Failure::Said(format!(
+        "{}: is no {what}: none of {}/ is in it; name one with {option}",
+        path.display(),
+        parts.join("/, ")
+    )))
 }
 
 fn waiting(approved: &Path) -> Result<Vec<Row>, Failure> {
-    let names = Dropbox::open(approved)?.waiting()?;
-    let row = |name: String| Row {
-        request_id: name.strip_suffix(".md").unwrap_or(&name).to_owned(),
-        state: "waiting".to_owned(),
-        result_id: None,
-        created_utc: None,
-        path: approved.join(&name),
+    if !approved.is_dir() {
+        return Ok(Vec::new());
+    }
+    let row = |waiting: Waiting| {
+        let name = waiting.name();
+        Row {
+            request_id: name.strip_suffix(".md").unwrap_or(name).to_owned(),
+            state: State::Waiting,
+            result_id: None,
+            created_utc: None,
+            path: approved.join(name),
+        }
     };
-    Ok(names.into_iter().map(row).collect())
+    Ok(Dropbox::open(approved)?.waiting()?.into_iter().map(row).collect())
 }
 
 fn done(results: &Path) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
+    if !results.is_dir() {
+        return Ok(rows);
+    }
     for entry in fs::read_dir(results).map_err(Failure::io(results))? {
         let path = entry.map_err(Failure::io(results))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -82,14 +143,14 @@ fn done(results: &Path) -> Result<Vec<Row>, Failure> {
         rows.push(match records::summary(&path) {
             Some(said) => Row {
                 request_id: said.request_id,
-                state: said.outcome,
+                state: State::Done(said.outcome),
                 result_id: Some(said.result_id),
                 created_utc: Some(said.created_utc),
                 path,
             },
             None => Row {
                 request_id: "unknown".to_owned(),
-                state: "unreadable".to_owned(),
+                state: State::Unreadable,
                 result_id: Some(name),
                 created_utc: None,
                 path,
@@ -100,24 +161,23 @@ fn done(results: &Path) -> Result<Vec<Row>, Failure> {
     Ok(rows)
 }
 
-fn print_human(row: &Row) {
+fn print_human(row: &Row) -> Result<(), Failure> {
     let text = |text: &str| validator::escape_line(text);
-    println!(
+    output::line(format_args!(
         "{:<20}  {:<17}  {}  {}",
         text(row.created_utc.as_deref().unwrap_or("-")),
-        text(&row.state),
+        text(row.state.word()),
         text(&row.request_id),
         text(row.result_id.as_deref().unwrap_or("-")),
-    );
+    ))
 }
 
-fn print_json(row: &Row) {
-    let object = serde_json::json!({
+fn print_json(row: &Row) -> Result<(), Failure> {
+    output::line(serde_json::json!({
         "request_id": row.request_id,
-        "state": row.state,
+        "state": row.state.word(),
         "result_id": row.result_id,
         "created_utc": row.created_utc,
-        "path": row.path,
-    });
-    println!("{object}");
+        "path": output::path(&row.path),
+    }))
 }

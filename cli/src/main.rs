@@ -12,6 +12,7 @@ mod keys;
 mod lint;
 mod list;
 mod options;
+mod output;
 mod policy;
 mod promote;
 mod run;
@@ -19,6 +20,7 @@ mod show;
 mod state;
 mod verify;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use failure::Failure;
@@ -29,10 +31,18 @@ fn main() -> ExitCode {
         Ok(options) => options,
         Err(code) => return code,
     };
+    // What the libraries warn of: leftovers that could not be removed, room that was used up.
+    tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::WARN)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false)
+        .without_time()
+        .init();
     match act(options.command) {
         Ok(code) => code,
         Err(failure) => {
-            eprintln!("toolexec: {failure}");
+            output::note(failure);
             ExitCode::from(3)
         }
     }

@@ -1,34 +1,38 @@
 //! What may be typed. One definition for each command: parser and help come from it.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::output;
+
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&str; 21] = [
-    "ais",
-    "approve",
-    "cancel",
-    "completions",
-    "doctor",
-    "draft",
-    "explain",
-    "gate",
-    "gc",
-    "hold",
-    "log",
-    "mcp",
-    "permission",
-    "reject",
-    "release",
-    "replay",
-    "review",
-    "show",
-    "status",
-    "wait",
-    "watch",
+const NOT_BUILT_YET: [&[&str]; 22] = [
+    &["ais"],
+    &["approve"],
+    &["cancel"],
+    &["completions"],
+    &["doctor"],
+    &["draft"],
+    &["explain"],
+    &["gate"],
+    &["gc"],
+    &["hold"],
+    &["keys", "rotate"],
+    &["log"],
+    &["mcp"],
+    &["permission"],
+    &["reject"],
+    &["release"],
+    &["replay"],
+    &["review"],
+    &["show"],
+    &["status"],
+    &["wait"],
+    &["watch"],
 ];
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
@@ -74,7 +78,8 @@ pub(crate) enum Format {
 Example: toolexec run TR-20260209-160501Z-python-stats.md --results ./results
 
 You are the approver: read the request first. Exits 0 if the tool ended well, 1 if it ended
-otherwise, 2 if the request was refused, 3 if there was no cell or nobody knows the end.
+otherwise or its record does not verify, 2 if the request was refused, 3 if there was no cell or
+nobody knows the end.
 With --format json the last line of stdout is one object:
 {\"result_id\",\"outcome\",\"exit_code\",\"record\",\"verified\"}.")]
 pub(crate) struct Run {
@@ -209,6 +214,7 @@ pub(crate) enum KeysAct {
 }
 
 #[derive(Args)]
+#[command(after_help = "Example: toolexec keys init --state ./state")]
 pub(crate) struct KeysInit {
     #[command(flatten)]
     pub(crate) state: StateOption,
@@ -231,6 +237,7 @@ pub(crate) enum KeyName {
 }
 
 #[derive(Args)]
+#[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]
 pub(crate) struct KeysShow {
     #[arg(long, value_enum, default_value = "allowed-signers")]
     pub(crate) format: KeyFormat,
@@ -250,8 +257,10 @@ pub(crate) struct Policy {
 #[derive(Subcommand)]
 pub(crate) enum PolicyAct {
     /// Check a policy file: every problem at once
+    #[command(after_help = "Example: toolexec policy check my-policy.yaml")]
     Check { file: PathBuf },
     /// Print a policy that comes with the program: embedded or standard
+    #[command(after_help = "Example: toolexec policy show embedded > my-policy.yaml")]
     Show { name: String },
 }
 
@@ -259,25 +268,39 @@ impl Options {
     /// Parses what was typed, or prints why not (or the help) and gives the exit code.
     pub(crate) fn from_arguments() -> Result<Self, ExitCode> {
         Self::try_parse().map_err(|error| {
-            if let Some(name) = not_built_yet(&error) {
-                eprintln!(
-                    "toolexec: '{name}' is not built yet; this version has run, lint, verify, \
-                     promote, list, keys and policy"
-                );
+            let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
+            if let Some(words) = not_built_yet(&error, &typed) {
+                output::note(format_args!(
+                    "'{}' is not built yet; this version has run, lint, verify, promote, list, \
+                     keys init, keys show, policy check and policy show",
+                    words.join(" ")
+                ));
                 return ExitCode::from(3);
             }
-            let printed = error.print();
-            let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            ExitCode::from(if asked && printed.is_ok() { 0 } else { 3 })
+            if !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+                // It goes to stderr: where that is closed, the exit code alone has to do.
+                error.print().unwrap_or_default();
+                return ExitCode::from(3);
+            }
+            match output::settle(error.print()) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(failure) => {
+                    output::note(failure);
+                    ExitCode::from(3)
+                }
+            }
         })
     }
 }
 
-fn not_built_yet(error: &clap::Error) -> Option<String> {
-    match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(name)) if NOT_BUILT_YET.contains(&name.as_str()) => {
-            Some(name.clone())
-        }
-        _ => None,
+/// The command that was meant. A word counts in its own place only: `keys review` is a mistake.
+fn not_built_yet(error: &clap::Error, typed: &[OsString]) -> Option<&'static [&'static str]> {
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return None;
     }
+    // `toolexec help review` asks for the same.
+    let typed = typed.strip_prefix(&[OsString::from("help")]).unwrap_or(typed);
+    NOT_BUILT_YET.into_iter().find(|words| {
+        typed.len() >= words.len() && words.iter().zip(typed).all(|(word, typed)| typed == word)
+    })
 }

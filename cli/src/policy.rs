@@ -6,23 +6,25 @@ use daemon::config::{ConfigError, read_policy};
 
 use crate::failure::Failure;
 use crate::options::{Policy, PolicyAct};
+use crate::output;
 
 pub(crate) fn policy(asked: &Policy) -> Result<ExitCode, Failure> {
     match &asked.act {
         PolicyAct::Check { file } => match read_policy(file) {
             Ok(policy) => {
-                println!("{}: good: policy {} {}", file.display(), policy.name(), policy.sha256());
+                let (file, name, sha256) = (file.display(), policy.name(), policy.sha256());
+                output::line(format_args!("{file}: good: policy {name} {sha256}"))?;
                 Ok(ExitCode::SUCCESS)
             }
             Err(ConfigError::Policy(error)) => {
-                println!("{error}");
+                output::line(error)?;
                 Ok(ExitCode::from(2))
             }
             Err(error) => Err(error.into()),
         },
         PolicyAct::Show { name } => match policies::Policy::shipped_text(name) {
             Some(text) => {
-                print!("{text}");
+                output::text(text)?;
                 Ok(ExitCode::SUCCESS)
             }
             None => Err(Failure::Said(format!(

@@ -6,43 +6,63 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use daemon::{Host, HostParts, Told, config, find_launcher};
+use daemon::{Halt, Host, HostParts, Told, config, find_launcher};
 use policies::Policy;
 use records::{ResultKey, Trust, Verified};
 use sandbox::client::Launcher;
 use sandbox::outcome::Outcome;
-use spool::{Places, Spool};
+use spool::{Places, Spool, SpoolError};
 
 use crate::failure::Failure;
 use crate::options::{Format, Run};
+use crate::output;
 use crate::show;
+use crate::state::{named_directory, open_document};
 
 pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
+    // What was typed wrongly is told before a state is made or anything is claimed.
+    open_document(&asked.request)?;
+    let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
     let mut host = open_host(asked)?;
     for id in host.recover()? {
-        eprintln!("toolexec: an earlier run was interrupted; its record is {id}");
+        output::note(format_args!("an earlier run was interrupted; its record is {id}"));
     }
     let interrupted = watch_signals()?;
     let told = host.run_file(
         &asked.request,
-        asked.inputs.as_deref(),
+        inputs.as_deref(),
         rustix::process::geteuid().as_raw(),
         &mut || interrupted.load(Ordering::Relaxed),
-    )?;
-    let trust = Trust::from_key(&host.key().public());
-    let verified = records::verify(told.receipt.path(), &trust);
-    if let Err(faults) = &verified {
-        for fault in faults {
-            eprintln!("toolexec: {fault}");
+    );
+    let told = match told {
+        Ok(told) => told,
+        Err(Halt::Spool(SpoolError::TooLarge { path, bytes_max })) if path == asked.request => {
+            output::aside(show::violation(&asked.request, &show::too_large(bytes_max)));
+            return Ok(ExitCode::from(2));
+        }
+        Err(halt) => return Err(halt.into()),
+    };
+    report_trouble(&asked.request, &told);
+    let verified = verify(&host, told.receipt.path());
+    match asked.format {
+        Format::Human => print_human(&told, verified.as_ref())?,
+        Format::Json => print_json(&told, verified.is_some())?,
+    }
+    Ok(exit_code(told.outcome, verified.is_some()))
+}
+
+/// Looks at the record as any reader would; what is wrong with it goes to stderr.
+fn verify(host: &Host, record: &Path) -> Option<Verified> {
+    match records::verify(record, &Trust::from_key(&host.key().public())) {
+        Ok(verified) => Some(verified),
+        Err(faults) => {
+            output::note(format_args!("{}: the record does not verify", record.display()));
+            for fault in faults {
+                output::note(fault);
+            }
+            None
         }
     }
-    let verified = verified.ok();
-    report_trouble(&asked.request, &told);
-    match asked.format {
-        Format::Human => print_human(&told, verified.as_ref()),
-        Format::Json => print_json(&told, verified.is_some()),
-    }
-    Ok(exit_code(told.outcome))
 }
 
 fn open_host(asked: &Run) -> Result<Host, Failure> {
@@ -78,50 +98,50 @@ fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
 /// What is wrong goes to stderr in both formats.
 fn report_trouble(request: &Path, told: &Told) {
     for violation in &told.violations {
-        eprintln!("{}", show::violation(request, violation));
+        output::aside(show::violation(request, violation));
     }
     if let Some(reason) = &told.reason {
-        eprintln!("toolexec: {}: {}", request.display(), validator::escape_line(reason));
+        output::note(format_args!("{}: {}", request.display(), validator::escape_line(reason)));
     }
     if !told.degraded.is_empty() {
-        eprintln!(
-            "toolexec: ran without {}, a named exception of the policy: no cgroup can be written \
-             here, so limits were kept by rlimits and by sampling",
+        output::note(format_args!(
+            "ran without {}, a named exception of the policy: no cgroup can be written here, so \
+             limits were kept by rlimits and by sampling",
             told.degraded.join(", ")
-        );
+        ));
     }
 }
 
-fn print_human(told: &Told, verified: Option<&Verified>) {
-    println!("outcome    {}", told.outcome);
-    println!("exit code  {}", told.exit_code);
-    println!("record     {}", told.receipt.path().display());
+fn print_human(told: &Told, verified: Option<&Verified>) -> Result<(), Failure> {
+    output::line(format_args!("outcome    {}", told.outcome))?;
+    output::line(format_args!("exit code  {}", told.exit_code))?;
+    output::line(format_args!("record     {}", told.receipt.path().display()))?;
     match verified {
-        Some(verified) => println!(
+        Some(verified) => output::line(format_args!(
             "verified   {} files re-hashed, signed by {} {}",
             verified.files_rehashed(),
             verified.signer_principal(),
             verified.signer_fingerprint()
-        ),
-        None => println!("verified   no"),
+        )),
+        None => output::line("verified   no"),
     }
 }
 
-fn print_json(told: &Told, verified: bool) {
-    let object = serde_json::json!({
+fn print_json(told: &Told, verified: bool) -> Result<(), Failure> {
+    output::line(serde_json::json!({
         "result_id": told.receipt.result_id().as_str(),
         "outcome": told.outcome.word(),
         "exit_code": told.exit_code,
-        "record": told.receipt.path(),
+        "record": output::path(told.receipt.path()),
         "verified": verified,
-    });
-    println!("{object}");
+    }))
 }
 
-/// 0 for `ok`; 1 for a run that ended otherwise; 2 for `refused`; 3 where nothing ran or nobody knows.
-fn exit_code(outcome: Outcome) -> ExitCode {
+/// 0 for `ok` with a record that verified; 1 for a run that ended otherwise; 2 for `refused`; 3 where
+/// nothing ran or nobody knows.
+fn exit_code(outcome: Outcome, verified: bool) -> ExitCode {
     ExitCode::from(match outcome {
-        Outcome::Ok => 0,
+        Outcome::Ok if verified => 0,
         Outcome::Refused => 2,
         Outcome::SetupError | Outcome::Indeterminate => 3,
         _ => 1,

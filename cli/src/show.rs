@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use validator::{Severity, Violation, escape_line};
+use validator::{Code, Severity, Violation, escape_line};
 
 /// One violation, in the manner of compilers.
 pub(crate) fn violation(file: &Path, violation: &Violation) -> String {
@@ -11,17 +11,19 @@ pub(crate) fn violation(file: &Path, violation: &Violation) -> String {
         (line, 0) => format!("{}:{line}", file.display()),
         (line, column) => format!("{}:{line}:{column}", file.display()),
     };
-    let severity = match violation.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    };
-    let code = violation.code.as_str();
+    let (severity, code) = (violation.severity.as_str(), violation.code.as_str());
     let mut text = format!("{place}: {severity}[{code}]: {}", escape_line(&violation.message));
     if let Some(hint) = &violation.hint {
         text.push_str("\n  hint: ");
         text.push_str(&escape_line(hint));
     }
     text
+}
+
+/// What is said of a file that is not read because of its size.
+pub(crate) fn too_large(bytes_max: u64) -> Violation {
+    let message = format!("file: larger than {bytes_max} bytes, the limit");
+    Violation::error(Code::TextTooLarge, message)
 }
 
 /// How many of each, in words.

@@ -1,9 +1,12 @@
-//! Where one user's embedded state is, and what may be read from it.
+//! Where one user's embedded state is, and what is read from the paths that a person typed.
 
 use std::env;
-use std::fs::File;
+use std::fs::{self, File, FileType};
 use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
 
 use crate::failure::Failure;
 use crate::options::StateOption;
@@ -12,6 +15,9 @@ impl StateOption {
     /// The state directory: as typed, else by the XDG base directory rules.
     pub(crate) fn path(&self) -> Result<PathBuf, Failure> {
         if let Some(dir) = &self.dir {
+            if dir.as_os_str().is_empty() {
+                return Err(Failure::Said("--state: name a directory".into()));
+            }
             return std::path::absolute(dir).map_err(Failure::io(dir));
         }
         let absolute =
@@ -24,10 +30,49 @@ impl StateOption {
     }
 }
 
-/// Reads at most `bytes_max` bytes of a file.
+/// Where a directory really is that an option names. Links are the person's own to follow.
+pub(crate) fn named_directory(option: &str, path: &Path) -> Result<PathBuf, Failure> {
+    let wrong = |why: &str| Failure::Said(format!("{option} {}: {why}", path.display()));
+    let real = fs::canonicalize(path).map_err(|error| wrong(&error.to_string()))?;
+    if real.is_dir() { Ok(real) } else { Err(wrong("is no directory")) }
+}
+
+/// Opens a document that a person named. Nothing but a regular file is waited for: a FIFO might never
+/// end.
+pub(crate) fn open_document(path: &Path) -> Result<File, Failure> {
+    let kind = |kind: &str| Failure::Said(format!("{}: is {kind}; name a file", path.display()));
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(rustix::io::Errno::NXIO) => return Err(kind("a socket")),
+        Err(errno) => return Err(Failure::io(path)(errno.into())),
+    };
+    match file.metadata().map_err(Failure::io(path))?.file_type() {
+        found if found.is_file() => Ok(file),
+        found => Err(kind(kind_of(found))),
+    }
+}
+
+fn kind_of(found: FileType) -> &'static str {
+    match found {
+        found if found.is_dir() => "a directory",
+        found if found.is_fifo() => "a FIFO",
+        _ => "a device",
+    }
+}
+
+/// Reads a document of at most `bytes_max` bytes.
+pub(crate) fn read_document(path: &Path, bytes_max: usize) -> Result<Vec<u8>, Failure> {
+    read(open_document(path)?, path, bytes_max)
+}
+
+/// Reads at most `bytes_max` bytes of a file or a pipe: keys are often typed as `<(command)`.
 pub(crate) fn read_file(path: &Path, bytes_max: usize) -> Result<Vec<u8>, Failure> {
+    read(File::open(path).map_err(Failure::io(path))?, path, bytes_max)
+}
+
+fn read(file: File, path: &Path, bytes_max: usize) -> Result<Vec<u8>, Failure> {
     let most = u64::try_from(bytes_max).unwrap_or(u64::MAX);
-    let file = File::open(path).map_err(Failure::io(path))?;
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes).map_err(Failure::io(path))?;
     if bytes.len() > bytes_max {

@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use policies::{Approved, Decision, Evidence, Submission, authorise};
+use records::Subject;
 use sandbox::client::{BuildError, ReadyCell};
 use sandbox::outcome::Outcome;
 use sandbox::report::{Confinement, Finished, Layer};
 use spool::{
-    BeginError, Claimed, FirstStart, Originals, Receipt, ResultDraft, Seen, StageError, Staged,
+    BeginError, Claimed, FirstStart, Originals, Receipt, ResultDraft, Seen, SpoolError, StageError,
+    Staged,
 };
 use validator::{
     Checked, Code, Draft, Place, Refused, Request, ResultId, Severity, Sha256, UtcTime, Violation,
@@ -78,9 +80,39 @@ impl Host {
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Result<Told, Halt> {
         let id = edge::new_claim_id()?;
-        let (draft, claimed) = self.spool.claim_file(request, inputs, id)?;
+        let (draft, claimed) = match self.spool.claim_file(request, inputs, id) {
+            Ok(claimed) => claimed,
+            Err(error @ SpoolError::TooLarge { .. }) => {
+                let name = request.file_name().unwrap_or_default().to_string_lossy();
+                let violation = Violation::error(Code::TextTooLarge, error.to_string());
+                let violations = vec![violation];
+                let published = self.refuse_unread(&name, &violations)?;
+                return Ok(told(published, -1, violations, Originals::Gone));
+            }
+            Err(error) => return Err(error.into()),
+        };
         let submission = Submission::Invoked { uid, name: edge::user_name(uid) };
         self.process(Ask { draft, claimed, submission }, cancelled)
+    }
+
+    /// Refuses what was never read: its record can say no more than its name and why.
+    pub(crate) fn refuse_unread(
+        &self,
+        name: &str,
+        violations: &[Violation],
+    ) -> Result<Published, Halt> {
+        // Without bytes the name tells one refusal of the same second from another.
+        let of_name = Sha256::of(name.as_bytes());
+        let result = self.draft_result(|at| ResultId::for_refused(at, &of_name))?;
+        let decided = Decided::nothing();
+        let subject = Subject::Unusable { file_name: name, bytes: b"", request_id: None };
+        let story = Story {
+            outcome: Outcome::Refused,
+            violations,
+            decided: &decided,
+            ..Story::of(subject, &[])
+        };
+        self.tell(&story, result)
     }
 
     /// Takes one claimed request to its published record.
@@ -409,11 +441,6 @@ fn refused_id(refused: &Refused, at: UtcTime) -> ResultId {
         Some(id) => ResultId::for_request(at, id),
         None => ResultId::for_refused(at, &refused.sha256()),
     }
-}
-
-/// The id of a record about bytes that could not even be read.
-pub(crate) fn unreadable_id(at: UtcTime) -> ResultId {
-    ResultId::for_refused(at, &Sha256::of(b""))
 }
 
 fn replayed(request: &Request, seen: &Seen) -> Violation {

@@ -11,15 +11,12 @@ use std::time::{Duration, Instant};
 
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 use policies::Submission;
-use records::Subject;
-use sandbox::outcome::Outcome;
 use spool::{Dropbox, Originals, SpoolError, Waiting};
 use validator::{Code, Violation};
 
 use crate::edge;
-use crate::flow::{Ask, Told, has_error, unreadable_id};
+use crate::flow::{Ask, Told, has_error};
 use crate::host::{Halt, Host};
-use crate::tell::{Decided, Story};
 
 /// How long the loop sleeps at most before it looks whether it is to stop.
 const STOP_INTERVAL: Duration = Duration::from_millis(200);
@@ -190,17 +187,7 @@ impl Service {
         message: String,
     ) -> Result<Originals, Halt> {
         let shown = validator::escape_line(&message);
-        let violations = [Violation::error(code, message)];
-        let result = self.host.draft_result(unreadable_id)?;
-        let decided = Decided::nothing();
-        let subject = Subject::Unusable { file_name: name, bytes: b"", request_id: None };
-        let story = Story {
-            outcome: Outcome::Refused,
-            violations: &violations,
-            decided: &decided,
-            ..Story::of(subject, &[])
-        };
-        let published = self.host.tell(&story, result)?;
+        let published = self.host.refuse_unread(name, &[Violation::error(code, message)])?;
         tracing::warn!(record = %published.receipt.path().display(), "refused: {shown}");
         Ok(self.host.spool.quarantine_object(&self.dropbox, name, &published.receipt)?)
     }

@@ -63,7 +63,9 @@ fn summary(page: &mut Page, says: &Statement<'_>, show: Showing) {
         (_, false) => "was not run",
     };
     match says.subject {
-        Subject::Request(request) => page.line(format!("Request {} {happened}.", request.id())),
+        Subject::Request(request) => {
+            page.line(format!("Request {} {happened}.", show.prose(request.id().as_str())));
+        }
         Subject::Unusable { file_name, .. } => {
             page.line(format!("File {}, no usable request, {happened}.", show.prose(file_name)));
         }
@@ -86,7 +88,9 @@ fn summary(page: &mut Page, says: &Statement<'_>, show: Showing) {
         return;
     }
     page.line(format!("- Violations: {}", says.violations.len()));
-    for violation in says.violations.iter().take(ROWS_MAX) {
+    let (all, in_front) = (says.violations.len(), show.violations_max());
+    let rows = all.min(in_front).min(ROWS_MAX);
+    for violation in says.violations.iter().take(rows) {
         // Line 0 is the whole file.
         let line = match violation.line {
             0 => String::new(),
@@ -99,12 +103,14 @@ fn summary(page: &mut Page, says: &Statement<'_>, show: Showing) {
             show.prose(&violation.message)
         ));
     }
-    more(page, "  - ", says.violations.len());
+    more(page, "  - ", all - rows, all <= in_front);
 }
 
-fn more(page: &mut Page, mark: &str, rows: usize) {
-    if rows > ROWS_MAX {
-        page.line(format!("{mark}and {} more; the front matter has them", rows - ROWS_MAX));
+fn more(page: &mut Page, mark: &str, left: usize, in_front: bool) {
+    match (left, in_front) {
+        (0, _) => {}
+        (left, true) => page.line(format!("{mark}and {left} more; the front matter has them")),
+        (left, false) => page.line(format!("{mark}{left} more, not all named in this record")),
     }
 }
 
@@ -204,12 +210,14 @@ fn outputs(page: &mut Page, says: &Statement<'_>, show: Showing) {
     for path in missing.iter().take(ROWS_MAX) {
         page.line(format!("- {}: missing, the request expects it", out_path(path, show)));
     }
-    more(page, "- ", missing.len());
-    for object in rejected.iter().take(ROWS_MAX) {
+    more(page, "- ", missing.len().saturating_sub(ROWS_MAX), true);
+    let (all, in_front) = (rejected.len(), show.rejected_max());
+    let rows = all.min(in_front).min(ROWS_MAX);
+    for object in rejected.iter().take(rows) {
         let path = out_path(&object.path, show);
         page.line(format!("- {path}: rejected, {}", object.reason.word()));
     }
-    more(page, "- ", rejected.len());
+    more(page, "- rejected: ", all - rows, all <= in_front);
 }
 
 fn out_path(path: &str, show: Showing) -> String {

@@ -9,12 +9,9 @@ use validator::{Sha256, Violation};
 use policies::RuleVerdict;
 
 use crate::outside::Showing;
-use crate::record::RequestFiles;
+use crate::request_files::{RequestFiles, Row};
 use crate::statement::Statement;
 use crate::yaml::{Map, Node, block};
-
-/// More rows than any honest run has; the number of all stands beside them.
-const ROWS_MAX: usize = 1000;
 
 /// The block with both `---` lines.
 pub(crate) fn front_matter(
@@ -26,7 +23,7 @@ pub(crate) fn front_matter(
     map.extend(provenance(says, files, show));
     map.extend(decisions(says, show));
     map.extend(run(says, show));
-    map.push(("files", file_rows(files)));
+    map.push(("files", file_rows(files, show)));
     format!("---\n{}---\n", block(&map, 0))
 }
 
@@ -49,9 +46,9 @@ fn upstream(says: &Statement<'_>, show: Showing) -> Map {
     vec![
         ("result_type", Node::Word("tool_result")),
         ("schema_version", Node::Uint(1)),
-        ("result_id", Node::text(says.result_id.as_str())),
+        ("result_id", show.exact(says.result_id.as_str())),
         ("created_utc", Node::Text(says.created.to_string())),
-        ("request_id", Node::text(says.request_id())),
+        ("request_id", show.exact(says.request_id())),
         ("executor", Node::text("tool-exec")),
         ("backend", Node::text(says.backend)),
         ("exit_code", Node::Int(says.exit_code().into())),
@@ -74,7 +71,7 @@ fn provenance(says: &Statement<'_>, files: &RequestFiles<'_>, show: Showing) -> 
         vec![("principal", show.exact(principal)), ("key", show.exact(key))]
     };
     let intent = request.map(|request| request.intent_sha256().to_string());
-    vec![
+    let mut map = vec![
         ("outcome", Node::text(says.outcome.word())),
         ("reason", says.reason.map_or(Node::Null, |reason| show.words(reason))),
         ("executor_version", Node::text(says.executor_version)),
@@ -84,21 +81,25 @@ fn provenance(says: &Statement<'_>, files: &RequestFiles<'_>, show: Showing) -> 
         ("inputs", Node::maps(inputs.iter().map(input))),
         ("approval", show.words(says.approval)),
         ("approvals", Node::maps(says.approvals.iter().map(approval))),
-        ("argv", argv(says, show)),
-        ("constraints_stated", constraints(says, show)),
-    ]
+    ];
+    map.extend(stated(says, show));
+    map
 }
 
-fn argv(says: &Statement<'_>, show: Showing) -> Node {
-    let words = says.request().map_or(&[][..], |request| request.argv());
-    Node::List(words.iter().map(|word| show.exact(word)).collect())
-}
-
-/// What the request states beyond the seed's three: stated, not enforced.
-fn constraints(says: &Statement<'_>, show: Showing) -> Node {
+/// What is asked to be run, and what the request states beyond the seed's three constraints:
+/// stated, not enforced. A list that is shorter than its total is the beginning of it.
+fn stated(says: &Statement<'_>, show: Showing) -> Map {
+    let argv = says.request().map_or(&[][..], |request| request.argv());
     let all = says.request().map_or(&[][..], |request| request.constraints());
     let stated = all.iter().filter(|constraint| !constraint.is_seed());
-    Node::List(stated.map(|constraint| show.words(constraint.text())).collect())
+    let stated: Vec<&str> = stated.map(|constraint| constraint.text()).collect();
+    let shown = stated.iter().take(show.constraints_max()).map(|text| show.words(text));
+    vec![
+        ("argv", show.exact_list(show.fitting(argv))),
+        ("argv_total", Node::Uint(count(argv.len()))),
+        ("constraints_stated", Node::List(shown.collect())),
+        ("constraints_stated_total", Node::Uint(count(stated.len()))),
+    ]
 }
 
 fn decisions(says: &Statement<'_>, show: Showing) -> Map {
@@ -117,6 +118,7 @@ fn decisions(says: &Statement<'_>, show: Showing) -> Map {
             ("line", Node::Uint(u64::try_from(violation.line).unwrap_or(u64::MAX))),
         ]
     };
+    let rows = says.violations.iter().take(show.violations_max());
     vec![
         (
             "policy",
@@ -126,7 +128,7 @@ fn decisions(says: &Statement<'_>, show: Showing) -> Map {
             ]),
         ),
         ("rules", Node::maps(says.rules.iter().map(rule))),
-        ("violations", Node::maps(says.violations.iter().take(ROWS_MAX).map(violation))),
+        ("violations", Node::maps(rows.map(violation))),
         ("violations_total", Node::Uint(count(says.violations.len()))),
     ]
 }
@@ -140,16 +142,17 @@ fn run(says: &Statement<'_>, show: Showing) -> Map {
         vec![("path", show.words(&object.path)), ("reason", Node::Word(object.reason.word()))]
     };
     let limits = says.confinement().map_or(&[][..], |confinement| &confinement.limits);
+    let confinement = says.confinement().map_or(Node::Null, |cell| confinement(cell, show));
     vec![
         ("started_utc", time(says.ran.map(|ran| ran.started))),
         ("ended_utc", time(says.ran.map(|ran| ran.ended))),
         ("limits", Node::maps(limits.iter().map(limit))),
-        ("confinement", says.confinement().map_or(Node::Null, confinement)),
+        ("confinement", confinement),
         ("accounting", accounting(says)),
         ("streams", streams(says)),
-        ("rejected", Node::maps(rejected.iter().take(ROWS_MAX).map(object))),
+        ("rejected", Node::maps(rejected.iter().take(show.rejected_max()).map(object))),
         ("rejected_total", Node::Uint(count(rejected.len()))),
-        ("missing", Node::List(says.missing().into_iter().map(|path| show.exact(path)).collect())),
+        ("missing", show.exact_list(&says.missing())),
         ("collection_complete", collected.map_or(Node::Null, |all| Node::Bool(all.complete))),
     ]
 }
@@ -163,7 +166,7 @@ fn limit(limit: &LimitInForce) -> Map {
     ]
 }
 
-fn confinement(cell: &Confinement) -> Node {
+fn confinement(cell: &Confinement, show: Showing) -> Node {
     let namespace = |(kind, inode): &(String, u64)| {
         vec![("kind", Node::text(kind)), ("inode", Node::Uint(*inode))]
     };
@@ -200,7 +203,7 @@ fn confinement(cell: &Confinement) -> Node {
             ]),
         ),
         ("mounts_sha256", Node::Text(Sha256::from_bytes(cell.mounts_sha256).to_string())),
-        ("degraded", Node::texts(&cell.degraded)),
+        ("degraded", show.exact_list(&cell.degraded)),
     ])
 }
 
@@ -249,13 +252,15 @@ fn streams(says: &Statement<'_>) -> Node {
     ])
 }
 
-fn file_rows(files: &RequestFiles<'_>) -> Node {
-    let row = |(name, bytes): &(String, &[u8])| {
-        vec![
-            ("path", Node::Text(format!("request/{name}"))),
-            ("sha256", Node::Text(Sha256::of(bytes).to_string())),
-            ("size_bytes", Node::Uint(count(bytes.len()))),
-        ]
+fn file_rows(files: &RequestFiles<'_>, show: Showing) -> Node {
+    let row = |row: &Row<'_>| {
+        let mut map = vec![
+            ("path", show.exact(&format!("request/{}", row.stored_as))),
+            ("sha256", Node::Text(Sha256::of(row.bytes).to_string())),
+            ("size_bytes", Node::Uint(count(row.bytes.len()))),
+        ];
+        map.extend(row.name.iter().map(|name| ("name", show.exact(name))));
+        map
     };
     Node::maps(files.rows().iter().map(row))
 }

@@ -12,6 +12,7 @@ mod key_files;
 mod keys;
 mod outside;
 mod record;
+mod request_files;
 mod statement;
 mod stream;
 mod summary;

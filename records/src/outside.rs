@@ -3,9 +3,16 @@
 
 use validator::{Code, escape_line, withheld};
 
-use crate::yaml::Node;
+use crate::yaml::{Mask, Node, quoted};
 
 const SHOWN_CHARS_MAX: usize = 1000;
+/// More rows than any honest run has; the number of all stands beside them.
+const ROWS_MAX: usize = 1000;
+
+// The withheld form has to fit whatever a tool and a request do together. Of the 2 MiB that the
+// lint allows a front matter, 1,000 artifacts with the longest paths take up to 1.7 MiB.
+const ROWS_MAX_WITHHELD: usize = 50;
+const LIST_BYTES_MAX_WITHHELD: usize = 32 * 1024;
 
 /// How much of the outside a record shows.
 #[derive(Clone, Copy)]
@@ -18,38 +25,104 @@ pub(crate) enum Showing {
 }
 
 impl Showing {
+    /// Rows of violations that the front matter has.
+    pub(crate) fn violations_max(self) -> usize {
+        match self {
+            Self::Open => ROWS_MAX,
+            Self::Withheld(_) => ROWS_MAX_WITHHELD,
+        }
+    }
+
+    /// Constraints that the front matter has. As many as a request has room for are fine where they
+    /// are shown; a marker is longer than the shortest of them.
+    pub(crate) fn constraints_max(self) -> usize {
+        match self {
+            Self::Open => usize::MAX,
+            Self::Withheld(_) => ROWS_MAX_WITHHELD,
+        }
+    }
+
+    /// Rows of rejected objects that the front matter has. They are no files of the record: only
+    /// their number must be known.
+    pub(crate) fn rejected_max(self) -> usize {
+        match self {
+            Self::Open => ROWS_MAX,
+            Self::Withheld(_) => 0,
+        }
+    }
+
     /// Why this text may not be shown, if so.
     pub(crate) fn reason(self, text: &str) -> Option<Code> {
         match self {
-            Self::Open => withheld(&one_line(text)),
+            Self::Open => secret(text),
             Self::Withheld(code) => Some(code),
         }
     }
 
     /// For the body, behind words of our own on the same line.
     pub(crate) fn prose(self, text: &str) -> String {
-        match self.reason(text) {
+        let (head, cut) = head(text.trim());
+        match self.reason(head) {
             Some(code) => marker(code),
-            None => inert(&one_line(text)),
+            None => inert(&one_line(head, cut)),
         }
     }
 
     /// For the front matter, where the text is for people.
     pub(crate) fn words(self, text: &str) -> Node {
-        match self.reason(text) {
+        let (head, _) = head(text);
+        match self.reason(head) {
             Some(code) => Node::Text(marker(code)),
-            None => Node::Text(text.chars().take(SHOWN_CHARS_MAX).collect()),
+            None => Node::Text(head.to_owned()),
         }
     }
 
-    /// For the front matter, where a machine needs it exactly.
+    /// For the front matter, where a machine needs it exactly. Alone on its line.
     pub(crate) fn exact(self, text: &str) -> Node {
-        match self.reason(text) {
-            // Masking makes text longer, which is no help where length was the reason.
-            Some(Code::Secret(_)) => Node::Masked(text.to_owned()),
-            _ => Node::Text(text.to_owned()),
+        match secret(text) {
+            Some(_) => Node::Masked(text.to_owned(), self.mask()),
+            None => Node::Text(text.to_owned()),
         }
     }
+
+    /// For the front matter, a list on one line: a secret can stand in two of its texts.
+    pub(crate) fn exact_list<T: AsRef<str>>(self, texts: &[T]) -> Node {
+        let quoted: Vec<String> = texts.iter().map(|text| quoted(text.as_ref())).collect();
+        let mask = withheld(&quoted.join(", ")).map(|_| self.mask());
+        let node = |text: &str| match mask {
+            Some(mask) => Node::Masked(text.to_owned(), mask),
+            None => self.exact(text),
+        };
+        Node::List(texts.iter().map(|text| node(text.as_ref())).collect())
+    }
+
+    /// As much of the list, from its beginning, as the front matter has room for in this form.
+    pub(crate) fn fitting<T: AsRef<str>>(self, texts: &[T]) -> &[T] {
+        if matches!(self, Self::Open) {
+            return texts;
+        }
+        let mut left = LIST_BYTES_MAX_WITHHELD;
+        let fits = texts.iter().take_while(|text| {
+            let room = left.checked_sub(text.as_ref().len() + 1);
+            left = room.unwrap_or(0);
+            room.is_some()
+        });
+        texts.get(..fits.count()).unwrap_or(texts)
+    }
+
+    /// Where size may have been the reason, a full mask would be one again.
+    fn mask(self) -> Mask {
+        match self {
+            Self::Open => Mask::All,
+            Self::Withheld(_) => Mask::Third,
+        }
+    }
+}
+
+/// The secret that a text holds as it is, on a line of the body, or in quotes: escapes can make one
+/// out of what was none.
+fn secret(text: &str) -> Option<Code> {
+    withheld(text).or_else(|| withheld(&escape_line(text))).or_else(|| withheld(&quoted(text)))
 }
 
 /// What stands where text was withheld.
@@ -57,13 +130,16 @@ pub(crate) fn marker(code: Code) -> String {
     format!("[withheld: {}]", code.as_str())
 }
 
-/// Escaped, on one line, and not endless.
-fn one_line(text: &str) -> String {
-    let mut head: String = text.trim().chars().take(SHOWN_CHARS_MAX).collect();
-    if head.len() < text.trim().len() {
-        head.push('…');
-    }
-    escape_line(&head).replace('\t', "\\t")
+/// As much of a text as is shown, and whether there is more.
+fn head(text: &str) -> (&str, bool) {
+    let end = text.char_indices().nth(SHOWN_CHARS_MAX).map(|(end, _)| end);
+    (end.and_then(|end| text.get(..end)).unwrap_or(text), end.is_some())
+}
+
+/// Escaped.
+fn one_line(head: &str, cut: bool) -> String {
+    let more = if cut { "…" } else { "" };
+    format!("{}{more}", escape_line(head)).replace('\t', "\\t")
 }
 
 /// As it is where no Markdown reader sees more in it than words and code, else as a code span.

@@ -2,7 +2,6 @@
 //! signature. It must never sign what the lint of results refuses, or a statement that contradicts
 //! itself; the same statement and key always give the same bytes.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use sandbox::outcome::Outcome;
@@ -12,7 +11,8 @@ use crate::body::body;
 use crate::front::front_matter;
 use crate::keys::ResultKey;
 use crate::outside::Showing;
-use crate::statement::{Statement, Subject};
+use crate::request_files::RequestFiles;
+use crate::statement::Statement;
 
 /// A record and its signature, in memory: proof that exactly these bytes were linted and signed.
 #[must_use]
@@ -57,12 +57,6 @@ pub enum SignError {
         record: String,
         what: &'static str,
     },
-    /// A file beside the request that cannot be stored under its name.
-    FileName {
-        record: String,
-        name: String,
-        what: &'static str,
-    },
     /// The lint refuses the document, even with everything from outside withheld.
     Invalid {
         record: String,
@@ -78,10 +72,6 @@ impl fmt::Display for SignError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Contradiction { record, what } => write!(f, "{record}: not signed: {what}"),
-            Self::FileName { record, name, what } => {
-                let name = validator::escape_line(name);
-                write!(f, "{record}: request file `{name}`: not signed: {what}")
-            }
             Self::Invalid { record, violations } => {
                 write!(f, "{record}: not signed: the lint refuses it")?;
                 for violation in violations.iter().take(3) {
@@ -113,11 +103,7 @@ pub fn sign(statement: &Statement<'_>, key: &ResultKey) -> Result<SignedRecord, 
     if let Some(what) = contradiction(statement) {
         return Err(SignError::Contradiction { record: record(), what });
     }
-    let request = RequestFiles::of(statement).map_err(|(name, what)| SignError::FileName {
-        record: record(),
-        name,
-        what,
-    })?;
+    let request = RequestFiles::of(statement);
     let md = document(statement, &request)?;
     let signature =
         key.sign(md.as_bytes()).map_err(|source| SignError::Key { record: record(), source })?;
@@ -126,8 +112,7 @@ pub fn sign(statement: &Statement<'_>, key: &ResultKey) -> Result<SignedRecord, 
     let name = format!("{}.md", statement.result_id);
     let mut files = vec![(format!("{name}.sig"), signature.into_bytes())];
     files.insert(0, (name, md));
-    let rows = request.rows.into_iter();
-    files.extend(rows.map(|(name, bytes)| (format!("request/{name}"), bytes.to_vec())));
+    files.extend(request.into_files());
     Ok(SignedRecord { result_id: statement.result_id.clone(), sha256, files })
 }
 
@@ -171,60 +156,4 @@ fn document(says: &Statement<'_>, request: &RequestFiles<'_>) -> Result<String, 
             }
         }
     }
-}
-
-/// What is stored under `request/`: the request itself first.
-pub(crate) struct RequestFiles<'a> {
-    found_as: String,
-    rows: Vec<(String, &'a [u8])>,
-}
-
-/// Stands for a name that cannot be a file name here.
-const NAMELESS: &str = "request.md";
-
-impl<'a> RequestFiles<'a> {
-    fn of(says: &Statement<'a>) -> Result<Self, (String, &'static str)> {
-        let (stored_as, found_as) = match says.subject {
-            Subject::Request(request) => {
-                let name = format!("{}.md", request.id());
-                (name.clone(), name)
-            }
-            // A refusal must always be recorded, however its file was named.
-            Subject::Unusable { file_name, .. } if plain(file_name) => {
-                (file_name.to_owned(), file_name.to_owned())
-            }
-            Subject::Unusable { file_name, .. } => (NAMELESS.to_owned(), file_name.to_owned()),
-        };
-        let mut names = BTreeSet::from([stored_as.clone()]);
-        let mut rows = vec![(stored_as, says.request_bytes())];
-        for (name, bytes) in says.request_files {
-            if !plain(name) {
-                return Err((name.clone(), "no plain file name"));
-            }
-            if !names.insert(name.clone()) {
-                return Err((name.clone(), "the name is taken"));
-            }
-            rows.push((name.clone(), bytes.as_slice()));
-        }
-        Ok(Self { found_as, rows })
-    }
-
-    /// The request's name where it was found: any text.
-    pub(crate) fn found_as(&self) -> &str {
-        &self.found_as
-    }
-
-    /// Plain names and bytes.
-    pub(crate) fn rows(&self) -> &[(String, &'a [u8])] {
-        &self.rows
-    }
-}
-
-/// A name that every file system, shell and reader takes for what it is.
-fn plain(name: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    !name.is_empty()
-        && name.len() <= 255
-        && !name.starts_with(['.', '-'])
-        && name.bytes().all(allowed)
 }

@@ -57,7 +57,7 @@ pub struct Statement<'a> {
     /// The first bytes of the kept streams, to be shown; 64 KiB and one more are enough.
     pub stdout_head: &'a [u8],
     pub stderr_head: &'a [u8],
-    /// Files beside the request, by plain name: signatures, the AIS bundle.
+    /// Files beside the request, as they were named there (any text): signatures, the AIS bundle.
     pub request_files: &'a [(String, Vec<u8>)],
 }
 

@@ -2,6 +2,8 @@
 //! maps, flow lists of scalars, JSON-like double-quoted strings. It must never emit a byte of text
 //! from outside unquoted, and the same tree must always give the same bytes.
 
+use validator::escape_line;
+
 /// One value.
 pub(crate) enum Node {
     Null,
@@ -14,11 +16,20 @@ pub(crate) enum Node {
     Word(&'static str),
     /// Any text.
     Text(String),
-    /// Any text, with every character written as its number: what it says stays the same for a
+    /// Any text, with characters written as their numbers: what it says stays the same for a
     /// machine, and no pattern in it meets the eye or the lint.
-    Masked(String),
+    Masked(String, Mask),
     List(Vec<Node>),
     Map(Map),
+}
+
+/// How many characters of a masked text are written as numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mask {
+    All,
+    /// One in three, which leaves no three of them side by side: the shortest that any secret
+    /// begins with. It costs hardly more than quotes do.
+    Third,
 }
 
 /// Keys, which are words of this program, in the order they are written.
@@ -53,7 +64,7 @@ impl Node {
             Self::Number(digits) => Some(digits.clone()),
             Self::Word(word) => Some((*word).to_owned()),
             Self::Text(text) => Some(quoted(text)),
-            Self::Masked(text) => Some(masked(text)),
+            Self::Masked(text, mask) => Some(masked(text, *mask)),
             Self::List(_) | Self::Map(_) => None,
         }
     }
@@ -99,26 +110,40 @@ fn list(items: &[Node], indent: usize) -> String {
     text
 }
 
-fn quoted(text: &str) -> String {
+/// As the text stands in the front matter.
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            c if printable(c) => quoted.push(c),
-            c => quoted.push_str(&number(c)),
-        }
+        push_quoted(&mut quoted, c);
     }
     quoted.push('"');
     quoted
 }
 
-fn masked(text: &str) -> String {
-    format!("\"{}\"", text.chars().map(number).collect::<String>())
+fn push_quoted(quoted: &mut String, c: char) {
+    match c {
+        '"' => quoted.push_str("\\\""),
+        '\\' => quoted.push_str("\\\\"),
+        '\n' => quoted.push_str("\\n"),
+        '\r' => quoted.push_str("\\r"),
+        '\t' => quoted.push_str("\\t"),
+        c if printable(c) => quoted.push(c),
+        c => quoted.push_str(&number(c)),
+    }
+}
+
+fn masked(text: &str, mask: Mask) -> String {
+    let mut masked = String::from("\"");
+    for (index, c) in text.chars().enumerate() {
+        match u8::try_from(c) {
+            _ if mask == Mask::Third && index % 3 != 2 => push_quoted(&mut masked, c),
+            Ok(byte) => masked.push_str(&format!("\\x{byte:02x}")),
+            Err(_) => masked.push_str(&number(c)),
+        }
+    }
+    masked.push('"');
+    masked
 }
 
 /// YAML writes characters beyond the first plane with eight digits, where JSON needs two halves.
@@ -128,9 +153,15 @@ fn number(c: char) -> String {
 }
 
 /// Controls, format characters (bidi among them), other spaces, combining marks and unassigned
-/// characters are not: what the standard library would escape when debugging.
+/// characters are not: what the standard library would escape when debugging. Nor is what the lint
+/// takes for invisible, such as the fillers of Hangul, which are letters to the standard library.
 fn printable(c: char) -> bool {
-    c == '\'' || c.escape_debug().eq([c])
+    if c.is_ascii() {
+        return !c.is_ascii_control();
+    }
+    let mut bytes = [0; 4];
+    let text: &str = c.encode_utf8(&mut bytes);
+    c.escape_debug().eq([c]) && escape_line(text) == text
 }
 
 #[cfg(test)]
@@ -145,8 +176,43 @@ mod tests {
         assert_eq!(quoted(text), expected);
         let back: String = serde_yaml::from_str(expected).unwrap();
         assert_eq!(back, text);
-        let masked: String = serde_yaml::from_str(&masked(text)).unwrap();
-        assert_eq!(masked, text);
+        for mask in [Mask::All, Mask::Third] {
+            let masked: String = serde_yaml::from_str(&masked(text, mask)).unwrap();
+            assert_eq!(masked, text);
+        }
+    }
+
+    #[test]
+    fn nothing_shines_through_a_mask() {
+        let secrets = [
+            "AKIAABCDEFGHIJKLMNOP",
+            "sk-abcdefghij0123456789abcd",
+            "hf_abcdefghijklmnopqrstuvwxyzabcdef",
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.x",
+            "-----BEGIN EC PRIVATE KEY-----",
+            "bearer abcdefghijklmnopqrst0123",
+            "http://user:hunter2hunter2@host/",
+            "pwd=hunter2hunter2",
+            "pwd=\\\\\\\\",
+            "pwd=\u{301}\u{301}",
+        ];
+        for secret in secrets {
+            assert!(validator::withheld(&quoted(secret)).is_some(), "{secret}");
+            for (phase, mask) in
+                [0, 1, 2].into_iter().flat_map(|n| [(n, Mask::All), (n, Mask::Third)])
+            {
+                let masked = masked(&format!("{}{secret}", "-".repeat(phase)), mask);
+                assert_eq!(validator::withheld(&masked), None, "{masked}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_lint_refuses_in_a_front_matter_is_not_printable() {
+        for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32).filter(|c| printable(*c)) {
+            assert_eq!(escape_line(&c.to_string()), c.to_string());
+        }
+        assert_eq!(quoted("\u{3164}\u{115f}"), "\"\\u3164\\u115f\"");
     }
 
     #[test]

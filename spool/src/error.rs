@@ -101,7 +101,11 @@ impl fmt::Display for SpoolError {
                 write!(f, "{}: is larger than {bytes_max} bytes", path.display())
             }
             Self::Busy { path } => {
-                write!(f, "{}: another daemon works on this spool; stop it first", path.display())
+                write!(
+                    f,
+                    "{}: another daemon works on this spool (or an embedded run does); stop it first",
+                    path.display()
+                )
             }
             Self::LedgerLine { path, line } => write!(
                 f,

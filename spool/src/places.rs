@@ -4,12 +4,15 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 
 use crate::error::SpoolError;
 use crate::ledger::Ledger;
 
+/// Between making a directory and locking it lie microseconds.
+const MAKING_TIME_MAX: Duration = Duration::from_secs(60);
 /// Room for refusals and `indeterminate` records when the disk is full.
 const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -27,6 +30,7 @@ pub struct Places {
 /// The private state of one daemon, or of one user's embedded runs, and where results go.
 pub struct Spool {
     places: Places,
+    tenancy: Tenancy,
     pub(crate) ledger: Ledger,
     /// Held exclusively by a daemon, shared by embedded runs, for as long as this lives.
     _locks: [File; 2],
@@ -71,7 +75,8 @@ impl Spool {
         let locks =
             [take_lock(&state.join("lock"), tenancy)?, take_lock(&spool.join(".lock"), tenancy)?];
         let ledger = Ledger::open(&state.join("ledger"))?;
-        let spool = Self { places: Places { state, spool, results }, ledger, _locks: locks };
+        let places = Places { state, spool, results };
+        let spool = Self { places, tenancy, ledger, _locks: locks };
         spool.keep_reserve()?;
         Ok(spool)
     }
@@ -79,6 +84,14 @@ impl Spool {
     #[must_use]
     pub fn results(&self) -> &Path {
         &self.places.results
+    }
+
+    /// Whether something that a process makes in two steps may still be between them. A daemon is alone
+    /// here; embedded runs are not, and one of them may be at it now.
+    pub(crate) fn may_be_in_the_making(&self, path: &Path) -> bool {
+        let made = fs::metadata(path).and_then(|found| found.modified()).ok();
+        let age = made.and_then(|at| at.elapsed().ok());
+        self.tenancy == Tenancy::Embedded && age.is_none_or(|age| age < MAKING_TIME_MAX)
     }
 
     /// The directory that launchers may name slots of.

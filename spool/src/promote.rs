@@ -10,7 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use policies::SignatureFile;
-use rustix::fs::{Mode, OFlags, fstat};
+use rustix::fs::{Access, Mode, OFlags, access, fstat};
 
 use crate::claim::{Links, Signatures, insist_on_file, read_bounded, remove_tree, signatures_of};
 use crate::durable;
@@ -113,6 +113,8 @@ impl Submission {
         declared: &[&str],
         made: &mut Vec<Made>,
     ) -> Result<(), SpoolError> {
+        access(approved, Access::WRITE_OK | Access::EXEC_OK)
+            .map_err(SpoolError::errno(approved, "write into"))?;
         let inputs = approved.join(inputs_name(&self.file_name));
         let signatures: Vec<PathBuf> =
             self.signatures.iter().map(|signature| approved.join(&signature.name)).collect();

@@ -98,7 +98,7 @@ impl Spool {
         for entry in fs::read_dir(results).map_err(SpoolError::io(results, "list"))? {
             let path = entry.map_err(SpoolError::io(results, "list"))?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if !name.starts_with(".new-") {
+            if !name.starts_with(".new-") || self.may_be_in_the_making(&path) {
                 continue;
             }
             // Locked means that somebody is gathering it now; gone means that it is published.

@@ -122,6 +122,9 @@ impl Spool {
                 remove_tree(&directory);
                 continue;
             }
+            if name.starts_with(".new-") && self.may_be_in_the_making(&directory) {
+                continue;
+            }
             let Some(lock) = lock_of(&directory)? else { continue };
             let Some(claim) = ClaimId::from_name(&name) else {
                 remove_tree(&directory);

@@ -1,1 +1,83 @@
-//! Black-box tests.
+//! The bench that the black-box suites stand on: the built programs, a scratch directory a test, a
+//! person to act as (root, or an ordinary user), good requests, and what programs said and left.
+//!
+//! It knows the product only from outside: by its programs, their files and their processes. It must
+//! never link a crate of ours, mend what a program did, or leave a file, a process or a mount behind.
+
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+mod bench;
+mod desk;
+mod processes;
+mod programs;
+mod record;
+mod request;
+mod service;
+
+pub use bench::{Bench, Said};
+pub use desk::{Disk, Scratch, list};
+pub use processes::{Process, kill, parent_of, with_word, without_word};
+pub use programs::{programs, workspace};
+pub use record::Record;
+pub use request::{Request, RequestText};
+pub use service::{Asked, Service};
+
+use std::io::Write;
+
+/// Says that this host cannot run a test, and why: in the log that the suite's runner counts and
+/// prints, or else on stderr. (Never on both: in the runner they are one stream with the harness's
+/// own lines, and would tear them.)
+pub fn skip(test: &str, reason: &str) {
+    let line = format!("SKIPPED {test}: {}\n", reason.replace('\n', " "));
+    let Some(log) = std::env::var_os("TOOLEXEC_SKIP_LOG") else {
+        // Straight to the stream: the harness keeps what goes through `eprintln!` if a test passes.
+        return std::io::stderr().write_all(line.as_bytes()).unwrap();
+    };
+    let log = std::fs::OpenOptions::new().create(true).append(true).open(log);
+    log.unwrap().write_all(line.as_bytes()).unwrap();
+}
+
+/// Whether the independent verifier can be asked here; if not, the test is told as skipped.
+#[must_use]
+pub fn ssh_keygen_works(test: &str) -> bool {
+    let asked = std::process::Command::new("ssh-keygen").args(["-l", "-f", "/dev/null"]).output();
+    let why = match asked {
+        Ok(said) => String::from_utf8_lossy(&said.stderr).into_owned(),
+        Err(error) => error.to_string(),
+    };
+    // It refuses to work for a user without a name, and says nothing of /dev/null then.
+    let works = why.is_empty() || why.contains("/dev/null");
+    if !works {
+        skip(test, &format!("ssh-keygen: {}", why.trim()));
+    }
+    works
+}
+
+/// The tests of one body `fn name(bench: &Bench)`: as root and as an ordinary user.
+#[macro_export]
+macro_rules! as_both {
+    ($($name:ident),* $(,)?) => {
+        mod as_root {
+            $(#[test]
+            fn $name() {
+                if let Some(bench) = $crate::Bench::of_root(concat!("as_root::", stringify!($name))) {
+                    super::$name(&bench);
+                }
+            })*
+        }
+        mod as_an_ordinary_user {
+            $(#[test]
+            fn $name() {
+                let test = concat!("as_an_ordinary_user::", stringify!($name));
+                if let Some(bench) = $crate::Bench::of_an_ordinary_user(test) {
+                    super::$name(&bench);
+                }
+            })*
+        }
+    };
+}

@@ -44,10 +44,7 @@ enum Asked {
 fn main() -> ExitCode {
     let asked = match asked(std::env::args_os().skip(1)) {
         Ok(asked) => asked,
-        Err(wrong) => {
-            eprintln!("toolexecd: {wrong}; see toolexecd --help");
-            return ExitCode::from(3);
-        }
+        Err(wrong) => return complain(&format!("{wrong}; see toolexecd --help"), 3),
     };
     let (path, check) = match asked {
         Asked::Run(path) => (path, false),
@@ -57,10 +54,7 @@ fn main() -> ExitCode {
     };
     let config = match Config::read(&path) {
         Ok(config) => config,
-        Err(error) => {
-            eprintln!("toolexecd: {error}");
-            return ExitCode::from(if check { 2 } else { 3 });
-        }
+        Err(error) => return complain(&error.to_string(), if check { 2 } else { 3 }),
     };
     if check {
         return answer(&format!("{}: good\n", path.display()));
@@ -70,6 +64,8 @@ fn main() -> ExitCode {
         .with_ansi(wants_colour())
         .with_target(false)
         .without_time()
+        // A log that is gone must not end a run: saying so on stderr would panic.
+        .log_internal_errors(false)
         .init();
     match serve(config) {
         Ok(()) => ExitCode::SUCCESS,
@@ -91,11 +87,16 @@ fn answer(text: &str) -> ExitCode {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            eprintln!("toolexecd: stdout: {error}");
-            ExitCode::from(3)
+            complain(&format!("stdout: {error}"), 3)
         }
         _ => ExitCode::SUCCESS,
     }
+}
+
+fn complain(what: &str, code: u8) -> ExitCode {
+    // There is nowhere left to say that stderr is closed.
+    writeln!(io::stderr().lock(), "toolexecd: {what}").unwrap_or_default();
+    ExitCode::from(code)
 }
 
 fn asked(mut words: impl Iterator<Item = OsString>) -> Result<Asked, String> {

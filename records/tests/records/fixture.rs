@@ -23,8 +23,19 @@ pub(crate) fn at(text: &str) -> UtcTime {
 
 /// A well-formed request with this purpose, as the double-quoted YAML text that it is.
 pub(crate) fn request(purpose: &str) -> Request {
+    checked(&request_text(purpose)).unwrap()
+}
+
+/// The request that this text is, if the validator takes it for one.
+pub(crate) fn checked(text: &str) -> Option<Request> {
+    let name = format!("{REQUEST_ID}.md");
+    let draft = Draft::new(text.as_bytes().to_vec(), &name, OwnerUid::new(1000)).ok()?;
+    draft.check(Place::Elsewhere, at("2026-11-21T12:06:00Z")).verdict.ok()
+}
+
+pub(crate) fn request_text(purpose: &str) -> String {
     let sha256 = Sha256::of(b"script");
-    let text = format!(
+    format!(
         "---
 request_type: tool_request
 schema_version: 1
@@ -75,14 +86,7 @@ python /in/stats.py --out /out/stats.json
 - Data sensitivity: public
 - Network rationale: none
 "
-    );
-    let name = format!("{REQUEST_ID}.md");
-    let draft = Draft::new(text.into_bytes(), &name, OwnerUid::new(1000)).unwrap();
-    let checked = draft.check(Place::Elsewhere, at("2026-11-21T12:06:00Z"));
-    match checked.verdict {
-        Ok(request) => request,
-        Err(_) => panic!("{:?}", checked.violations),
-    }
+    )
 }
 
 pub(crate) fn confinement() -> Confinement {
@@ -184,6 +188,11 @@ impl Case {
         }
     }
 
+    /// States the artifacts anew after they were changed.
+    pub(crate) fn collect(&mut self) {
+        self.finished = finished(&self.stdout, &self.stderr, &self.artifacts);
+    }
+
     /// The same request, of which nothing started.
     pub(crate) fn not_run(&self, outcome: Outcome) -> Statement<'_> {
         Statement {
@@ -199,7 +208,12 @@ impl Case {
     /// Publishes the record as the daemon does, without its care for durability.
     pub(crate) fn publish(&self, root: &Path, key: &ResultKey) -> PathBuf {
         let record = sign(&self.statement(), key).unwrap();
-        let dir = publish(root, &record, &self.stdout, &self.stderr);
+        self.publish_run(root, &record)
+    }
+
+    /// Publishes this record with everything that the run left.
+    pub(crate) fn publish_run(&self, root: &Path, record: &SignedRecord) -> PathBuf {
+        let dir = publish(root, record, &self.stdout, &self.stderr);
         for (path, bytes) in &self.artifacts {
             put(&dir.join("artifacts").join(path), bytes);
         }
@@ -238,6 +252,7 @@ fn finished(stdout: &[u8], stderr: &[u8], artifacts: &[(String, Vec<u8>)]) -> Fi
             pids_limit_hit: false,
             out_full: false,
             output_rejected: false,
+            collected_all: true,
         },
         accounting: Accounting { wall_us: Some(3_400_000), ..Accounting::default() },
         stdout: stream(stdout),

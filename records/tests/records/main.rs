@@ -9,8 +9,12 @@ mod hostile;
 #[cfg(test)]
 mod keys;
 #[cfg(test)]
+mod nasty;
+#[cfg(test)]
 mod render;
 #[cfg(test)]
 mod signature;
+#[cfg(test)]
+mod summary;
 #[cfg(test)]
 mod verify;

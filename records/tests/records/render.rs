@@ -1,6 +1,6 @@
 //! Each shape of record: it passes the lint, and says what upstream asks and what DESIGN adds.
 
-use records::{SignError, Statement, Subject, sign};
+use records::{SignError, Statement, Subject, Trust, sign, verify};
 use sandbox::outcome::{Facts, Outcome, ToolEnd};
 use sandbox::report::{Artifact, RejectReason, Rejected};
 use validator::{Code, ResultId, Sha256, Violation};
@@ -110,7 +110,11 @@ fn a_file_that_is_no_request() {
     let bytes = b"\x00not a request";
     let result_id = ResultId::for_refused(at(CREATED), &Sha256::of(bytes));
     let case = Case::plain();
-    for (file_name, stored) in [("notes.md", "notes.md"), ("../\u{202e}\n#x.md", "request.md")] {
+    let named = "    name: \"../\\u202e\\n#x.md\"";
+    for (file_name, stored, row) in [
+        ("notes.md", "notes.md", "    size_bytes: 14"),
+        ("../\u{202e}\n#x.md", "request.md", named),
+    ] {
         let statement = Statement {
             result_id: &result_id,
             subject: Subject::Unusable { file_name, bytes, request_id: None },
@@ -119,7 +123,7 @@ fn a_file_that_is_no_request() {
         };
         let md = rendered(&statement);
         let file = format!("  - path: \"request/{stored}\"");
-        says(&md, &["request_id: \"unusable\"", "argv: []", "intent_sha256: null", &file]);
+        says(&md, &["request_id: \"unusable\"", "argv: []", "intent_sha256: null", &file, row]);
         assert!(md.contains("Command: none that could be used."));
     }
 }
@@ -180,15 +184,69 @@ fn statements_that_contradict_themselves_are_not_signed() {
         assert!(matches!(error, SignError::Contradiction { .. }), "{error}");
     }
     assert!(matches!(of(&case.not_run(Outcome::Ok)), SignError::Contradiction { .. }));
-    for name in ["../x", "", ".x", "a/b", "x\n", &format!("{REQUEST_ID}.md")] {
-        let files = [(name.to_owned(), Vec::new())];
-        let error = of(&Statement { request_files: &files, ..case.statement() });
-        assert!(matches!(error, SignError::FileName { .. }), "{error}");
-    }
     // The id of another request.
     let other = "TS-20261121-121030Z-TR-20261121-120000Z-other".parse().unwrap();
     let error = of(&Statement { result_id: &other, ..case.statement() });
     assert!(matches!(error, SignError::Invalid { .. }), "{error}");
+}
+
+/// What is stored for files of these names beside the request, each with the name in its row.
+fn stored(names: &[&str]) -> Vec<(String, Option<String>)> {
+    let files: Vec<(String, Vec<u8>)> =
+        names.iter().map(|name| ((*name).to_owned(), name.as_bytes().to_vec())).collect();
+    let (case, scratch) = (Case::plain(), Scratch::new());
+    let statement = Statement { request_files: &files, ..case.statement() };
+    let key = scratch.key("keys");
+    let record = sign(&statement, &key).unwrap();
+    let dir = case.publish_run(scratch.path(), &record);
+    let verified = verify(&dir, &Trust::from_key(&key.public()));
+    assert!(verified.is_ok(), "{verified:?}");
+    let md = markdown(&record);
+    let (_, rows) = md.split_once("\nfiles:\n").unwrap();
+    let rows = rows.split_once("\n---\n").unwrap().0.split("  - path: ").skip(2);
+    let kept = record.files().iter().skip(3).map(|(path, _)| path.clone());
+    kept.zip(rows)
+        .map(|(path, row)| {
+            assert!(row.starts_with(&format!("\"{path}\"\n")), "{row}");
+            let name = row.lines().find_map(|line| line.strip_prefix("    name: "));
+            (path, name.map(str::to_owned))
+        })
+        .collect()
+}
+
+#[test]
+fn files_beside_the_request_have_plain_names() {
+    let own = format!("{REQUEST_ID}.md");
+    let long = format!("{}.sig", "x".repeat(200));
+    let names = [
+        "signature-1.sig",
+        "a+b@c_1.sig",
+        "../x",
+        "",
+        ".hidden.sig",
+        "r\u{e4}.md.sig",
+        "x\n## Summary",
+        "signature-1.sig",
+        &own,
+        &long,
+        "file-2",
+    ];
+    let expected = [
+        ("signature-1.sig", None),
+        ("a+b@c_1.sig", None),
+        ("file-1", Some("../x")),
+        ("file-3", Some("")),
+        ("signature-2.sig", Some(".hidden.sig")),
+        ("signature-3.sig", Some("r\u{e4}.md.sig")),
+        ("file-4", Some("x\\n## Summary")),
+        ("signature-4.sig", Some("signature-1.sig")),
+        ("file-5", Some(own.as_str())),
+        ("signature-5.sig", Some(long.as_str())),
+        ("file-2", None),
+    ];
+    let expected = expected
+        .map(|(path, name)| (format!("request/{path}"), name.map(|name| format!("\"{name}\""))));
+    assert_eq!(stored(&names), expected);
 }
 
 #[test]

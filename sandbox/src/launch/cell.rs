@@ -58,7 +58,8 @@ pub(super) fn run(
 ) -> Result<(), Failed> {
     let (identity, _uid_lock) = identity(options.mode)?;
     let limits = plan.limits;
-    let name = format!("cell-{}", plan.slot.id.as_str());
+    // With our pid, so that the next launcher can tell a group that is left over.
+    let name = format!("cell-{}-{}", std::process::id(), plan.slot.id.as_str());
     let may_do_without = plan.demands.cgroup_exception && options.allows_cgroup_exception();
     let group = match Group::make(&name, options.cgroup_parent, &limits) {
         Ok(group) => Some(group),

@@ -269,16 +269,15 @@ impl Drop for Group {
     }
 }
 
-/// Removes empty groups that a killed launcher left beside `directory`. A group of the last minute may be
-/// another launcher's that has no process in it yet.
+/// Removes groups of launchers that are no more, beside `directory`: one that was killed could not.
 fn sweep_beside(directory: &Path) {
     let Some(Ok(beside)) = directory.parent().map(fs::read_dir) else { return };
     for entry in beside.flatten() {
-        let ours = entry.file_name().to_string_lossy().starts_with("cell-");
-        let made = entry.metadata().and_then(|found| found.modified()).ok();
-        let old = made.and_then(|at| at.elapsed().ok()).is_some_and(|age| age.as_secs() > 60);
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let launcher = name.strip_prefix("cell-").and_then(|rest| rest.split('-').next());
+        let Some(Ok(pid)) = launcher.map(str::parse::<u32>) else { continue };
         // One with processes in it is EBUSY and stays.
-        if ours && old && fs::remove_dir(entry.path()).is_ok() {
+        if !Path::new(&format!("/proc/{pid}")).exists() && fs::remove_dir(entry.path()).is_ok() {
             eprintln!("toolexec-launch: {}: left by a killed launcher", entry.path().display());
         }
     }

@@ -1,0 +1,46 @@
+//! Where words go: answers to stdout, everything else to stderr. Whoever reads may leave early
+//! (`| head`): that ends the printing, never the command, and never changes its exit code.
+
+use std::fmt::Display;
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use crate::failure::Failure;
+
+/// A line of the answer.
+pub(crate) fn line(line: impl Display) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    settle(writeln!(out, "{line}").and_then(|()| out.flush()))
+}
+
+/// A text of the answer that has its own line ends.
+pub(crate) fn text(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    settle(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What became of writing to stdout: an answer that nobody waits for is no failure.
+pub(crate) fn settle(written: io::Result<()>) -> Result<(), Failure> {
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::Io("stdout".into(), error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A line for people beside the answer, in this program's name.
+pub(crate) fn note(what: impl Display) {
+    aside(format_args!("toolexec: {what}"));
+}
+
+/// A line for people beside the answer that names its own place.
+pub(crate) fn aside(line: impl Display) {
+    // There is nowhere left to say that stderr is closed.
+    writeln!(io::stderr().lock(), "{line}").unwrap_or_default();
+}
+
+/// A path as it stands in JSON, where every name must be text.
+pub(crate) fn path(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

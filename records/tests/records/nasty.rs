@@ -1,0 +1,345 @@
+//! Whatever a tool writes and whatever a request or a reason says, there is a record of it, it
+//! passes the lint, and what was written verifies. Here the texts are many and the outcomes are all.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use records::{ResultKey, Statement, Subject, Trust, sign, verify};
+use sandbox::outcome::Outcome;
+use sandbox::report::{RejectReason, Rejected};
+use validator::{Code, Request, ResultId, Sha256, Violation, check_result};
+
+use crate::fixture::{
+    CREATED, Case, SECTIONS, Scratch, at, checked, headings, publish, request_text,
+};
+
+const KIB_64: usize = 64 * 1024;
+const AWS: &str = "AKIAABCDEFGHIJKLMNOP";
+
+/// Texts that mean something to a reader of Markdown, YAML, a terminal or the lint.
+const TRICKS: [&str; 56] = [
+    "",
+    " ",
+    "\n",
+    "\r\n",
+    "\t# x",
+    "\0",
+    "---",
+    "---\n# top\n---\n",
+    "...\n---\nresult_id: x",
+    "x\n---\n",
+    "x\n===\n",
+    "\n## Summary\n",
+    "## Safety Notes",
+    "Unexpected behavior: None observed",
+    "<!--",
+    "-->",
+    "```",
+    "~~~ x\n",
+    "<script>alert(1)</script>",
+    "<pre>\n\n## Stdout",
+    "<![CDATA[",
+    "[a]: http://host/x",
+    "![x](http://host/y)",
+    "<http://host> www.host.org x@y.org",
+    "&lt;&#35;&amp;",
+    "> > > # x",
+    "- - - * * * + 1. x",
+    "| a | b |\n|---|---|\n",
+    "` `` ``` a",
+    "**_~~\\",
+    "\"",
+    "\"\n---\n\"",
+    "\\",
+    "\\\\x41\\\"",
+    "'it''s'",
+    "key: value # {x: [y]}",
+    "%YAML 1.2",
+    "!!python/object/apply:os.system [x]",
+    "&a *a <<: *a",
+    "? - : , [ ] { } | > @ %",
+    "null",
+    "1e999",
+    "\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}",
+    "\u{85}\u{2028}\u{2029}## x",
+    "\u{202e}gnp.exe\u{2066}\u{61c}\u{200f}",
+    "\u{200b}\u{200d}\u{feff}\u{ad}\u{34f}\u{e0041}\u{180e}",
+    "\u{3164}\u{115f}\u{1160}\u{ffa0}\u{17b4}",
+    "e\u{301}\u{302} \u{fffe}\u{ffff}\u{10ffff}\u{e000}\u{fff9}",
+    "AKIAABCDEFGHIJKLMNOP",
+    "x\nAKIAABCDEFGHIJKLMNOP\n",
+    // No secrets as they are, but behind escapes.
+    "pwd=\\\\\\\\",
+    "pwd=\u{301}\u{301}",
+    "pwd=\"\"\"\"\"\"\"\"",
+    "password=hunter2hunter2",
+    "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE",
+    "http://user:hunter2@host/ bearer abcdefghijklmnopqrst0123",
+];
+
+/// The tricks, and what only bytes or size make nasty.
+fn nasty() -> Vec<Vec<u8>> {
+    let mut all: Vec<Vec<u8>> = TRICKS.iter().map(|text| text.as_bytes().to_vec()).collect();
+    all.push((0..=255).flat_map(|byte| [byte, b' ', byte, b'\n']).collect());
+    all.push((0..=255).collect());
+    all.push(b"\xff\xfe\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80\xe2\x82".to_vec());
+    all.push(vec![0xff; KIB_64]);
+    all.push(vec![0; KIB_64]);
+    for unit in ["#", "---\n", "\n", "<!--", "```\n", "[", "*_", "`", "> ", "\u{202e}", "\\", "a"] {
+        all.push(unit.repeat(KIB_64 / unit.len()).into_bytes());
+    }
+    all
+}
+
+const OUTCOMES: [Outcome; 14] = [
+    Outcome::Ok,
+    Outcome::ExitNonzero(3),
+    Outcome::Signal(11),
+    Outcome::WallLimit,
+    Outcome::CpuLimit,
+    Outcome::MemoryLimit,
+    Outcome::PidsLimit,
+    Outcome::OutputLimit,
+    Outcome::OutputRejected,
+    Outcome::SeccompViolation,
+    Outcome::Cancelled,
+    Outcome::SetupError,
+    Outcome::Refused,
+    Outcome::Indeterminate,
+];
+
+/// Whether runs end so, and whether requests do that never start.
+fn ran_or_not(outcome: Outcome) -> (bool, bool) {
+    match outcome {
+        Outcome::Cancelled | Outcome::Indeterminate => (true, true),
+        Outcome::Refused | Outcome::SetupError => (false, true),
+        _ => (true, false),
+    }
+}
+
+/// A path that a file system can hold and that is nothing but this text as far as it can be.
+fn path(text: &str) -> String {
+    let mut name: String = text.chars().filter(|c| !"\0/".contains(*c)).take(50).collect();
+    if ["", ".", ".."].contains(&name.as_str()) {
+        name = "x".into();
+    }
+    format!("{name}/{name}")
+}
+
+/// A request with this purpose, if the validator takes it.
+fn request(purpose: &str) -> Option<Request> {
+    let quoted: String = purpose.chars().map(|c| format!("\\U{:08x}", u32::from(c))).collect();
+    checked(&request_text(&quoted)).or_else(|| checked(&request_text(purpose)))
+}
+
+/// Signs, lints and verifies; gives the Markdown. What it is about is told when it fails.
+#[track_caller]
+fn holds(statement: &Statement<'_>, case: &Case, key: &ResultKey, about: &str) -> String {
+    let record = sign(statement, key).unwrap_or_else(|error| panic!("{about}: {error}"));
+    let (name, md) = &record.files()[0];
+    let violations = check_result(md, name);
+    assert!(violations.is_empty(), "{about}: {violations:?}");
+    let md = str::from_utf8(md).unwrap();
+    assert_eq!(headings(md), SECTIONS, "{about}");
+    assert_eq!(md.lines().filter(|line| *line == "---").count(), 2, "{about}");
+    let scratch = Scratch::new();
+    let dir = match statement.ran {
+        Some(_) => case.publish_run(scratch.path(), &record),
+        None => publish(scratch.path(), &record, b"", b""),
+    };
+    let verified = verify(&dir, &Trust::from_key(&key.public()));
+    assert!(verified.is_ok(), "{about}: {verified:?}");
+    let summary = records::summary(&dir).unwrap();
+    assert_eq!(summary.outcome, statement.outcome.word(), "{about}");
+    md.to_owned()
+}
+
+/// Signs, and so lints; gives the Markdown.
+#[track_caller]
+fn signs(statement: &Statement<'_>, key: &ResultKey, about: &str) -> String {
+    let record = sign(statement, key).unwrap_or_else(|error| panic!("{about}: {error}"));
+    String::from_utf8(record.files()[0].1.clone()).unwrap()
+}
+
+/// One nasty text in every place at once, for these outcomes, with a run and without.
+fn every_place(bytes: &[u8], outcomes: &[Outcome], key: &ResultKey) {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let about = text.chars().take(40).collect::<String>().escape_debug().to_string();
+    let mut case = Case::new("Statistics.", bytes, &[(&path(&text), b"x"), ("stats.json", b"{}")]);
+    let accepted = request(&text);
+    case.request = accepted.unwrap_or(case.request);
+    let reason = RejectReason::NameControl;
+    case.finished.collected.rejected =
+        vec![Rejected { path: text.clone(), reason }, Rejected { path: path(&text), reason }];
+    let violations = [Violation::error(Code::ApprovalExpired, text.clone())];
+    let files =
+        [format!("{text}.sig"), text.clone(), text.clone()].map(|name| (name, bytes.to_vec()));
+    for &outcome in outcomes {
+        let about = format!("{outcome} of `{about}`");
+        let ends = Statement {
+            outcome,
+            reason: Some(&text),
+            violations: &violations,
+            policy_name: &text,
+            approval: &text,
+            request_files: &files,
+            ..case.statement()
+        };
+        let (ran, not_run) = ran_or_not(outcome);
+        if ran {
+            holds(&ends, &case, key, &about);
+        }
+        if not_run {
+            holds(&Statement { ran: None, ..ends }, &case, key, &about);
+        }
+    }
+    let result_id = ResultId::for_refused(at(CREATED), &Sha256::of(bytes));
+    let subject = Subject::Unusable { file_name: &text, bytes, request_id: None };
+    let refused = Statement {
+        result_id: &result_id,
+        subject,
+        violations: &violations,
+        request_files: &files,
+        ..case.not_run(Outcome::Refused)
+    };
+    holds(&refused, &case, key, &format!("no request `{about}`"));
+}
+
+#[test]
+fn every_text_with_every_outcome_is_recorded_and_verifies() {
+    let scratch = Scratch::new();
+    let key = scratch.key("keys");
+    let (all, next) = (nasty(), AtomicUsize::new(0));
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(bytes) = all.get(number) else { break };
+            // Large ones take their time: each meets some outcomes, and each outcome some of them.
+            let step = if bytes.len() < 2000 { 1 } else { 5 };
+            let outcomes: Vec<Outcome> =
+                OUTCOMES.into_iter().skip(number % step).step_by(step).collect();
+            every_place(bytes, &outcomes, &key);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+}
+
+#[test]
+fn the_request_can_be_nasty_too() {
+    // Else the texts above would never have been purposes.
+    let taken = TRICKS.iter().filter(|text| request(text).is_some()).count();
+    assert!(taken > 20, "only {taken}");
+    assert!(request("AKIAABCDEFGHIJKLMNOP").is_none());
+}
+
+/// A thousand artifacts and two thousand rejected objects, of 512 bytes each.
+fn full(directory: &str, unit: &str) -> Case {
+    let mut case = Case::plain();
+    let artifact = |number: usize| {
+        let start = format!("{directory}/{number:04}");
+        let room = (512 - start.len() - 2) / unit.len();
+        // No component is longer than a file system takes.
+        let half = unit.repeat(room / 2);
+        let path = format!("{start}{half}/{half}");
+        let path = format!("{path}{}", "x".repeat(512 - path.len()));
+        assert!(path.len() == 512 && path.split('/').all(|part| part.len() <= 255), "{path}");
+        (path, Vec::new())
+    };
+    case.artifacts = (0..1000).map(artifact).collect();
+    case.collect();
+    let reason = RejectReason::Fifo;
+    let path = |number: usize| format!("{number:04}{}", "\\".repeat(508));
+    case.finished.collected.rejected =
+        (0..2000).map(|number| Rejected { path: path(number), reason }).collect();
+    case
+}
+
+#[test]
+fn a_full_output_directory_under_a_secret_is_recorded_and_verifies() {
+    let scratch = Scratch::new();
+    let key = scratch.key("keys");
+    let case = full(AWS, "a");
+    let md = holds(&case.statement(), &case, &key, "the directory is a secret");
+    assert!(!md.contains(AWS));
+    assert!(md.contains("\nrejected: []\nrejected_total: 2000\n"));
+    assert!(md.contains("\n- rejected: 2000 more, not all named in this record\n"));
+    assert!(md.contains("; 2000 objects in /out rejected; "));
+}
+
+#[test]
+fn a_full_output_directory_is_recorded_whatever_its_names_are() {
+    let scratch = Scratch::new();
+    let key = scratch.key("keys");
+    // What YAML writes with two and with three times the bytes, and what masks make longer.
+    for (directory, unit) in [
+        (AWS, "\\"),
+        (AWS, "\u{34f}"),
+        (AWS, "\u{3164}"),
+        ("pwd=\\\\", ":"),
+        ("pwd=\u{301}\u{301}", "\""),
+        ("plain", "\u{34f}"),
+    ] {
+        let case = full(directory, unit);
+        let md = signs(&case.statement(), &key, &format!("{directory} {unit:?}"));
+        assert!(md.contains("\nrejected_total: 2000\n") && !md.contains(AWS));
+    }
+}
+
+#[test]
+fn many_violations_become_fifty_and_their_number() {
+    let scratch = Scratch::new();
+    let key = scratch.key("keys");
+    let case = Case::plain();
+    let row = Violation::error(Code::ApprovalExpired, "\u{301}".repeat(1000));
+    let violations = vec![row; 1500];
+    let refused = Statement { violations: &violations, ..case.not_run(Outcome::Refused) };
+    let md = signs(&refused, &key, "1500 violations");
+    assert_eq!(md.matches("  - code: ").count(), 50);
+    assert!(md.contains("\nviolations_total: 1500\n") && md.contains("- Violations: 1500\n"));
+    assert!(md.contains("  - 1450 more, not all named in this record\n"));
+}
+
+/// As large a request as there can be, for a run that leaves as much as one can.
+#[test]
+fn a_large_request_and_a_full_output_directory_fit_together() {
+    let text = request_text("Statistics.");
+    let paths: String =
+        (0..1000).map(|n| format!("  - {{path: o{n}, description: x}}\n")).collect();
+    let more = "  - \"!\"\n".repeat(1500);
+    let text = text.replace("outputs_expected:\n", &format!("outputs_expected:\n{paths}"));
+    let text = text.replace("  - \"Be quick about it\"\n", &more);
+    let outputs: String = (0..1000).map(|n| format!("- /out/o{n}\n")).collect();
+    let text = text.replace("- /out/stats.json\n", &format!("- /out/stats.json\n{outputs}"));
+    let scratch = Scratch::new();
+    let key = scratch.key("keys");
+    for words in [" a".repeat(60_000), format!(" '{}'", "\\".repeat(120_000))] {
+        let text = text.replace("--out /out/stats.json", &format!("--out /out/stats.json{words}"));
+        let mut alone = Case::plain();
+        alone.request = checked(&text).unwrap();
+        let total = format!("\nargv_total: {}\n", alone.request.argv().len());
+        holds(&alone.statement(), &alone, &key, "a large request");
+        let mut case = full(AWS, "\u{34f}");
+        case.request = alone.request;
+        let md = signs(&case.statement(), &key, "a large request, a full directory");
+        assert!(md.contains(&total) && md.contains("\nconstraints_stated_total: 1500\n"));
+    }
+}
+
+#[test]
+fn a_secret_over_two_words_of_a_command_is_masked() {
+    let words = " '-----BEGI''N x' 'PRIVAT''E KEY'";
+    let text = request_text("Statistics.");
+    let text = text.replace("--out /out/stats.json\n", &format!("--out /out/stats.json{words}\n"));
+    let mut case = Case::plain();
+    case.request = checked(&text).unwrap();
+    let argv = ["-----BEGIN x", "PRIVATE KEY"];
+    assert!(case.request.argv().ends_with(&argv.map(str::to_owned)));
+    let scratch = Scratch::new();
+    let md = holds(&case.statement(), &case, &scratch.key("keys"), "two words");
+    assert!(md.contains("argv: [\"\\x70\\x79") && !md.contains("PRIVATE KEY"));
+    assert!(md.contains("    python /in/stats.py"), "nothing else was withheld");
+}

@@ -1,0 +1,70 @@
+//! Processes, found by a word on their command line that only one test uses.
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// A process of this host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Process(pub u32);
+
+fn now_with(word: &str) -> Vec<Process> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap() {
+        let name = entry.unwrap().file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        if line.split(|byte| *byte == 0).any(|argument| argument == word.as_bytes()) {
+            found.push(Process(pid));
+        }
+    }
+    found
+}
+
+/// Waits until there is a process with this word among its arguments.
+///
+/// # Panics
+/// There is none after ten seconds.
+#[must_use]
+#[track_caller]
+pub fn with_word(word: &str) -> Vec<Process> {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(10) {
+        let found = now_with(word);
+        if !found.is_empty() {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("no process has {word} among its arguments");
+}
+
+/// Waits until no process has this word among its arguments.
+///
+/// # Panics
+/// There still is one after ten seconds.
+#[track_caller]
+pub fn without_word(word: &str) {
+    let begun = Instant::now();
+    while !now_with(word).is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?} lives on", now_with(word));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The parent of a process.
+///
+/// # Panics
+/// The process is gone.
+#[must_use]
+pub fn parent_of(process: Process) -> Process {
+    let status = fs::read_to_string(format!("/proc/{}/status", process.0)).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap();
+    Process(line.trim().parse().unwrap())
+}
+
+/// Sends a signal, `KILL` or `TERM`.
+pub fn kill(signal: &str, process: Process) {
+    let sent = Command::new("kill").args(["-s", signal, &process.0.to_string()]).status().unwrap();
+    assert!(sent.success());
+}

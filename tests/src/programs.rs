@@ -1,0 +1,51 @@
+//! Which programs are tested, and where the workspace is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+pub(crate) const PROGRAMS: [&str; 3] = ["toolexec", "toolexecd", "toolexec-launch"];
+
+/// The directory of the workspace.
+#[must_use]
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The directory with the programs under test: `TOOLEXEC_BIN`; under the suite's runner the release
+/// programs, which it has just built; otherwise the profile that this test was built in or the release
+/// profile beside it, whichever `toolexec` was linked last, so that an older build is not taken for the
+/// present one.
+///
+/// # Panics
+/// There are none; the message says how to build them.
+#[must_use]
+pub fn programs() -> PathBuf {
+    if let Some(named) = std::env::var_os("TOOLEXEC_BIN") {
+        let named = PathBuf::from(named);
+        assert!(linked(&named).is_some(), "TOOLEXEC_BIN={}: not all programs", named.display());
+        return fs::canonicalize(named).unwrap();
+    }
+    // target/<profile>/deps/<test>
+    let test = fs::canonicalize(std::env::current_exe().unwrap()).unwrap();
+    let profile = test.ancestors().nth(2).unwrap().to_owned();
+    let release = profile.parent().unwrap().join("release");
+    let runner = std::env::var_os("TOOLEXEC_SKIP_LOG").is_some();
+    let places = if runner { vec![release] } else { vec![profile, release] };
+    let chosen = places.into_iter().max_by_key(|place| linked(place)).unwrap();
+    assert!(
+        linked(&chosen).is_some(),
+        "the programs are not built; run\n\n    cargo build --release --workspace --locked\n\nor \
+         name their directory in TOOLEXEC_BIN (tests/run builds them itself)"
+    );
+    chosen
+}
+
+/// When `toolexec` was linked, if all programs are there. It is linked anew with any change of the
+/// libraries; the launcher alone is also built by `cargo test`, so its time says nothing.
+fn linked(place: &Path) -> Option<SystemTime> {
+    if !PROGRAMS.iter().all(|name| place.join(name).is_file()) {
+        return None;
+    }
+    fs::metadata(place.join(PROGRAMS[0])).and_then(|it| it.modified()).ok()
+}

@@ -1,0 +1,220 @@
+//! A `toolexecd` on a spool of its own, ended with the test whatever happens.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::bench::{Bench, Said};
+use crate::desk::list;
+use crate::processes::{Process, kill};
+use crate::record::Record;
+use crate::request::{Request, RequestText};
+
+/// How one daemon is to be set up.
+pub struct Asked {
+    pub policy: String,
+    pub drain_sec: u32,
+    pub allowed_signers: Option<PathBuf>,
+}
+
+impl Asked {
+    /// The embedded rules, with whoever runs the daemon as the one whose files count as approved.
+    #[must_use]
+    pub fn for_owner(bench: &Bench) -> Self {
+        let shown = bench.toolexec(["policy", "show", "embedded"]);
+        shown.assert_code(0);
+        let mut policy = shown.stdout;
+        for (from, to) in [
+            ("invoker: true", "invoker: false".to_owned()),
+            ("owners: []", format!("owners: [{}]", bench.uid())),
+            ("binary: auto", "binary: /usr/bin/python3".to_owned()),
+            ("binary: auto", "binary: /usr/bin/node".to_owned()),
+            ("name: embedded", "name: for-tests".to_owned()),
+        ] {
+            assert!(policy.contains(from), "{from} is not in the policy");
+            policy = policy.replacen(from, &to, 1);
+        }
+        Self { policy, drain_sec: 1, allowed_signers: None }
+    }
+}
+
+/// A spool, and perhaps a daemon at work on it.
+pub struct Service<'a> {
+    bench: &'a Bench,
+    child: Option<Child>,
+    starts: u32,
+}
+
+impl<'a> Service<'a> {
+    /// Makes spool and configuration; nothing runs yet.
+    #[must_use]
+    pub fn prepare(bench: &'a Bench, asked: &Asked) -> Self {
+        let service = Self { bench, child: None, starts: 0 };
+        let root = bench.home();
+        fs::create_dir_all(service.spool().join("approved")).unwrap();
+        fs::write(root.join("policy.yaml"), &asked.policy).unwrap();
+        let mut config = format!(
+            "config_version: 1\nspool: {0}/spool\nstate: {0}/daemon\npolicy: {0}/policy.yaml\n\
+             rescan_sec: 30\ndrain_sec: {1}\n",
+            root.display(),
+            asked.drain_sec
+        );
+        if let Some(signers) = &asked.allowed_signers {
+            config.push_str(&format!("allowed_signers: {}\n", signers.display()));
+        }
+        fs::write(service.config(), config).unwrap();
+        service
+    }
+
+    /// The same, and the daemon is ready.
+    #[must_use]
+    pub fn start(bench: &'a Bench, asked: &Asked) -> Self {
+        let mut service = Self::prepare(bench, asked);
+        service.spawn();
+        service
+    }
+
+    #[must_use]
+    pub fn config(&self) -> PathBuf {
+        self.bench.home().join("toolexecd.yaml")
+    }
+
+    #[must_use]
+    pub fn spool(&self) -> PathBuf {
+        self.bench.home().join("spool")
+    }
+
+    #[must_use]
+    pub fn state(&self) -> PathBuf {
+        self.bench.home().join("daemon")
+    }
+
+    /// A path in the spool.
+    #[must_use]
+    pub fn at(&self, path: &str) -> PathBuf {
+        self.spool().join(path)
+    }
+
+    /// The daemon as a command.
+    #[must_use]
+    pub fn command(&self) -> Command {
+        let mut command = self.bench.command("toolexecd");
+        command.arg("--config").arg(self.config());
+        command
+    }
+
+    /// Starts the daemon and waits until it says that it is ready.
+    pub fn spawn(&mut self) {
+        self.starts += 1;
+        let log = self.log_path();
+        let stderr = File::create(&log).unwrap();
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
+        self.child = Some(command.spawn().unwrap());
+        self.wait_for("the daemon to be ready", |service| service.log().contains("ready"));
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.bench.home().join(format!("toolexecd-{}.log", self.starts))
+    }
+
+    /// What the daemon has said since it was last started.
+    #[must_use]
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.log_path()).unwrap_or_default()
+    }
+
+    /// Waits for something to become true.
+    ///
+    /// # Panics
+    /// It does not within 20 seconds.
+    #[track_caller]
+    pub fn wait_for(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        let begun = Instant::now();
+        while !is_so(self) {
+            assert!(begun.elapsed() < Duration::from_secs(20), "{what}: {}", self.log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Drops a request with `toolexec promote`, as a person does.
+    #[track_caller]
+    pub fn promote(&self, request: &RequestText) -> Request {
+        let saved = self.bench.save(request);
+        self.promote_saved(&saved).assert_code(0);
+        saved
+    }
+
+    #[must_use]
+    pub fn promote_saved(&self, request: &Request) -> Said {
+        let mut command = self.bench.command("toolexec");
+        Said::of(command.arg("promote").arg(&request.path).arg("--spool").arg(self.spool()))
+    }
+
+    /// Every published record of a request.
+    #[must_use]
+    pub fn records_of(&self, request_id: &str) -> Vec<Record> {
+        let mut records = self.records();
+        records.retain(|record| record.id().ends_with(request_id));
+        records
+    }
+
+    /// Every published record.
+    #[must_use]
+    pub fn records(&self) -> Vec<Record> {
+        let results = self.at("results");
+        let names = list(&results).into_iter().filter(|name| !name.starts_with('.'));
+        names.map(|name| Record::at(&results.join(name))).collect()
+    }
+
+    /// Waits for the record of a request, and for the request to have left.
+    #[must_use]
+    #[track_caller]
+    pub fn record_of(&self, request_id: &str) -> Record {
+        self.wait_for("a record", |service| !service.records_of(request_id).is_empty());
+        let file = self.at(&format!("approved/{request_id}.md"));
+        self.wait_for("the request to leave approved/", |_| !file.exists());
+        self.wait_for("the claim to be finished", |service| list(&service.at("work")).is_empty());
+        let mut records = self.records_of(request_id);
+        assert_eq!(records.len(), 1, "{records:#?}");
+        records.remove(0)
+    }
+
+    /// `toolexec verify` of the whole tree with the daemon's key.
+    #[must_use]
+    pub fn verify(&self) -> Said {
+        let mut command = self.bench.command("toolexec");
+        command.arg("verify").arg(self.at("results")).arg("--state").arg(self.state());
+        Said::of(&mut command)
+    }
+
+    /// Sends the daemon a signal.
+    pub fn signal(&self, signal: &str) {
+        kill(signal, Process(self.child.as_ref().unwrap().id()));
+    }
+
+    /// Waits for the daemon to end. Returns its exit code.
+    #[track_caller]
+    pub fn wait(&mut self) -> Option<i32> {
+        let begun = Instant::now();
+        let child = self.child.as_mut().unwrap();
+        while begun.elapsed() < Duration::from_secs(20) {
+            if let Some(status) = child.try_wait().unwrap() {
+                self.child = None;
+                return status.code();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("the daemon does not end: {}", self.log());
+    }
+}
+
+impl Drop for Service<'_> {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! A host that fails in the middle: a disk without room, a launcher that dies, a person who presses
+//! Ctrl-C. Nothing is lost, half-published or run twice, and the tool does not live on.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use toolexec_tests::{
+    Bench, Disk, Process, Record, Request, RequestText, Said, kill, list, parent_of, skip,
+    with_word, without_word,
+};
+
+toolexec_tests::as_both!(
+    a_launcher_that_dies_leaves_indeterminate,
+    a_launcher_that_dies_leaves_no_control_group_for_long,
+    ctrl_c_cancels_the_run,
+    a_killed_run_is_told_by_the_next,
+    what_begun_runs_leave_in_the_way_is_no_record,
+);
+
+/// A run that sleeps, and a word by which its tool is found.
+fn sleeper() -> (RequestText, String) {
+    let text = RequestText::python("import time; print('begun', flush=True); time.sleep(60)");
+    let word = format!("word-of-{}", text.id);
+    let command = format!("python script.py {word}");
+    (text.command(&command), word)
+}
+
+fn spawn(bench: &Bench, request: &Request) -> Child {
+    let mut command = bench.command("toolexec");
+    command.arg("run").arg(&request.path).args(["--format", "json"]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn end(child: Child) -> Said {
+    let begun = Instant::now();
+    let said = child.wait_with_output().unwrap();
+    let said = Said::from_output(&said, begun.elapsed());
+    assert!(said.took < Duration::from_secs(10), "{said:#?}");
+    said
+}
+
+/// toolexec → launcher → init of the cell → tool.
+fn launcher_of(word: &str, child: &Child) -> Process {
+    let mut process = with_word(word)[0];
+    loop {
+        let parent = parent_of(process);
+        if parent == Process(child.id()) {
+            return process;
+        }
+        process = parent;
+    }
+}
+
+fn a_launcher_that_dies_leaves_indeterminate(bench: &Bench) {
+    let (text, word) = sleeper();
+    let request = bench.save(&text);
+    let child = spawn(bench, &request);
+    let launcher = launcher_of(&word, &child);
+    let groups = groups_of(with_word(&word)[0]);
+    kill("KILL", launcher);
+    let said = end(child);
+    without_word(&word);
+    // Whether the product does so is the next test's question.
+    remove(&groups);
+    said.assert_code(3);
+    said.assert_says(&[request.path.to_str().unwrap(), "launcher"]);
+    let record = Record::of(&said);
+    record.assert_outcome("indeterminate");
+    assert_eq!(record.fact("exit_code"), "-1");
+    bench.toolexec(["verify".as_ref(), record.path.as_os_str()]).assert_code(0);
+    bench.assert_nothing_left();
+
+    let again = bench.run(&request);
+    again.assert_code(2);
+    again.assert_says(&["spool.replayed", record.path.to_str().unwrap()]);
+}
+
+/// Removes what is left of control groups without a process, so that the host stays as it was
+/// whatever the product does. Returns which were left.
+fn remove(groups: &[String]) -> Vec<&String> {
+    let left: Vec<_> = groups.iter().filter(|group| Path::new(group).exists()).collect();
+    for group in &left {
+        fs::remove_dir(group).unwrap();
+    }
+    left
+}
+
+/// The control groups that a process is in and that were made for it.
+fn groups_of(process: Process) -> Vec<String> {
+    let own = fs::read_to_string(format!("/proc/{}/cgroup", process.0)).unwrap();
+    let ours = fs::read_to_string("/proc/self/cgroup").unwrap();
+    let theirs = own.lines().filter(|line| !ours.contains(*line));
+    let names: Vec<_> = theirs.filter_map(|line| line.rsplit('/').next()).collect();
+    let mut groups = Vec::new();
+    for name in names {
+        let found = std::process::Command::new("find")
+            .args(["/sys/fs/cgroup", "-type", "d", "-name", name])
+            .output();
+        let found = String::from_utf8_lossy(&found.unwrap().stdout).into_owned();
+        groups.extend(found.lines().map(str::to_owned));
+    }
+    groups.sort();
+    groups.dedup();
+    groups
+}
+
+/// It cannot tidy up itself, so whoever runs next must.
+fn a_launcher_that_dies_leaves_no_control_group_for_long(bench: &Bench) {
+    let (text, word) = sleeper();
+    let child = spawn(bench, &bench.save(&text));
+    let launcher = launcher_of(&word, &child);
+    let groups = groups_of(with_word(&word)[0]);
+    assert!(!bench.is_root() || !groups.is_empty(), "root's runs have groups of their own");
+    kill("KILL", launcher);
+    end(child).assert_code(3);
+    without_word(&word);
+    bench.run(&bench.save(&RequestText::python("pass"))).assert_code(0);
+    let left = remove(&groups);
+    assert!(left.is_empty(), "left behind: {left:?}");
+}
+
+fn ctrl_c_cancels_the_run(bench: &Bench) {
+    let (text, word) = sleeper();
+    let request = bench.save(&text);
+    let child = spawn(bench, &request);
+    assert!(!with_word(&word).is_empty());
+    kill("INT", Process(child.id()));
+    let said = end(child);
+    without_word(&word);
+    said.assert_code(1);
+    let record = Record::of(&said);
+    record.assert_outcome("cancelled");
+    bench.assert_nothing_left();
+}
+
+fn a_killed_run_is_told_by_the_next(bench: &Bench) {
+    let (text, word) = sleeper();
+    let request = bench.save(&text);
+    let mut child = spawn(bench, &request);
+    assert!(!with_word(&word).is_empty());
+    kill("KILL", Process(child.id()));
+    child.wait().unwrap();
+    without_word(&word);
+    assert_eq!(list(&bench.results()).iter().filter(|name| !name.starts_with('.')).count(), 0);
+
+    let other = bench.run(&bench.save(&RequestText::python("pass")));
+    other.assert_code(0);
+    other.assert_says(&["interrupted", &request.id]);
+    let name = list(&bench.results()).into_iter().find(|name| name.ends_with(&request.id)).unwrap();
+    let record = Record::at(&bench.results().join(name));
+    record.assert_outcome("indeterminate");
+    assert_eq!(list(&bench.results()).len(), 2);
+    bench.toolexec(["verify".as_ref(), bench.results().as_os_str()]).assert_code(0);
+    bench.assert_nothing_left();
+    let again = bench.run(&request);
+    again.assert_code(2);
+    again.assert_says(&["spool.replayed", record.path.to_str().unwrap()]);
+}
+
+fn what_begun_runs_leave_in_the_way_is_no_record(bench: &Bench) {
+    let (text, word) = sleeper();
+    let mut child = spawn(bench, &bench.save(&text));
+    assert!(!with_word(&word).is_empty());
+    // While it runs: nothing to see for readers of results, and nothing to list.
+    let visible: Vec<_> =
+        list(&bench.results()).into_iter().filter(|name| !name.starts_with('.')).collect();
+    assert_eq!(visible, Vec::<String>::new());
+    let listed =
+        bench.toolexec(["list", "--format", "json", "--state", bench.state().to_str().unwrap()]);
+    assert_eq!(listed.stdout, "");
+    // Another run beside it is neither stopped by it nor takes it for dead.
+    bench.run(&bench.save(&RequestText::python("pass"))).assert_code(0);
+    assert!(child.try_wait().unwrap().is_none());
+    kill("TERM", Process(child.id()));
+    let said = end(child);
+    Record::of(&said).assert_outcome("cancelled");
+    without_word(&word);
+}
+
+/// A small disk that the person can write, as state and results.
+fn small_disk(bench: &Bench, test: &str, kib: u32) -> Option<(Disk, std::path::PathBuf)> {
+    let place = bench.scratch().dir("disk");
+    let disk = Disk::mount(&place, kib);
+    if disk.is_none() {
+        skip(test, "this host does not let root mount a tmpfs");
+    }
+    disk.map(|disk| (disk, place))
+}
+
+fn run_on(bench: &Bench, place: &Path, request: &Request) -> Said {
+    let state = place.join("state");
+    let mut command = bench.command("toolexec");
+    command.arg("run").arg(&request.path).arg("--state").arg(state).args(["--format", "json"]);
+    Said::of(&mut command)
+}
+
+#[test]
+fn a_full_disk_keeps_what_ran_and_admits_nothing() {
+    let test = "a_full_disk_keeps_what_ran_and_admits_nothing";
+    let Some(bench) = Bench::of_root(test) else { return };
+    // Room for the reserve and the key, not for what the tool leaves.
+    let Some((disk, place)) = small_disk(&bench, test, 8 * 1024) else { return };
+    let script = "import os; open('/out/big','wb').write(os.urandom(12 << 20))";
+    let request = bench.save(&RequestText::python(script).output("big"));
+    let said = run_on(&bench, &place, &request);
+    said.assert_code(3);
+    said.assert_says(&["No space left"]);
+    assert!(!said.stderr.contains("panicked"), "{said:#?}");
+    let results = place.join("state/results");
+    let hidden: Vec<_> = list(&results).into_iter().filter(|it| it.starts_with('.')).collect();
+    assert_eq!(hidden, Vec::<String>::new(), "nothing half-published");
+    let record = Record::of(&said);
+    record.assert_outcome("indeterminate");
+    assert_eq!(list(&place.join("state/work")), Vec::<String>::new());
+    assert_eq!(list(&place.join("state/staging")), Vec::<String>::new());
+
+    disk.grow(64 * 1024);
+    let again = run_on(&bench, &place, &request);
+    again.assert_code(2);
+    again.assert_says(&["spool.replayed", record.path.to_str().unwrap()]);
+    let other = run_on(&bench, &place, &bench.save(&RequestText::python(script).output("big")));
+    other.assert_code(0);
+    let verified = Said::of(
+        bench
+            .command("toolexec")
+            .arg("verify")
+            .arg(&results)
+            .arg("--state")
+            .arg(place.join("state")),
+    );
+    verified.assert_code(0);
+    assert_eq!(verified.stdout.lines().count(), 3, "{verified:#?}");
+}
+
+#[test]
+fn a_disk_that_is_full_before_begins_nothing() {
+    let test = "a_disk_that_is_full_before_begins_nothing";
+    let Some(bench) = Bench::of_root(test) else { return };
+    let Some((disk, place)) = small_disk(&bench, test, 1024) else { return };
+    let request = bench.save(&RequestText::python("print('ran')"));
+    let said = run_on(&bench, &place, &request);
+    said.assert_code(3);
+    said.assert_says(&[place.to_str().unwrap(), "No space left"]);
+    assert_eq!((said.stdout.as_str(), said.stderr.lines().count()), ("", 1), "{said:#?}");
+    assert_eq!(list(&place.join("state/results")), Vec::<String>::new());
+    assert_eq!(list(&place.join("state/work")), Vec::<String>::new());
+    disk.grow(64 * 1024);
+    run_on(&bench, &place, &request).assert_code(0);
+}
+
+#[test]
+fn a_disk_too_small_for_the_inputs_uses_nothing_up() {
+    let test = "a_disk_too_small_for_the_inputs_uses_nothing_up";
+    let Some(bench) = Bench::of_root(test) else { return };
+    let Some((disk, place)) = small_disk(&bench, test, 8 * 1024) else { return };
+    let request = RequestText::python("print('ran')").input("data", vec![b'x'; 6 << 20]);
+    let request = bench.save(&request);
+    let said = run_on(&bench, &place, &request);
+    said.assert_code(3);
+    said.assert_says(&["No space left"]);
+    let results = list(&place.join("state/results"));
+    assert_eq!(results.len(), 1, "one record says why nothing ran: {results:?}");
+    assert!(results[0].starts_with("TS-"), "{results:?}");
+    for left in ["work", "staging"] {
+        assert_eq!(list(&place.join("state").join(left)), Vec::<String>::new(), "{left}");
+    }
+    disk.grow(64 * 1024);
+    run_on(&bench, &place, &request).assert_code(0);
+}

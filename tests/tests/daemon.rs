@@ -1,0 +1,351 @@
+//! `toolexecd` on a spool: what is dropped is answered, once each; what can never be a request does
+//! not stand in the way; only an approval that counts is one.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::Command;
+
+use toolexec_tests::{Asked, Bench, RequestText, Said, Service, list, ssh_keygen_works};
+
+fn good() -> RequestText {
+    RequestText::python("print('ran')")
+}
+
+#[test]
+fn a_configuration_is_checked() {
+    let bench = Bench::new();
+    let service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let check = || Said::of(service.command().arg("--check"));
+    let config = service.config();
+    let said = check();
+    said.assert_code(0);
+    assert!(said.stdout.contains(config.to_str().unwrap()), "{said:#?}");
+    assert!(!service.state().exists(), "checking makes nothing");
+
+    let text = fs::read_to_string(&config).unwrap();
+    let home = bench.home();
+    for (from, to, why) in [
+        ("rescan_sec: 30", "rescan_secs: 30", "rescan_secs"),
+        ("rescan_sec: 30", "rescan_sec: 0", "rescan_sec"),
+        ("config_version: 1", "config_version: 2", "config_version"),
+        ("policy.yaml", "no-policy.yaml", "no-policy.yaml"),
+        ("state: /", "state: ", "state"),
+        ("drain_sec: 1", "drain_sec: 1\nlauncher: {program: /no/launcher}", "/no/launcher"),
+        ("drain_sec: 1", "drain_sec: 1\nallowed_signers: /no/signers", "/no/signers"),
+        ("drain_sec: 1", "drain_sec: [", "toolexecd.yaml"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        fs::write(&config, text.replacen(from, to, 1)).unwrap();
+        let said = check();
+        said.assert_code(2);
+        said.assert_says(&[why]);
+        let said = Said::of(&mut service.command());
+        said.assert_code(3);
+        said.assert_says(&[why]);
+    }
+    fs::write(&config, &text).unwrap();
+    let policy = home.join("policy.yaml");
+    fs::write(&policy, fs::read_to_string(&policy).unwrap() + "surprise: 1\n").unwrap();
+    let said = check();
+    said.assert_code(2);
+    said.assert_says(&[policy.to_str().unwrap(), "surprise"]);
+    fs::remove_file(&config).unwrap();
+    check().assert_says(&[config.to_str().unwrap()]);
+    Said::of(bench.command("toolexecd").arg("--surprise")).assert_code(3);
+    Said::of(bench.command("toolexecd").arg("--help")).assert_code(0);
+}
+
+#[test]
+fn what_is_promoted_runs_and_is_published() {
+    let bench = Bench::new();
+    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    let text = RequestText::python("open('/out/kept','w').write('k')").output("kept");
+    let request = service.promote(&text);
+    let record = service.record_of(&request.id);
+    record.assert_outcome("ok");
+    assert_eq!(fs::read(record.path.join("artifacts/kept")).unwrap(), b"k");
+    let said = service.verify();
+    said.assert_code(0);
+    let trusted = bench.toolexec(["keys", "show", "--state", service.state().to_str().unwrap()]);
+    trusted.assert_code(0);
+    let signers = bench.scratch().file("signers", trusted.stdout);
+    let by_key = Said::of(
+        bench
+            .command("toolexec")
+            .arg("verify")
+            .arg(&record.path)
+            .arg("--allowed-signers")
+            .arg(signers),
+    );
+    by_key.assert_code(0);
+
+    assert_eq!(list(&service.at("approved")), Vec::<String>::new());
+    assert_eq!(list(&service.at("quarantine")), Vec::<String>::new());
+    assert_eq!(list(&service.at("archive")), [record.id()]);
+    let archived = service.at("archive").join(record.id()).join("request.md");
+    assert_eq!(fs::read(archived).unwrap(), fs::read(&request.path).unwrap());
+    assert_eq!(list(&service.state().join("staging")), Vec::<String>::new());
+    assert!(request.path.exists(), "the person's own file stays");
+}
+
+#[test]
+fn what_is_logged_is_plain_where_nobody_looks() {
+    let bench = Bench::new();
+    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    let request = service.promote(&good());
+    let record = service.record_of(&request.id);
+    service.wait_for("a line about it", |it| it.log().contains(record.id()));
+    assert!(!service.log().contains('\u{1b}'), "colours in a file: {:?}", service.log());
+}
+
+#[test]
+fn what_is_refused_goes_to_quarantine_with_a_record() {
+    let bench = Bench::new();
+    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    // Promote would tell; a file can be dropped by hand as well.
+    let bad = good().edit("approved_by: \"tester\"", "approved_by: \"\"");
+    let told = service.promote_saved(&bench.save(&bad));
+    told.assert_code(2);
+    told.assert_says(&["approval.missing", "not promoted"]);
+    assert_eq!(list(&service.at("approved")), Vec::<String>::new());
+
+    // By hand, in the order that makes it a submission: the request last, by a rename.
+    let bytes = bad.text();
+    let aside = bench.home().join("spool/aside");
+    fs::create_dir(&aside).unwrap();
+    let dropped = bad.save(&aside);
+    for path in [&dropped.inputs, &dropped.path] {
+        fs::rename(path, service.at("approved").join(path.file_name().unwrap())).unwrap();
+    }
+    let record = service.record_of(&dropped.id);
+    record.assert_outcome("refused");
+    record.assert_violation("approval.missing");
+    service.verify().assert_code(0);
+    service.wait_for("approved/ to be empty", |it| list(&it.at("approved")).is_empty());
+    let quarantined = service.at("quarantine").join(record.id());
+    assert_eq!(fs::read_to_string(quarantined.join("request.md")).unwrap(), bytes);
+    assert_eq!(list(&quarantined.join(format!("{}.inputs", dropped.id))), ["script.py"]);
+    assert_eq!(list(&service.at("archive")), Vec::<String>::new());
+
+    // A wrong input, told by promote and by the daemon.
+    let request = bench.save(&good());
+    fs::write(request.inputs.join("script.py"), "other").unwrap();
+    let told = service.promote_saved(&request);
+    told.assert_code(2);
+    told.assert_says(&["inputs.mismatch", "script.py"]);
+    fs::create_dir(service.at(&format!("approved/{}.inputs", request.id))).unwrap();
+    fs::copy(&request.path, service.at("approved").join(".being-written")).unwrap();
+    let (from, to) = (".being-written", format!("approved/{}.md", request.id));
+    fs::rename(service.at("approved").join(from), service.at(&to)).unwrap();
+    let record = service.record_of(&request.id);
+    record.assert_violation("inputs.missing");
+}
+
+#[test]
+fn odd_objects_do_not_stand_in_the_way() {
+    let bench = Bench::new();
+    let service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let approved = service.at("approved");
+    // Names that are looked at before the good request's.
+    let secret = bench.scratch().file("secret", "secret of the host");
+    symlink(&secret, approved.join("A-link.md")).unwrap();
+    Said::of(Command::new("mkfifo").arg(approved.join("A-fifo.md"))).assert_code(0);
+    fs::create_dir(approved.join("A-directory.md")).unwrap();
+    let linked = bench.home().join("linked");
+    fs::write(&linked, good().text()).unwrap();
+    fs::hard_link(&linked, approved.join("A-hard.md")).unwrap();
+    fs::write(approved.join("A-huge.md"), vec![b'x'; 300 * 1024]).unwrap();
+    fs::write(approved.join(".TR-hidden.md"), "still being written").unwrap();
+    fs::write(approved.join("notes.txt"), "no request").unwrap();
+    let mut service = service;
+    service.spawn();
+    let request = service.promote(&good());
+    service.record_of(&request.id).assert_outcome("ok");
+
+    service.wait_for("six records", |it| it.records().len() == 6);
+    let left = [".TR-hidden.md", "notes.txt"];
+    service.wait_for("approved/ to be emptied", |it| list(&it.at("approved")) == left);
+    service.verify().assert_code(0);
+    let records = service.records();
+    for (name, code, word) in [
+        ("A-link.md", "spool.file-kind", "symbolic link"),
+        ("A-fifo.md", "spool.file-kind", "FIFO"),
+        ("A-directory.md", "spool.file-kind", "directory"),
+        ("A-hard.md", "spool.file-kind", "hard link"),
+        ("A-huge.md", "text.too-large", "262144"),
+    ] {
+        let record = records.iter().find(|record| record.text.contains(name)).unwrap();
+        record.assert_outcome("refused");
+        record.assert_violation(code);
+        assert!(record.text.contains(word), "{name}: {}", record.text);
+        assert!(!record.text.contains("secret of the host"));
+        let place = service.at("quarantine").join(record.id()).join(name);
+        assert!(fs::symlink_metadata(&place).is_ok(), "{}", place.display());
+    }
+}
+
+#[test]
+fn a_dozen_requests_end_in_one_record_each() {
+    let bench = Bench::new();
+    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    let requests: Vec<_> = (0..12)
+        .map(|number| service.promote(&RequestText::python(&format!("print({number})"))))
+        .collect();
+    for (number, request) in requests.iter().enumerate() {
+        let record = service.record_of(&request.id);
+        record.assert_outcome("ok");
+        assert_eq!(record.stdout(), format!("{number}\n"));
+    }
+    assert_eq!(service.records().len(), 12);
+    assert_eq!(list(&service.at("archive")).len(), 12);
+    let said = service.verify();
+    said.assert_code(0);
+    assert_eq!(said.stdout.lines().count(), 12);
+    // Dropped once more, it is answered and not run.
+    let again = service.promote_saved(&requests[0]);
+    again.assert_code(0);
+    service.wait_for("a refusal", |it| it.records_of(&requests[0].id).len() == 2);
+    let refusals = service.records_of(&requests[0].id);
+    let refusal = refusals.iter().find(|record| record.outcome() == "refused").unwrap();
+    refusal.assert_violation("spool.replayed");
+}
+
+#[test]
+fn only_an_approval_that_counts_is_one() {
+    let bench = Bench::new();
+    // Somebody else's files count: ours do not.
+    let owner = Asked::for_owner(&bench);
+    let (ours, other) = (format!("owners: [{}]", bench.uid()), "owners: [4242]");
+    let policy = owner.policy.replacen(&ours, other, 1);
+    let service = Service::start(&bench, &Asked { policy, ..owner });
+    let request = service.promote(&good());
+    let record = service.record_of(&request.id);
+    record.assert_outcome("refused");
+    record.assert_violation("approval.principal");
+}
+
+/// A key of an approver and the file by which it is known.
+fn approver(bench: &Bench) -> (PathBuf, PathBuf) {
+    let key = bench.home().join("approver");
+    let made = Command::new("ssh-keygen")
+        .args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"])
+        .arg(&key)
+        .status();
+    assert!(made.unwrap().success());
+    let public = fs::read_to_string(key.with_extension("pub")).unwrap();
+    let line = format!("tester namespaces=\"approve.tool-exec@threegate\" {public}");
+    (key, bench.scratch().file("allowed_signers", line))
+}
+
+fn sign(key: &PathBuf, namespace: &str, request: &PathBuf) {
+    let signed = Said::of(
+        Command::new("ssh-keygen")
+            .args(["-Y", "sign", "-n", namespace, "-f"])
+            .arg(key)
+            .arg(request),
+    );
+    signed.assert_code(0);
+}
+
+#[test]
+fn under_the_standard_policy_a_signature_decides() {
+    if !ssh_keygen_works("under_the_standard_policy_a_signature_decides") {
+        return;
+    }
+    let bench = Bench::new();
+    let (key, signers) = approver(&bench);
+    let mut policy = bench.toolexec(["policy", "show", "standard"]).stdout;
+    if !bench.is_root() {
+        // The one thing that an ordinary user's host lacks.
+        policy = policy.replacen("exceptions: []", "exceptions: [cgroup]", 1);
+    }
+    let asked = Asked { policy, drain_sec: 1, allowed_signers: Some(signers) };
+    let service = Service::start(&bench, &asked);
+
+    let signed = bench.save(&good());
+    sign(&key, "approve.tool-exec@threegate", &signed.path);
+    service.promote_saved(&signed).assert_code(0);
+    let record = service.record_of(&signed.id);
+    record.assert_outcome("ok");
+    assert!(record.text.contains("- principal: \"tester\""), "{}", record.text);
+    let kept = list(&record.path.join("request"));
+    assert_eq!(kept, [format!("{}.md", signed.id), format!("{}.md.sig", signed.id)]);
+
+    let unsigned = service.promote(&good());
+    let record = service.record_of(&unsigned.id);
+    record.assert_outcome("refused");
+    record.assert_violation("approval.count");
+
+    let other_purpose = bench.save(&good());
+    sign(&key, "file", &other_purpose.path);
+    service.promote_saved(&other_purpose).assert_code(0);
+    let record = service.record_of(&other_purpose.id);
+    record.assert_outcome("refused");
+    record.assert_violation("approval.");
+
+    // The name in the text must be one that signed.
+    let other_name = bench.save(&good().edit("approved_by: \"tester\"", "approved_by: \"boss\""));
+    sign(&key, "approve.tool-exec@threegate", &other_name.path);
+    service.promote_saved(&other_name).assert_code(0);
+    let record = service.record_of(&other_name.id);
+    record.assert_outcome("refused");
+    record.assert_violation("approval.principal");
+
+    let changed = bench.save(&good());
+    sign(&key, "approve.tool-exec@threegate", &changed.path);
+    let text = fs::read_to_string(&changed.path).unwrap();
+    fs::write(&changed.path, text.replace("A test.", "Another.")).unwrap();
+    service.promote_saved(&changed).assert_code(0);
+    let record = service.record_of(&changed.id);
+    record.assert_outcome("refused");
+    record.assert_violation("approval.signature");
+}
+
+#[test]
+fn what_waits_and_what_ran_is_listed() {
+    let bench = Bench::new();
+    let mut service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let spool = service.spool();
+    let listed = |words: &[&str]| {
+        let said =
+            Said::of(bench.command("toolexec").arg("list").arg("--spool").arg(&spool).args(words));
+        said.assert_code(0);
+        said
+    };
+    assert!(listed(&[]).stdout.contains("nothing"));
+    assert_eq!(listed(&["--format", "json"]).stdout, "");
+    let request = service.promote(&good());
+    for words in [&["--format", "json"][..], &["--waiting", "--format", "json"]] {
+        let rows = listed(words).json_lines();
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0]["request_id"], request.id);
+        assert_eq!((&rows[0]["state"], &rows[0]["result_id"]), (&"waiting".into(), &().into()));
+    }
+    assert!(listed(&[]).stdout.contains(&request.id));
+
+    // What waits is not replaced, not even by itself.
+    let before = fs::read(spool.join("approved").join(format!("{}.md", request.id))).unwrap();
+    fs::write(&request.path, good().edit("A test.", "Another.").text()).unwrap();
+    let again = service.promote_saved(&request);
+    assert_ne!(again.code, Some(0), "{again:#?}");
+    again.assert_says(&[&request.id]);
+    let after = fs::read(spool.join("approved").join(format!("{}.md", request.id))).unwrap();
+    assert_eq!(before, after);
+
+    service.spawn();
+    let record = service.record_of(&request.id);
+    assert_eq!(listed(&["--waiting", "--format", "json"]).stdout, "");
+    let rows = listed(&["--format", "json"]).json_lines();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["state"], "ok");
+    assert_eq!(rows[0]["result_id"], record.id());
+    assert_eq!(rows[0]["path"], record.path.to_str().unwrap());
+    Said::of(bench.command("toolexec").args(["list", "--spool", "/no/spool"])).assert_code(3);
+}

@@ -1,0 +1,139 @@
+//! How a `toolexecd` ends, asked or not, and that a request neither runs twice nor loses its record
+//! by it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::time::{Duration, Instant};
+
+use toolexec_tests::{Asked, Bench, RequestText, Said, Service, list, with_word, without_word};
+
+/// A run that takes so long, and a word by which its tool is found.
+fn sleeper(seconds: &str) -> (RequestText, String) {
+    let text = RequestText::python(&format!("import time; time.sleep({seconds}); print('slept')"));
+    let word = format!("word-of-{}", text.id);
+    let command = format!("python script.py {word}");
+    (text.command(&command), word)
+}
+
+#[test]
+fn told_to_stop_it_ends_well() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    for signal in ["TERM", "INT"] {
+        let begun = Instant::now();
+        service.signal(signal);
+        assert_eq!(service.wait(), Some(0), "{}", service.log());
+        assert!(begun.elapsed() < Duration::from_secs(3), "{}", service.log());
+        service.spawn();
+    }
+}
+
+#[test]
+fn a_run_that_outlasts_the_drain_is_cancelled() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked { drain_sec: 1, ..Asked::for_owner(&bench) });
+    let (text, word) = sleeper("60");
+    let request = service.promote(&text);
+    assert!(!with_word(&word).is_empty());
+    // It waits behind the first one, and is neither begun now nor lost.
+    let next = service.promote(&RequestText::python("print('next')"));
+    let begun = Instant::now();
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0), "{}", service.log());
+    assert!(begun.elapsed() < Duration::from_secs(6), "{}", service.log());
+    without_word(&word);
+    let record = service.record_of(&request.id);
+    record.assert_outcome("cancelled");
+    service.verify().assert_code(0);
+    assert!(service.at(&format!("approved/{}.md", next.id)).exists());
+    service.spawn();
+    service.record_of(&next.id).assert_outcome("ok");
+}
+
+#[test]
+fn a_run_within_the_drain_is_finished() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked { drain_sec: 20, ..Asked::for_owner(&bench) });
+    let (text, word) = sleeper("1.5");
+    let request = service.promote(&text);
+    assert!(!with_word(&word).is_empty());
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0), "{}", service.log());
+    let record = service.record_of(&request.id);
+    record.assert_outcome("ok");
+    assert_eq!(record.stdout(), "slept\n");
+}
+
+#[test]
+fn a_second_daemon_leaves_the_first_alone() {
+    let bench = Bench::new();
+    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    let second = Said::of(&mut service.command());
+    second.assert_code(3);
+    second.assert_says(&["another daemon works on this spool"]);
+    assert!(second.took < Duration::from_secs(3));
+    let request = service.promote(&RequestText::python("print('first')"));
+    service.record_of(&request.id).assert_outcome("ok");
+    // Nor does an embedded run work beside it.
+    let beside = bench.save(&RequestText::python("pass"));
+    let run = Said::of(
+        bench.command("toolexec").arg("run").arg(&beside.path).arg("--state").arg(service.state()),
+    );
+    run.assert_code(3);
+}
+
+#[test]
+fn killed_in_a_run_it_tells_indeterminate_and_never_runs_it_again() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let (text, word) = sleeper("60");
+    let request = service.promote(&text);
+    assert!(!with_word(&word).is_empty());
+    service.signal("KILL");
+    assert_eq!(service.wait(), None);
+    // Nothing runs that nobody will record.
+    without_word(&word);
+    assert_eq!(service.records().len(), 0);
+
+    service.spawn();
+    let record = service.record_of(&request.id);
+    record.assert_outcome("indeterminate");
+    assert_eq!(record.fact("exit_code"), "-1");
+    service.verify().assert_code(0);
+    assert_eq!(list(&service.at("archive")), [record.id()]);
+    assert_eq!(list(&service.at("approved")), Vec::<String>::new());
+    assert_eq!(list(&service.at("results")), [record.id()], "and nothing half-published");
+    assert_eq!(list(&service.state().join("staging")), Vec::<String>::new());
+
+    // Started once more there is nothing left to tell; dropped once more it is refused.
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    service.spawn();
+    assert_eq!(service.records().len(), 1);
+    service.promote_saved(&request).assert_code(0);
+    service.wait_for("a refusal", |it| it.records().len() == 2);
+    let records = service.records();
+    let refusal = records.iter().find(|record| record.outcome() == "refused").unwrap();
+    refusal.assert_violation("spool.replayed");
+    assert!(refusal.text.contains(record.id()), "names the first record");
+    without_word(&word);
+}
+
+#[test]
+fn killed_while_idle_it_goes_on_where_it_was() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let first = service.promote(&RequestText::python("print(1)"));
+    service.record_of(&first.id).assert_outcome("ok");
+    service.signal("KILL");
+    assert_eq!(service.wait(), None);
+    let second = service.promote(&RequestText::python("print(2)"));
+    service.spawn();
+    service.record_of(&second.id).assert_outcome("ok");
+    assert_eq!(service.records().len(), 2);
+    service.verify().assert_code(0);
+}

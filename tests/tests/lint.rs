@@ -1,0 +1,166 @@
+//! `toolexec lint`: one object a file for programs, file:line:column for people, and the exit code.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use toolexec_tests::{Bench, RequestText, Said};
+
+fn lint(bench: &Bench, words: &[&str], files: &[&PathBuf]) -> Said {
+    let mut command = bench.command("toolexec");
+    Said::of(command.arg("lint").args(words).args(files))
+}
+
+fn codes(object: &Value) -> Vec<&str> {
+    let violations = object["violations"].as_array().unwrap();
+    violations.iter().map(|violation| violation["code"].as_str().unwrap()).collect()
+}
+
+fn good() -> RequestText {
+    RequestText::python("pass")
+}
+
+#[test]
+fn each_file_is_one_object_in_the_order_given() {
+    let bench = Bench::new();
+    let fine = bench.save(&good()).path;
+    let bad = bench
+        .save(&good().command("python script.py | sort").edit("level: low", "level: none"))
+        .path;
+    let neither = bench.scratch().file("notes.md", "just notes\n");
+    let said = lint(&bench, &["--format", "json"], &[&bad, &fine, &neither]);
+    said.assert_code(2);
+    assert_eq!(said.stderr, "");
+    let objects = said.json_lines();
+    assert_eq!(objects.len(), 3);
+    for (object, path) in objects.iter().zip([&bad, &fine, &neither]) {
+        assert_eq!(object["file"], path.to_str().unwrap(), "exactly as given");
+        let mut keys: Vec<_> = object.as_object().unwrap().keys().map(String::as_str).collect();
+        keys.sort_unstable();
+        assert_eq!(keys, ["file", "kind", "valid", "violations"]);
+        for violation in object["violations"].as_array().unwrap() {
+            let mut keys: Vec<_> =
+                violation.as_object().unwrap().keys().map(String::as_str).collect();
+            keys.sort_unstable();
+            assert_eq!(keys, ["code", "column", "hint", "line", "message", "severity"]);
+            assert!(["error", "warning"].contains(&violation["severity"].as_str().unwrap()));
+        }
+    }
+    let [bad, fine, neither] = [&objects[0], &objects[1], &objects[2]];
+    assert_eq!((&bad["kind"], &bad["valid"]), (&"request".into(), &false.into()));
+    assert!(codes(bad).contains(&"command.pipeline"), "{bad}");
+    assert!(codes(bad).contains(&"risk.level"), "all at once: {bad}");
+    assert_eq!((&fine["kind"], &fine["valid"]), (&"request".into(), &true.into()));
+    assert_eq!(codes(fine), Vec::<&str>::new());
+    assert_eq!((&neither["kind"], &neither["valid"]), (&"unknown".into(), &false.into()));
+}
+
+#[test]
+fn a_person_is_told_the_place() {
+    let bench = Bench::new();
+    let request = good().command("python script.py | sort");
+    let line = request.text().lines().position(|line| line.contains("| sort")).unwrap() + 1;
+    let path = bench.save(&request).path;
+    let said = lint(&bench, &[], &[&path]);
+    said.assert_code(2);
+    let column = "python script.py ".len() + 1;
+    let place = format!("{}:{line}:{column}: error[command.pipeline]: ", path.display());
+    assert!(said.stdout.lines().any(|line| line.starts_with(&place)), "{place} {said:#?}");
+    let last = said.stdout.lines().last().unwrap();
+    assert!(last.contains("invalid request: 1 error, 0 warnings"), "{last}");
+}
+
+#[test]
+fn a_draft_may_still_lack_its_approval() {
+    let bench = Bench::new();
+    let path = bench.save(&good().edit("approved_by: \"tester\"", "approved_by: \"\"")).path;
+    let said = lint(&bench, &["--format", "json"], &[&path]);
+    said.assert_code(2);
+    assert_eq!(codes(&said.json()), ["approval.missing"]);
+    assert_eq!(said.json()["violations"][0]["severity"], "error");
+    let said = lint(&bench, &["--draft", "--format", "json"], &[&path]);
+    said.assert_code(0);
+    assert_eq!(codes(&said.json()), ["approval.missing"]);
+    assert_eq!(said.json()["violations"][0]["severity"], "warning");
+    // What is wrong otherwise stays wrong.
+    let path = bench.save(&good().edit("approved_by: \"tester\"", "approved_by: \"\"").time_sec(0));
+    lint(&bench, &["--draft"], &[&path.path]).assert_code(2);
+}
+
+#[test]
+fn another_file_name_is_a_warning() {
+    let bench = Bench::new();
+    let path = bench.scratch().file("mine.md", good().text());
+    let said = lint(&bench, &["--format", "json"], &[&path]);
+    said.assert_code(0);
+    assert_eq!(codes(&said.json()), ["schema.file-name"]);
+}
+
+#[test]
+fn what_cannot_be_read_exits_3_and_the_rest_is_told() {
+    let bench = Bench::new();
+    let fine = bench.save(&good()).path;
+    let missing = bench.home().join("missing.md");
+    let said = lint(&bench, &["--format", "json"], &[&missing, &fine]);
+    said.assert_code(3);
+    said.assert_says(&[missing.to_str().unwrap()]);
+    let objects = said.json_lines();
+    assert_eq!(objects.len(), 2, "one object a file, whatever the file");
+    assert_eq!(objects[0]["valid"], false);
+    assert!(objects[0]["error"].is_string(), "{objects:#?}");
+    let said = lint(&bench, &[], &[&bench.home()]);
+    said.assert_code(3);
+    said.assert_says(&[bench.home().to_str().unwrap()]);
+    lint(&bench, &[], &[]).assert_code(3);
+}
+
+#[test]
+fn what_is_hostile_is_shown_harmless() {
+    let bench = Bench::new();
+    let path = bench.save(&good().edit("\"A test.\"", "\"A \u{1b}[31mtest\u{202e}.\"")).path;
+    let said = lint(&bench, &[], &[&path]);
+    said.assert_code(2);
+    assert!(said.stdout.contains("text.bidi") && said.stdout.contains("text.control"), "{said:#?}");
+    assert!(!said.stdout.contains(['\u{1b}', '\u{202e}']), "{said:#?}");
+}
+
+#[test]
+fn our_own_results_lint_clean() {
+    let bench = Bench::new();
+    let script = "print('---\\n## Command\\n\\x1b[31m\\u202e sudo rm -rf / | sh ```')";
+    let requests = [
+        good().edit("approved_by: \"tester\"", "approved_by: \"\""),
+        RequestText::python(script),
+        RequestText::python("raise SystemExit(3)"),
+    ];
+    let records: Vec<PathBuf> = requests
+        .iter()
+        .map(|request| {
+            let (_, record) = bench.record_of(request);
+            record.path.join(format!("{}.md", record.id()))
+        })
+        .collect();
+    let said = lint(&bench, &["--format", "json"], &records.iter().collect::<Vec<_>>());
+    said.assert_code(0);
+    for object in said.json_lines() {
+        assert_eq!((&object["kind"], codes(&object)), (&"result".into(), vec![]), "{object}");
+    }
+    let changed = fs::read_to_string(&records[1]).unwrap().replace("## Safety Notes", "## Other");
+    let changed = bench.scratch().file(records[1].file_name().unwrap().to_str().unwrap(), changed);
+    lint(&bench, &[], &[&changed]).assert_code(2);
+}
+
+#[test]
+fn a_code_is_explained() {
+    let bench = Bench::new();
+    let said = bench.toolexec(["lint", "--explain", "command.pipeline"]);
+    said.assert_code(0);
+    assert!(said.stdout.starts_with("command.pipeline: "), "{said:#?}");
+    bench.toolexec(["lint", "--explain", "command.no-such"]).assert_code(3);
+}

@@ -1,0 +1,103 @@
+//! Several runs at the same time on one state: none disturbs another, one request still runs once, and
+//! what is given up half-way is tidied up.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use toolexec_tests::{Bench, Record, Request, RequestText, Said, list};
+
+toolexec_tests::as_both!(
+    different_requests_do_not_disturb_each_other,
+    one_request_runs_once_however_many_try,
+    a_cell_that_is_given_up_leaves_nothing,
+    the_first_runs_of_all_share_one_key,
+);
+
+/// Runs all of them at the same moment.
+fn at_once<'a>(bench: &Bench, requests: impl IntoIterator<Item = &'a Request>) -> Vec<Said> {
+    let requests: Vec<_> = requests.into_iter().collect();
+    std::thread::scope(|scope| {
+        let runs: Vec<_> =
+            requests.iter().map(|request| scope.spawn(|| bench.run(request))).collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    })
+}
+
+/// Makes key and directories, which is not what these tests are about.
+fn prepare(bench: &Bench) {
+    bench.run(&bench.save(&RequestText::python("pass"))).assert_code(0);
+}
+
+fn saved(bench: &Bench, count: usize) -> Vec<Request> {
+    (0..count).map(|it| bench.save(&RequestText::python(&format!("print({it})")))).collect()
+}
+
+fn different_requests_do_not_disturb_each_other(bench: &Bench) {
+    prepare(bench);
+    for _ in 0..3 {
+        for (number, said) in at_once(bench, &saved(bench, 6)).iter().enumerate() {
+            said.assert_code(0);
+            assert_eq!(Record::of(said).stdout(), format!("{number}\n"));
+        }
+    }
+    assert_eq!(list(&bench.results()).len(), 19);
+    bench.toolexec(["verify".as_ref(), bench.results().as_os_str()]).assert_code(0);
+    bench.assert_nothing_left();
+}
+
+fn one_request_runs_once_however_many_try(bench: &Bench) {
+    prepare(bench);
+    let request = bench.save(&RequestText::python("print('once')"));
+    let tries = at_once(bench, [&request; 4]);
+    groups_left(&tries);
+    let of = |code| tries.iter().filter(|said| said.code == Some(code)).count();
+    assert_eq!((of(0), of(2)), (1, 3), "{tries:#?}");
+    for said in &tries {
+        let record = Record::of(said);
+        assert_eq!(record.outcome() == "ok", record.stdout() == "once\n", "{said:#?}");
+    }
+    assert_eq!(list(&bench.results()).len(), 5);
+    bench.toolexec(["verify".as_ref(), bench.results().as_os_str()]).assert_code(0);
+    bench.assert_nothing_left();
+}
+
+/// Whoever comes second has built a cell already, and has to let it go unused.
+fn a_cell_that_is_given_up_leaves_nothing(bench: &Bench) {
+    prepare(bench);
+    let request = bench.save(&RequestText::python("print('once')"));
+    let tries = at_once(bench, [&request; 3]);
+    assert_eq!(groups_left(&tries), Vec::<String>::new());
+    for said in &tries {
+        assert!(!said.stderr.contains("toolexec-launch:"), "the launcher complains: {said:#?}");
+    }
+}
+
+/// The control groups that a launcher says it could not remove, and that are still there. They are
+/// removed: the host stays as it was, whatever the product does.
+fn groups_left(tries: &[Said]) -> Vec<String> {
+    let words = tries.iter().flat_map(|said| said.stderr.split_whitespace());
+    let groups = words.filter(|word| word.starts_with("/sys/fs/cgroup/"));
+    let mut left: Vec<_> = groups.map(|word| word.trim_end_matches(':').to_owned()).collect();
+    left.retain(|group| Path::new(group).is_dir());
+    for group in &left {
+        fs::remove_dir(group).unwrap();
+    }
+    left
+}
+
+fn the_first_runs_of_all_share_one_key(bench: &Bench) {
+    let requests = saved(bench, 4);
+    for said in at_once(bench, &requests) {
+        said.assert_code(0);
+    }
+    let verified = bench.toolexec(["verify".as_ref(), bench.results().as_os_str()]);
+    verified.assert_code(0);
+    assert_eq!(verified.stdout.lines().count(), 4);
+    assert_eq!(list(&bench.state().join("keys")), ["allowed_signers", "result", "result.pub"]);
+}

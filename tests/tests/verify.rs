@@ -1,0 +1,241 @@
+//! Verification: whatever one byte of a record is changed, `toolexec verify` and stock `ssh-keygen`
+//! say so, and name what was changed.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use toolexec_tests::{Bench, Record, RequestText, Said, list, ssh_keygen_works};
+
+/// One good record with something in every place, in the bench's own results.
+fn record(bench: &Bench) -> Record {
+    let script = "import os, sys; print('to stdout'); print('to stderr', file=sys.stderr)\n\
+                  os.mkdir('/out/deep'); open('/out/deep/kept','w').write('kept')";
+    let (said, record) = bench.record_of(&RequestText::python(script).output("deep/kept"));
+    said.assert_code(0);
+    record
+}
+
+fn verify(bench: &Bench, path: &Path) -> Said {
+    bench.toolexec(["verify".as_ref(), path.as_os_str()])
+}
+
+/// Flips one bit of the byte at `at`.
+fn flip(path: &Path, at: u64) {
+    let file = File::options().read(true).write(true).open(path).unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, at).unwrap();
+    file.write_all_at(&[byte[0] ^ 1], at).unwrap();
+}
+
+/// The files of a record that can be changed, relative to it.
+fn files(record: &Record) -> Vec<String> {
+    let id = record.id();
+    let request = record.fact("request_file");
+    let mut files: Vec<String> =
+        ["stdout", "stderr", "artifacts/deep/kept"].map(String::from).into();
+    files.extend([format!("{id}.md"), format!("{id}.md.sig"), format!("request/{request}")]);
+    files
+}
+
+#[test]
+fn a_good_record_verifies_in_every_form() {
+    let bench = Bench::new();
+    let record = record(&bench);
+    for path in [
+        record.path.clone(),
+        record.path.join(format!("{}.md", record.id())),
+        record.path.join("stdout"),
+        bench.results(),
+    ] {
+        let said = verify(&bench, &path);
+        said.assert_code(0);
+        let begins = format!("{}: verified: ok, 4 files re-hashed", record.id());
+        assert!(said.stdout.starts_with(&begins), "{path:?} {said:#?}");
+    }
+}
+
+#[test]
+fn one_byte_changed_in_any_file_is_named() {
+    let bench = Bench::new();
+    let record = record(&bench);
+    for file in files(&record) {
+        let path = record.path.join(&file);
+        let good = fs::read(&path).unwrap();
+        // A byte of the base64 text for the signature, any byte for the others.
+        for at in [good.len() as u64 / 2, good.len() as u64 - 1] {
+            if file.ends_with(".sig") && at == good.len() as u64 - 1 {
+                continue;
+            }
+            flip(&path, at);
+            let said = verify(&bench, &record.path);
+            said.assert_code(1);
+            let (verdict, faults) = said.stdout.split_once('\n').unwrap();
+            assert_eq!(verdict, format!("{}: NOT VERIFIED", record.id()));
+            assert!(faults.lines().any(|line| line.trim().starts_with(&file)), "{file}: {said:#?}");
+            fs::write(&path, &good).unwrap();
+        }
+    }
+    verify(&bench, &record.path).assert_code(0);
+}
+
+#[test]
+fn a_longer_a_missing_and_an_added_file_are_named() {
+    let bench = Bench::new();
+    let record = record(&bench);
+    let named = |file: &str| {
+        let said = verify(&bench, &record.path);
+        said.assert_code(1);
+        assert!(said.stdout.lines().any(|line| line.trim().starts_with(file)), "{file}: {said:#?}");
+    };
+    for file in files(&record) {
+        let path = record.path.join(&file);
+        let good = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        named(&file);
+        fs::create_dir(&path).unwrap();
+        verify(&bench, &record.path).assert_code(1);
+        fs::remove_dir(&path).unwrap();
+        // The same bytes elsewhere are not the file.
+        let elsewhere = bench.scratch().file("elsewhere", &good);
+        symlink(&elsewhere, &path).unwrap();
+        named(&file);
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, [good.as_slice(), b"\n"].concat()).unwrap();
+        if !file.ends_with(".sig") {
+            named(&file);
+        }
+        fs::write(&path, &good).unwrap();
+    }
+    for file in ["note", "artifacts/more", "artifacts/deep/more", "request/more.md", ".hidden"] {
+        fs::write(record.path.join(file), "").unwrap();
+        named(file);
+        fs::remove_file(record.path.join(file)).unwrap();
+    }
+    verify(&bench, &record.path).assert_code(0);
+}
+
+#[test]
+fn a_renamed_record_is_named() {
+    let bench = Bench::new();
+    let record = record(&bench);
+    let other = bench.results().join(format!("{}x", record.id()));
+    fs::rename(&record.path, &other).unwrap();
+    let said = verify(&bench, &other);
+    said.assert_code(1);
+    assert!(said.stdout.contains(record.id()), "{said:#?}");
+}
+
+#[test]
+fn a_tree_tells_each_record() {
+    let bench = Bench::new();
+    let (first, second) = (record(&bench), record(&bench));
+    verify(&bench, &bench.results()).assert_code(0);
+    flip(&second.path.join("stdout"), 0);
+    let said = bench.toolexec(["verify", "--format", "json", bench.results().to_str().unwrap()]);
+    said.assert_code(1);
+    let lines = said.json_lines();
+    assert_eq!(lines.len(), 2);
+    for (record, verified) in [(&first, true), (&second, false)] {
+        let path = record.path.to_str().unwrap();
+        let line = lines.iter().find(|line| line["path"] == path).unwrap();
+        assert_eq!(line["verified"], verified, "{line}");
+        assert_eq!(line["faults"].as_array().unwrap().is_empty(), verified, "{line}");
+    }
+    let good = lines.iter().find(|line| line["verified"] == true).unwrap();
+    assert_eq!((&good["result_id"], &good["outcome"]), (&first.id().into(), &"ok".into()));
+    let bad = lines.iter().find(|line| line["verified"] == false).unwrap();
+    assert!(bad["faults"][0].as_str().unwrap().starts_with("stdout:"), "{bad}");
+}
+
+/// The key of the state in the words of ssh-keygen.
+fn allowed_signers(bench: &Bench) -> PathBuf {
+    let shown = bench.toolexec(["keys", "show", "--format", "allowed-signers"]);
+    shown.assert_code(0);
+    bench.scratch().file("signers", shown.stdout)
+}
+
+fn ssh_keygen_accepts(signers: &Path, record: &Record, namespace: &str) -> bool {
+    let md = record.path.join(format!("{}.md", record.id()));
+    let status = Command::new("ssh-keygen")
+        .args(["-Y", "verify", "-I", "tool-exec", "-n", namespace, "-f"])
+        .arg(signers)
+        .arg("-s")
+        .arg(md.with_extension("md.sig"))
+        .stdin(File::open(&md).unwrap())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    status.unwrap().success()
+}
+
+#[test]
+fn stock_ssh_keygen_agrees() {
+    if !ssh_keygen_works("stock_ssh_keygen_agrees") {
+        return;
+    }
+    let bench = Bench::new();
+    let record = record(&bench);
+    let signers = allowed_signers(&bench);
+    assert!(ssh_keygen_accepts(&signers, &record, "result.tool-exec@threegate"));
+    assert!(!ssh_keygen_accepts(&signers, &record, "approve.tool-exec@threegate"));
+    flip(&record.path.join(format!("{}.md", record.id())), 100);
+    assert!(!ssh_keygen_accepts(&signers, &record, "result.tool-exec@threegate"));
+}
+
+#[test]
+fn only_trusted_keys_count() {
+    if !ssh_keygen_works("only_trusted_keys_count") {
+        return;
+    }
+    let bench = Bench::new();
+    let record = record(&bench);
+    let by = |signers: &Path| {
+        let words =
+            ["verify", "--allowed-signers", signers.to_str().unwrap(), "--state", "/nowhere"];
+        bench.toolexec(words.iter().copied().chain([record.path.to_str().unwrap()]))
+    };
+    by(&allowed_signers(&bench)).assert_code(0);
+
+    let other = bench.home().join("other");
+    let other = other.to_str().unwrap();
+    bench.toolexec(["keys", "init", "--state", other]).assert_code(0);
+    let shown = bench.toolexec(["keys", "show", "--state", other]);
+    let said = by(&bench.scratch().file("others", &shown.stdout));
+    said.assert_code(1);
+    assert!(said.stdout.contains("no trusted key"), "{said:#?}");
+
+    // A record that another key signed anew is a forgery, however good its digests are.
+    let md = record.path.join(format!("{}.md", record.id()));
+    fs::remove_file(md.with_extension("md.sig")).unwrap();
+    let key = Path::new(other).join("keys/result");
+    let namespace = ["-n", "result.tool-exec@threegate"];
+    let signed = Said::of(
+        Command::new("ssh-keygen").args(["-Y", "sign", "-f"]).arg(key).args(namespace).arg(&md),
+    );
+    signed.assert_code(0);
+    verify(&bench, &record.path).assert_code(1);
+}
+
+#[test]
+fn what_cannot_be_checked_exits_3() {
+    let bench = Bench::new();
+    let said = verify(&bench, &bench.home());
+    said.assert_code(3);
+    said.assert_says(&["no key to trust", "--allowed-signers"]);
+    let record = record(&bench);
+    let said = verify(&bench, Path::new("/no/such/result"));
+    said.assert_code(3);
+    said.assert_says(&["/no/such/result"]);
+    // A directory that is no result does not verify.
+    let empty = bench.scratch().dir("empty");
+    verify(&bench, &empty).assert_code(1);
+    assert_eq!(list(&record.path).len(), 6, "verifying changes nothing");
+}
