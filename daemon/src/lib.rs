@@ -19,6 +19,7 @@ mod recovery;
 mod runtimes;
 mod serve;
 mod tell;
+mod verdicts;
 
 pub use edge::user_name;
 pub use flow::Told;

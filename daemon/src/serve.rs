@@ -15,8 +15,9 @@ use spool::{Dropbox, Originals, SpoolError, Waiting};
 use validator::{Code, Violation};
 
 use crate::edge;
-use crate::flow::{Ask, Told, has_error};
+use crate::flow::{Ask, Told};
 use crate::host::{Halt, Host};
+use crate::verdicts::has_error;
 
 /// How long the loop sleeps at most before it looks whether it is to stop.
 const STOP_INTERVAL: Duration = Duration::from_millis(200);

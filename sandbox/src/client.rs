@@ -14,18 +14,18 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with, socketpair,
 };
-use sha2::{Digest, Sha256};
 
-use crate::collect::{Collection, write_all};
+use crate::collect::Collection;
 use crate::frame::{Ending, Evidence, FromLauncher, ToLauncher, Unable};
 use crate::outcome::{Facts, Killed};
 use crate::plan::{Limits, Plan};
-use crate::report::{Confinement, Finished, Stream};
+use crate::report::{Confinement, Finished};
+use crate::tap::Tap;
 use crate::wire;
 
 /// How often the caller is asked whether the run is to be cancelled.
@@ -377,64 +377,6 @@ struct Ready {
     evidence: bool,
     stdout: bool,
     stderr: bool,
-}
-
-/// One of the tool's streams on its way into a file.
-struct Tap {
-    pipe: OwnedFd,
-    file: OwnedFd,
-    hash: Sha256,
-    kept: u64,
-    produced: u64,
-    bytes_max: u64,
-    ended: bool,
-    buffer: Vec<u8>,
-}
-
-impl Tap {
-    fn new(pipe: OwnedFd, result: BorrowedFd<'_>, name: &str, bytes_max: u64) -> io::Result<Self> {
-        let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = openat(result, name, flags, Mode::from_raw_mode(0o644))?;
-        let (hash, buffer) = (Sha256::new(), vec![0; 64 * 1024]);
-        Ok(Self { pipe, file, hash, kept: 0, produced: 0, bytes_max, ended: false, buffer })
-    }
-
-    fn open(&self) -> bool {
-        !self.ended
-    }
-
-    fn over(&self) -> bool {
-        self.produced > self.bytes_max
-    }
-
-    fn read_some(&mut self) -> io::Result<()> {
-        let len = match rustix::io::read(&self.pipe, &mut self.buffer) {
-            Ok(0) => {
-                self.ended = true;
-                return Ok(());
-            }
-            Ok(len) => len,
-            Err(Errno::INTR | Errno::AGAIN) => return Ok(()),
-            Err(errno) => return Err(errno.into()),
-        };
-        let read = u64::try_from(len).unwrap_or(u64::MAX);
-        let room = (self.bytes_max - self.kept).min(read);
-        let kept = &self.buffer[..usize::try_from(room).unwrap_or(len)];
-        self.hash.update(kept);
-        write_all(self.file.as_fd(), kept)?;
-        self.kept += room;
-        self.produced += read;
-        Ok(())
-    }
-
-    fn close(self) -> io::Result<Stream> {
-        Ok(Stream {
-            kept_bytes: self.kept,
-            produced_bytes: self.produced,
-            sha256: self.hash.finalize().into(),
-        })
-    }
 }
 
 fn pair() -> io::Result<(OwnedFd, OwnedFd)> {

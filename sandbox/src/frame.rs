@@ -12,31 +12,20 @@
 //! Anything else, or out of turn, ends the conversation and with it the cell. Between processes there
 //! is no proof, only bytes: each side checks what it is told.
 
-use std::ffi::OsStr;
 use std::fmt;
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 
-use crate::outcome::{Killed, ToolEnd};
-use crate::plan::{Demands, Limits, Plan, ProcView, Runtime, Slot, SlotId};
-use crate::report::{
-    Accounting, CapabilitySets, Confinement, Layer, LimitInForce, LimitName, Mechanism, Mode,
-    RejectReason,
+use crate::encode::{
+    KILLED, PATH_BYTES_MAX, put_accounting, put_confinement, put_ending, put_index, put_plan,
+    put_tool_end, put_unable, take_accounting, take_confinement, take_ending, take_index,
+    take_plan, take_tool_end, take_unable,
 };
+use crate::outcome::{Killed, ToolEnd};
+use crate::plan::Plan;
+use crate::report::{Accounting, Confinement, Layer, RejectReason};
 use crate::wire::{Reader, WireError, Writer};
 
 /// First bytes of every order: the protocol and its version. Both programs come from one build.
 const MAGIC: u32 = 0x5445_0001;
-
-/// Most words of a command, and most variables of an environment.
-const WORDS_MAX: usize = 16_384;
-const VARIABLES_MAX: usize = 256;
-const MOUNTS_MAX: usize = 32;
-const PATH_BYTES_MAX: usize = 4096;
-/// execve(2) refuses a word of 131,072 bytes.
-const WORD_BYTES_MAX: usize = 131_071;
-const NAMES_MAX: usize = 64;
-const NAME_BYTES_MAX: usize = 256;
 
 /// What the daemon says to the launcher.
 #[derive(Debug, PartialEq, Eq)]
@@ -134,27 +123,6 @@ pub(crate) enum Evidence {
     },
 }
 
-fn put_index<T: PartialEq>(writer: &mut Writer, all: &[T], value: &T) {
-    let index = all.iter().position(|one| one == value);
-    writer.count(index.unwrap_or(usize::MAX));
-}
-
-fn take_index<T: Copy>(reader: &mut Reader<'_>, all: &[T]) -> Result<T, WireError> {
-    let index = reader.count(all.len())?;
-    all.get(index).copied().ok_or(WireError::Range)
-}
-
-const KILLED: [Killed; 5] =
-    [Killed::Wall, Killed::Cpu, Killed::Memory, Killed::Stream, Killed::Cancelled];
-
-fn put_path(writer: &mut Writer, path: &std::path::Path) {
-    writer.bytes(path.as_os_str().as_bytes());
-}
-
-fn take_path(reader: &mut Reader<'_>) -> Result<PathBuf, WireError> {
-    Ok(PathBuf::from(OsStr::from_bytes(reader.bytes(PATH_BYTES_MAX)?)))
-}
-
 impl ToLauncher {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -192,73 +160,6 @@ impl ToLauncher {
     }
 }
 
-fn put_plan(writer: &mut Writer, plan: &Plan) {
-    writer.text(plan.slot.id.as_str()).u64(plan.slot.device).u64(plan.slot.inode);
-    put_path(writer, &plan.runtime.binary);
-    writer.count(plan.runtime.mounts.len());
-    for mount in &plan.runtime.mounts {
-        put_path(writer, mount);
-    }
-    put_index(writer, &[ProcView::None, ProcView::Pid], &plan.runtime.proc_view);
-    writer.count(plan.argv.len());
-    for word in &plan.argv {
-        writer.text(word);
-    }
-    writer.count(plan.env.len());
-    for (name, value) in &plan.env {
-        writer.text(name).text(value);
-    }
-    put_limits(writer, &plan.limits);
-    writer.u32(plan.demands.landlock_abi_min).flag(plan.demands.cgroup_exception);
-}
-
-fn take_plan(reader: &mut Reader<'_>) -> Result<Plan, WireError> {
-    let id = SlotId::new(&reader.text(32)?).ok_or(WireError::Range)?;
-    let slot = Slot { id, device: reader.u64()?, inode: reader.u64()? };
-    let binary = take_path(reader)?;
-    let mounts =
-        (0..reader.count(MOUNTS_MAX)?).map(|_| take_path(reader)).collect::<Result<_, _>>();
-    let runtime = Runtime {
-        binary,
-        mounts: mounts?,
-        proc_view: take_index(reader, &[ProcView::None, ProcView::Pid])?,
-    };
-    let words = (0..reader.count(WORDS_MAX)?).map(|_| reader.text(WORD_BYTES_MAX));
-    let argv = words.collect::<Result<Vec<_>, _>>()?;
-    let variables = (0..reader.count(VARIABLES_MAX)?)
-        .map(|_| Ok((reader.text(NAME_BYTES_MAX)?, reader.text(PATH_BYTES_MAX)?)));
-    let env = variables.collect::<Result<Vec<_>, WireError>>()?;
-    let limits = take_limits(reader)?;
-    let demands = Demands { landlock_abi_min: reader.u32()?, cgroup_exception: reader.flag()? };
-    Ok(Plan { slot, runtime, argv, env, limits, demands })
-}
-
-fn put_limits(writer: &mut Writer, limits: &Limits) {
-    writer.u64(limits.wall_ms_max).u64(limits.cpu_ms_max).u32(limits.cpu_milli);
-    writer.u64(limits.memory_bytes_max).u32(limits.pids_max).u32(limits.open_files_max);
-    writer.u64(limits.out_bytes_max).u64(limits.tmp_bytes_max).u64(limits.shm_bytes_max);
-    writer.u32(limits.out_inodes_max).u64(limits.stream_bytes_max);
-    writer.u32(limits.artifacts_max).u32(limits.artifact_depth_max);
-}
-
-fn take_limits(reader: &mut Reader<'_>) -> Result<Limits, WireError> {
-    Ok(Limits {
-        wall_ms_max: reader.u64()?,
-        cpu_ms_max: reader.u64()?,
-        cpu_milli: reader.u32()?,
-        memory_bytes_max: reader.u64()?,
-        pids_max: reader.u32()?,
-        open_files_max: reader.u32()?,
-        out_bytes_max: reader.u64()?,
-        tmp_bytes_max: reader.u64()?,
-        shm_bytes_max: reader.u64()?,
-        out_inodes_max: reader.u32()?,
-        stream_bytes_max: reader.u64()?,
-        artifacts_max: reader.u32()?,
-        artifact_depth_max: reader.u32()?,
-    })
-}
-
 impl FromLauncher {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -294,171 +195,6 @@ impl FromLauncher {
         reader.end()?;
         Ok(verb)
     }
-}
-
-fn put_unable(writer: &mut Writer, unable: &Unable) {
-    writer.flag(unable.layer.is_some());
-    if let Some(layer) = &unable.layer {
-        put_index(writer, &Layer::ALL, layer);
-    }
-    writer.text(&unable.step).u32(u32::from_le_bytes(unable.errno.to_le_bytes()));
-}
-
-fn take_unable(reader: &mut Reader<'_>) -> Result<Unable, WireError> {
-    let named = reader.flag()?;
-    let layer = if named { Some(take_index(reader, &Layer::ALL)?) } else { None };
-    Ok(Unable { layer, step: reader.text(PATH_BYTES_MAX)?, errno: reader.i32()? })
-}
-
-fn put_ending(writer: &mut Writer, ending: &Ending) {
-    writer.flag(ending.tool.is_some());
-    if let Some(end) = ending.tool {
-        put_tool_end(writer, end);
-    }
-    writer.flag(ending.killed.is_some());
-    if let Some(killed) = &ending.killed {
-        put_index(writer, &KILLED, killed);
-    }
-    writer.flag(ending.pids_limit_hit).flag(ending.out_full);
-    put_accounting(writer, &ending.accounting);
-}
-
-fn take_ending(reader: &mut Reader<'_>) -> Result<Ending, WireError> {
-    let known = reader.flag()?;
-    let tool = if known { Some(take_tool_end(reader)?) } else { None };
-    let ended = reader.flag()?;
-    let killed = if ended { Some(take_index(reader, &KILLED)?) } else { None };
-    Ok(Ending {
-        tool,
-        killed,
-        pids_limit_hit: reader.flag()?,
-        out_full: reader.flag()?,
-        accounting: take_accounting(reader)?,
-    })
-}
-
-fn put_tool_end(writer: &mut Writer, end: ToolEnd) {
-    match end {
-        ToolEnd::Exited(code) => writer.u8(0).u8(code).flag(false),
-        ToolEnd::Signaled { signal, core_dumped } => writer.u8(1).u8(signal).flag(core_dumped),
-    };
-}
-
-fn take_tool_end(reader: &mut Reader<'_>) -> Result<ToolEnd, WireError> {
-    let (kind, number, core_dumped) = (reader.u8()?, reader.u8()?, reader.flag()?);
-    match kind {
-        0 => Ok(ToolEnd::Exited(number)),
-        1 => Ok(ToolEnd::Signaled { signal: number, core_dumped }),
-        _ => Err(WireError::Range),
-    }
-}
-
-fn put_accounting(writer: &mut Writer, a: &Accounting) {
-    writer.maybe_u64(a.wall_us).maybe_u64(a.cpu_user_us).maybe_u64(a.cpu_system_us);
-    writer.maybe_u64(a.memory_peak_bytes).flag(a.memory_peak_sampled).maybe_u64(a.oom_kills);
-    writer.maybe_u64(a.pids_peak).maybe_u64(a.pids_refused);
-    writer.maybe_u64(a.switches_voluntary).maybe_u64(a.switches_forced);
-    writer.maybe_u64(a.blocks_in).maybe_u64(a.blocks_out).maybe_u64(a.out_bytes);
-}
-
-fn take_accounting(reader: &mut Reader<'_>) -> Result<Accounting, WireError> {
-    Ok(Accounting {
-        wall_us: reader.maybe_u64()?,
-        cpu_user_us: reader.maybe_u64()?,
-        cpu_system_us: reader.maybe_u64()?,
-        memory_peak_bytes: reader.maybe_u64()?,
-        memory_peak_sampled: reader.flag()?,
-        oom_kills: reader.maybe_u64()?,
-        pids_peak: reader.maybe_u64()?,
-        pids_refused: reader.maybe_u64()?,
-        switches_voluntary: reader.maybe_u64()?,
-        switches_forced: reader.maybe_u64()?,
-        blocks_in: reader.maybe_u64()?,
-        blocks_out: reader.maybe_u64()?,
-        out_bytes: reader.maybe_u64()?,
-    })
-}
-
-const MODES: [Mode; 2] = [Mode::System, Mode::User];
-
-fn put_confinement(writer: &mut Writer, c: &Confinement) {
-    put_index(writer, &MODES, &c.mode);
-    writer.u32(c.uid).count(c.namespaces.len());
-    for (kind, inode) in &c.namespaces {
-        writer.text(kind).u64(*inode);
-    }
-    writer.u32(c.landlock_abi).count(c.landlock_handled.len());
-    for right in &c.landlock_handled {
-        writer.text(right);
-    }
-    writer.count(c.seccomp_sha256.len());
-    for digest in &c.seccomp_sha256 {
-        writer.digest(digest);
-    }
-    writer.u32(c.seccomp_mode).flag(c.no_new_privs);
-    let caps = &c.capabilities;
-    writer.u64(caps.inheritable).u64(caps.permitted).u64(caps.effective);
-    writer.u64(caps.bounding).u64(caps.ambient).digest(&c.mounts_sha256);
-    writer.count(c.limits.len());
-    for limit in &c.limits {
-        put_index(writer, &LimitName::ALL, &limit.name);
-        put_index(writer, &Mechanism::ALL, &limit.mechanism);
-        writer.u64(limit.asked).u64(limit.in_force);
-    }
-    writer.count(c.degraded.len());
-    for layer in &c.degraded {
-        writer.text(layer);
-    }
-}
-
-fn take_names(reader: &mut Reader<'_>) -> Result<Vec<String>, WireError> {
-    (0..reader.count(NAMES_MAX)?).map(|_| reader.text(NAME_BYTES_MAX)).collect()
-}
-
-fn take_confinement(reader: &mut Reader<'_>) -> Result<Confinement, WireError> {
-    let mode = take_index(reader, &MODES)?;
-    let uid = reader.u32()?;
-    let namespaces = (0..reader.count(NAMES_MAX)?)
-        .map(|_| Ok((reader.text(NAME_BYTES_MAX)?, reader.u64()?)))
-        .collect::<Result<_, WireError>>()?;
-    let landlock_abi = reader.u32()?;
-    let landlock_handled = take_names(reader)?;
-    let programs = (0..reader.count(NAMES_MAX)?).map(|_| reader.digest());
-    let seccomp_sha256 = programs.collect::<Result<_, _>>()?;
-    let (seccomp_mode, no_new_privs) = (reader.u32()?, reader.flag()?);
-    let capabilities = CapabilitySets {
-        inheritable: reader.u64()?,
-        permitted: reader.u64()?,
-        effective: reader.u64()?,
-        bounding: reader.u64()?,
-        ambient: reader.u64()?,
-    };
-    let mounts_sha256 = reader.digest()?;
-    let limits = (0..reader.count(NAMES_MAX)?)
-        .map(|_| {
-            Ok(LimitInForce {
-                name: take_index(reader, &LimitName::ALL)?,
-                mechanism: take_index(reader, &Mechanism::ALL)?,
-                asked: reader.u64()?,
-                in_force: reader.u64()?,
-            })
-        })
-        .collect::<Result<_, WireError>>()?;
-    let degraded = take_names(reader)?;
-    Ok(Confinement {
-        mode,
-        uid,
-        namespaces,
-        landlock_abi,
-        landlock_handled,
-        seccomp_sha256,
-        seccomp_mode,
-        no_new_privs,
-        capabilities,
-        mounts_sha256,
-        limits,
-        degraded,
-    })
 }
 
 impl FromInit {

@@ -7,10 +7,12 @@
 
 pub mod client;
 mod collect;
+mod encode;
 pub mod frame;
 pub mod launch;
 pub mod outcome;
 pub mod plan;
 pub mod report;
 mod sys;
+mod tap;
 mod wire;

@@ -92,16 +92,17 @@ fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
     }
 }
 
+fn launcher(staging: &Path) -> Launcher {
+    let program = env!("CARGO_BIN_EXE_toolexec-launch").into();
+    Launcher::Spawn { program, staging: staging.to_owned(), mounts_allowed: Vec::new() }
+}
+
 fn run_with(script: &str, limits: Limits) -> Ran {
     let scratch = Scratch::new();
     let (staging, result) = (scratch.0.join("staging"), scratch.0.join("result"));
     fs::create_dir(&staging).unwrap();
     fs::create_dir(&result).unwrap();
-    let launcher = Launcher::Spawn {
-        program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
-        staging: staging.clone(),
-        mounts_allowed: Vec::new(),
-    };
+    let launcher = launcher(&staging);
     let ready = launcher.build(plan(&staging, script, limits)).unwrap();
     let confinement = ready.confinement().clone();
     let directory = fs::File::open(&result).unwrap();
@@ -310,11 +311,7 @@ fn a_tool_finds_itself() {
 #[test]
 fn without_proc_there_is_no_proc() {
     let scratch = Scratch::new();
-    let launcher = Launcher::Spawn {
-        program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
-        staging: scratch.0.clone(),
-        mounts_allowed: Vec::new(),
-    };
+    let launcher = launcher(&scratch.0);
     let script = "import os\ntry: print(os.listdir('/proc'))\nexcept OSError as e: print(e.errno)";
     let mut order = plan(&scratch.0, script, LIMITS);
     order.runtime.proc_view = ProcView::None;
@@ -330,11 +327,7 @@ fn without_proc_there_is_no_proc() {
 #[test]
 fn a_kernel_with_less_than_asked_is_refused_by_name() {
     let scratch = Scratch::new();
-    let launcher = Launcher::Spawn {
-        program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
-        staging: scratch.0.clone(),
-        mounts_allowed: Vec::new(),
-    };
+    let launcher = launcher(&scratch.0);
     let mut order = plan(&scratch.0, "pass", LIMITS);
     order.demands.landlock_abi_min = 99;
     let Err(BuildError::Unable(unable)) = launcher.build(order).map(drop) else {
@@ -346,11 +339,7 @@ fn a_kernel_with_less_than_asked_is_refused_by_name() {
 #[test]
 fn an_order_above_a_ceiling_is_no_cell() {
     let scratch = Scratch::new();
-    let launcher = Launcher::Spawn {
-        program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
-        staging: scratch.0.clone(),
-        mounts_allowed: Vec::new(),
-    };
+    let launcher = launcher(&scratch.0);
     for change in [
         (|plan: &mut Plan| plan.limits.pids_max = 1_000_000) as fn(&mut Plan),
         |plan| plan.limits.out_bytes_max = 0,
@@ -396,11 +385,7 @@ fn odd_objects_in_out_are_rejected_by_kind() {
 #[test]
 fn a_slot_that_was_swapped_is_no_cell() {
     let scratch = Scratch::new();
-    let launcher = Launcher::Spawn {
-        program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
-        staging: scratch.0.clone(),
-        mounts_allowed: Vec::new(),
-    };
+    let launcher = launcher(&scratch.0);
     let mut order = plan(&scratch.0, "pass", LIMITS);
     order.slot.inode += 1;
     let Err(BuildError::Unable(unable)) = launcher.build(order).map(drop) else {
@@ -412,11 +397,7 @@ fn a_slot_that_was_swapped_is_no_cell() {
 #[test]
 fn a_binary_that_is_not_there_never_starts() {
     let scratch = Scratch::new();
-    let launcher = Launcher::Spawn {
-        program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
-        staging: scratch.0.clone(),
-        mounts_allowed: Vec::new(),
-    };
+    let launcher = launcher(&scratch.0);
     let mut order = plan(&scratch.0, "pass", LIMITS);
     order.runtime.binary = "/usr/bin/no-such-program".into();
     let result = scratch.0.join("result");

@@ -79,7 +79,8 @@ const TRICKS: [&str; 56] = [
 
 /// The tricks, and what only bytes or size make nasty.
 fn nasty() -> Vec<Vec<u8>> {
-    let mut all: Vec<Vec<u8>> = TRICKS.iter().map(|text| text.as_bytes().to_vec()).collect();
+    let mut all = vec![TRICKS.join("\n").into_bytes()];
+    all.extend(TRICKS.iter().map(|text| text.as_bytes().to_vec()));
     all.push((0..=255).flat_map(|byte| [byte, b' ', byte, b'\n']).collect());
     all.push((0..=255).collect());
     all.push(b"\xff\xfe\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80\xe2\x82".to_vec());
@@ -214,8 +215,13 @@ fn every_text_with_every_outcome_is_recorded_and_verifies() {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(bytes) = all.get(number) else { break };
-            // Large ones take their time: each meets some outcomes, and each outcome some of them.
-            let step = if bytes.len() < 2000 { 1 } else { 5 };
+            // All tricks as one text meet every outcome. To save time each alone meets some of
+            // them, and each outcome some of the tricks.
+            let step = match number {
+                0 => 1,
+                _ if bytes.len() < 2000 => 3,
+                _ => 5,
+            };
             let outcomes: Vec<Outcome> =
                 OUTCOMES.into_iter().skip(number % step).step_by(step).collect();
             every_place(bytes, &outcomes, &key);
@@ -275,14 +281,7 @@ fn a_full_output_directory_is_recorded_whatever_its_names_are() {
     let scratch = Scratch::new();
     let key = scratch.key("keys");
     // What YAML writes with two and with three times the bytes, and what masks make longer.
-    for (directory, unit) in [
-        (AWS, "\\"),
-        (AWS, "\u{34f}"),
-        (AWS, "\u{3164}"),
-        ("pwd=\\\\", ":"),
-        ("pwd=\u{301}\u{301}", "\""),
-        ("plain", "\u{34f}"),
-    ] {
+    for (directory, unit) in [(AWS, "\u{34f}"), ("pwd=\\\\", ":"), ("pwd=\u{301}\u{301}", "\\")] {
         let case = full(directory, unit);
         let md = signs(&case.statement(), &key, &format!("{directory} {unit:?}"));
         assert!(md.contains("\nrejected_total: 2000\n") && !md.contains(AWS));
@@ -321,7 +320,7 @@ fn a_large_request_and_a_full_output_directory_fit_together() {
         let mut alone = Case::plain();
         alone.request = checked(&text).unwrap();
         let total = format!("\nargv_total: {}\n", alone.request.argv().len());
-        holds(&alone.statement(), &alone, &key, "a large request");
+        assert!(signs(&alone.statement(), &key, "a large request").contains(&total));
         let mut case = full(AWS, "\u{34f}");
         case.request = alone.request;
         let md = signs(&case.statement(), &key, "a large request, a full directory");

@@ -4,20 +4,19 @@
 //! it kills init (and the kernel with it the whole pid namespace), and its own death does the same.
 //! If the daemon's connection breaks the cell is killed at once: nothing runs that nobody will record.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::time::{Duration, Instant};
 
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{FlockOperation, flock};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Signal, pidfd_send_signal};
 
 use super::cgroup::Group;
+use super::identity::identity;
 use super::init::{Birth, live};
 use super::options::Options;
 use super::sampler::Sampler;
@@ -42,11 +41,6 @@ const COLLECT_TIME_MAX: Duration = Duration::from_secs(120);
 const BLIND_LOOKS_MAX: u32 = 20;
 /// Time between two looks at the counters.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
-/// First of the uids of cells in system mode; one per slot, owning nothing on the host.
-const UID_FIRST: u32 = 2_000_000_000;
-/// Cells of this host that can run at once in system mode.
-const UIDS: u32 = 256;
-const UID_LOCKS: &str = "/run/toolexec-launch";
 
 /// Runs one order to its end. An error means that nothing was started, and is told to the daemon by
 /// the caller; after the start everything that goes wrong is part of the ending.
@@ -107,32 +101,6 @@ fn let_go(control: &mut OwnedFd) -> Result<(), Failed> {
     nix::unistd::dup2_stdin(&null).plain_step("let the connection go")?;
     *control = null.into();
     Ok(())
-}
-
-/// The tool's ids. In system mode a uid that no other running cell has, held by a lock for as long as
-/// this process lives.
-fn identity(mode: Mode) -> Result<(Identity, Option<File>), Failed> {
-    if mode == Mode::User {
-        let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
-        return Ok((Identity { uid: uid.as_raw(), gid: gid.as_raw() }, None));
-    }
-    DirBuilder::new().mode(0o700).recursive(true).create(UID_LOCKS).plain_step("make uid locks")?;
-    for slot in 0..UIDS {
-        let path = format!("{UID_LOCKS}/uid-{slot}");
-        let file =
-            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
-        let file = file.plain_step("open a uid lock")?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {
-                let id = UID_FIRST + slot;
-                return Ok((Identity { uid: id, gid: id }, Some(file)));
-            }
-            Err(rustix::io::Errno::WOULDBLOCK) => {}
-            Err(errno) => return Err(errno).plain_step("take a uid lock"),
-        }
-    }
-    let step = format!("all {UIDS} tool uids are in use by running cells");
-    Err(Failed { layer: None, step, errno: 0 })
 }
 
 /// What holds memory, pids and CPU time to their limits.

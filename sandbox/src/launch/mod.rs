@@ -10,6 +10,7 @@ mod cgroup;
 mod collector;
 mod confine;
 mod filter;
+mod identity;
 mod init;
 mod options;
 mod procfs;

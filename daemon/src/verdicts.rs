@@ -1,0 +1,60 @@
+//! What the flow itself has to say against a request, in the words of violations; and what a strict
+//! policy makes of a good run. Pure.
+
+use policies::Approved;
+use sandbox::client::BuildError;
+use sandbox::outcome::Outcome;
+use sandbox::report::{Finished, Layer};
+use spool::Seen;
+use validator::{Code, Request, Severity, Violation};
+
+pub(crate) fn replayed(request: &Request, seen: &Seen) -> Violation {
+    let (code, hint) = match seen {
+        Seen::SameBytes { .. } => {
+            (Code::SpoolReplayed, "a request runs once; draft a new one with a new id")
+        }
+        Seen::SameId { .. } => (Code::SpoolIdReused, "give the request an id of its own"),
+    };
+    Violation::error(code, format!("{}: {seen}", request.id())).hint(hint)
+}
+
+pub(crate) fn missing_layer(layer: Layer, error: &BuildError) -> Violation {
+    let hint = match layer {
+        Layer::UserNamespace => {
+            "this host forbids user namespaces to ordinary users: run as root, install the package \
+             (its AppArmor profile allows them), or see sysctl user.max_user_namespaces, \
+             kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns"
+        }
+        Layer::Cgroup => {
+            "no cgroup can be written here: run as root or under the packaged units, or name the \
+             exception `cgroup` in the policy"
+        }
+        Layer::Landlock => "the kernel must have Landlock built in and listed in lsm=",
+        Layer::Namespaces | Layer::Mounts => {
+            "inside a container these need CAP_SYS_ADMIN and an unmasked /proc"
+        }
+        Layer::Seccomp | Layer::Capabilities => "the kernel refused it; see the message",
+    };
+    Violation::error(Code::Layer(layer.word()), format!("{}: {error}", layer.word())).hint(hint)
+}
+
+/// Under `outputs: strict` what is missing or undeclared is a reason of its own.
+pub(crate) fn judge_outputs(finished: &Finished, approved: &Approved) -> Outcome {
+    let outcome = finished.outcome();
+    if outcome != Outcome::Ok || !approved.grant().outputs_strict() {
+        return outcome;
+    }
+    let plain = |path: &str| path.strip_prefix("/out/").unwrap_or(path).to_owned();
+    let mut expected: Vec<String> =
+        approved.request().outputs_expected().iter().map(|output| plain(output.path())).collect();
+    let mut kept: Vec<String> =
+        finished.collected.artifacts.iter().map(|artifact| artifact.path.clone()).collect();
+    expected.sort();
+    kept.sort();
+    if expected == kept { Outcome::Ok } else { Outcome::OutputRejected }
+}
+
+/// Whether a list of violations has an error in it.
+pub(crate) fn has_error(violations: &[Violation]) -> bool {
+    violations.iter().any(|violation| violation.severity == Severity::Error)
+}

@@ -1,0 +1,75 @@
+//! One stream of the tool on its way into a file: kept up to a ceiling, counted beyond it, hashed as it
+//! is kept. Must never hold more of it in memory than one buffer.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags, openat};
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+
+use crate::collect::write_all;
+use crate::report::Stream;
+
+/// One of the tool's streams on its way into a file.
+pub(crate) struct Tap {
+    pub(crate) pipe: OwnedFd,
+    file: OwnedFd,
+    hash: Sha256,
+    kept: u64,
+    produced: u64,
+    bytes_max: u64,
+    ended: bool,
+    buffer: Vec<u8>,
+}
+
+impl Tap {
+    pub(crate) fn new(
+        pipe: OwnedFd,
+        result: BorrowedFd<'_>,
+        name: &str,
+        bytes_max: u64,
+    ) -> io::Result<Self> {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(result, name, flags, Mode::from_raw_mode(0o644))?;
+        let (hash, buffer) = (Sha256::new(), vec![0; 64 * 1024]);
+        Ok(Self { pipe, file, hash, kept: 0, produced: 0, bytes_max, ended: false, buffer })
+    }
+
+    pub(crate) fn open(&self) -> bool {
+        !self.ended
+    }
+
+    pub(crate) fn over(&self) -> bool {
+        self.produced > self.bytes_max
+    }
+
+    pub(crate) fn read_some(&mut self) -> io::Result<()> {
+        let len = match rustix::io::read(&self.pipe, &mut self.buffer) {
+            Ok(0) => {
+                self.ended = true;
+                return Ok(());
+            }
+            Ok(len) => len,
+            Err(Errno::INTR | Errno::AGAIN) => return Ok(()),
+            Err(errno) => return Err(errno.into()),
+        };
+        let read = u64::try_from(len).unwrap_or(u64::MAX);
+        let room = (self.bytes_max - self.kept).min(read);
+        let kept = &self.buffer[..usize::try_from(room).unwrap_or(len)];
+        self.hash.update(kept);
+        write_all(self.file.as_fd(), kept)?;
+        self.kept += room;
+        self.produced += read;
+        Ok(())
+    }
+
+    pub(crate) fn close(self) -> io::Result<Stream> {
+        Ok(Stream {
+            kept_bytes: self.kept,
+            produced_bytes: self.produced,
+            sha256: self.hash.finalize().into(),
+        })
+    }
+}
