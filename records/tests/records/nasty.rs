@@ -169,6 +169,8 @@ fn every_place(bytes: &[u8], outcomes: &[Outcome], key: &ResultKey) {
     let mut case = Case::new("Statistics.", bytes, &[(&path(&text), b"x"), ("stats.json", b"{}")]);
     let accepted = request(&text);
     case.request = accepted.unwrap_or(case.request);
+    case.stderr = bytes.to_vec();
+    case.collect();
     let reason = RejectReason::NameControl;
     case.finished.collected.rejected =
         vec![Rejected { path: text.clone(), reason }, Rejected { path: path(&text), reason }];

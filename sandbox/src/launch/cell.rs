@@ -15,13 +15,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Signal, pidfd_send_signal};
 
+use super::Failed;
 use super::cgroup::Group;
 use super::identity::identity;
 use super::init::{Birth, live};
 use super::options::Options;
 use super::sampler::Sampler;
 use super::view::Identity;
-use super::{Failed, Step};
 use crate::frame::{Ending, FromInit, FromLauncher, ToInit, ToLauncher, ToolReport};
 use crate::outcome::Killed;
 use crate::plan::{Limits, Plan};
@@ -62,7 +62,7 @@ pub(super) fn run(
     };
     let doors = group.as_ref().map_or(Ok(Vec::new()), Group::doors)?;
     let pair = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
-    let (channel, inits_channel) = pair.plain_step("make a channel")?;
+    let (channel, inits_channel) = pair.map_err(Failed::at("make a channel"))?;
     let mut namespaces = libc::CLONE_NEWNS
         | libc::CLONE_NEWPID
         | libc::CLONE_NEWNET
@@ -75,21 +75,22 @@ pub(super) fn run(
             Layer::UserNamespace
         }
     };
-    let cloned = match sys::clone_process(namespaces).step(layer, "clone the cell")? {
-        Fork::Child => {
-            let (mode, staging) = (options.mode, options.staging.clone());
-            drop(channel);
-            if let Err(failed) = let_go(control) {
-                eprintln!("toolexec-launch: {}", failed.step);
-                std::process::exit(1);
+    let cloned =
+        match sys::clone_process(namespaces).map_err(Failed::without(layer, "clone the cell"))? {
+            Fork::Child => {
+                let (mode, staging) = (options.mode, options.staging.clone());
+                drop(channel);
+                if let Err(failed) = let_go(control) {
+                    eprintln!("toolexec-launch: {}", failed.step);
+                    std::process::exit(1);
+                }
+                // The copy must not run the parent's clean-up: the group is the parent's to remove.
+                std::mem::forget(group);
+                let channel = inits_channel;
+                live(Birth { plan, mode, identity, staging, channel, evidence, doors })
             }
-            // The copy must not run the parent's clean-up: the group is the parent's to remove.
-            std::mem::forget(group);
-            let channel = inits_channel;
-            live(Birth { plan, mode, identity, staging, channel, evidence, doors })
-        }
-        Fork::Parent(cloned) => cloned,
-    };
+            Fork::Parent(cloned) => cloned,
+        };
     drop((inits_channel, evidence, doors));
     let cell = Cell { cloned, channel, control, limits };
     cell.live_through(options.mode, identity, group)
@@ -97,8 +98,8 @@ pub(super) fn run(
 
 /// The copy of the launcher must not hold on to the daemon's connection, under either of its numbers.
 fn let_go(control: &mut OwnedFd) -> Result<(), Failed> {
-    let null = File::open("/dev/null").plain_step("open /dev/null")?;
-    nix::unistd::dup2_stdin(&null).plain_step("let the connection go")?;
+    let null = File::open("/dev/null").map_err(Failed::at("open /dev/null"))?;
+    nix::unistd::dup2_stdin(&null).map_err(Failed::at("let the connection go"))?;
     *control = null.into();
     Ok(())
 }
@@ -179,11 +180,11 @@ impl Cell<'_> {
             other => return self.stopped(other, "build the cell"),
         };
         if let Watch::Sampled(sampler) = watch {
-            *sampler = Some(Sampler::new(fds, &self.limits).plain_step("sample")?);
+            *sampler = Some(Sampler::new(fds, &self.limits).map_err(Failed::at("sample"))?);
         }
         self.add_limits(&mut confinement, watch);
         wire::send(self.control, &FromLauncher::Ready(confinement).encode(), &[])
-            .plain_step("report readiness")?;
+            .map_err(Failed::at("report readiness"))?;
         match self.wake(Instant::now() + READY_TIME_MAX) {
             Woken::Daemon(ToLauncher::Go) => self.tell(ToInit::Go)?,
             other => return self.stopped(other, "wait for the word to go"),
@@ -193,7 +194,7 @@ impl Cell<'_> {
             other => return self.stopped(other, "start the tool"),
         }
         wire::send(self.control, &FromLauncher::Started.encode(), &[])
-            .plain_step("report the start")?;
+            .map_err(Failed::at("report the start"))?;
         Ok(Built::Started)
     }
 
@@ -216,7 +217,7 @@ impl Cell<'_> {
             let path = format!("/proc/{}/{name}", self.cloned.pid);
             let file = OpenOptions::new().write(true).open(path);
             let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-            written.step(Layer::UserNamespace, &format!("write {name}"))
+            written.map_err(Failed::without(Layer::UserNamespace, &format!("write {name}")))
         };
         write("setgroups", "deny".to_owned())?;
         write("uid_map", format!("{uid} {uid} 1"))?;
@@ -224,7 +225,7 @@ impl Cell<'_> {
     }
 
     fn tell(&self, verb: ToInit) -> Result<(), Failed> {
-        wire::send(&self.channel, &verb.encode(), &[]).plain_step("tell the cell's init")
+        wire::send(&self.channel, &verb.encode(), &[]).map_err(Failed::at("tell the cell's init"))
     }
 
     fn add_limits(&self, confinement: &mut Confinement, watch: &Watch) {

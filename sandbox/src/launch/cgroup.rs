@@ -17,8 +17,8 @@ use cgroups_rs::memory::MemController;
 use cgroups_rs::pid::PidController;
 use cgroups_rs::{Cgroup, MaxValue};
 
+use super::Failed;
 use super::options::CgroupParent;
-use super::{Failed, Step};
 use crate::plan::Limits;
 use crate::report::{Accounting, Layer, LimitInForce, LimitName, Mechanism};
 
@@ -52,13 +52,14 @@ impl Group {
     pub(super) fn make(name: &str, parent: CgroupParent, limits: &Limits) -> Result<Self, Failed> {
         let layer = Layer::Cgroup;
         let mut group = if is_cgroup2_unified_mode() {
-            Self::make_v2(name, parent).step(layer, "make a cgroup v2 group")?
+            Self::make_v2(name, parent).map_err(Failed::without(layer, "make a cgroup v2 group"))?
         } else {
-            Self::make_v1(name).step(layer, "make cgroup v1 groups")?
+            Self::make_v1(name).map_err(Failed::without(layer, "make cgroup v1 groups"))?
         };
         // From here on the directories exist, and dropping `group` removes them.
-        group.set(limits).plain_step("set cgroup limits")?;
-        group.limits_in_force = group.read_back(limits).plain_step("read cgroup limits back")?;
+        group.set(limits).map_err(Failed::at("set cgroup limits"))?;
+        group.limits_in_force =
+            group.read_back(limits).map_err(Failed::at("read cgroup limits back"))?;
         Ok(group)
     }
 
@@ -195,7 +196,7 @@ impl Group {
             OpenOptions::new().write(true).open(directory.join("cgroup.procs"))
         };
         let opened = self.directories().into_iter().map(open).collect::<io::Result<_>>();
-        opened.step(Layer::Cgroup, "open the cell's cgroup")
+        opened.map_err(Failed::without(Layer::Cgroup, "open the cell's cgroup"))
     }
 
     /// Processes that the kernel's OOM killer has ended in this group.

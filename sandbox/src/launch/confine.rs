@@ -16,7 +16,7 @@ use landlock::{
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sha2::{Digest, Sha256};
 
-use super::{Failed, Step};
+use super::Failed;
 use crate::plan::{Limits, Plan, ProcView};
 use crate::report::{CapabilitySets, Layer, LimitInForce, LimitName, Mechanism};
 
@@ -46,9 +46,9 @@ pub(super) fn rlimits(limits: &Limits, without_cgroup: bool) -> Result<(), Faile
         table.push((Resource::RLIMIT_CPU, limits.cpu_ms_max.div_ceil(1000) + 1));
     }
     for (resource, wanted) in table {
-        let (_, hard) = getrlimit(resource).plain_step("read a resource limit")?;
+        let (_, hard) = getrlimit(resource).map_err(Failed::at("read a resource limit"))?;
         let value = wanted.min(hard);
-        setrlimit(resource, value, value).plain_step("set a resource limit")?;
+        setrlimit(resource, value, value).map_err(Failed::at("set a resource limit"))?;
     }
     Ok(())
 }
@@ -67,9 +67,10 @@ fn open_files(limits: &Limits) -> io::Result<u64> {
 
 /// The limits that this process can read back itself: what open files can be, and its writable mounts.
 pub(super) fn own_limits(limits: &Limits) -> Result<Vec<LimitInForce>, Failed> {
-    let open_files = open_files(limits).plain_step("read a resource limit")?;
+    let open_files = open_files(limits).map_err(Failed::at("read a resource limit"))?;
     let size_of = |path| {
-        let stat = rustix::fs::statvfs(path).plain_step(&format!("read the size of {path}"));
+        let stat =
+            rustix::fs::statvfs(path).map_err(Failed::at(&format!("read the size of {path}")));
         stat.map(|stat| (stat.f_blocks * stat.f_frsize, stat.f_files))
     };
     let (out_bytes, out_inodes) = size_of("/out")?;
@@ -90,7 +91,7 @@ pub(super) fn drop_bounding_set() -> Result<(), Failed> {
     for capability in caps::runtime::thread_all_supported() {
         caps::drop(None, CapSet::Bounding, capability)
             .map_err(io::Error::other)
-            .step(Layer::Capabilities, "empty the capability bounding set")?;
+            .map_err(Failed::without(Layer::Capabilities, "empty the capability bounding set"))?;
     }
     Ok(())
 }
@@ -100,7 +101,7 @@ pub(super) fn drop_capabilities() -> Result<(), Failed> {
     for set in [CapSet::Ambient, CapSet::Effective, CapSet::Permitted, CapSet::Inheritable] {
         caps::clear(None, set)
             .map_err(io::Error::other)
-            .step(Layer::Capabilities, "drop capabilities")?;
+            .map_err(Failed::without(Layer::Capabilities, "drop capabilities"))?;
     }
     Ok(())
 }
@@ -110,7 +111,7 @@ pub(super) fn drop_capabilities() -> Result<(), Failed> {
 pub(super) fn landlock(plan: &Plan) -> Result<LandlockInForce, Failed> {
     let status = landlock_status(plan)
         .map_err(io::Error::other)
-        .step(Layer::Landlock, "restrict by Landlock")?;
+        .map_err(Failed::without(Layer::Landlock, "restrict by Landlock"))?;
     let LandlockStatus::Available { effective_abi, .. } = status.landlock else {
         let step = "Landlock is not enabled in this kernel".to_owned();
         return Err(Failed { layer: Some(Layer::Landlock), step, errno: 0 });
@@ -207,7 +208,8 @@ pub(super) struct Witness {
 impl Witness {
     pub(super) fn open() -> Result<Self, Failed> {
         Ok(Self {
-            status: File::open("/proc/self/status").plain_step("open /proc/self/status")?,
+            status: File::open("/proc/self/status")
+                .map_err(Failed::at("open /proc/self/status"))?,
             namespaces: namespaces()?,
             mounts_sha256: mounts_digest()?,
         })
@@ -216,7 +218,7 @@ impl Witness {
     /// The state at this moment, whenever the file was opened.
     pub(super) fn status(&mut self) -> Result<Status, Failed> {
         let mut text = String::new();
-        self.status.read_to_string(&mut text).plain_step("read /proc/self/status")?;
+        self.status.read_to_string(&mut text).map_err(Failed::at("read /proc/self/status"))?;
         let field = |name: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
             line.map(str::trim).ok_or_else(|| io::Error::other(format!("no {name} line")))
@@ -235,7 +237,7 @@ impl Witness {
                 },
             })
         };
-        read().plain_step("read /proc/self/status")
+        read().map_err(Failed::at("read /proc/self/status"))
     }
 }
 
@@ -261,7 +263,7 @@ fn namespaces() -> Result<Vec<(String, u64)>, Failed> {
     let mut found = Vec::new();
     for kind in ["cgroup", "ipc", "mnt", "net", "pid", "user", "uts"] {
         let link = fs::read_link(format!("/proc/self/ns/{kind}"))
-            .step(Layer::Namespaces, &format!("read /proc/self/ns/{kind}"))?;
+            .map_err(Failed::without(Layer::Namespaces, &format!("read /proc/self/ns/{kind}")))?;
         let text = link.to_string_lossy();
         let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit()).trim_end_matches(']');
         if let Ok(inode) = digits.parse() {
@@ -273,6 +275,7 @@ fn namespaces() -> Result<Vec<(String, u64)>, Failed> {
 
 /// SHA-256 of the cell's mount table.
 fn mounts_digest() -> Result<[u8; 32], Failed> {
-    let table = fs::read("/proc/self/mountinfo").plain_step("read /proc/self/mountinfo")?;
+    let table =
+        fs::read("/proc/self/mountinfo").map_err(Failed::at("read /proc/self/mountinfo"))?;
     Ok(Sha256::digest(&table).into())
 }

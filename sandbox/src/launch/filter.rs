@@ -14,7 +14,7 @@ use seccompiler::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{Failed, Step};
+use super::Failed;
 use crate::report::Layer;
 use crate::sys;
 
@@ -160,12 +160,15 @@ pub(super) enum MemoryWatch {
 /// Loads both programs and returns their digests, in the order they were loaded.
 pub(super) fn load(watch: MemoryWatch) -> Result<Vec<[u8; 32]>, Failed> {
     let mut digests = Vec::new();
-    for program in programs(watch).step(Layer::Seccomp, "compile the seccomp filters")? {
+    for program in
+        programs(watch).map_err(Failed::without(Layer::Seccomp, "compile the seccomp filters"))?
+    {
         let raw: Vec<libc::sock_filter> = program
             .iter()
             .map(|i| libc::sock_filter { code: i.code, jt: i.jt, jf: i.jf, k: i.k })
             .collect();
-        sys::load_seccomp(&raw).step(Layer::Seccomp, "load a seccomp filter")?;
+        sys::load_seccomp(&raw)
+            .map_err(Failed::without(Layer::Seccomp, "load a seccomp filter"))?;
         digests.push(digest(&raw));
     }
     Ok(digests)

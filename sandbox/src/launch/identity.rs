@@ -6,8 +6,8 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 
 use rustix::fs::{FlockOperation, flock};
 
+use super::Failed;
 use super::view::Identity;
-use super::{Failed, Step};
 use crate::report::Mode;
 
 /// First of the uids of cells in system mode; one per slot, owning nothing on the host.
@@ -23,19 +23,23 @@ pub(super) fn identity(mode: Mode) -> Result<(Identity, Option<File>), Failed> {
         let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
         return Ok((Identity { uid: uid.as_raw(), gid: gid.as_raw() }, None));
     }
-    DirBuilder::new().mode(0o700).recursive(true).create(UID_LOCKS).plain_step("make uid locks")?;
+    DirBuilder::new()
+        .mode(0o700)
+        .recursive(true)
+        .create(UID_LOCKS)
+        .map_err(Failed::at("make uid locks"))?;
     for slot in 0..UIDS {
         let path = format!("{UID_LOCKS}/uid-{slot}");
         let file =
             OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
-        let file = file.plain_step("open a uid lock")?;
+        let file = file.map_err(Failed::at("open a uid lock"))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {
                 let id = UID_FIRST + slot;
                 return Ok((Identity { uid: id, gid: id }, Some(file)));
             }
             Err(rustix::io::Errno::WOULDBLOCK) => {}
-            Err(errno) => return Err(errno).plain_step("take a uid lock"),
+            Err(errno) => return Err(errno).map_err(Failed::at("take a uid lock")),
         }
     }
     let step = format!("all {UIDS} tool uids are in use by running cells");

@@ -24,7 +24,7 @@ use rustix::process::{WaitOptions, wait};
 
 use super::filter::MemoryWatch;
 use super::view::Identity;
-use super::{Failed, Step, collector, confine, filter, view};
+use super::{Failed, collector, confine, filter, view};
 use crate::frame::{Evidence, FromInit, ToInit, ToolReport};
 use crate::outcome::ToolEnd;
 use crate::plan::Plan;
@@ -78,11 +78,12 @@ fn prepare(birth: &Birth) -> Result<Streams, Failed> {
         expect(birth, ToInit::Mapped)?;
     }
     for mut door in &birth.doors {
-        door.write_all(b"0").step(Layer::Cgroup, "join the cell's cgroup")?;
+        door.write_all(b"0").map_err(Failed::without(Layer::Cgroup, "join the cell's cgroup"))?;
     }
     // After joining: from inside, the cell's own group is the root of everything.
-    unshare(CloneFlags::CLONE_NEWCGROUP).step(Layer::Namespaces, "unshare the cgroup namespace")?;
-    nix::unistd::sethostname("tool-exec").plain_step("set the host name")?;
+    unshare(CloneFlags::CLONE_NEWCGROUP)
+        .map_err(Failed::without(Layer::Namespaces, "unshare the cgroup namespace"))?;
+    nix::unistd::sethostname("tool-exec").map_err(Failed::at("set the host name"))?;
     let sampled = birth.doors.is_empty();
     view::build(&birth.plan, &birth.staging, birth.identity, sampled)?;
     let sampled_fds = if sampled { sampling_descriptors()? } else { Vec::new() };
@@ -91,10 +92,10 @@ fn prepare(birth: &Birth) -> Result<Streams, Failed> {
         pin_to_cores(birth.plan.limits.cpu_milli)?;
     }
     change_identity(birth, sampled)?;
-    rustix::process::setsid().plain_step("begin a session without terminal")?;
+    rustix::process::setsid().map_err(Failed::at("begin a session without terminal"))?;
     let streams = make_streams(birth)?;
     let limits = confine::own_limits(&birth.plan.limits)?;
-    prctl::set_no_new_privs().step(Layer::Capabilities, "set no_new_privs")?;
+    prctl::set_no_new_privs().map_err(Failed::without(Layer::Capabilities, "set no_new_privs"))?;
     let mut witness = confine::Witness::open()?;
     let landlock = confine::landlock(&birth.plan)?;
     let watch = if sampled { MemoryWatch::Sampled } else { MemoryWatch::Kernel };
@@ -117,12 +118,12 @@ fn prepare(birth: &Birth) -> Result<Streams, Failed> {
     };
     let frame = FromInit::Ready(Box::new(confinement)).encode();
     let fds: Vec<BorrowedFd<'_>> = sampled_fds.iter().map(AsFd::as_fd).collect();
-    wire::send(&birth.channel, &frame, &fds).plain_step("report readiness")?;
+    wire::send(&birth.channel, &frame, &fds).map_err(Failed::at("report readiness"))?;
     Ok(streams)
 }
 
 fn expect(birth: &Birth, expected: ToInit) -> Result<(), Failed> {
-    let received = wire::receive(&birth.channel).plain_step("hear from the launcher")?;
+    let received = wire::receive(&birth.channel).map_err(Failed::at("hear from the launcher"))?;
     match received.map(|(bytes, _)| ToInit::decode(&bytes)) {
         Some(Ok(verb)) if verb == expected => Ok(()),
         _ => Err(Failed { layer: None, step: "the launcher spoke out of turn".into(), errno: 0 }),
@@ -134,20 +135,20 @@ fn sampling_descriptors() -> Result<Vec<OwnedFd>, Failed> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let opened = ["/proc", "/out", "/tmp", "/dev/shm"].map(|path| open(path, flags, Mode::empty()));
-    opened.into_iter().collect::<Result<_, _>>().plain_step("open what is sampled")
+    opened.into_iter().collect::<Result<_, _>>().map_err(Failed::at("open what is sampled"))
 }
 
 /// Without a cgroup, whole cores are all that can be given.
 fn pin_to_cores(cpu_milli: u32) -> Result<(), Failed> {
     let allowed =
-        nix::sched::sched_getaffinity(Pid::from_raw(0)).plain_step("read the affinity")?;
+        nix::sched::sched_getaffinity(Pid::from_raw(0)).map_err(Failed::at("read the affinity"))?;
     let cores = usize::try_from(cpu_milli.div_ceil(1000)).unwrap_or(usize::MAX);
     let mut mine = CpuSet::new();
     let usable = (0..CpuSet::count()).filter(|core| allowed.is_set(*core).unwrap_or(false));
     for core in usable.take(cores) {
-        mine.set(core).plain_step("choose cores")?;
+        mine.set(core).map_err(Failed::at("choose cores"))?;
     }
-    sched_setaffinity(Pid::from_raw(0), &mine).plain_step("pin to cores")
+    sched_setaffinity(Pid::from_raw(0), &mine).map_err(Failed::at("pin to cores"))
 }
 
 /// Becomes the tool's user for good, without a capability anywhere.
@@ -156,9 +157,11 @@ fn change_identity(birth: &Birth, sampled: bool) -> Result<(), Failed> {
     let (uid, gid) = (Uid::from_raw(birth.identity.uid), Gid::from_raw(birth.identity.gid));
     if birth.mode == Mode::System {
         confine::drop_bounding_set()?;
-        nix::unistd::setgroups(&[]).step(layer, "drop supplementary groups")?;
-        nix::unistd::setresgid(gid, gid, gid).step(layer, "take the tool's group")?;
-        nix::unistd::setresuid(uid, uid, uid).step(layer, "take the tool's user")?;
+        nix::unistd::setgroups(&[]).map_err(Failed::without(layer, "drop supplementary groups"))?;
+        nix::unistd::setresgid(gid, gid, gid)
+            .map_err(Failed::without(layer, "take the tool's group"))?;
+        nix::unistd::setresuid(uid, uid, uid)
+            .map_err(Failed::without(layer, "take the tool's user"))?;
     }
     if birth.mode == Mode::User || sampled {
         own_user_namespace(birth.identity)?;
@@ -166,8 +169,8 @@ fn change_identity(birth: &Birth, sampled: bool) -> Result<(), Failed> {
     }
     confine::drop_capabilities()?;
     // Changing ids has reset both of these.
-    prctl::set_dumpable(false).plain_step("become undumpable")?;
-    prctl::set_pdeathsig(Signal::SIGKILL).plain_step("die with the launcher")
+    prctl::set_dumpable(false).map_err(Failed::at("become undumpable"))?;
+    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("die with the launcher"))
 }
 
 /// A last user namespace, entered when everything is mounted: the tool then owns no namespace at all,
@@ -175,12 +178,14 @@ fn change_identity(birth: &Birth, sampled: bool) -> Result<(), Failed> {
 fn own_user_namespace(identity: Identity) -> Result<(), Failed> {
     let layer = Layer::UserNamespace;
     // A process that has changed its ids may not write its own maps until it says so.
-    prctl::set_dumpable(true).plain_step("become dumpable")?;
-    unshare(CloneFlags::CLONE_NEWUSER).step(layer, "unshare the user namespace")?;
+    prctl::set_dumpable(true).map_err(Failed::at("become dumpable"))?;
+    unshare(CloneFlags::CLONE_NEWUSER)
+        .map_err(Failed::without(layer, "unshare the user namespace"))?;
     let Identity { uid, gid } = identity;
-    write_map("setgroups", "deny").step(layer, "deny setgroups")?;
-    write_map("uid_map", &format!("{uid} {uid} 1")).step(layer, "map the uid")?;
-    write_map("gid_map", &format!("{gid} {gid} 1")).step(layer, "map the gid")
+    write_map("setgroups", "deny").map_err(Failed::without(layer, "deny setgroups"))?;
+    write_map("uid_map", &format!("{uid} {uid} 1"))
+        .map_err(Failed::without(layer, "map the uid"))?;
+    write_map("gid_map", &format!("{gid} {gid} 1")).map_err(Failed::without(layer, "map the gid"))
 }
 
 fn write_map(name: &str, text: &str) -> io::Result<()> {
@@ -194,10 +199,11 @@ fn write_map(name: &str, text: &str) -> io::Result<()> {
 /// ends out.
 fn make_streams(birth: &Birth) -> Result<Streams, Failed> {
     let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
-    let (stdout_read, stdout) = pipe().plain_step("make the stdout pipe")?;
-    let (stderr_read, stderr) = pipe().plain_step("make the stderr pipe")?;
+    let (stdout_read, stdout) = pipe().map_err(Failed::at("make the stdout pipe"))?;
+    let (stderr_read, stderr) = pipe().map_err(Failed::at("make the stderr pipe"))?;
     let fds = [stdout_read.as_fd(), stderr_read.as_fd()];
-    wire::send(&birth.evidence, &Evidence::Streams.encode(), &fds).plain_step("send the pipes")?;
+    wire::send(&birth.evidence, &Evidence::Streams.encode(), &fds)
+        .map_err(Failed::at("send the pipes"))?;
     Ok(Streams { stdout, stderr })
 }
 
@@ -206,14 +212,15 @@ fn run(birth: &Birth, streams: Streams) -> Result<(), Failed> {
     expect(birth, ToInit::Go)?;
     let mut watched = SigSet::empty();
     watched.add(Signal::SIGCHLD);
-    watched.thread_block().plain_step("block SIGCHLD")?;
+    watched.thread_block().map_err(Failed::at("block SIGCHLD"))?;
     let children = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
-        .plain_step("watch children")?;
+        .map_err(Failed::at("watch children"))?;
     let tool = start_tool(&birth.plan, streams)?;
-    wire::send(&birth.channel, &FromInit::Started.encode(), &[]).plain_step("report the start")?;
+    wire::send(&birth.channel, &FromInit::Started.encode(), &[])
+        .map_err(Failed::at("report the start"))?;
     let end = wait_for_tool(birth, tool, &children)?;
     let report = FromInit::ToolEnded(Box::new(last_look(end)));
-    wire::send(&birth.channel, &report.encode(), &[]).plain_step("report the end")?;
+    wire::send(&birth.channel, &report.encode(), &[]).map_err(Failed::at("report the end"))?;
     // From here on the tree is dead, and a daemon that has gone is no failure of this cell.
     if let Err(error) = collector::collect(&birth.evidence, &birth.plan.limits) {
         eprintln!("toolexec-launch: collecting: {error}");
@@ -222,9 +229,9 @@ fn run(birth: &Birth, streams: Streams) -> Result<(), Failed> {
 }
 
 fn start_tool(plan: &Plan, streams: Streams) -> Result<Pid, Failed> {
-    let (errno_read, errno_write) =
-        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).plain_step("make a pipe")?;
-    match sys::fork().plain_step("fork the tool")? {
+    let (errno_read, errno_write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+        .map_err(Failed::at("make a pipe"))?;
+    match sys::fork().map_err(Failed::at("fork the tool"))? {
         Fork::Child => {
             drop(errno_read);
             let Err(error) = become_tool(plan, &streams);
@@ -238,7 +245,9 @@ fn start_tool(plan: &Plan, streams: Streams) -> Result<Pid, Failed> {
         Fork::Parent(pid) => {
             drop((errno_write, streams));
             let mut code = Vec::new();
-            File::from(errno_read).read_to_end(&mut code).plain_step("hear from the tool")?;
+            File::from(errno_read)
+                .read_to_end(&mut code)
+                .map_err(Failed::at("hear from the tool"))?;
             match <[u8; 4]>::try_from(code.as_slice()) {
                 Ok(code) => Err(Failed {
                     layer: None,
@@ -278,10 +287,10 @@ fn wait_for_tool(birth: &Birth, tool: Pid, children: &SignalFd) -> Result<ToolEn
             [PollFd::new(&birth.channel, PollFlags::IN), PollFd::new(children, PollFlags::IN)];
         match poll(&mut waited, None) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(errno) => return Err(errno).plain_step("wait for the tool"),
+            Err(errno) => return Err(errno).map_err(Failed::at("wait for the tool")),
         }
         let told = waited[0].revents();
-        while children.read_signal().plain_step("watch children")?.is_some() {}
+        while children.read_signal().map_err(Failed::at("watch children"))?.is_some() {}
         end = reap(tool, WaitOptions::NOHANG)?;
         // `Kill`, or the launcher is gone: either way the tree ends now. The frame is taken, or closing
         // with it unread would look like a failure at the other end.
@@ -297,7 +306,7 @@ fn wait_for_tool(birth: &Birth, tool: Pid, children: &SignalFd) -> Result<ToolEn
     // All at once: the kernel holds the task list while it signals, so no fork slips through.
     match kill(Pid::from_raw(-1), Signal::SIGKILL) {
         Ok(()) | Err(nix::errno::Errno::ESRCH) => {}
-        Err(errno) => return Err(errno).plain_step("kill the tree"),
+        Err(errno) => return Err(errno).map_err(Failed::at("kill the tree")),
     }
     let last = reap(tool, WaitOptions::empty())?;
     let unknown = || Failed { layer: None, step: "the tool was never reaped".into(), errno: 0 };
@@ -314,7 +323,7 @@ fn reap(tool: Pid, options: WaitOptions) -> Result<Option<ToolEnd>, Failed> {
             Ok(Some(ended)) => ended,
             Ok(None) | Err(rustix::io::Errno::CHILD) => return Ok(end),
             Err(rustix::io::Errno::INTR) => continue,
-            Err(errno) => return Err(errno).plain_step("reap"),
+            Err(errno) => return Err(errno).map_err(Failed::at("reap")),
         };
         if pid.as_raw_nonzero().get() != tool.as_raw() {
             continue;

@@ -37,31 +37,26 @@ struct Failed {
 }
 
 impl Failed {
-    fn into_unable(self) -> Unable {
-        Unable { layer: self.layer, step: self.step, errno: self.errno }
-    }
-}
-
-/// Names the step, and the layer that is missing when the step fails.
-trait Step<T> {
-    fn step(self, layer: Layer, step: &str) -> Result<T, Failed>;
-    /// For steps whose failure says nothing about the kernel.
-    fn plain_step(self, step: &str) -> Result<T, Failed>;
-}
-
-impl<T, E: Into<io::Error>> Step<T> for Result<T, E> {
-    fn step(self, layer: Layer, step: &str) -> Result<T, Failed> {
-        self.plain_step(step).map_err(|failed| Failed { layer: Some(layer), ..failed })
+    /// For a step that the kernel must be able to do: its failure is a missing layer.
+    fn without<E: Into<io::Error>>(layer: Layer, step: &str) -> impl FnOnce(E) -> Self {
+        let step = step.to_owned();
+        move |error| Self { layer: Some(layer), ..Self::at(&step)(error) }
     }
 
-    fn plain_step(self, step: &str) -> Result<T, Failed> {
-        self.map_err(|error| {
+    /// For a step whose failure says nothing about the kernel.
+    fn at<E: Into<io::Error>>(step: &str) -> impl FnOnce(E) -> Self {
+        let step = step.to_owned();
+        move |error| {
             let error = error.into();
             let errno = crate::sys::errno_of(&error);
             // Without an errno the error's own words are all there is.
-            let step = if errno == 0 { format!("{step}: {error}") } else { step.to_owned() };
-            Failed { layer: None, step, errno }
-        })
+            let step = if errno == 0 { format!("{step}: {error}") } else { step };
+            Self { layer: None, step, errno }
+        }
+    }
+
+    fn into_unable(self) -> Unable {
+        Unable { layer: self.layer, step: self.step, errno: self.errno }
     }
 }
 

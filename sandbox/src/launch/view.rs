@@ -17,7 +17,7 @@ use rustix::mount::{
     mount_change, mount_remount, move_mount, open_tree, unmount,
 };
 
-use super::{Failed, Step};
+use super::Failed;
 use crate::plan::{Plan, Slot};
 use crate::report::Layer;
 use crate::sys;
@@ -50,7 +50,7 @@ pub(super) fn build(
 ) -> Result<(), Failed> {
     let layer = Layer::Mounts;
     let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
-    mount_change("/", private).step(layer, "make mounts private")?;
+    mount_change("/", private).map_err(Failed::without(layer, "make mounts private"))?;
     // Everything of the host is opened before the new root is mounted over the staging directory.
     let inputs = input_tree(staging, &plan.slot)?;
     let runtime = runtime_trees(&plan.runtime.mounts)?;
@@ -59,7 +59,7 @@ pub(super) fn build(
     let base = staging;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("tmpfs", base, "tmpfs", flags, c"size=1m,nr_inodes=1k,mode=0755")
-        .step(layer, "mount the root")?;
+        .map_err(Failed::without(layer, "mount the root"))?;
     for directory in ["in", "out", "tmp", "dev", "etc", "proc"] {
         make_dir(&base.join(directory))?;
     }
@@ -84,19 +84,20 @@ pub(super) fn build(
     writable_mounts(base, plan, identity)?;
     let proc_flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("proc", base.join("proc"), "proc", proc_flags, c"hidepid=invisible,subset=pid")
-        .step(layer, "mount /proc")?;
+        .map_err(Failed::without(layer, "mount /proc"))?;
     enter(base)
 }
 
 /// Opens the slot by id beneath the staging root and takes a read-only tree of it.
 fn input_tree(staging: &Path, slot: &Slot) -> Result<OwnedFd, Failed> {
     let directory = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let staging = open(staging, directory, Mode::empty()).plain_step("open the staging root")?;
+    let staging =
+        open(staging, directory, Mode::empty()).map_err(Failed::at("open the staging root"))?;
     let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let opened =
         openat2(&staging, slot.id.as_str(), directory | OFlags::NOFOLLOW, Mode::empty(), beneath)
-            .plain_step("open the staging slot")?;
-    let found = fstat(&opened).plain_step("look at the staging slot")?;
+            .map_err(Failed::at("open the staging slot"))?;
+    let found = fstat(&opened).map_err(Failed::at("look at the staging slot"))?;
     if (found.st_dev, found.st_ino) != (slot.device, slot.inode) {
         let step = "the staging slot is not the directory that was filled".to_owned();
         return Err(Failed { layer: None, step, errno: 0 });
@@ -104,9 +105,10 @@ fn input_tree(staging: &Path, slot: &Slot) -> Result<OwnedFd, Failed> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_EMPTY_PATH;
-    let tree = open_tree(&opened, "", flags).step(Layer::Mounts, "clone the staging slot")?;
+    let tree = open_tree(&opened, "", flags)
+        .map_err(Failed::without(Layer::Mounts, "clone the staging slot"))?;
     sys::mount_setattr_tree(tree.as_fd(), READ_ONLY | NO_SETUID | NO_DEVICES | NO_EXEC | NO_LINKS)
-        .step(Layer::Mounts, "make /in read-only")?;
+        .map_err(Failed::without(Layer::Mounts, "make /in read-only"))?;
     Ok(tree)
 }
 
@@ -115,10 +117,10 @@ fn host_tree(path: &Path, attributes: u64) -> Result<OwnedFd, Failed> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE;
-    let tree =
-        open_tree(CWD, path, flags).step(Layer::Mounts, &format!("clone {}", path.display()))?;
+    let tree = open_tree(CWD, path, flags)
+        .map_err(Failed::without(Layer::Mounts, &format!("clone {}", path.display())))?;
     sys::mount_setattr_tree(tree.as_fd(), attributes)
-        .step(Layer::Mounts, &format!("make {} read-only", path.display()))?;
+        .map_err(Failed::without(Layer::Mounts, &format!("make {} read-only", path.display())))?;
     Ok(tree)
 }
 
@@ -136,7 +138,7 @@ fn device_trees(sampled: bool) -> Result<Vec<(OwnedFd, &'static str)>, Failed> {
 
 fn attach(tree: &OwnedFd, target: &Path) -> Result<(), Failed> {
     move_mount(tree, "", CWD, target, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
-        .step(Layer::Mounts, &format!("attach {}", target.display()))
+        .map_err(Failed::without(Layer::Mounts, &format!("attach {}", target.display())))
 }
 
 /// An absolute path of the host at its place below the new root.
@@ -146,7 +148,7 @@ fn below(base: &Path, absolute: &Path) -> PathBuf {
 
 fn make_dir(path: &Path) -> Result<(), Failed> {
     let made = DirBuilder::new().mode(0o755).recursive(true).create(path);
-    made.plain_step(&format!("make {}", path.display()))
+    made.map_err(Failed::at(&format!("make {}", path.display())))
 }
 
 fn make_dirs(base: &Path, absolute: &Path) -> Result<(), Failed> {
@@ -156,11 +158,11 @@ fn make_dirs(base: &Path, absolute: &Path) -> Result<(), Failed> {
 fn make_file(path: &Path, content: &[u8]) -> Result<(), Failed> {
     let made = OpenOptions::new().write(true).create_new(true).mode(0o444).open(path);
     let written = made.and_then(|mut file| file.write_all(content));
-    written.plain_step(&format!("make {}", path.display()))
+    written.map_err(Failed::at(&format!("make {}", path.display())))
 }
 
 fn make_link(target: &str, path: &Path) -> Result<(), Failed> {
-    symlink(target, path).plain_step(&format!("make {}", path.display()))
+    symlink(target, path).map_err(Failed::at(&format!("make {}", path.display())))
 }
 
 /// `/bin`, `/lib64` and their like, as the host has them, where they are links into what is mounted.
@@ -222,10 +224,10 @@ fn writable_mounts(base: &Path, plan: &Plan, identity: Identity) -> Result<(), F
         let options = format!("size={bytes},nr_inodes={inodes},mode=0700,uid={uid},gid={gid}\0");
         let options = std::ffi::CStr::from_bytes_with_nul(options.as_bytes())
             .map_err(std::io::Error::other)
-            .plain_step("write mount options")?;
+            .map_err(Failed::at("write mount options"))?;
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         mount("tmpfs", base.join(name), "tmpfs", flags, options)
-            .step(Layer::Mounts, &format!("mount /{name}"))?;
+            .map_err(Failed::without(Layer::Mounts, &format!("mount /{name}")))?;
     }
     Ok(())
 }
@@ -233,15 +235,15 @@ fn writable_mounts(base: &Path, plan: &Plan, identity: Identity) -> Result<(), F
 /// Makes `base` the root and lets everything else go.
 fn enter(base: &Path) -> Result<(), Failed> {
     let layer = Layer::Mounts;
-    rustix::process::chdir(base).step(layer, "enter the root")?;
-    rustix::process::pivot_root(".", ".").step(layer, "pivot_root")?;
+    rustix::process::chdir(base).map_err(Failed::without(layer, "enter the root"))?;
+    rustix::process::pivot_root(".", ".").map_err(Failed::without(layer, "pivot_root"))?;
     // The old root lies on top of the new one now; "." is still the new one below it.
-    unmount(".", UnmountFlags::DETACH).step(layer, "let the old root go")?;
-    rustix::process::chdir("/").step(layer, "enter /")?;
+    unmount(".", UnmountFlags::DETACH).map_err(Failed::without(layer, "let the old root go"))?;
+    rustix::process::chdir("/").map_err(Failed::without(layer, "enter /"))?;
     let flags = MountFlags::BIND
         | MountFlags::RDONLY
         | MountFlags::NOSUID
         | MountFlags::NODEV
         | MountFlags::NOEXEC;
-    mount_remount("/", flags, "").step(layer, "make / read-only")
+    mount_remount("/", flags, "").map_err(Failed::without(layer, "make / read-only"))
 }
