@@ -16,10 +16,26 @@ use crate::plan::Limits;
 use crate::report::{Artifact, Collected, RejectReason, Rejected};
 
 /// Whether a character has no place in a name or a line that people read: control characters, and
-/// those that change the direction or hide.
+/// those that change the direction or cannot be seen.
 pub(crate) fn is_control(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}'
+                | '\u{1160}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
 }
 
 /// Where the files of one result go, and what has come so far.

@@ -102,8 +102,9 @@ impl<'n> Fields<'n> {
             "must not be empty"
         } else if text.value.contains(['\n', '\r']) {
             "must be one line"
-        } else if text.value.chars().any(char::is_control) {
-            "must not hold control characters"
+        } else if crate::text::has_trick(text.value) {
+            // YAML escapes bring in what the check of the raw text cannot see.
+            "must not hold control, direction or invisible characters"
         } else {
             return Some(text);
         };

@@ -135,6 +135,11 @@ pub(crate) fn has_invisible(text: &str) -> bool {
     !text.is_ascii() && text.chars().any(|c| trick(c) == Some(Trick::Invisible))
 }
 
+/// Whether the text holds any character that is not what it seems, tabs included.
+pub(crate) fn has_trick(text: &str) -> bool {
+    text.chars().any(|c| c.is_control() || trick(c).is_some())
+}
+
 /// The line with control characters (except tab), direction marks and invisible characters shown
 /// as `\u{…}`, so that a terminal or a page shows what is really there.
 #[must_use]

@@ -85,6 +85,8 @@ fn front_matter_keys() {
     expect("constraints:\n", "x-agent: {name: a}\nconstraints:\n", "frontmatter.missing-key");
     expect("network_allowlist: []", "network_allowlist: \"\"", "frontmatter.type");
     expect("purpose: \"One", "purpose: \"\" #\"One", "frontmatter.value");
+    expect("purpose: \"One", "purpose: \"\\u202eOne", "frontmatter.value");
+    expect("purpose: \"One", "purpose: \"\\u200bOne", "frontmatter.value");
     expect("\"core_draft\"", "\"human|core_draft\"", "frontmatter.value");
     let large = with("constraints:\n", &format!("x-a: {}\nconstraints:\n", "a".repeat(70_000)));
     assert_eq!(errors(large), ["frontmatter.too-large"]);
