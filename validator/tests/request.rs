@@ -267,7 +267,7 @@ fn text() {
     expect("---\nrequest_type", "\u{feff}---\nrequest_type", "text.control");
     expect("# Statistics", "# S\u{202e}", "text.bidi");
     expect("# Statistics", "# S\0", "text.nul");
-    expect("One sentence", "One\u{200b}sentence", "text.confusable");
+    expect("One sentence", "One\u{200b}sentence", "frontmatter.value text.confusable");
     assert_eq!(warnings(with("# Statistics", "# S\u{200d}")), ["text.confusable"]);
     let mut bytes = valid().into_bytes();
     bytes.extend(b"\xff\xfe");
