@@ -326,6 +326,7 @@ impl Host {
     ) -> Ended {
         let running = match ready.start(result.directory()) {
             Ok(running) => running,
+            Err(error @ BuildError::Unknown(_)) => return Ended::Unrecorded(error.to_string()),
             Err(error) => return Ended::NeverStarted(error.to_string()),
         };
         tracing::info!(request = %first.staged().approved().request().id(), "started");
@@ -419,7 +420,7 @@ impl Host {
 enum Ended {
     Finished(Box<Finished>),
     NeverStarted(String),
-    /// It ran, but what it did could not be kept.
+    /// It ran or may have run, and what it did could not be kept.
     Unrecorded(String),
 }
 

@@ -60,8 +60,10 @@ pub enum BuildError {
     Launcher(PathBuf, io::Error),
     /// It said why not.
     Unable(Unable),
-    /// It died or spoke nonsense before the tool started.
+    /// It died or spoke nonsense before it was told to start the tool.
     Lost(io::Error),
+    /// The same between the word to start and the answer: the tool may have run.
+    Unknown(io::Error),
 }
 
 impl fmt::Display for BuildError {
@@ -70,6 +72,9 @@ impl fmt::Display for BuildError {
             Self::Launcher(path, error) => write!(f, "{}: {error}", path.display()),
             Self::Unable(unable) => unable.fmt(f),
             Self::Lost(error) => write!(f, "the launcher was lost before the start: {error}"),
+            Self::Unknown(error) => {
+                write!(f, "the launcher was lost while it started the tool: {error}")
+            }
         }
     }
 }
@@ -194,7 +199,7 @@ impl ReadyCell {
     /// `stderr` and `artifacts/` are made there.
     ///
     /// # Errors
-    /// [`BuildError`] when the tool was not started.
+    /// [`BuildError`] when the tool was not started, or, for [`BuildError::Unknown`], may have been.
     pub fn start(self, result: BorrowedFd<'_>) -> Result<RunningCell, BuildError> {
         let Self { connection, evidence, stdout, stderr, limits, .. } = self;
         let prepared = || -> io::Result<_> {
@@ -204,11 +209,12 @@ impl ReadyCell {
         };
         let (stdout, stderr, collection) = prepared().map_err(BuildError::Lost)?;
         wire::send(&connection.control, &ToLauncher::Go.encode(), &[]).map_err(BuildError::Lost)?;
-        match hear_soon(&connection.control).map_err(BuildError::Lost)? {
+        let unknown = |kind: io::ErrorKind| BuildError::Unknown(kind.into());
+        match hear_soon(&connection.control).map_err(BuildError::Unknown)? {
             Some(FromLauncher::Started) => {}
             Some(FromLauncher::Unable(unable)) => return Err(BuildError::Unable(unable)),
-            Some(_) => return Err(lost("it spoke out of turn")),
-            None => return Err(lost("it closed the connection")),
+            Some(_) => return Err(unknown(io::ErrorKind::InvalidData)),
+            None => return Err(unknown(io::ErrorKind::UnexpectedEof)),
         }
         let time_max = Duration::from_millis(limits.wall_ms_max) + LAUNCHER_TIME_MAX;
         let asked_to_kill = None;
