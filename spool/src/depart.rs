@@ -55,6 +55,7 @@ impl Spool {
         let place = self.quarantine().join(receipt.result_id().as_str());
         durable::rename_new(&claimed.directory, &place)
             .map_err(SpoolError::io(&place, "quarantine"))?;
+        leave_report(&place, receipt);
         take_originals_away(dropped, &claimed.file_name, &place, Some(&place))
     }
 
@@ -71,6 +72,7 @@ impl Spool {
         let place = self.quarantine().join(receipt.result_id().as_str());
         let from = dropbox.path().join(name);
         fs::create_dir(&place).map_err(SpoolError::io(&place, "make"))?;
+        leave_report(&place, receipt);
         match durable::rename_new(&from, &place.join(name)) {
             Ok(()) => Ok(Originals::Gone),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Originals::Gone),
@@ -82,6 +84,17 @@ impl Spool {
     pub fn abandon(&self, claimed: Claimed) {
         remove_tree(&self.staging().join(claimed.id.as_str()));
         remove_claim(&claimed.directory);
+    }
+}
+
+/// A copy of the record beside what it refused, for whoever looks there first. The record itself is
+/// published already, so that a copy which cannot be made is no reason to stop.
+fn leave_report(place: &Path, receipt: &Receipt) {
+    let record = receipt.path().join(format!("{}.md", receipt.result_id()));
+    let report = place.join("report.md");
+    let copied = fs::read(&record).and_then(|bytes| durable::write_new(&report, &bytes, 0o600));
+    if let Err(error) = copied {
+        tracing::warn!("{}: {error}", report.display());
     }
 }
 

@@ -132,6 +132,8 @@ fn what_is_refused_goes_to_quarantine_with_a_record() {
     let quarantined = service.at("quarantine").join(record.id());
     assert_eq!(fs::read_to_string(quarantined.join("request.md")).unwrap(), bytes);
     assert_eq!(list(&quarantined.join(format!("{}.inputs", dropped.id))), ["script.py"]);
+    let report = fs::read_to_string(quarantined.join("report.md")).unwrap();
+    assert!(report.contains("approval.missing"), "{report}");
     assert_eq!(list(&service.at("archive")), Vec::<String>::new());
 
     // A wrong input, told by promote and by the daemon.
