@@ -292,6 +292,12 @@ impl Cell<'_> {
         let mut ending = Ending::default();
         let mut report = None;
         let mut blind = 0;
+        // What building the cell cost is in the group's count and is not the tool's. Where it cannot be
+        // read nothing is taken off, which is the stricter side.
+        let built_us = match &*watch {
+            Watch::Kernel(group) => group.cpu_us().unwrap_or(0),
+            Watch::Sampled(_) => 0,
+        };
         while report.is_none() {
             let next_look = Instant::now() + LOOK_INTERVAL;
             let over = match self.wake(next_look.min(started + wall)) {
@@ -306,7 +312,7 @@ impl Cell<'_> {
                 }
                 Woken::InitGone => break,
                 Woken::Nothing if started.elapsed() >= wall => Some(Killed::Wall),
-                Woken::Nothing => match self.over_limit(watch) {
+                Woken::Nothing => match self.over_limit(watch, built_us) {
                     Ok(over) => {
                         blind = 0;
                         over
@@ -324,8 +330,8 @@ impl Cell<'_> {
             };
             if let Some(killed) = over {
                 // The wall limit wins a tie with the CPU limit: whoever asks for N seconds of one
-                // core and spins meets both in the same moment.
-                let tie = killed == Killed::Cpu && started.elapsed() >= wall;
+                // core and spins meets both in the same moment, which is one look long.
+                let tie = killed == Killed::Cpu && started.elapsed() + 2 * LOOK_INTERVAL >= wall;
                 ending.killed = Some(if tie { Killed::Wall } else { killed });
                 report = self.end_tree();
                 break;
@@ -340,7 +346,7 @@ impl Cell<'_> {
         ending
     }
 
-    fn over_limit(&self, watch: &mut Watch) -> io::Result<Option<Killed>> {
+    fn over_limit(&self, watch: &mut Watch, built_us: u64) -> io::Result<Option<Killed>> {
         let (over_memory, cpu_us) = match watch {
             Watch::Kernel(group) => (group.oom_kills()? > 0, group.cpu_us()?),
             Watch::Sampled(Some(sampler)) => (sampler.over_memory()?, sampler.cpu_us()),
@@ -348,7 +354,7 @@ impl Cell<'_> {
         };
         Ok(if over_memory {
             Some(Killed::Memory)
-        } else if cpu_us / 1000 >= self.limits.cpu_ms_max {
+        } else if cpu_us.saturating_sub(built_us) / 1000 >= self.limits.cpu_ms_max {
             Some(Killed::Cpu)
         } else {
             None
