@@ -39,6 +39,7 @@ mod time;
 mod violation;
 
 pub use code::Code;
+pub use command::command_words;
 pub use declared::{ExpectedOutput, Input};
 pub use digest::{NotASha256, Sha256, Sha256Stream};
 pub use draft::{Checked, Draft, OwnerUid, Place, Refused, TooLarge};

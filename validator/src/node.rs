@@ -143,7 +143,7 @@ struct Tree<'r> {
 impl Tree<'_> {
     /// Takes one event; false ends the reading.
     fn take(&mut self, event: Event<'_>, span: &Span) -> bool {
-        let spot = Spot::new(span.start.line() + self.first_line - 1, span.start.col() + 1);
+        let spot = self.spot(span);
         self.nodes += 1;
         if self.nodes > self.nodes_max || self.open.len() > DEPTH_MAX {
             self.report.error(Code::FrontmatterTooLarge, spot, "front matter: too many values");
@@ -179,6 +179,13 @@ impl Tree<'_> {
             _ => {}
         }
         true
+    }
+
+    fn spot(&self, span: &Span) -> Spot {
+        let (start, end) = (&span.start, &span.end);
+        let width =
+            if start.line() == end.line() { end.col().saturating_sub(start.col()) } else { 0 };
+        Spot::new(start.line() + self.first_line - 1, start.col() + 1).wide(width)
     }
 
     fn refuse(&mut self, spot: Spot, message: &str, hint: &str) {

@@ -7,18 +7,25 @@ use crate::violation::{Severity, Violation};
 /// Enough for any honest document; a hostile one cannot make the report grow with its size.
 const ROWS_MAX: usize = 500;
 
-/// A place in the document: line and column from 1, zero for "as a whole".
+/// A place in the document: line and column from 1, zero for "as a whole", and how many
+/// characters of the line are meant, zero where nobody knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Spot {
     pub(crate) line: usize,
     pub(crate) column: usize,
+    pub(crate) width: usize,
 }
 
 impl Spot {
-    pub(crate) const WHOLE_FILE: Self = Self { line: 0, column: 0 };
+    pub(crate) const WHOLE_FILE: Self = Self { line: 0, column: 0, width: 0 };
 
     pub(crate) fn new(line: usize, column: usize) -> Self {
-        Self { line, column }
+        Self { line, column, width: 0 }
+    }
+
+    /// The same place, and how many characters from there on are meant.
+    pub(crate) fn wide(self, width: usize) -> Self {
+        Self { width, ..self }
     }
 }
 
@@ -44,7 +51,7 @@ impl Report {
     }
 
     pub(crate) fn error(&mut self, code: Code, spot: Spot, message: impl Into<String>) {
-        self.add(Violation::error(code, message).at(spot.line, spot.column));
+        self.add(Violation::error(code, message).within(spot));
     }
 
     pub(crate) fn error_hint(
@@ -54,11 +61,11 @@ impl Report {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
-        self.add(Violation::error(code, message).at(spot.line, spot.column).hint(hint));
+        self.add(Violation::error(code, message).within(spot).hint(hint));
     }
 
     pub(crate) fn warning(&mut self, code: Code, spot: Spot, message: impl Into<String>) {
-        self.add(Violation::warning(code, message).at(spot.line, spot.column));
+        self.add(Violation::warning(code, message).within(spot));
     }
 
     /// Whether any error was added, kept as a row or not.

@@ -171,7 +171,7 @@ fn approval<'n>(
         Severity::Error => Violation::error(Code::ApprovalMissing, message),
         Severity::Warning => Violation::warning(Code::ApprovalMissing, message),
     };
-    report.add(row.at(spot.line, spot.column));
+    report.add(row.within(spot));
     None
 }
 

@@ -4,6 +4,7 @@
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::code::Code;
+use crate::report::Spot;
 
 /// Whether a violation makes the file invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -38,6 +39,9 @@ pub struct Violation {
     pub line: usize,
     /// The column in characters, from 1; 0 is the whole line.
     pub column: usize,
+    /// How many characters from that column on are meant; 0 where that is not known. It is for
+    /// drawing and not part of the JSON form.
+    pub width: usize,
     /// What to do about it, where there is something to say.
     pub hint: Option<String>,
 }
@@ -56,7 +60,7 @@ impl Violation {
     }
 
     fn row(code: Code, severity: Severity, message: String) -> Self {
-        Self { code, severity, message, line: 0, column: 0, hint: None }
+        Self { code, severity, message, line: 0, column: 0, width: 0, hint: None }
     }
 
     /// The same, at this line and column, both from 1.
@@ -65,6 +69,11 @@ impl Violation {
         self.line = line;
         self.column = column;
         self
+    }
+
+    /// The same, at this place of the document.
+    pub(crate) fn within(self, spot: Spot) -> Self {
+        Self { width: spot.width, ..self.at(spot.line, spot.column) }
     }
 
     /// The same, with advice.

@@ -10,7 +10,8 @@ mod words;
 use crate::code::Code;
 use crate::report::{Report, Spot};
 use crate::sections::Section;
-use crate::text::Line;
+use crate::text::{self, Line};
+use crate::violation::Violation;
 
 /// The longest command line, in bytes.
 const LINE_BYTES_MAX: usize = 128 * 1024;
@@ -55,6 +56,23 @@ pub(crate) fn read(
     }
     let line = first.text.trim_matches([' ', '\t']).to_owned();
     read_line(first, inputs, report).map(|argv| Command { argv, line })
+}
+
+/// The words of one command line, checked alone: no front matter is known, so which files are
+/// declared is not asked.
+///
+/// # Errors
+/// Every violation, warnings included, if one of them is an error; the line is line 1.
+pub fn command_words(text: &str) -> Result<Vec<String>, Vec<Violation>> {
+    let mut report = Report::default();
+    let lines = text::lines(text);
+    text::check(&lines, &mut report);
+    let section = Section { title: "Command", spot: Spot::new(1, 1), lines };
+    let command = read(&section, false, None, &mut report);
+    match command {
+        Some(command) if !report.failed() => Ok(command.argv),
+        _ => Err(report.into_rows()),
+    }
 }
 
 fn is_fence(line: &str) -> bool {
