@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use validator::{Backend, Code, Request, escape_line};
+use validator::{Backend, Code, Request, Work, escape_line};
 
 use crate::check::LANE;
 use crate::decision::{Binaries, Findings};
@@ -29,6 +29,13 @@ pub(crate) fn runtime<'a>(
     binaries: &'a Binaries,
     findings: &mut Findings,
 ) -> Option<(&'a Runtime, &'a Path)> {
+    if matches!(request.work(), Work::Code(_)) {
+        // The lane is refused; there is no command that could choose a runtime.
+        for rule in ["command", "language", "runtime"] {
+            findings.not_applicable(rule, "the request carries code, not a command");
+        }
+        return None;
+    }
     let Some(chosen) = command(request, policy, findings) else {
         findings.not_applicable("language", "no runtime was chosen");
         findings.not_applicable("runtime", "no runtime was chosen");

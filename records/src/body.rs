@@ -3,7 +3,7 @@
 
 use sandbox::outcome::Outcome;
 use sandbox::report::{Confinement, Stream};
-use validator::Sha256;
+use validator::{Request, Sha256, Work};
 
 use crate::outside::Showing;
 use crate::statement::{Statement, Subject};
@@ -116,15 +116,18 @@ fn more(page: &mut Page, mark: &str, left: usize, in_front: bool) {
 
 fn provenance(page: &mut Page, says: &Statement<'_>, show: Showing) {
     page.section("## Provenance");
-    match says.request() {
-        Some(request) => {
+    match says.request().map(Request::work) {
+        Some(Work::Command { line, .. }) => {
             page.line("Command, run without a shell (in the front matter, word by word, as argv):");
             page.line("");
-            let shown = match show.reason(request.command_line()) {
+            let shown = match show.reason(line) {
                 Some(code) => crate::outside::marker(code),
-                None => validator::escape_line(request.command_line()),
+                None => validator::escape_line(line),
             };
             page.line(format!("    {shown}"));
+        }
+        Some(Work::Code(_)) => {
+            page.line("Command: none; the request carries code for another lane.")
         }
         None => page.line("Command: none that could be used."),
     }

@@ -3,7 +3,7 @@
 
 use crate::agreement;
 use crate::code::Code;
-use crate::command::{self, Command};
+use crate::command;
 use crate::declared::{self, Declarations};
 use crate::digest::Sha256;
 use crate::document::{Document, REQUEST_FRONT};
@@ -11,10 +11,11 @@ use crate::extension::Extensions;
 use crate::fields::Fields;
 use crate::id::RequestId;
 use crate::limits::Limits;
+use crate::monty;
 use crate::network::Network;
 use crate::prose;
 use crate::report::{Report, Spot};
-use crate::request::{Backend, Constraint, Parts};
+use crate::request::{Backend, Constraint, Parts, Work};
 use crate::risk::Risk;
 use crate::schema::{Asked, Identity};
 use crate::sections::Sections;
@@ -26,6 +27,9 @@ const INPUT_FILES: &str = "Input Files";
 const OUTPUTS: &str = "Output Expectations";
 const RISK: &str = "Risk Assessment";
 const SECTIONS: [&str; 4] = [COMMAND, INPUT_FILES, OUTPUTS, RISK];
+/// The sections of the monty lane, with and without the optional one.
+const MONTY_SECTIONS: [&str; 4] = [monty::CODE, monty::INPUTS, OUTPUTS, RISK];
+const MONTY_SECTIONS_LEAST: [&str; 3] = [monty::CODE, OUTPUTS, RISK];
 
 const KEYS: [&str; 18] = [
     "request_type",
@@ -94,7 +98,7 @@ pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Reading {
 impl Front {
     fn read(fields: &Fields<'_>, asked: &Asked<'_>, report: &mut Report) -> Self {
         fields.refuse_unknown(&KEYS, true, report);
-        Self {
+        let front = Self {
             identity: Identity::read(fields, asked, report),
             network: Network::read(fields, report),
             limits: Limits::read(fields, report),
@@ -102,6 +106,21 @@ impl Front {
             outputs: declared::outputs(fields, report),
             constraints: constraints(fields, report),
             extensions: Extensions::read(fields, report),
+        };
+        if front.identity.backend == Some(Backend::Monty) {
+            monty::check_front(fields, &front.asked_of_monty(), report);
+        }
+        front
+    }
+
+    fn asked_of_monty(&self) -> monty::Asked<'_> {
+        monty::Asked {
+            language: self.identity.language,
+            network: self.network.as_ref(),
+            files: [
+                self.inputs.as_ref().map_or(0, Vec::len),
+                self.outputs.as_ref().map_or(0, Vec::len),
+            ],
         }
     }
 }
@@ -118,34 +137,44 @@ fn constraints(fields: &Fields<'_>, report: &mut Report) -> Option<Vec<Constrain
 
 /// The body as far as it could be read.
 struct Body {
-    command: Option<Command>,
+    work: Option<Work>,
     risk: Option<Risk>,
 }
 
 impl Body {
     fn read(document: &Document<'_>, front: Option<&Front>, report: &mut Report) -> Self {
-        let sections = Sections::read(document, &SECTIONS, report);
+        let is_monty = front.is_some_and(|front| front.identity.backend == Some(Backend::Monty));
+        let known: &[&str] = if is_monty { &MONTY_SECTIONS } else { &SECTIONS };
+        let sections = Sections::read(document, known, report);
         check_prose(document, &sections, report);
-        if is_monty(front, &sections, report) {
-            return Self { command: None, risk: None };
-        }
-        sections.check(&SECTIONS, report);
-        let inputs = front.and_then(|front| front.inputs.as_ref());
-        let names: Option<Vec<&str>> =
-            inputs.map(|inputs| inputs.iter().map(|input| input.path.as_str()).collect());
-        let command = sections.get(COMMAND).and_then(|section| {
-            command::read(section, sections.is_hidden(section), names.as_deref(), report)
-        });
-        if let (Some(section), Some(front)) = (sections.get(INPUT_FILES), front) {
-            agreement::inputs(section, &front.inputs, report);
-        }
+        let work = if is_monty {
+            let least = sections.get(monty::INPUTS).is_none();
+            sections.check(if least { &MONTY_SECTIONS_LEAST } else { known }, report);
+            monty::read(&sections, report).map(Work::Code)
+        } else {
+            sections.check(known, report);
+            command(&sections, front, report)
+        };
         if let (Some(section), Some(front)) = (sections.get(OUTPUTS), front) {
             agreement::outputs(section, &front.outputs, report);
         }
         let network = front.and_then(|front| front.network.as_ref());
         let risk = sections.get(RISK).and_then(|section| Risk::read(section, network, report));
-        Self { command, risk }
+        Self { work, risk }
     }
+}
+
+fn command(sections: &Sections<'_>, front: Option<&Front>, report: &mut Report) -> Option<Work> {
+    let inputs = front.and_then(|front| front.inputs.as_ref());
+    let names: Option<Vec<&str>> =
+        inputs.map(|inputs| inputs.iter().map(|input| input.path.as_str()).collect());
+    let command = sections.get(COMMAND).and_then(|section| {
+        command::read(section, sections.is_hidden(section), names.as_deref(), report)
+    });
+    if let (Some(section), Some(front)) = (sections.get(INPUT_FILES), front) {
+        agreement::inputs(section, &front.inputs, report);
+    }
+    command.map(|command| Work::Command { argv: command.argv, line: command.line })
 }
 
 /// Text outside the command: everything that is read by people only.
@@ -157,31 +186,14 @@ fn check_prose(document: &Document<'_>, sections: &Sections<'_>, report: &mut Re
     }
     for section in &sections.all {
         let strict = [INPUT_FILES, OUTPUTS].contains(&section.title);
-        if section.title != COMMAND {
+        if ![COMMAND, monty::CODE].contains(&section.title) {
             prose::check(&section.lines, strict, report);
         }
     }
 }
 
-/// Whether the request is one for the monty lane, whose sections are others. That lane is not
-/// built, so its sections are not checked, and the request is refused for the lane alone.
-fn is_monty(front: Option<&Front>, sections: &Sections<'_>, report: &mut Report) -> bool {
-    match front.map(|front| front.identity.backend) {
-        Some(Some(Backend::Monty)) => true,
-        Some(None) | None if sections.get("Code").is_some() && sections.get(COMMAND).is_none() => {
-            let spot = sections.get("Code").map_or(Spot::WHOLE_FILE, |section| section.spot);
-            let message = "`## Code`: a section of the monty lane, which is not built here";
-            let hint = "write `## Command` with one command line and a declared script";
-            report.error_hint(Code::BackendUnavailable, spot, message, hint);
-            true
-        }
-        _ => false,
-    }
-}
-
 fn join(front: Front, body: Body) -> Option<Box<Parts>> {
     let Front { identity, network, limits, inputs, outputs, constraints, extensions } = front;
-    let command = body.command?;
     Some(Box::new(Parts {
         id: identity.id?,
         created: identity.created?,
@@ -198,8 +210,7 @@ fn join(front: Front, body: Body) -> Option<Box<Parts>> {
         inputs: declared::finished_inputs(inputs)?,
         outputs_expected: declared::finished_outputs(outputs)?,
         constraints: constraints?,
-        argv: command.argv,
-        command_line: command.line,
+        work: body.work?,
         risk: body.risk?,
         requester: extensions.requester,
         audience: extensions.audience,

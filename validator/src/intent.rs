@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::digest::Sha256;
-use crate::request::Parts;
+use crate::request::{Parts, Work};
 
 /// SHA-256 of the compact JSON object of argv, hosts, inputs, limits, network, outputs and
 /// request_id, keys in code point order. Hosts and outputs are sets and so are sorted.
@@ -24,8 +24,12 @@ pub(crate) fn digest(parts: &Parts) -> Sha256 {
         ("memory_limit_mb", json!(parts.memory_limit_mb)),
         ("time_limit_sec", json!(parts.time_limit_sec)),
     ];
+    let argv: &[String] = match &parts.work {
+        Work::Command { argv, .. } => argv,
+        Work::Code(_) => &[],
+    };
     let members = [
-        ("argv", json!(parts.argv)),
+        ("argv", json!(argv)),
         ("hosts", json!(hosts)),
         ("inputs", Value::Object(inputs.collect())),
         ("limits", object(limits)),
@@ -33,7 +37,14 @@ pub(crate) fn digest(parts: &Parts) -> Sha256 {
         ("outputs", json!(outputs)),
         ("request_id", json!(parts.id.as_str())),
     ];
-    Sha256::of(object(members).to_string().as_bytes())
+    let mut all = object(members);
+    // Code is no argv; without these members two programs would share a digest.
+    if let Work::Code(code) = &parts.work {
+        all["code"] = json!(code.text());
+        all["code_inputs"] = json!(code.inputs());
+        all.sort_all_objects();
+    }
+    Sha256::of(all.to_string().as_bytes())
 }
 
 fn object<const N: usize>(members: [(&str, Value); N]) -> Value {

@@ -7,6 +7,7 @@ use crate::draft::OwnerUid;
 use crate::extension::Agent;
 use crate::id::RequestId;
 use crate::limits::CpuCores;
+use crate::monty::PureCode;
 use crate::network::Network;
 use crate::risk::Risk;
 use crate::time::UtcTime;
@@ -68,7 +69,7 @@ impl Language {
 pub enum Backend {
     /// `ERA`
     Era,
-    /// `monty`; no request that names it passes, for that lane is not built.
+    /// `monty`; such a request is checked, but no policy of this version offers the lane.
     Monty,
     /// `confined`
     Confined,
@@ -112,6 +113,20 @@ impl Constraint {
     }
 }
 
+/// What a request asks to be run.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Work {
+    /// One command, of a lane that executes programs.
+    Command {
+        /// The words of the command; at least one.
+        argv: Vec<String>,
+        /// The command as written, without the space around it.
+        line: String,
+    },
+    /// Pure code, of the monty lane.
+    Code(PureCode),
+}
+
 /// What the check read; only [`Request`] makes it a proof.
 pub(crate) struct Parts {
     pub(crate) id: RequestId,
@@ -129,8 +144,7 @@ pub(crate) struct Parts {
     pub(crate) inputs: Vec<Input>,
     pub(crate) outputs_expected: Vec<ExpectedOutput>,
     pub(crate) constraints: Vec<Constraint>,
-    pub(crate) argv: Vec<String>,
-    pub(crate) command_line: String,
+    pub(crate) work: Work,
     pub(crate) risk: Risk,
     pub(crate) requester: Option<String>,
     pub(crate) audience: Option<String>,
@@ -274,16 +288,19 @@ impl Request {
         &self.parts.constraints
     }
 
-    /// The words of the command; at least one.
+    /// What is to be run.
     #[must_use]
-    pub fn argv(&self) -> &[String] {
-        &self.parts.argv
+    pub fn work(&self) -> &Work {
+        &self.parts.work
     }
 
-    /// The command as written, without the space around it.
+    /// The words of the command; at least one, and none where the work is code.
     #[must_use]
-    pub fn command_line(&self) -> &str {
-        &self.parts.command_line
+    pub fn argv(&self) -> &[String] {
+        match &self.parts.work {
+            Work::Command { argv, .. } => argv,
+            Work::Code(_) => &[],
+        }
     }
 
     /// The risk assessment.

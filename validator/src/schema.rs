@@ -6,7 +6,7 @@ use crate::code::Code;
 use crate::fields::{Fields, Placed};
 use crate::id::RequestId;
 use crate::node::ScalarKind;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 use crate::request::{Backend, Language, RequestedBy};
 use crate::text::quote;
 use crate::time::UtcTime;
@@ -230,20 +230,16 @@ fn backend(fields: &Fields<'_>, report: &mut Report) -> Option<Backend> {
         "ERA" => Some(Backend::Era),
         "confined" => Some(Backend::Confined),
         "monty" => {
-            report_monty(text.spot, report);
+            // Form is all that is decided here, but whoever writes one should know its end.
+            let message = "`backend`: no policy of this version offers the monty lane";
+            report.warning(Code::BackendUnavailable, text.spot, message);
             Some(Backend::Monty)
         }
         other => {
             let message = format!("`backend`: {} is not a value", quote(other));
-            let hint = "write ERA or confined, or leave the key out";
+            let hint = "write ERA, monty or confined, or leave the key out";
             report.error_hint(Code::BackendValue, text.spot, message, hint);
             None
         }
     }
-}
-
-fn report_monty(spot: Spot, report: &mut Report) {
-    let message = "`backend`: the monty lane is not built here; nothing runs in another instead";
-    let hint = "rewrite it with `## Command` and a declared script, without `backend: monty`";
-    report.error_hint(Code::BackendUnavailable, spot, message, hint);
 }

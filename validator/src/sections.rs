@@ -89,6 +89,9 @@ fn report_unexpected(section: &Section<'_>, wanted: &[&str], report: &mut Report
     let meant = wanted.iter().find(|title| title.eq_ignore_ascii_case(plain));
     let hint = match meant {
         Some(title) => format!("write exactly `## {title}`"),
+        None if [crate::monty::CODE, crate::monty::INPUTS].contains(&section.title) => {
+            "it belongs to the monty lane: write `backend: monty`, or `## Command`".to_owned()
+        }
         None => "use `###` for headings inside a section".to_owned(),
     };
     report.error_hint(Code::SectionUnexpected, section.spot, message, hint);

@@ -213,7 +213,13 @@ fn reported_whatever_else_is_wrong() {
 fn words_and_places() {
     let request = checked(command("python script.py 'a b'\"c\"\\ d ''")).verdict.ok().unwrap();
     assert_eq!(request.argv(), ["python", "script.py", "a bc d", ""]);
-    assert_eq!(request.command_line(), "python script.py 'a b'\"c\"\\ d ''");
+    assert_eq!(
+        request.work(),
+        &validator::Work::Command {
+            argv: request.argv().to_vec(),
+            line: "python script.py 'a b'\"c\"\\ d ''".to_owned()
+        }
+    );
     let rows = checked(command("python script.py \u{e9}; id")).violations;
     assert_eq!((rows[0].line, rows[0].column), (34, 19));
     assert!(rows[0].hint.is_some());

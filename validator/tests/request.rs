@@ -184,9 +184,8 @@ fn language_network_limits_backend() {
         expect("time_limit_sec: 120", &format!("time_limit_sec: {value}"), "limits.time");
     }
     expect("constraints:\n", "backend: other\nconstraints:\n", "backend.value");
-    expect("constraints:\n", "backend: monty\nconstraints:\n", "backend.unavailable");
     let monty = valid().replace(&format!("## Command\n\n{}", support::COMMAND), "## Code\n\nx = 1");
-    assert_eq!(errors(&monty), ["backend.unavailable"]);
+    assert_eq!(errors(&monty), ["section.missing", "section.unexpected"]);
 }
 
 #[test]

@@ -1,0 +1,228 @@
+//! Requests of the monty lane: pure code in place of a command, as upstream's later schema has
+//! them. They are read and checked here so that a policy can decide about them; no policy of this
+//! version offers the lane, and nothing may ever run such a request in another one instead.
+
+mod json;
+
+use serde_json::{Map, Value};
+
+use crate::code::Code;
+use crate::fields::Fields;
+use crate::network::Network;
+use crate::packages;
+use crate::paths;
+use crate::report::{Report, Spot};
+use crate::request::Language;
+use crate::sections::{Section, Sections};
+use crate::text::{Line, quote};
+
+pub(crate) const CODE: &str = "Code";
+pub(crate) const INPUTS: &str = "Inputs (JSON)";
+
+/// Words that reach out of pure computation (upstream's list). As upstream does, they are looked
+/// for whatever their case, in comments and strings too: a word less is easier than a parser more.
+const REFUSED_WORDS: [&str; 13] = [
+    "import",
+    "open",
+    "exec",
+    "eval",
+    "compile",
+    "__import__",
+    "globals",
+    "locals",
+    "vars",
+    "dir",
+    "getattr",
+    "setattr",
+    "delattr",
+];
+
+/// Code of the monty lane and the values of its variables.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PureCode {
+    text: String,
+    inputs: Map<String, Value>,
+}
+
+impl PureCode {
+    /// The lines of `## Code`, without a fence around them.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The object of `## Inputs (JSON)`, empty where the section is missing: variable names and
+    /// their values.
+    #[must_use]
+    pub fn inputs(&self) -> &Map<String, Value> {
+        &self.inputs
+    }
+}
+
+/// What the front matter asks for that the lane does not have.
+pub(crate) struct Asked<'a> {
+    pub(crate) language: Option<Language>,
+    pub(crate) network: Option<&'a Network>,
+    /// How many files are declared, as inputs and as outputs.
+    pub(crate) files: [usize; 2],
+}
+
+pub(crate) fn check_front(fields: &Fields<'_>, asked: &Asked<'_>, report: &mut Report) {
+    let mut refuse = |key: &str, message: &str, hint: &str| {
+        let spot = fields.peek(key).map_or(fields.spot(), |node| node.spot);
+        report.error_hint(Code::BackendMismatch, spot, format!("`{key}`: {message}"), hint);
+    };
+    if asked.language.is_some_and(|language| language != Language::Python) {
+        refuse("language", "the monty lane runs python only", "write `language: python`");
+    }
+    if matches!(asked.network, Some(Network::Allowlist(_))) {
+        refuse("network", "the monty lane has no network", "write `network: none`");
+    }
+    let [inputs, outputs] = asked.files;
+    if inputs > 0 {
+        let hint = "write `[]` and give values under `## Inputs (JSON)`";
+        refuse("inputs", "the monty lane has no files", hint);
+    }
+    if outputs > 0 {
+        let hint = "write `[]`; the code prints its result";
+        refuse("outputs_expected", "the monty lane has no files", hint);
+    }
+}
+
+/// Reads `## Code` and, where it is there, `## Inputs (JSON)`.
+pub(crate) fn read(sections: &Sections<'_>, report: &mut Report) -> Option<PureCode> {
+    let code = sections.get(CODE)?;
+    let text = code_of(code, report);
+    let inputs = match sections.get(INPUTS) {
+        Some(section) => inputs_of(section, report),
+        None => Some(Map::new()),
+    };
+    Some(PureCode { text: text?, inputs: inputs? })
+}
+
+fn code_of(section: &Section<'_>, report: &mut Report) -> Option<String> {
+    let lines = unfenced(&section.lines);
+    if lines.iter().all(|line| line.text.trim().is_empty()) {
+        let hint = "write the code under the heading, in a fence or without";
+        report.error_hint(Code::CodeEmpty, section.spot, "`## Code`: there is none", hint);
+        return None;
+    }
+    for line in lines {
+        check_line(line, report);
+    }
+    let lines: Vec<&str> = lines.iter().map(|line| line.text).collect();
+    Some(lines.join("\n"))
+}
+
+fn check_line(line: &Line<'_>, report: &mut Report) {
+    let refused = words(line.text)
+        .find(|(_, word)| REFUSED_WORDS.iter().any(|refused| refused.eq_ignore_ascii_case(word)));
+    if let Some((at, word)) = refused {
+        let message = format!("code: {} is refused in the monty lane", quote(word));
+        let hint = "pure computation only; what needs files or modules is a `## Command`";
+        let spot = line.spot(at).wide(word.chars().count());
+        report.error_hint(Code::CodeForbidden, spot, message, hint);
+    }
+    if let Some((at, letter)) = line.text.char_indices().find(|(_, c)| is_folded(*c)) {
+        let message = format!("code: Python reads U+{:04X} as another letter", u32::from(letter));
+        report.error(Code::CodeForbidden, line.spot(at).wide(1), message);
+    }
+    let spot = Spot::new(line.number, 0);
+    paths::check_code(line.text, spot, report);
+    if packages::mentions_install(line.text) {
+        report.error(Code::PackageInstall, spot, "code: it installs packages");
+    }
+}
+
+/// The words of a line, each with its byte offset.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut offset = 0;
+    text.split_inclusive(|c: char| !(c.is_alphanumeric() || c == '_')).map(move |piece| {
+        let at = offset;
+        offset += piece.len();
+        (at, piece.trim_end_matches(|c: char| !(c.is_alphanumeric() || c == '_')))
+    })
+}
+
+/// Letters that Python's identifiers treat as plain ASCII ones (NFKC): the full-width, the
+/// mathematical and the letter-like ones, the long s, and the raised and lowered ones.
+fn is_folded(c: char) -> bool {
+    matches!(
+        c,
+        '\u{aa}'
+            | '\u{ba}'
+            | '\u{17f}'
+            | '\u{2b0}'..='\u{2b8}'
+            | '\u{2e0}'..='\u{2e4}'
+            | '\u{1d2c}'..='\u{1d6a}'
+            | '\u{2071}'
+            | '\u{207f}'
+            | '\u{2090}'..='\u{209c}'
+            | '\u{2100}'..='\u{214f}'
+            | '\u{2160}'..='\u{217f}'
+            | '\u{24b6}'..='\u{24e9}'
+            | '\u{2c7c}'..='\u{2c7d}'
+            | '\u{fb00}'..='\u{fb06}'
+            | '\u{ff21}'..='\u{ff3a}'
+            | '\u{ff41}'..='\u{ff5a}'
+            | '\u{1d400}'..='\u{1d7ff}'
+    )
+}
+
+fn inputs_of(section: &Section<'_>, report: &mut Report) -> Option<Map<String, Value>> {
+    let lines = unfenced(&section.lines);
+    let text: Vec<&str> = lines.iter().map(|line| line.text).collect();
+    let first = lines.first().map_or(section.spot.line, |line| line.number);
+    let inputs = match json::object(&text.join("\n")) {
+        Ok(inputs) => inputs,
+        Err(wrong) => {
+            // serde_json counts bytes; a place that nobody can point at is the line's.
+            let spot = Spot::new(first + wrong.line.saturating_sub(1), 0);
+            let message = format!("`## Inputs (JSON)`: {}", wrong.message);
+            let hint = "write one object, such as {\"rows\": [1, 2]}";
+            report.error_hint(Code::CodeInputs, spot, message, hint);
+            return None;
+        }
+    };
+    let strange = inputs.keys().find(|key| !is_variable(key));
+    if let Some(key) = strange {
+        let message = format!("`## Inputs (JSON)`: {} is no name of a variable", quote(key));
+        let hint = "letters, digits and `_`, not beginning with a digit, no word of Python's own";
+        report.error_hint(Code::CodeInputs, Spot::new(first, 0), message, hint);
+        return None;
+    }
+    Some(inputs)
+}
+
+/// A key becomes a variable of the code, so it must be able to be one.
+fn is_variable(name: &str) -> bool {
+    const KEYWORDS: [&str; 35] = [
+        "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class",
+        "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global",
+        "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return",
+        "try", "while", "with", "yield",
+    ];
+    let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    first
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && !KEYWORDS.contains(&name)
+}
+
+/// The lines without blank ones around them and without one fence around the rest.
+fn unfenced<'a, 'l>(lines: &'a [Line<'l>]) -> &'a [Line<'l>] {
+    let lines = trimmed(lines);
+    let [open, inner @ .., close] = lines else { return lines };
+    let (open, close) = (open.text.trim(), close.text.trim());
+    let fence = ["```", "~~~"].into_iter().find(|mark| open.starts_with(mark));
+    match fence {
+        Some(mark) if close == mark => trimmed(inner),
+        _ => lines,
+    }
+}
+
+fn trimmed<'a, 'l>(lines: &'a [Line<'l>]) -> &'a [Line<'l>] {
+    let written = |line: &Line<'_>| !line.text.trim().is_empty();
+    let start = lines.iter().position(written).unwrap_or(lines.len());
+    let end = lines.iter().rposition(written).map_or(start, |last| last + 1);
+    lines.get(start..end).unwrap_or_default()
+}
