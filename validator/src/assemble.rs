@@ -11,8 +11,10 @@ use crate::extension::Extensions;
 use crate::fields::Fields;
 use crate::id::RequestId;
 use crate::limits::Limits;
+use crate::minimal;
 use crate::monty;
 use crate::network::Network;
+use crate::node::Node;
 use crate::prose;
 use crate::report::{Report, Spot};
 use crate::request::{Backend, Constraint, Parts, Work};
@@ -84,6 +86,9 @@ pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Reading {
         }
     }
     let body = Body::read(&document, front.as_ref(), &mut report);
+    if let (Some(node), Some(front)) = (&document.front, &front) {
+        check_hosts_used(node, front, &body, &mut report);
+    }
     let id = front.as_ref().and_then(|front| front.identity.id.clone());
     let parts = front.and_then(|front| join(front, body));
     let excused = asked.approval_severity == Severity::Warning;
@@ -164,6 +169,21 @@ impl Body {
     }
 }
 
+fn check_hosts_used(node: &Node, front: &Front, body: &Body, report: &mut Report) {
+    let mut unread = Report::default();
+    let asked = matches!(&front.network, Some(Network::Allowlist(hosts)) if !hosts.is_empty());
+    let Some(fields) = Fields::of(node, String::new(), &mut unread).filter(|_| asked) else {
+        return;
+    };
+    let work = match &body.work {
+        Some(Work::Command { line, .. }) => line.as_str(),
+        _ => return,
+    };
+    let rationale = body.risk.as_ref().map_or("", Risk::network_rationale);
+    let purpose = front.identity.purpose.as_deref().unwrap_or("");
+    minimal::check_hosts(&fields, &[work, rationale, purpose], report);
+}
+
 fn command(sections: &Sections<'_>, front: Option<&Front>, report: &mut Report) -> Option<Work> {
     let inputs = front.and_then(|front| front.inputs.as_ref());
     let names: Option<Vec<&str>> =
@@ -173,6 +193,10 @@ fn command(sections: &Sections<'_>, front: Option<&Front>, report: &mut Report) 
     });
     if let (Some(section), Some(front)) = (sections.get(INPUT_FILES), front) {
         agreement::inputs(section, &front.inputs, report);
+    }
+    // What is wrong comes first; what is merely too much can wait until that is mended.
+    if let (Some(command), Some(inputs), false) = (&command, inputs, report.failed()) {
+        minimal::check_inputs(&command.argv, inputs, report);
     }
     command.map(|command| Work::Command { argv: command.argv, line: command.line })
 }

@@ -1,6 +1,7 @@
 //! Our own extension keys: who asks, as which agent, for whom. They are claims of the text and
 //! must never be taken for something verified.
 
+use crate::confusable;
 use crate::fields::Fields;
 use crate::report::Report;
 
@@ -51,22 +52,25 @@ impl Extensions {
 
 fn optional(fields: &Fields<'_>, key: &str, report: &mut Report) -> Option<String> {
     fields.peek(key)?;
-    fields.sentence(key, report).map(|text| text.value.to_owned())
+    name(fields, key, report)
+}
+
+/// A name of somebody or something, of one line; a misleading one is reported.
+fn name(fields: &Fields<'_>, key: &str, report: &mut Report) -> Option<String> {
+    let text = fields.sentence(key, report)?;
+    confusable::check_name(key, text, report);
+    Some(text.value.to_owned())
 }
 
 fn agent(fields: &Fields<'_>, report: &mut Report) -> Option<Agent> {
     let node = fields.peek("x-agent")?;
     let agent = Fields::of(node, "x-agent.".to_owned(), report)?;
     agent.refuse_unknown(&["name", "subject", "accesscontrol"], false, report);
-    let name = agent.sentence("name", report);
-    let subject = agent.sentence("subject", report);
+    let agent_name = name(&agent, "name", report);
+    let subject = name(&agent, "subject", report);
     let accesscontrol = match agent.peek("accesscontrol") {
-        Some(node) if !node.is_null() => agent.sentence("accesscontrol", report),
+        Some(node) if !node.is_null() => name(&agent, "accesscontrol", report),
         _ => None,
     };
-    Some(Agent {
-        name: name?.value.to_owned(),
-        subject: subject?.value.to_owned(),
-        accesscontrol: accesscontrol.map(|text| text.value.to_owned()),
-    })
+    Some(Agent { name: agent_name?, subject: subject?, accesscontrol })
 }

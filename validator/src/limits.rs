@@ -4,10 +4,12 @@
 use std::fmt;
 
 use crate::code::Code;
+use crate::document::{Document, REQUEST_FRONT};
 use crate::fields::{Fields, Placed};
 use crate::node::ScalarKind;
-use crate::report::Report;
-use crate::text::quote;
+use crate::report::{Report, Spot};
+use crate::text::{self, quote};
+use crate::violation::Violation;
 
 /// One PiB in MiB: beyond any host, far below overflow in bytes.
 const MEMORY_MIB_MAX: u64 = 1 << 30;
@@ -108,4 +110,45 @@ fn whole(
         report.error(code, text.spot, message);
     }
     value
+}
+
+/// The most that a policy grants of each limit. Plain numbers that prove nothing, so the fields
+/// are open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ceilings {
+    /// Thousandths of a core.
+    pub cpu_milli: u64,
+    /// MiB of memory.
+    pub memory_mb: u64,
+    /// Seconds of wall time.
+    pub time_sec: u64,
+}
+
+/// Warns of every limit of a request that is at its ceiling: whoever asks for all there is has
+/// hardly asked how much is needed. What lies above a ceiling is for policy to refuse.
+#[must_use]
+pub fn at_ceiling(bytes: &[u8], ceilings: Ceilings) -> Vec<Violation> {
+    let mut unread = Report::default();
+    let text = text::decode(bytes, &mut unread);
+    let document = Document::read(&text, REQUEST_FRONT, &mut unread);
+    let Some(fields) =
+        document.front.as_ref().and_then(|node| Fields::of(node, String::new(), &mut unread))
+    else {
+        return Vec::new();
+    };
+    let limits = Limits::read(&fields, &mut unread);
+    let mut report = Report::default();
+    let mut tell = |key: &str, asked: Option<u64>, ceiling: u64| {
+        if asked == Some(ceiling) {
+            let spot = fields.peek(key).map_or(Spot::WHOLE_FILE, |node| node.spot);
+            let message = format!("`{key}`: the most that policy allows at all");
+            let hint = "ask for what the tool needs";
+            let row = Violation::warning(Code::LimitsCeiling, message).within(spot);
+            report.add(row.hint(hint));
+        }
+    };
+    tell("cpu_limit", limits.cpu.map(|cpu| cpu.as_milli().into()), ceilings.cpu_milli);
+    tell("memory_limit_mb", limits.memory_mib, ceilings.memory_mb);
+    tell("time_limit_sec", limits.time_sec, ceilings.time_sec);
+    report.into_rows()
 }

@@ -5,7 +5,8 @@ use std::fmt;
 use std::net::Ipv4Addr;
 
 use crate::code::Code;
-use crate::fields::Fields;
+use crate::confusable;
+use crate::fields::{Fields, Placed};
 use crate::report::{Report, Spot};
 use crate::text::quote;
 
@@ -31,7 +32,7 @@ impl HostPort {
         self.port
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let (host, port) = match text.split_once(':') {
             None => (text, PORT_HTTPS),
             Some((host, digits)) => {
@@ -58,6 +59,14 @@ fn is_host(host: &str) -> bool {
             && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
     };
     if host.len() > 253 || !host.split('.').all(label) {
+        return false;
+    }
+    let lower = host.to_ascii_lowercase();
+    // Only IDNA knows whether `xn--…` stands for anything, and what else may hold `--` there.
+    let reserved = |label: &str| label.get(2..4) == Some("--");
+    if lower.split('.').any(reserved)
+        && idna::domain_to_ascii_strict(&lower).ok().as_deref() != Some(lower.as_str())
+    {
         return false;
     }
     // `127.1` or `0x7f.1` would be an address to some resolvers: only four decimals may be one.
@@ -138,19 +147,29 @@ fn hosts(fields: &Fields<'_>, report: &mut Report) -> Option<Vec<HostPort>> {
     let mut hosts: Vec<HostPort> = Vec::new();
     for item in fields.list("network_allowlist", report)? {
         let Some(text) = fields.text_of("network_allowlist", item, report) else { continue };
-        match HostPort::parse(text.value) {
+        let host = HostPort::parse(text.value);
+        if let Some(host) = &host {
+            confusable::check_host(host.host(), text.spot, report);
+        }
+        match host {
             Some(host) if hosts.contains(&host) => {
                 let message = format!("`network_allowlist`: {host} appears twice");
                 report.warning(Code::NetworkHost, text.spot, message);
             }
             Some(host) => hosts.push(host),
-            None => {
-                let shown = quote(text.value);
-                let message = format!("`network_allowlist`: {shown} is not a host");
-                let hint = "write `host` or `host:port`; no URL, path or wildcard";
-                report.error_hint(Code::NetworkHost, text.spot, message, hint);
-            }
+            None => no_host(text, report),
         }
     }
     Some(hosts)
+}
+
+fn no_host(text: Placed<&str>, report: &mut Report) {
+    let message = format!("`network_allowlist`: {} is not a host", quote(text.value));
+    let ascii = idna::domain_to_ascii_strict(text.value).ok();
+    let hint = match ascii.filter(|ascii| !text.value.is_ascii() && is_host(ascii)) {
+        // What is approved must be what is resolved, letter by letter.
+        Some(ascii) => format!("write its ASCII form, {ascii}"),
+        None => "write `host` or `host:port`; no URL, path or wildcard".to_owned(),
+    };
+    report.error_hint(Code::NetworkHost, text.spot, message, hint);
 }

@@ -3,6 +3,7 @@
 
 use crate::CLOCK_SKEW_SEC;
 use crate::code::Code;
+use crate::confusable;
 use crate::fields::{Fields, Placed};
 use crate::id::RequestId;
 use crate::node::ScalarKind;
@@ -43,7 +44,10 @@ impl Identity {
         let requested_by = requested_by(fields, report);
         let approved_by = approval(fields, "approved_by", asked, report)
             .and_then(|text| fields.one_line("approved_by", text, report))
-            .map(|text| text.value.to_owned());
+            .map(|text| {
+                confusable::check_name("approved_by", text, report);
+                text.value.to_owned()
+            });
         let approved = approval(fields, "approved_utc", asked, report)
             .and_then(|text| timestamp("approved_utc", text, report));
         check_dates(id.as_ref(), created, approved, asked.now, report);

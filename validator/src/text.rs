@@ -2,6 +2,7 @@
 //! and how to show them. Nothing here may change the bytes that are hashed.
 
 use crate::code::Code;
+use crate::confusable;
 use crate::report::{Report, Spot};
 
 /// A line of the document without its line ending.
@@ -44,6 +45,9 @@ enum Trick {
     Invisible,
 }
 
+/// The variation selector that asks for a picture.
+const EMOJI_STYLE: char = '\u{fe0f}';
+
 fn trick(c: char) -> Option<Trick> {
     match c {
         '\0' => Some(Trick::Nul),
@@ -63,10 +67,12 @@ fn trick(c: char) -> Option<Trick> {
         | '\u{2060}'..='\u{2065}'
         | '\u{206a}'..='\u{206f}'
         | '\u{3164}'
+        | '\u{fe00}'..=EMOJI_STYLE
         | '\u{feff}'
         | '\u{ffa0}'
         | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e007f}' => Some(Trick::Invisible),
+        | '\u{e0000}'..='\u{e007f}'
+        | '\u{e0100}'..='\u{e01ef}' => Some(Trick::Invisible),
         c if c.is_control() => Some(Trick::Control),
         _ => None,
     }
@@ -91,6 +97,7 @@ pub(crate) fn check(lines: &[Line<'_>], report: &mut Report) {
             continue;
         }
         check_line(line, report);
+        confusable::check_line(line, report);
     }
 }
 
@@ -122,6 +129,8 @@ fn check_line(line: &Line<'_>, report: &mut Report) {
                     "save the file as UTF-8 without a BOM",
                 );
             }
+            // It follows every other emoji that people write.
+            Trick::Invisible if c == EMOJI_STYLE => {}
             // Joiners are part of some scripts' prose; front matter and command are checked apart.
             Trick::Invisible => {
                 report.warning(Code::TextConfusable, spot, format!("text: {shown} is invisible"))

@@ -351,3 +351,107 @@ fn the_intent_is_what_the_request_does() {
     );
     assert_eq!(base, Sha256::of(json.as_bytes()));
 }
+
+#[test]
+fn what_is_asked_for_and_not_used() {
+    let more = |name: &str| {
+        with(
+            "outputs_expected:\n",
+            &format!(
+                "  - name: \"{name}\"\n    sha256: \"{}\"\noutputs_expected:\n",
+                support::HASH
+            ),
+        )
+        .replace("- `/in/script.py`", &format!("- `/in/script.py`\n- `/in/{name}`"))
+    };
+    assert_eq!(warnings(more("spare.csv")), ["inputs.unused"]);
+    assert_eq!(warnings(more("a/spare.csv")), ["inputs.unused"]);
+    for (name, command) in [
+        ("module.py", support::COMMAND),
+        ("data/spare.csv", "python script.py input.csv --in=/in/data/spare.csv"),
+        ("data/spare.csv", "python script.py input.csv data/"),
+        ("spare.csv", "python script.py /in"),
+        ("spare.csv", "python script.py ."),
+        ("spare.csv", "python script.py 'input.csv,spare.csv'"),
+    ] {
+        let text = more(name).replace(support::COMMAND, command);
+        assert_eq!(warnings(&text), [] as [&str; 0], "{name} {command}");
+    }
+    let host = |rationale: &str| {
+        with("network: \"none\"", "network: allowlist")
+            .replace("network_allowlist: []", "network_allowlist: [\"data.example.org:8443\"]")
+            .replace("rationale:` none", &format!("rationale:` {rationale}"))
+    };
+    assert_eq!(warnings(host("needs a table")), ["network.host-unused"]);
+    assert_eq!(warnings(host("reads a table of Data.Example.org")), [] as [&str; 0]);
+}
+
+#[test]
+fn hosts_are_written_as_they_are_resolved() {
+    let with_host = |host: &str| {
+        with("network: \"none\"", "network: allowlist")
+            .replace("network_allowlist: []", &format!("network_allowlist: [\"{host}\"]"))
+            .replace("rationale:` none", "rationale:` reads a table")
+    };
+    for (host, codes) in [
+        ("b\u{fc}cher.example", "network.host"),
+        ("xn--bcher-kva.example", ""),
+        ("XN--BCHER-KVA.example:80", ""),
+        ("xn--a.example", "network.host"),
+        ("xn--.example", "network.host"),
+        ("ab--c.example", "network.host"),
+        // Cyrillic letters that all look like Latin ones.
+        ("xn--80ak6aa92e.com", "text.confusable"),
+        ("_dmarc.example", "network.host"),
+        ("[::1]", "network.host"),
+        ("0x7f.1", "network.host"),
+    ] {
+        assert_eq!(errors(with_host(host)).join(" "), codes, "{host}");
+    }
+    let rows = checked(with_host("b\u{fc}cher.example")).violations;
+    assert!(rows[0].hint.as_ref().unwrap().contains("xn--bcher-kva.example"), "{rows:?}");
+}
+
+#[test]
+fn names_that_mislead() {
+    expect("approved_by: \"alice\"", "approved_by: \"al\u{456}ce\"", "text.confusable");
+    expect("approved_by: \"alice\"", "approved_by: \"\u{412}\u{435}\u{440}\u{430} K.\"", "");
+    expect("approved_by: \"alice\"", "approved_by: \"Jos\u{e9} \u{5f35}\u{4e09}\"", "");
+    expect("constraints:\n", "x-requester: \"\u{430}lice\"\nconstraints:\n", "text.confusable");
+    let prose = with("# Statistics", "# P\u{430}yP\u{430}l statistics");
+    assert_eq!((errors(&prose), warnings(&prose)), (vec![], vec!["text.confusable".to_owned()]));
+    let science = with(
+        "# Statistics",
+        "# \u{394}x of 3 \u{3bc}m, \u{41c}\u{43e}\u{441}\u{43a}\u{432}\u{430}",
+    );
+    assert_eq!(warnings(&science), [] as [&str; 0]);
+}
+
+#[test]
+fn limits_at_their_ceiling() {
+    let told = |memory_mb| {
+        let ceilings = validator::Ceilings { cpu_milli: 4000, memory_mb, time_sec: 3600 };
+        validator::at_ceiling(valid().as_bytes(), ceilings)
+    };
+    assert_eq!(told(2048), []);
+    let [row] = <[_; 1]>::try_from(told(1024)).unwrap();
+    assert_eq!(row.code, validator::Code::LimitsCeiling);
+    assert_eq!((row.severity, row.line), (validator::Severity::Warning, 14));
+    assert_eq!(
+        validator::at_ceiling(
+            b"no front matter",
+            validator::Ceilings { cpu_milli: 1, memory_mb: 1, time_sec: 1 }
+        ),
+        []
+    );
+}
+
+#[test]
+fn selectors_that_nobody_sees() {
+    for c in ["\u{fe01}", "\u{e0101}", "\u{200d}"] {
+        let prose = with("# Statistics", &format!("# a{c} Statistics"));
+        assert_eq!(warnings(prose), ["text.confusable"], "{c:?}");
+    }
+    assert_eq!(warnings(with("# Statistics", "# \u{2764}\u{fe0f} Statistics")), [] as [&str; 0]);
+    expect("why execution", "why\u{fe0f} execution", "frontmatter.value text.confusable");
+}

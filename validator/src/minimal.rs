@@ -1,0 +1,94 @@
+//! Is more asked for than is used? Only warnings: what a script reads or reaches is not in the
+//! text, so nobody can be sure here, and nothing may be refused for it.
+
+use crate::code::Code;
+use crate::declared::Declared;
+use crate::digest::Sha256;
+use crate::fields::Fields;
+use crate::network::HostPort;
+use crate::paths;
+use crate::report::{Report, Spot};
+use crate::violation::Violation;
+
+/// Files of these kinds are what a script loads by itself, without being told on the command line.
+const LOADED: [&str; 10] =
+    [".py", ".pyi", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".go", "package.json"];
+
+/// Warns of inputs that no word of the command names. Sources beside a named source are its own.
+pub(crate) fn check_inputs(argv: &[String], inputs: &[Declared<Sha256>], report: &mut Report) {
+    let Some(named) = Named::of(argv) else { return };
+    let runs_source = inputs.iter().any(|input| is_loaded(&input.path) && named.has(&input.path));
+    for input in inputs {
+        if named.has(&input.path) || (runs_source && is_loaded(&input.path)) {
+            continue;
+        }
+        let message = format!("`inputs`: the command never names {}", input.path);
+        let row = Violation::warning(Code::InputsUnused, message).within(input.spot);
+        report.add(row.hint("leave it out, or name it in the command"));
+    }
+}
+
+fn is_loaded(path: &str) -> bool {
+    LOADED.iter().any(|end| path.ends_with(end))
+}
+
+/// What the words of a command name below /in.
+struct Named<'a> {
+    /// Every maximal run of path characters, sorted.
+    runs: Vec<&'a str>,
+}
+
+impl<'a> Named<'a> {
+    /// None where the whole of /in is named, or may be: then every input is.
+    fn of(argv: &'a [String]) -> Option<Self> {
+        let in_path = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+        let mut runs = Vec::new();
+        for run in argv.iter().flat_map(|word| word.split(move |c| !in_path(c))) {
+            let name = paths::below_in(run).or_else(|| paths::relative(run));
+            if ["/in", "/in/", ".", "./"].contains(&run) {
+                return None;
+            }
+            if name.is_some_and(|name| !name.is_empty()) {
+                let run = run.strip_prefix("/in/").unwrap_or(run);
+                runs.push(run.trim_start_matches("./").trim_end_matches('/'));
+            }
+        }
+        runs.sort_unstable();
+        Some(Self { runs })
+    }
+
+    /// Whether the path, a folder above it, or the Python module that it is was named.
+    fn has(&self, path: &str) -> bool {
+        let known = |name: &str| self.runs.binary_search(&name).is_ok();
+        let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        let module = path.strip_suffix(".py").map(|path| path.replace('/', "."));
+        known(path) || above.into_iter().any(known) || module.is_some_and(|name| known(&name))
+    }
+}
+
+/// Warns of hosts that neither the command nor the text about the network names.
+pub(crate) fn check_hosts(fields: &Fields<'_>, texts: &[&str], report: &mut Report) {
+    let mut unread = Report::default();
+    if fields.peek("network_allowlist").is_none() {
+        return;
+    }
+    let items = fields.list("network_allowlist", &mut unread).unwrap_or_default();
+    let texts: Vec<String> = texts.iter().map(|text| text.to_ascii_lowercase()).collect();
+    // A request names a handful; the bound keeps a hostile one from costing its square.
+    for item in items.iter().take(HOSTS_SEEN) {
+        let Some(host) = item.scalar().and_then(|(text, _)| HostPort::parse(text)) else {
+            continue;
+        };
+        if !texts.iter().any(|text| text.contains(host.host())) {
+            tell(&host, item.spot, report);
+        }
+    }
+}
+
+const HOSTS_SEEN: usize = 50;
+
+fn tell(host: &HostPort, spot: Spot, report: &mut Report) {
+    let message = format!("`network_allowlist`: nothing says what {} is for", host.host());
+    let hint = "name it in the command or in `Network rationale:`, or leave it out";
+    report.add(Violation::warning(Code::NetworkHostUnused, message).within(spot).hint(hint));
+}
