@@ -1,87 +1,124 @@
-//! `toolexec lint`: every violation of every file, for people or as JSON lines. Reads, never changes.
+//! `toolexec lint`: every violation of every file, for people, as JSON lines, or as one SARIF log.
+//! Reads, never changes.
 
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use validator::{Code, DocumentKind, Expect, RESULT_BYTES_MAX, Violation};
+use validator::{Code, DocumentKind, Expect, RESULT_BYTES_MAX, Severity, Violation};
 
 use crate::failure::Failure;
 use crate::options::{Lint, LintFormat};
 use crate::output;
+use crate::sarif;
+use crate::screen::Screen;
 use crate::show;
 use crate::state::read_document;
+
+/// What was found in one file.
+pub(crate) struct Checked {
+    kind: DocumentKind,
+    /// As the validator read it.
+    pub(crate) text: String,
+    pub(crate) violations: Vec<Violation>,
+}
+
+/// What was found in all of them.
+#[derive(Default)]
+struct Verdict {
+    /// The first of all errors.
+    error: Option<Code>,
+    unreadable: bool,
+}
+
+impl Verdict {
+    fn take(&mut self, found: &Result<Checked, Failure>) {
+        match found {
+            Ok(checked) => {
+                let error = checked.violations.iter().find(|row| row.severity == Severity::Error);
+                self.error = self.error.or(error.map(|row| row.code));
+            }
+            Err(_) => self.unreadable = true,
+        }
+    }
+
+    fn exit_code(&self) -> u8 {
+        match (self.unreadable, self.error) {
+            (true, _) => 3,
+            (false, Some(_)) => 2,
+            (false, None) => 0,
+        }
+    }
+}
 
 pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
     if let Some(code) = &asked.explain {
         return explain(code);
     }
-    if asked.format == LintFormat::Sarif {
-        return Err(Failure::Said("lint: --format sarif is not built yet; use json".into()));
-    }
     let expect = if asked.draft { Expect::DraftOnly } else { Expect::Approved };
-    let (mut invalid, mut unreadable) = (false, false);
+    let (mut verdict, mut log) = (Verdict::default(), sarif::Log::default());
     for file in &asked.files {
-        match check(file, expect) {
-            Ok((kind, violations)) => {
-                invalid |= show::has_error(&violations);
-                match asked.format {
-                    LintFormat::Human | LintFormat::Sarif => print_human(file, kind, &violations)?,
-                    LintFormat::Json => print_json(file, kind, &violations, None)?,
-                }
-            }
-            Err(failure) => {
-                unreadable = true;
-                output::note(&failure);
-                if asked.format == LintFormat::Json {
-                    print_json(file, DocumentKind::Unknown, &[], Some(&failure.to_string()))?;
-                }
-            }
+        let found = check(file, expect);
+        verdict.take(&found);
+        if let Err(failure) = &found {
+            output::note(failure);
+        }
+        match (asked.format, found) {
+            (LintFormat::Human, Ok(checked)) => print_human(file, &checked)?,
+            (LintFormat::Human, Err(_)) => {}
+            (LintFormat::Json, found) => print_json(file, &found)?,
+            (LintFormat::Sarif, Ok(checked)) => log.add(file, &checked),
+            (LintFormat::Sarif, Err(failure)) => log.add_unreadable(file, &failure),
         }
     }
-    Ok(ExitCode::from(match (unreadable, invalid) {
-        (true, _) => 3,
-        (false, true) => 2,
-        (false, false) => 0,
-    }))
+    match (asked.format, verdict.error) {
+        (LintFormat::Human, Some(code)) => {
+            output::line(format_args!("try: toolexec lint --explain {}", code.as_str()))?;
+        }
+        (LintFormat::Sarif, _) => output::line(log.into_json(verdict.exit_code()))?,
+        _ => {}
+    }
+    Ok(ExitCode::from(verdict.exit_code()))
 }
 
-fn check(file: &Path, expect: Expect) -> Result<(DocumentKind, Vec<Violation>), Failure> {
+fn check(file: &Path, expect: Expect) -> Result<Checked, Failure> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     match read_document(file, RESULT_BYTES_MAX) {
-        Ok(bytes) => Ok(validator::lint(&bytes, &name, expect, show::now())),
+        Ok(bytes) => {
+            let (kind, violations) = validator::lint(&bytes, &name, expect, show::now());
+            Ok(Checked { kind, text: String::from_utf8_lossy(&bytes).into_owned(), violations })
+        }
         // Too large for any document: its name alone says what it was meant to be.
         Err(Failure::TooLarge(_, most)) => {
             let (kind, _) = validator::lint(b"", &name, expect, show::now());
-            Ok((kind, vec![show::too_large(most)]))
+            Ok(Checked { kind, text: String::new(), violations: vec![show::too_large(most)] })
         }
         Err(failure) => Err(failure),
     }
 }
 
-fn print_human(file: &Path, kind: DocumentKind, violations: &[Violation]) -> Result<(), Failure> {
-    for violation in violations {
-        output::line(show::violation(file, violation))?;
-    }
+fn print_human(file: &Path, checked: &Checked) -> Result<(), Failure> {
+    let Checked { kind, text, violations } = checked;
+    output::text(&show::violations(Screen::of(&io::stdout()), file, text, violations))?;
     let verdict = if show::has_error(violations) { "invalid" } else { "valid" };
-    let (file, kind, count) = (file.display(), kind.as_str(), show::count(violations));
+    let (file, kind, count) = (show::name(file), kind.as_str(), show::count(violations));
     output::line(format_args!("{file}: {verdict} {kind}: {count}"))
 }
 
 /// One object for every file that was named, also where it could not be read.
-fn print_json(
-    file: &Path,
-    kind: DocumentKind,
-    violations: &[Violation],
-    error: Option<&str>,
-) -> Result<(), Failure> {
+fn print_json(file: &Path, found: &Result<Checked, Failure>) -> Result<(), Failure> {
+    let (kind, violations) = match found {
+        Ok(checked) => (checked.kind, checked.violations.as_slice()),
+        Err(_) => (DocumentKind::Unknown, &[][..]),
+    };
     let mut object = serde_json::json!({
         "file": output::path(file),
         "kind": kind.as_str(),
-        "valid": error.is_none() && !show::has_error(violations),
+        "valid": found.is_ok() && !show::has_error(violations),
         "violations": violations,
     });
-    if let Some(error) = error {
-        object["error"] = error.into();
+    if let Err(failure) = found {
+        object["error"] = failure.to_string().into();
     }
     output::line(object)
 }

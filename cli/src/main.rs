@@ -16,7 +16,11 @@ mod output;
 mod policy;
 mod promote;
 mod run;
+mod sarif;
+mod screen;
 mod show;
+mod snippet;
+mod source;
 mod state;
 mod verify;
 

@@ -116,7 +116,7 @@ pub(crate) enum LintFormat {
     Human,
     /// One object a line, one line a file
     Json,
-    /// Not built yet
+    /// One SARIF 2.1.0 log of all files, for code review
     Sarif,
 }
 
@@ -124,7 +124,8 @@ pub(crate) enum LintFormat {
 #[command(after_help = "\
 Example: toolexec lint --draft TR-20260209-160501Z-python-stats.md
 
-Exits 0 if every file is valid, 2 if one is not, 3 if one cannot be read.")]
+Exits 0 if every file is valid, 2 if one is not, 3 if one cannot be read.
+For people it shows where and what to do, the first 100 of a file; the other formats have all.")]
 pub(crate) struct Lint {
     /// Requests (TR-….md) and results (TS-….md)
     #[arg(value_name = "FILE", required_unless_present = "explain")]

@@ -21,16 +21,16 @@ pub(crate) fn promote(asked: &Promote) -> Result<ExitCode, Failure> {
     let submission = match Submission::read(&asked.request, inputs.as_deref()) {
         Ok(submission) => submission,
         Err(SpoolError::TooLarge { path, bytes_max }) if path == asked.request => {
-            return Ok(not_promoted(&asked.request, &[show::too_large(bytes_max)]));
+            return Ok(not_promoted(&asked.request, b"", &[show::too_large(bytes_max)]));
         }
         Err(error) => return Err(error.into()),
     };
     let Checked { violations, verdict } = check(asked, &submission)?;
     let request = match verdict {
         Ok(request) if !show::has_error(&violations) => request,
-        _ => return Ok(not_promoted(&asked.request, &violations)),
+        _ => return Ok(not_promoted(&asked.request, submission.bytes(), &violations)),
     };
-    tell(&asked.request, &violations);
+    tell(&asked.request, submission.bytes(), &violations);
     let declared: Vec<&str> = request.inputs().iter().map(validator::Input::name).collect();
     let dropped = submission.drop_into(&approved, &declared)?;
     match asked.format {
@@ -60,15 +60,13 @@ fn approved_of(spool: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-fn tell(request: &Path, violations: &[Violation]) {
-    for violation in violations {
-        output::aside(show::violation(request, violation));
-    }
+fn tell(request: &Path, bytes: &[u8], violations: &[Violation]) {
+    show::aside(request, bytes, violations);
 }
 
-fn not_promoted(request: &Path, violations: &[Violation]) -> ExitCode {
-    tell(request, violations);
-    output::note(format_args!("{}: not promoted", request.display()));
+fn not_promoted(request: &Path, bytes: &[u8], violations: &[Violation]) -> ExitCode {
+    tell(request, bytes, violations);
+    output::note(format_args!("{}: not promoted", show::name(request)));
     ExitCode::from(2)
 }
 

@@ -12,16 +12,21 @@ use records::{ResultKey, Trust, Verified};
 use sandbox::client::Launcher;
 use sandbox::outcome::Outcome;
 use spool::{Places, Spool, SpoolError};
+use validator::REQUEST_BYTES_MAX;
 
 use crate::failure::Failure;
 use crate::options::{Format, Run};
 use crate::output;
 use crate::show;
-use crate::state::{named_directory, open_document};
+use crate::state::{named_directory, read_document};
 
 pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
-    // What was typed wrongly is told before a state is made or anything is claimed.
-    open_document(&asked.request)?;
+    // What was typed wrongly is told before a state is made or anything is claimed. Its lines are
+    // shown below violations only; what is run is read, and hashed, once and elsewhere.
+    let request = match read_document(&asked.request, REQUEST_BYTES_MAX) {
+        Err(Failure::TooLarge(..)) => Vec::new(),
+        request => request?,
+    };
     let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
     let mut host = open_host(asked)?;
     for id in host.recover()? {
@@ -37,12 +42,12 @@ pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
     let told = match told {
         Ok(told) => told,
         Err(Halt::Spool(SpoolError::TooLarge { path, bytes_max })) if path == asked.request => {
-            output::aside(show::violation(&asked.request, &show::too_large(bytes_max)));
+            show::aside(&asked.request, b"", &[show::too_large(bytes_max)]);
             return Ok(ExitCode::from(2));
         }
         Err(halt) => return Err(halt.into()),
     };
-    report_trouble(&asked.request, &told);
+    report_trouble(&asked.request, &request, &told);
     let verified = verify(&host, told.receipt.path());
     match asked.format {
         Format::Human => print_human(&told, verified.as_ref())?,
@@ -96,10 +101,8 @@ fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// What is wrong goes to stderr in both formats.
-fn report_trouble(request: &Path, told: &Told) {
-    for violation in &told.violations {
-        output::aside(show::violation(request, violation));
-    }
+fn report_trouble(request: &Path, bytes: &[u8], told: &Told) {
+    show::aside(request, bytes, &told.violations);
     if let Some(reason) = &told.reason {
         output::note(format_args!("{}: {}", request.display(), validator::escape_line(reason)));
     }

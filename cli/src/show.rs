@@ -1,23 +1,122 @@
-//! How findings look to a person: place, severity, code, message, hint; text from outside escaped.
+//! How findings look to a person: severity, code, message, place, the line with what is meant
+//! underlined, and what to do. It must never print text from outside as it is.
 
+use std::cmp::Reverse;
+use std::io;
 use std::path::Path;
 
-use validator::{Code, Severity, Violation, escape_line};
+use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet as Marked};
+use validator::{Code, Severity, Violation, escape_line, withheld};
 
-/// One violation, in the manner of compilers.
-pub(crate) fn violation(file: &Path, violation: &Violation) -> String {
-    let place = match (violation.line, violation.column) {
-        (0, _) => file.display().to_string(),
-        (line, 0) => format!("{}:{line}", file.display()),
-        (line, column) => format!("{}:{line}:{column}", file.display()),
-    };
-    let (severity, code) = (violation.severity.as_str(), violation.code.as_str());
-    let mut text = format!("{place}: {severity}[{code}]: {}", escape_line(&violation.message));
-    if let Some(hint) = &violation.hint {
-        text.push_str("\n  hint: ");
-        text.push_str(&escape_line(hint));
+use crate::output;
+use crate::screen::Screen;
+use crate::snippet::Snippet;
+use crate::source::{Line, Source};
+
+/// More than this nobody reads; programs get all.
+const ROWS_MAX: usize = 100;
+
+/// Prints violations beside the answer of a command that is not about them.
+pub(crate) fn aside(file: &Path, bytes: &[u8], rows: &[Violation]) {
+    let text = String::from_utf8_lossy(bytes);
+    let said = violations(Screen::of(&io::stderr()), file, &text, rows);
+    if !said.is_empty() {
+        output::aside(said.trim_end());
     }
-    text
+}
+
+/// Violations of a file by place, each with an empty line below it. Where there are too many, it is
+/// warnings that are left out first.
+pub(crate) fn violations(screen: Screen, file: &Path, text: &str, rows: &[Violation]) -> String {
+    let source = Source::new(text, rows);
+    let mut shown: Vec<&Violation> = rows.iter().collect();
+    shown.sort_by_key(|row| Reverse(row.severity == Severity::Error));
+    shown.truncate(ROWS_MAX);
+    shown.sort_by_key(|row| (row.line, row.column));
+    let mut said = String::new();
+    for rows in shown.chunk_by(|one, next| one.line == next.line) {
+        let line = rows.first().and_then(|row| source.line(row.line));
+        for row in rows {
+            said.push_str(&violation(screen, file, line.as_ref(), row));
+            said.push_str("\n\n");
+        }
+    }
+    match rows.len().saturating_sub(ROWS_MAX) {
+        0 => {}
+        more => said.push_str(&format!("… and {more} more\n\n")),
+    }
+    said
+}
+
+/// One violation, in the manner of rustc.
+fn violation(screen: Screen, file: &Path, line: Option<&Line<'_>>, row: &Violation) -> String {
+    let level = match row.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level.primary_title(message(row)).id(row.code.as_str());
+    let mut group = Group::with_title(title);
+    let gutter = if line.is_some() { row.line.to_string().len() } else { 0 };
+    if let Some(line) = line {
+        let columns = screen.columns.saturating_sub(gutter + " | ".len());
+        let Snippet { text, meant } =
+            Snippet::of(line.readable(), line.meant_readable(row), columns);
+        let mark = AnnotationKind::Primary.span(meant);
+        group = group.element(Marked::source(text).line_start(row.line).annotation(mark));
+    }
+    if let Some(hint) = hint(row) {
+        group = group.element(Level::HELP.message(hint));
+    }
+    // The line was cut to the screen already, around the place.
+    let renderer = if screen.colour { Renderer::styled() } else { Renderer::plain() };
+    let said = renderer.term_width(usize::from(u16::MAX)).render(&[group]);
+    let place = place_line(screen, gutter, &place(file, row));
+    match said.split_once('\n') {
+        Some((title, rest)) => {
+            let rest = rest.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+            format!("{title}\n{place}\n{rest}")
+        }
+        None => format!("{said}\n{place}"),
+    }
+}
+
+/// The renderer would count columns of the line as it is shown, not as it stands in the file.
+fn place_line(screen: Screen, gutter: usize, place: &str) -> String {
+    let indent = " ".repeat(gutter);
+    let style = DEFAULT_LINE_NUM_STYLE;
+    match screen.colour {
+        true => format!("{indent}{style}--> {style:#}{place}"),
+        false => format!("{indent}--> {place}"),
+    }
+}
+
+fn place(file: &Path, row: &Violation) -> String {
+    let file = name(file);
+    match (row.line, row.column) {
+        (0, _) => file,
+        (line, 0) => format!("{file}:{line}"),
+        (line, column) => format!("{file}:{line}:{column}"),
+    }
+}
+
+/// What is wrong, escaped. Messages quote what they speak of; no secret may get out that way.
+pub(crate) fn message(row: &Violation) -> String {
+    match withheld(&row.message) {
+        Some(Code::Secret(_)) => row.code.meaning().to_owned(),
+        _ => escape_line(&row.message),
+    }
+}
+
+/// What to do, escaped; it may have several lines.
+pub(crate) fn hint(row: &Violation) -> Option<String> {
+    let hint = row.hint.as_ref()?;
+    Some(hint.lines().map(escape_line).collect::<Vec<_>>().join("\n"))
+}
+
+/// A path that was typed, with nothing in it that acts on a terminal.
+pub(crate) fn name(file: &Path) -> String {
+    escape_line(&file.to_string_lossy())
 }
 
 /// What is said of a file that is not read because of its size.

@@ -1,4 +1,5 @@
-//! `toolexec lint`: one object a file for programs, file:line:column for people, and the exit code.
+//! `toolexec lint`: what it finds, one object a file for programs, and the exit code. How findings look
+//! to people is tested in `diagnostics.rs`, to review tools in `sarif.rs`.
 
 #![allow(
     clippy::unwrap_used,
@@ -62,21 +63,6 @@ fn each_file_is_one_object_in_the_order_given() {
 }
 
 #[test]
-fn a_person_is_told_the_place() {
-    let bench = Bench::new();
-    let request = good().command("python script.py | sort");
-    let line = request.text().lines().position(|line| line.contains("| sort")).unwrap() + 1;
-    let path = bench.save(&request).path;
-    let said = lint(&bench, &[], &[&path]);
-    said.assert_code(2);
-    let column = "python script.py ".len() + 1;
-    let place = format!("{}:{line}:{column}: error[command.pipeline]: ", path.display());
-    assert!(said.stdout.lines().any(|line| line.starts_with(&place)), "{place} {said:#?}");
-    let last = said.stdout.lines().last().unwrap();
-    assert!(last.contains("invalid request: 1 error, 0 warnings"), "{last}");
-}
-
-#[test]
 fn a_draft_may_still_lack_its_approval() {
     let bench = Bench::new();
     let path = bench.save(&good().edit("approved_by: \"tester\"", "approved_by: \"\"")).path;
@@ -118,16 +104,6 @@ fn what_cannot_be_read_exits_3_and_the_rest_is_told() {
     said.assert_code(3);
     said.assert_says(&[bench.home().to_str().unwrap()]);
     lint(&bench, &[], &[]).assert_code(3);
-}
-
-#[test]
-fn what_is_hostile_is_shown_harmless() {
-    let bench = Bench::new();
-    let path = bench.save(&good().edit("\"A test.\"", "\"A \u{1b}[31mtest\u{202e}.\"")).path;
-    let said = lint(&bench, &[], &[&path]);
-    said.assert_code(2);
-    assert!(said.stdout.contains("text.bidi") && said.stdout.contains("text.control"), "{said:#?}");
-    assert!(!said.stdout.contains(['\u{1b}', '\u{202e}']), "{said:#?}");
 }
 
 #[test]

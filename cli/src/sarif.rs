@@ -1,0 +1,179 @@
+//! Findings as one SARIF 2.1.0 log, which code-review tools read. A log is kept and passed on, so no
+//! text of a document may get into it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use validator::{Code, Sha256Stream, Violation, escape_line};
+
+use crate::failure::Failure;
+use crate::lint::Checked;
+use crate::show;
+use crate::source::{Line, Source};
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// What a fingerprint is made of; another recipe needs another name.
+const FINGERPRINT: &str = "codeAndLine/v1";
+
+/// One run over all files.
+#[derive(Default)]
+pub(crate) struct Log {
+    /// The files by their URI; each is there once, however often it was named.
+    artifacts: Vec<Value>,
+    artifact_indices: HashMap<String, usize>,
+    rules: Vec<Value>,
+    rule_indices: HashMap<Code, usize>,
+    results: Vec<Value>,
+    notifications: Vec<Value>,
+}
+
+impl Log {
+    pub(crate) fn add(&mut self, file: &Path, checked: &Checked) {
+        let artifact = self.artifact(file);
+        let source = Source::new(&checked.text, &checked.violations);
+        let mut seen = BTreeMap::new();
+        for rows in checked.violations.chunk_by(|one, next| one.line == next.line) {
+            let line = rows.first().and_then(|row| source.line(row.line));
+            let on = line.as_ref().map_or("", |line| line.readable().trim());
+            let on = digest(on.as_bytes());
+            for row in rows {
+                // Alike findings on alike lines are told apart by their order.
+                let code = row.code.as_str();
+                let count = seen.entry(format!("{code}\n{on}")).or_insert(0_usize);
+                *count += 1;
+                let fingerprint = digest(format!("{code}\n{on}\n{count}").as_bytes());
+                self.add_result(&artifact, line.as_ref(), row, &fingerprint);
+            }
+        }
+    }
+
+    fn add_result(
+        &mut self,
+        artifact: &Value,
+        line: Option<&Line<'_>>,
+        row: &Violation,
+        fingerprint: &str,
+    ) {
+        let mut place = json!({ "artifactLocation": artifact });
+        if let Some(region) = region(line, row) {
+            place["region"] = region;
+        }
+        let mut result = json!({
+            "ruleId": row.code.as_str(),
+            "ruleIndex": self.rule(row.code),
+            "level": row.severity.as_str(),
+            "message": { "text": show::message(row) },
+            "locations": [{ "physicalLocation": place }],
+            "partialFingerprints": { FINGERPRINT: fingerprint },
+        });
+        if let Some(hint) = show::hint(row) {
+            // Review tools show the text and nothing else of a result.
+            result["message"]["text"] = format!("{}\nhelp: {hint}", show::message(row)).into();
+            result["properties"] = json!({ "hint": hint });
+        }
+        self.results.push(result);
+    }
+
+    /// A file that could not be read is no finding: the run did not do what it was asked.
+    pub(crate) fn add_unreadable(&mut self, file: &Path, failure: &Failure) {
+        let artifact = self.artifact(file);
+        self.notifications.push(json!({
+            "level": "error",
+            "message": { "text": escape_line(&failure.to_string()) },
+            "locations": [{ "physicalLocation": { "artifactLocation": artifact } }],
+        }));
+    }
+
+    fn artifact(&mut self, file: &Path) -> Value {
+        let uri = uri(file);
+        let (artifacts, next) = (&mut self.artifacts, self.artifact_indices.len());
+        let index = *self.artifact_indices.entry(uri.clone()).or_insert_with(|| {
+            artifacts.push(json!({ "location": { "uri": uri }, "roles": ["analysisTarget"] }));
+            next
+        });
+        json!({ "uri": uri, "index": index })
+    }
+
+    fn rule(&mut self, code: Code) -> usize {
+        let (rules, next) = (&mut self.rules, self.rule_indices.len());
+        *self.rule_indices.entry(code).or_insert_with(|| {
+            rules.push(rule(code));
+            next
+        })
+    }
+
+    pub(crate) fn into_json(self, exit_code: u8) -> String {
+        let mut invocation = json!({
+            "executionSuccessful": self.notifications.is_empty(),
+            "exitCode": exit_code,
+        });
+        if !self.notifications.is_empty() {
+            invocation["toolExecutionNotifications"] = self.notifications.into();
+        }
+        let log = json!({
+            "$schema": SCHEMA,
+            "version": "2.1.0",
+            "runs": [{
+                "tool": { "driver": {
+                    "name": "toolexec",
+                    "version": env!("CARGO_PKG_VERSION"),
+                    "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                    "rules": self.rules,
+                }},
+                "invocations": [invocation],
+                "artifacts": self.artifacts,
+                "results": self.results,
+                "columnKind": "unicodeCodePoints",
+            }],
+        });
+        format!("{log:#}")
+    }
+}
+
+/// All that a log says of a rule.
+fn rule(code: Code) -> Value {
+    json!({
+        "id": code.as_str(),
+        "shortDescription": { "text": code.meaning() },
+    })
+}
+
+/// Nothing where the whole file is meant.
+fn region(line: Option<&Line<'_>>, row: &Violation) -> Option<Value> {
+    match (row.line, row.column, line) {
+        (0, ..) => None,
+        (number, 1.., Some(line)) => {
+            let meant = line.meant(row);
+            Some(json!({
+                "startLine": number,
+                "startColumn": meant.start + 1,
+                "endColumn": meant.end + 1,
+            }))
+        }
+        (number, ..) => Some(json!({ "startLine": number })),
+    }
+}
+
+/// A relative path stays one, as it was typed.
+fn uri(file: &Path) -> String {
+    let mut uri = String::from(if file.is_absolute() { "file://" } else { "" });
+    for &byte in file.as_os_str().as_bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(char::from(byte));
+            }
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+fn digest(bytes: &[u8]) -> String {
+    let mut hash = Sha256Stream::new();
+    hash.update(bytes);
+    hash.finish().to_string()
+}

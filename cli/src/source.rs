@@ -1,0 +1,178 @@
+//! The lines of a document as they may be shown again. What looks like a secret must never leave
+//! this file readable: reports are read by more people, and kept longer, than the document.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use validator::{Code, Violation, escape_line, withheld};
+
+/// What stands for a secret. Its length says nothing of the secret's.
+pub(crate) const MASK: &str = "********";
+
+/// In characters, from 0.
+type Columns = Range<usize>;
+
+const WHOLE_LINE: Columns = 0..usize::MAX;
+
+/// A document's text, and what of it is hidden.
+pub(crate) struct Source<'a> {
+    lines: Vec<&'a str>,
+    hidden: BTreeMap<usize, Columns>,
+}
+
+impl<'a> Source<'a> {
+    /// The text, and everything that was found in it.
+    pub(crate) fn new(text: &'a str, violations: &[Violation]) -> Self {
+        // The same lines that the validator counts: a carriage return alone ends none.
+        let lines: Vec<&str> = text
+            .split_inclusive('\n')
+            .map(|line| line.strip_suffix('\n').unwrap_or(line))
+            .map(|line| line.strip_suffix('\r').unwrap_or(line))
+            .collect();
+        let mut source = Self { lines, hidden: BTreeMap::new() };
+        let secrets = violations.iter().filter(|row| matches!(row.code, Code::Secret(_)));
+        for row in secrets {
+            let columns = match (row.column, row.width) {
+                (0, _) => WHOLE_LINE,
+                (column, 0) => column - 1..usize::MAX,
+                (column, width) => column - 1..(column - 1).saturating_add(width),
+            };
+            source.hide(row.line, columns);
+        }
+        source.hide_keys();
+        source
+    }
+
+    /// Of several secrets on a line, what stands between them is hidden too.
+    fn hide(&mut self, line: usize, columns: Columns) {
+        let known = self.hidden.entry(line).or_insert(columns.clone());
+        *known = known.start.min(columns.start)..known.end.max(columns.end);
+    }
+
+    /// Only the first line of a private key is found by its shape. Its body is hidden to the line
+    /// that ends it, or to the end of the text.
+    fn hide_keys(&mut self) {
+        let mut inside = false;
+        for number in 1..=self.lines.len() {
+            let Some(line) = self.lines.get(number - 1).copied() else { return };
+            if let Some(at) = line.find("-----BEGIN ")
+                && line[at..].contains("PRIVATE KEY")
+            {
+                inside = true;
+                self.hide(number, line[..at].chars().count()..usize::MAX);
+            } else if inside {
+                self.hide(number, WHOLE_LINE);
+            }
+            inside &= !line.contains("-----END ");
+        }
+    }
+
+    /// The line with this number, from 1.
+    pub(crate) fn line(&self, number: usize) -> Option<Line<'a>> {
+        let text = *self.lines.get(number.checked_sub(1)?)?;
+        let line = Line::new(text, self.hidden.get(&number).cloned());
+        // A finding may be missing: of one kind only the first on a line is told, and a report of
+        // very many rows is cut.
+        match withheld(&line.readable) {
+            Some(Code::Secret(_)) => Some(Line::new(text, Some(WHOLE_LINE))),
+            _ => Some(line),
+        }
+    }
+}
+
+/// One line of a document.
+pub(crate) struct Line<'a> {
+    text: &'a str,
+    hidden: Option<Columns>,
+    /// The text with a mask over what is hidden.
+    readable: Cow<'a, str>,
+}
+
+impl<'a> Line<'a> {
+    fn new(text: &'a str, hidden: Option<Columns>) -> Self {
+        let readable = match &hidden {
+            None => Cow::Borrowed(text),
+            Some(columns) => {
+                let (start, end) = (byte_of(text, columns.start), byte_of(text, columns.end));
+                Cow::Owned(format!("{}{MASK}{}", &text[..start], &text[end..]))
+            }
+        };
+        Self { text, hidden, readable }
+    }
+
+    pub(crate) fn readable(&self) -> &str {
+        &self.readable
+    }
+
+    /// Which characters of the line a violation means: at least one, where there is one.
+    pub(crate) fn meant(&self, row: &Violation) -> Columns {
+        let Some(start) = row.column.checked_sub(1) else {
+            let indent = self.text.chars().take_while(|c| c.is_whitespace()).count();
+            let end = self.text.trim_end().chars().count();
+            return indent.min(end)..end;
+        };
+        let rest = &self.text[byte_of(self.text, start)..];
+        let width = if row.width == 0 { token(rest) } else { row.width };
+        let width = rest.chars().take(width).count();
+        // A place behind the end is where something is missing.
+        let start = if rest.is_empty() { self.text.chars().count() } else { start };
+        start..start + width
+    }
+
+    /// The same as bytes of the readable text.
+    pub(crate) fn meant_readable(&self, row: &Violation) -> Range<usize> {
+        let meant = self.meant(row);
+        let (text, readable) = (self.text, self.readable.as_ref());
+        let Some(hidden) = &self.hidden else {
+            return byte_of(text, meant.start)..byte_of(text, meant.end);
+        };
+        let mask = byte_of(text, hidden.start);
+        let behind = |column| readable.len() - (text.len() - byte_of(text, column));
+        let start = match meant.start {
+            column if column < hidden.start => byte_of(text, column),
+            column if column < hidden.end => mask,
+            column => behind(column),
+        };
+        let end = match meant.end {
+            column if column <= hidden.start => byte_of(text, column),
+            column if column <= hidden.end => mask + MASK.len(),
+            column => behind(column),
+        };
+        // The end of a line that is hidden to its end is behind the mask.
+        start.min(end)..end
+    }
+}
+
+/// How many characters are meant at the beginning of this text, where nobody said: an operator, a
+/// character that cannot be seen, or a word, with its quotes if it is quoted; at least one.
+fn token(text: &str) -> usize {
+    let mut chars = text.chars();
+    let Some(first) = chars.next() else { return 0 };
+    let unseen = |c: char| escape_line(c.encode_utf8(&mut [0; 4])).chars().nth(1).is_some();
+    let operator = |c: char| matches!(c, '|' | '&' | ';' | '<' | '>');
+    let more = match first {
+        c if unseen(c) => 0,
+        c if operator(c) => chars.take_while(|&c| operator(c)).count(),
+        quote @ ('"' | '\'') => {
+            let inner = chars.by_ref().take_while(|&c| c != quote).count();
+            // The closing one was taken, if there is one.
+            inner + usize::from(text.chars().nth(inner + 1).is_some())
+        }
+        // A code fence as well as `code`.
+        '`' => chars.take_while(|c| !c.is_whitespace()).count(),
+        _ => {
+            let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`') || unseen(c);
+            chars.take_while(|&c| !ends(c)).count()
+        }
+    };
+    more + 1
+}
+
+/// Where the character in this column begins; the end of the text if it has fewer.
+fn byte_of(text: &str, column: usize) -> usize {
+    if text.is_ascii() {
+        return column.min(text.len());
+    }
+    text.char_indices().nth(column).map_or(text.len(), |(at, _)| at)
+}

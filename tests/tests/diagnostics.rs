@@ -1,0 +1,224 @@
+//! How findings look to a person: the line, a caret under what is meant, and what to do. No secret may
+//! be shown, and no document may act on the terminal.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use toolexec_tests::{Bench, RequestText, Said};
+
+fn good() -> RequestText {
+    RequestText::python("pass")
+}
+
+fn command(bench: &Bench) -> Command {
+    let mut command = bench.command("toolexec");
+    command.arg("lint");
+    command
+}
+
+fn lint(bench: &Bench, files: &[&PathBuf]) -> Said {
+    Said::of(command(bench).args(files))
+}
+
+/// What was said of this code: its title, its place, the source line and the carets below it.
+#[track_caller]
+fn told<'a>(said: &'a Said, code: &str) -> [&'a str; 4] {
+    let title = format!("[{code}]: ");
+    let mut lines = said.stdout.lines().skip_while(|line| !line.contains(&title));
+    let mut next = || lines.next().unwrap_or_else(|| panic!("no {code} in {said:#?}"));
+    let (title, place) = (next(), next());
+    assert!(next().ends_with(" |"), "{said:#?}");
+    let behind = |line: &'a str| line.split_once("| ").unwrap_or_else(|| panic!("{said:#?}")).1;
+    [title, place, behind(next()), behind(next())]
+}
+
+/// What the carets stand under; every character is one column wide.
+fn marked(source: &str, carets: &str) -> String {
+    let start = carets.find('^').unwrap();
+    source.chars().skip(start).take(carets.trim().len()).collect()
+}
+
+fn line_of(text: &str, words: &str) -> usize {
+    text.lines().position(|line| line.contains(words)).unwrap() + 1
+}
+
+#[test]
+fn a_person_is_told_the_place_and_what_to_do() {
+    let bench = Bench::new();
+    let request = good().command("python script.py | sort");
+    let line = line_of(&request.text(), "| sort");
+    let path = bench.save(&request).path;
+    let said = lint(&bench, &[&path]);
+    said.assert_code(2);
+    let [title, place, source, carets] = told(&said, "command.pipeline");
+    assert!(title.starts_with("error[command.pipeline]: command: "), "{title}");
+    let column = "python script.py ".len() + 1;
+    assert_eq!(place.trim_start(), format!("--> {}:{line}:{column}", path.display()));
+    assert_eq!((source, carets), ("python script.py | sort", "                 ^"));
+    assert!(said.stdout.contains(" = help: a request runs exactly one command\n"), "{said:#?}");
+    let mut last = said.stdout.lines().rev();
+    assert_eq!(last.next(), Some("try: toolexec lint --explain command.pipeline"));
+    let verdict = format!("{}: invalid request: 1 error, 0 warnings", path.display());
+    assert_eq!(last.next(), Some(verdict.as_str()));
+}
+
+#[test]
+fn a_word_is_underlined_whole_and_the_advice_is_said_once() {
+    let bench = Bench::new();
+    let fine = bench.save(&good()).path;
+    let undeclared = bench.save(&good().command("python other.py")).path;
+    let level = bench.save(&good().edit("network: \"none\"", "network: \"some\"")).path;
+    let said = lint(&bench, &[&undeclared, &fine, &level]);
+    said.assert_code(2);
+    let [_, _, source, carets] = told(&said, "command.undeclared-file");
+    assert_eq!(marked(source, carets), "other.py");
+    let [_, _, source, carets] = told(&said, "network.value");
+    assert_eq!(marked(source, carets), "\"some\"");
+    assert_eq!(said.stdout.matches("try: ").count(), 1, "{said:#?}");
+    assert!(said.stdout.contains(&format!("{}: valid request: ", fine.display())), "{said:#?}");
+}
+
+#[test]
+fn what_is_of_the_whole_file_has_no_line() {
+    let bench = Bench::new();
+    let path = bench.save(&good().edit("## Risk Assessment", "## Risks")).path;
+    let said = lint(&bench, &[&path]);
+    let mut lines = said.stdout.lines();
+    assert!(lines.next().unwrap().starts_with("error[section.missing]: "), "{said:#?}");
+    assert_eq!(lines.next().unwrap().trim_start(), format!("--> {}", path.display()));
+}
+
+#[test]
+fn what_is_hostile_is_shown_harmless() {
+    let bench = Bench::new();
+    let path = bench.save(&good().edit("\"A test.\"", "\"A \u{1b}[31mtest\u{202e}.\"")).path;
+    let hostile = bench.scratch().file("a\u{1b}[31m\n\u{202e}.md", "text\n");
+    let said = lint(&bench, &[&path, &hostile]);
+    said.assert_code(2);
+    let [_, _, source, carets] = told(&said, "text.control");
+    assert!(source.ends_with(r#"A \u{1b}[31mtest\u{202e}.""#), "{source}");
+    assert_eq!(marked(source, carets), r"\u{1b}");
+    let [_, _, source, carets] = told(&said, "text.bidi");
+    assert_eq!(marked(source, carets), r"\u{202e}");
+    assert!(!said.stdout.contains(['\u{1b}', '\u{202e}']), "{said:#?}");
+    assert!(said.stdout.contains(r"a\u{1b}[31m\u{a}\u{202e}.md: invalid"), "{said:#?}");
+}
+
+#[test]
+fn a_caret_stands_below_tabs_and_wide_letters() {
+    let bench = Bench::new();
+    let path = bench.save(&good().command("python script.py 日本\t| sort")).path;
+    let said = lint(&bench, &[&path]);
+    let [_, place, source, carets] = told(&said, "command.pipeline");
+    assert!(place.ends_with(":21"), "in characters of the file: {place}");
+    assert_eq!(source, "python script.py 日本    | sort");
+    assert_eq!(carets.find('^'), Some("python script.py ".len() + 2 * 2 + 4), "{said:#?}");
+}
+
+#[test]
+fn a_long_line_is_cut_around_the_place() {
+    let bench = Bench::new();
+    let command = format!("python script.py {} | sort {}", "a".repeat(9000), "b".repeat(9000));
+    let path = bench.save(&good().command(&command)).path;
+    let said = lint(&bench, &[&path]);
+    let [_, _, source, carets] = told(&said, "command.pipeline");
+    assert!(source.starts_with("…aaa") && source.ends_with("bbb…"), "{source}");
+    assert_eq!(marked(source, carets), "|");
+    let path = bench.save(&good().command(&format!("python {}", "c".repeat(9000)))).path;
+    let cut = lint(&bench, &[&path]);
+    let [_, _, source, carets] = told(&cut, "command.undeclared-file");
+    assert!(source.ends_with("ccc…") && carets.ends_with("^^^"), "{cut:#?}");
+    for line in said.stdout.lines().chain(cut.stdout.lines()).filter(|line| line.contains(" | ")) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}
+
+#[test]
+fn a_secret_is_masked_wherever_its_line_is_shown() {
+    let bench = Bench::new();
+    let (one, two) = ("AKIAABCDEFGHIJKLMNOP", "AKIAZYXWVUTSRQPONMLK");
+    let secret = format!("python script.py {one} {two} | sort /in/{two}.csv");
+    let path = bench.save(&good().command(&secret)).path;
+    let said = lint(&bench, &[&path]);
+    let [_, _, source, carets] = told(&said, "secret.aws-key");
+    assert_eq!(marked(source, carets), "********");
+    assert!(source.starts_with("python script.py ********"), "{source}");
+    told(&said, "command.pipeline");
+    told(&said, "command.undeclared-file");
+    let mut sarif = command(&bench);
+    let sarif = Said::of(sarif.args(["--format", "sarif"]).arg(&path));
+    for text in [&said.stdout, &sarif.stdout] {
+        assert!(!text.contains("AKIA"), "{text}");
+    }
+}
+
+#[test]
+fn a_secret_is_masked_where_the_report_is_too_long_to_name_it() {
+    let bench = Bench::new();
+    let lines = format!("\u{202e} AKIAABCDEFGHIJKLMNOP\n{}", "\u{202e}\n".repeat(600));
+    let said = lint(&bench, &[&bench.save(&good().edit("# A test\n", &lines)).path]);
+    assert!(told(&said, "text.bidi")[2].ends_with("********"), "{said:#?}");
+    assert!(!said.stdout.contains("AKIA"), "{said:#?}");
+}
+
+#[test]
+fn the_lines_of_a_private_key_are_not_shown() {
+    let bench = Bench::new();
+    let key =
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIB pip install it\n-----END RSA PRIVATE KEY-----\n";
+    let request = good().edit("# A test\n", &format!("# A test\n\n{key}pip install all\n"));
+    let said = lint(&bench, &[&bench.save(&request).path]);
+    assert_eq!(told(&said, "secret.private-key")[2], "********");
+    assert!(!said.stdout.contains("MIIB"), "{said:#?}");
+    assert_eq!(said.stdout.matches("[package.install]").count(), 2, "{said:#?}");
+    assert!(said.stdout.contains("| pip install all\n"), "the key has an end: {said:#?}");
+}
+
+#[test]
+fn a_person_is_not_told_everything_of_a_hopeless_file() {
+    let bench = Bench::new();
+    let lines = "a \u{200b} b\n".repeat(120);
+    let path = bench.save(&good().edit("# A test\n", &lines).edit("level: low", "level: x")).path;
+    let said = lint(&bench, &[&path]);
+    said.assert_code(2);
+    told(&said, "risk.level");
+    assert_eq!(said.stdout.matches("warning[text.confusable]").count(), 99, "{said:#?}");
+    assert!(said.stdout.contains("\n… and 21 more\n"), "{said:#?}");
+    let said = Said::of(command(&bench).args(["--format", "json"]).arg(&path));
+    assert_eq!(said.json()["violations"].as_array().unwrap().len(), 121);
+}
+
+#[test]
+fn colour_is_for_terminals() {
+    let bench = Bench::new();
+    let path = bench.save(&good().command("python script.py | sort")).path;
+    let coloured = |set: &[(&str, &str)]| {
+        let said = Said::of(command(&bench).envs(set.iter().copied()).arg(&path));
+        said.assert_code(2);
+        said.stdout.contains('\u{1b}')
+    };
+    assert!(!coloured(&[]));
+    assert!(coloured(&[("CLICOLOR_FORCE", "1")]));
+    assert!(!coloured(&[("CLICOLOR_FORCE", "0")]));
+    assert!(!coloured(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+}
+
+#[test]
+fn run_and_promote_show_the_same() {
+    let bench = Bench::new();
+    let spool = bench.scratch().dir("spool");
+    fs::create_dir(spool.join("approved")).unwrap();
+    let request = bench.save(&good().command("python script.py | sort"));
+    let promote = bench.toolexec([Path::new("promote"), &request.path, "--spool".as_ref(), &spool]);
+    for said in [promote, bench.run(&request)] {
+        said.assert_code(2);
+        said.assert_says(&["error[command.pipeline]: ", " | python script.py | sort\n"]);
+    }
+}
