@@ -5,11 +5,12 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use validator::{Code, DocumentKind, Expect, RESULT_BYTES_MAX, Severity, Violation};
+use validator::{Ceilings, Code, DocumentKind, Expect, RESULT_BYTES_MAX, Severity, Violation};
 
 use crate::failure::Failure;
 use crate::options::{Lint, LintFormat};
 use crate::output;
+use crate::policy::named_or_embedded;
 use crate::sarif;
 use crate::screen::Screen;
 use crate::show;
@@ -55,10 +56,13 @@ pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
     if let Some(code) = &asked.explain {
         return explain(code);
     }
-    let expect = if asked.draft { Expect::DraftOnly } else { Expect::Approved };
+    let rules = Rules {
+        expect: if asked.draft { Expect::DraftOnly } else { Expect::Approved },
+        ceilings: ceilings(asked.policy.as_deref())?,
+    };
     let (mut verdict, mut log) = (Verdict::default(), sarif::Log::default());
     for file in &asked.files {
-        let found = check(file, expect);
+        let found = check(file, &rules);
         verdict.take(&found);
         if let Err(failure) = &found {
             output::note(failure);
@@ -81,11 +85,29 @@ pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(verdict.exit_code()))
 }
 
-fn check(file: &Path, expect: Expect) -> Result<Checked, Failure> {
+/// What a file is checked against, beside its schema.
+struct Rules {
+    expect: Expect,
+    ceilings: Ceilings,
+}
+
+/// The ceilings of the policy that a request is for; nothing else of a policy is asked here.
+fn ceilings(policy: Option<&Path>) -> Result<Ceilings, Failure> {
+    let policy = named_or_embedded(policy)?;
+    let policies::Ceilings { cpu_milli, memory_mb, time_sec, .. } = *policy.ceilings();
+    Ok(Ceilings { cpu_milli, memory_mb, time_sec })
+}
+
+fn check(file: &Path, rules: &Rules) -> Result<Checked, Failure> {
+    let expect = rules.expect;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     match read_document(file, RESULT_BYTES_MAX) {
         Ok(bytes) => {
-            let (kind, violations) = validator::lint(&bytes, &name, expect, show::now());
+            let (kind, mut violations) = validator::lint(&bytes, &name, expect, show::now());
+            if kind == DocumentKind::Request {
+                violations.extend(validator::at_ceiling(&bytes, rules.ceilings));
+                violations.sort_by_key(|row| (row.line, row.column));
+            }
             Ok(Checked { kind, text: String::from_utf8_lossy(&bytes).into_owned(), violations })
         }
         // Too large for any document: its name alone says what it was meant to be.

@@ -133,6 +133,9 @@ pub(crate) struct Lint {
     /// The approval is still to come: its absence is a warning
     #[arg(long)]
     pub(crate) draft: bool,
+    /// Whose ceilings to compare limits with [default: the built-in `embedded`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
     /// Say what a code means, and exit
     #[arg(long, value_name = "CODE")]
     pub(crate) explain: Option<String>,

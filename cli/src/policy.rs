@@ -1,5 +1,6 @@
 //! `toolexec policy`: check a policy file, print the ones that come with the program.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use daemon::config::{ConfigError, read_policy};
@@ -32,5 +33,14 @@ pub(crate) fn policy(asked: &Policy) -> Result<ExitCode, Failure> {
                  standard"
             ))),
         },
+    }
+}
+
+/// The policy of this file, or the one that is compiled in for whoever names none.
+pub(crate) fn named_or_embedded(file: Option<&Path>) -> Result<policies::Policy, Failure> {
+    match file {
+        Some(file) => Ok(read_policy(file)?),
+        None => policies::Policy::shipped("embedded")
+            .ok_or_else(|| Failure::Said("the policy `embedded` is not in this program".into())),
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use daemon::{Halt, Host, HostParts, Told, config, find_launcher};
-use policies::Policy;
+
 use records::{ResultKey, Trust, Verified};
 use sandbox::client::Launcher;
 use sandbox::outcome::Outcome;
@@ -17,6 +17,7 @@ use validator::REQUEST_BYTES_MAX;
 use crate::failure::Failure;
 use crate::options::{Format, Run};
 use crate::output;
+use crate::policy::named_or_embedded;
 use crate::show;
 use crate::state::{named_directory, read_document};
 
@@ -72,11 +73,7 @@ fn verify(host: &Host, record: &Path) -> Option<Verified> {
 
 fn open_host(asked: &Run) -> Result<Host, Failure> {
     let state = asked.state.path()?;
-    let policy = match &asked.policy {
-        Some(file) => config::read_policy(file)?,
-        None => Policy::shipped("embedded")
-            .ok_or_else(|| Failure::Said("the policy `embedded` is not in this program".into()))?,
-    };
+    let policy = named_or_embedded(asked.policy.as_deref())?;
     let signers = asked.allowed_signers.as_deref().map(config::read_signers).transpose()?;
     let program = find_launcher()?;
     let results = asked.results.clone().unwrap_or_else(|| state.join("results"));

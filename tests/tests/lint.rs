@@ -140,3 +140,19 @@ fn a_code_is_explained() {
     assert!(said.stdout.starts_with("command.pipeline: "), "{said:#?}");
     bench.toolexec(["lint", "--explain", "command.no-such"]).assert_code(3);
 }
+
+#[test]
+fn a_limit_at_its_ceiling_is_warned_of() {
+    let bench = Bench::new();
+    let path = bench.save(&good().memory_mb(16384)).path;
+    let said = lint(&bench, &["--format", "json"], &[&path]);
+    said.assert_code(0);
+    assert_eq!(codes(&said.json()), ["limits.ceiling"]);
+    // Another policy has another ceiling; what is above it is that policy's to refuse.
+    let policy = bench.toolexec(["policy", "show", "embedded"]).stdout;
+    let policy = policy.replacen("memory_mb_max: 16384", "memory_mb_max: 32768", 1);
+    let policy = bench.scratch().file("policy.yaml", policy);
+    let said = lint(&bench, &["--policy", policy.to_str().unwrap(), "--format", "json"], &[&path]);
+    assert_eq!(codes(&said.json()), Vec::<&str>::new());
+    lint(&bench, &["--policy", "/nowhere.yaml"], &[&path]).assert_code(3);
+}
