@@ -10,13 +10,15 @@ use crate::text::{Line, quote};
 
 pub(crate) fn inputs(section: &Section<'_>, declared: &Declarations<Sha256>, report: &mut Report) {
     let Some(declared) = declared else { return };
+    let known = Known::of(declared);
     let mut named: Vec<&str> = Vec::new();
     for line in &section.lines {
         let paths = paths_below(line, "/in/");
         named.extend(paths.iter().map(|(path, _)| *path));
-        check_digests(line, &paths, declared, report);
-        for (path, spot) in strangers(line, &paths, declared) {
-            let message = format!("`/in/{path}`: named here, but not among the `inputs`");
+        check_digests(line, &paths, &known, report);
+        for (path, spot) in strangers(line, &paths, &known) {
+            let message =
+                format!("{}: named here, but not among the `inputs`", below("/in/", path));
             report.error(Code::InputsUndeclared, spot, message);
         }
     }
@@ -29,13 +31,16 @@ pub(crate) fn inputs(section: &Section<'_>, declared: &Declarations<Sha256>, rep
 
 pub(crate) fn outputs(section: &Section<'_>, declared: &Declarations<String>, report: &mut Report) {
     let Some(declared) = declared else { return };
+    let known = Known::of(declared);
     let mut named: Vec<&str> = Vec::new();
     for line in &section.lines {
         let paths = paths_below(line, "/out/");
         named.extend(paths.iter().map(|(path, _)| *path));
-        for (path, spot) in strangers(line, &paths, declared) {
-            let message =
-                format!("`/out/{path}`: named here, but not among the `outputs_expected`");
+        for (path, spot) in strangers(line, &paths, &known) {
+            let message = format!(
+                "{}: named here, but not among the `outputs_expected`",
+                below("/out/", path)
+            );
             report.error(Code::OutputsPath, spot, message);
         }
     }
@@ -49,6 +54,25 @@ pub(crate) fn outputs(section: &Section<'_>, declared: &Declarations<String>, re
 fn unnamed<'d, T>(declared: &'d [Declared<T>], named: &mut Vec<&str>) -> Vec<&'d Declared<T>> {
     named.sort_unstable();
     declared.iter().filter(|item| named.binary_search(&item.path.as_str()).is_err()).collect()
+}
+
+/// The declarations by path, so that a section of many paths is not compared with each of them.
+struct Known<'d, T>(Vec<&'d Declared<T>>);
+
+impl<'d, T> Known<'d, T> {
+    fn of(declared: &'d [Declared<T>]) -> Self {
+        let mut sorted: Vec<&Declared<T>> = declared.iter().collect();
+        sorted.sort_by(|a, b| a.path.cmp(&b.path));
+        Self(sorted)
+    }
+
+    /// Every declaration of this path; a wrong request may have several.
+    fn of_path(&self, path: &str) -> &[&'d Declared<T>] {
+        let from = self.0.partition_point(|item| item.path.as_str() < path);
+        let rest = self.0.get(from..).unwrap_or_default();
+        let length = rest.partition_point(|item| item.path == path);
+        rest.get(..length).unwrap_or_default()
+    }
 }
 
 /// The paths below `root` that the line names, whatever Markdown stands around them, each with
@@ -72,17 +96,21 @@ fn paths_below<'a>(line: &Line<'a>, root: &str) -> Vec<(&'a str, usize)> {
     found
 }
 
+/// A path as the section names it, for use in a message.
+fn below(root: &str, path: &str) -> String {
+    quote(&format!("{root}{path}"))
+}
+
 /// The paths of a line that nothing declares; some of them, where a line has very many.
 fn strangers<'a, T>(
     line: &Line<'_>,
     paths: &[(&'a str, usize)],
-    declared: &[Declared<T>],
+    known: &Known<'_, T>,
 ) -> Vec<(&'a str, Spot)> {
     const TOLD_PER_LINE: usize = 50;
-    let strange = |path: &str| !declared.iter().any(|item| item.path == path);
     paths
         .iter()
-        .filter(|(path, _)| strange(path))
+        .filter(|(path, _)| known.of_path(path).is_empty())
         .take(TOLD_PER_LINE)
         .map(|(path, at)| (*path, line.spot(*at)))
         .collect()
@@ -92,20 +120,28 @@ fn strangers<'a, T>(
 fn check_digests(
     line: &Line<'_>,
     paths: &[(&str, usize)],
-    declared: &[Declared<Sha256>],
+    known: &Known<'_, Sha256>,
     report: &mut Report,
 ) {
     if paths.is_empty() {
         return;
     }
-    let named = |item: &&Declared<Sha256>| paths.iter().any(|(path, _)| item.path == *path);
-    let expected: Option<Vec<Sha256>> = declared.iter().filter(named).map(|it| it.rest).collect();
+    let words = line.text.split(|c: char| !c.is_ascii_alphanumeric());
+    let stated: Vec<(&str, Sha256)> =
+        words.filter_map(|word| Some((word, word.parse().ok()?))).collect();
+    if stated.is_empty() {
+        return;
+    }
+    let mut named: Vec<&str> = paths.iter().map(|(path, _)| *path).collect();
+    named.sort_unstable();
+    named.dedup();
+    let expected: Option<Vec<Sha256>> =
+        named.iter().flat_map(|path| known.of_path(path)).map(|item| item.rest).collect();
     // A declared digest that could not be read is reported already; nothing can differ from it.
-    let Some(expected) = expected else { return };
-    for word in line.text.split(|c: char| !c.is_ascii_alphanumeric()) {
-        if let Ok(digest) = word.parse::<Sha256>()
-            && !expected.contains(&digest)
-        {
+    let Some(mut expected) = expected else { return };
+    expected.sort_unstable();
+    for (word, digest) in stated {
+        if expected.binary_search(&digest).is_err() {
             let message = format!("{}: not the digest that `inputs` declares", quote(word));
             report.error(Code::InputsMismatch, Spot::new(line.number, 0), message);
         }

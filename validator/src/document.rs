@@ -35,7 +35,7 @@ impl<'a> Document<'a> {
     pub(crate) fn read(text: &'a str, most: FrontMatterMax, report: &mut Report) -> Self {
         let lines = text::lines(text);
         text::check(&lines, report);
-        let Some(close) = closing_line(&lines) else {
+        let Some(close) = closing_line(lines.iter().copied()) else {
             report_missing(&lines, report);
             return Self {
                 front: None,
@@ -45,12 +45,11 @@ impl<'a> Document<'a> {
                 body_offset: 0,
             };
         };
-        let body_lines = lines.get(close + 1..).unwrap_or_default().to_vec();
+        let body_lines = lines.get(close.number..).unwrap_or_default().to_vec();
         let body_offset = body_lines.first().map_or(text.len(), |line| line.offset);
-        let front_lines = lines.get(1..close).unwrap_or_default().to_vec();
+        let front_lines = lines.get(1..close.number - 1).unwrap_or_default().to_vec();
         let start = lines.get(1).map_or(0, |line| line.offset);
-        let end = lines.get(close).map_or(start, |line| line.offset);
-        let front = read_front(text.get(start..end).unwrap_or(""), most, report);
+        let front = read_front(text.get(start..close.offset).unwrap_or(""), most, report);
         for line in &front_lines {
             if text::has_invisible(line.text) {
                 let spot = Spot::new(line.number, 0);
@@ -62,16 +61,24 @@ impl<'a> Document<'a> {
     }
 }
 
-fn closing_line(lines: &[Line<'_>]) -> Option<usize> {
-    let first = lines.first()?;
+/// The source of the front matter, if the text has one that is closed.
+pub(crate) fn front_source(text: &str) -> Option<&str> {
+    let start = text.find('\n')? + 1;
+    text.get(start..closing_line(text::each_line(text))?.offset)
+}
+
+/// The line that closes the front matter.
+fn closing_line<'a>(mut lines: impl Iterator<Item = Line<'a>>) -> Option<Line<'a>> {
+    let first = lines.next()?;
     // A byte order mark is reported as such, not as a missing front matter.
     if first.text.strip_prefix('\u{feff}').unwrap_or(first.text) != "---" {
         return None;
     }
-    lines.iter().skip(1).position(|line| line.text == "---").map(|index| index + 1)
+    lines.find(|line| line.text == "---")
 }
 
-fn read_front(yaml: &str, most: FrontMatterMax, report: &mut Report) -> Option<Node> {
+/// The front matter's map; what is wrong with it is reported.
+pub(crate) fn read_front(yaml: &str, most: FrontMatterMax, report: &mut Report) -> Option<Node> {
     if yaml.len() > most.bytes {
         let spot = Spot::new(1, 1);
         let message = format!("front matter: larger than {} KiB", most.bytes / 1024);

@@ -4,7 +4,7 @@
 use crate::REQUEST_BYTES_MAX;
 use crate::assemble;
 use crate::code::Code;
-use crate::document::{Document, RESULT_FRONT};
+use crate::document::{self, RESULT_FRONT};
 use crate::fields::Fields;
 use crate::report::Report;
 use crate::result;
@@ -84,12 +84,23 @@ fn kind(bytes: &[u8], file_name: &str) -> DocumentKind {
     }
     let mut unread = Report::default();
     let text = text::decode(bytes, &mut unread);
-    let document = Document::read(&text, RESULT_FRONT, &mut unread);
-    let fields =
-        document.front.as_ref().and_then(|node| Fields::of(node, String::new(), &mut unread));
+    let Some(yaml) = document::front_source(&text) else { return by_name };
+    // Only a key that is written out, or escaped, can be there: most files need not be read twice.
+    let may_have = |key: &str| yaml.contains('\\') || yaml.contains(key);
+    let (request, result) = ("request_type", "result_type");
+    let decided = match by_name {
+        DocumentKind::Request => !may_have(result),
+        DocumentKind::Result => !may_have(request),
+        DocumentKind::Unknown => !may_have(request) && !may_have(result),
+    };
+    if decided {
+        return by_name;
+    }
+    let front = document::read_front(yaml, RESULT_FRONT, &mut unread);
+    let fields = front.as_ref().and_then(|node| Fields::of(node, String::new(), &mut unread));
     match fields {
-        Some(fields) if fields.peek("request_type").is_some() => DocumentKind::Request,
-        Some(fields) if fields.peek("result_type").is_some() => DocumentKind::Result,
+        Some(fields) if fields.peek(request).is_some() => DocumentKind::Request,
+        Some(fields) if fields.peek(result).is_some() => DocumentKind::Result,
         _ => by_name,
     }
 }

@@ -68,6 +68,11 @@ impl Report {
         self.add(Violation::warning(code, message).within(spot));
     }
 
+    /// Whether errors are no longer kept, so that a further one need not be written out.
+    pub(crate) fn is_full(&self) -> bool {
+        self.errors.len() >= ROWS_MAX
+    }
+
     /// Whether any error was added, kept as a row or not.
     pub(crate) fn failed(&self) -> bool {
         self.failed

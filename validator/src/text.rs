@@ -25,15 +25,19 @@ impl Line<'_> {
 
 /// The lines of a document; a carriage return before the line feed is not part of the line.
 pub(crate) fn lines(text: &str) -> Vec<Line<'_>> {
+    each_line(text).collect()
+}
+
+/// The lines of a document, one by one.
+pub(crate) fn each_line(text: &str) -> impl Iterator<Item = Line<'_>> {
     let mut offset = 0;
-    let mut lines = Vec::new();
-    for (index, piece) in text.split_inclusive('\n').enumerate() {
+    text.split_inclusive('\n').enumerate().map(move |(index, piece)| {
         let line = piece.strip_suffix('\n').unwrap_or(piece);
         let line = line.strip_suffix('\r').unwrap_or(line);
-        lines.push(Line { number: index + 1, offset, text: line });
+        let begin = offset;
         offset += piece.len();
-    }
-    lines
+        Line { number: index + 1, offset: begin, text: line }
+    })
 }
 
 /// How a character can mislead a reader.
@@ -109,6 +113,9 @@ fn check_line(line: &Line<'_>, report: &mut Report) {
             continue;
         }
         told.push(kind);
+        if kind != Trick::Invisible && report.is_full() {
+            continue;
+        }
         let spot = Spot::new(line.number, index + 1);
         let shown = escape_line(c.encode_utf8(&mut [0; 4]));
         match kind {

@@ -1,0 +1,227 @@
+//! The reading of YAML into a tree. Anchors, aliases, tags, merges, directives and further
+//! documents are reported and must never take effect, nor may input make this recurse, take more
+//! than linear time, or grow without bound.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde_yaml::granit_parser::{Event, Marker, Options, Parser, ScalarStyle, Span};
+
+use super::{Entry, Node, Value};
+use crate::code::Code;
+use crate::report::{Report, Spot};
+
+const DEPTH_MAX: usize = 16;
+
+/// A collection that is still open while events arrive.
+enum Open {
+    List(Spot, Vec<Node>),
+    Map(Spot, Vec<Entry>, Keys, Option<(String, Spot)>),
+}
+
+/// The keys of a map by their hashes, so that a map of many keys is not searched for each.
+#[derive(Default)]
+struct Keys(BTreeMap<u64, usize>);
+
+impl Keys {
+    /// Whether one of the entries has this key; if none has, the next entry will.
+    fn has(&mut self, key: &str, entries: &[Entry]) -> bool {
+        // Its fixed seed makes the check depend on nothing but the text.
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        let first = *self.0.entry(hasher.finish()).or_insert(entries.len());
+        match entries.get(first) {
+            Some(entry) if entry.key == key => true,
+            // Another key with the same hash, which nobody can make at will.
+            Some(_) => entries.iter().any(|entry| entry.key == key),
+            None => false,
+        }
+    }
+}
+
+/// Where the lines of the document begin in the YAML, if they are not the lines of YAML: to YAML
+/// a carriage return alone ends a line.
+struct Lines(Option<Vec<usize>>);
+
+impl Lines {
+    fn of(yaml: &str) -> Self {
+        let alone = yaml.split_inclusive('\n').any(|line| {
+            line.strip_suffix('\n')
+                .map_or(line, |it| it.strip_suffix('\r').unwrap_or(it))
+                .contains('\r')
+        });
+        let ends = || yaml.match_indices('\n').map(|(at, _)| at + 1).collect();
+        Self(alone.then(ends))
+    }
+
+    /// The place of a mark, in the document if the YAML begins in this line of it.
+    fn spot(&self, mark: &Marker, first_line: usize) -> Spot {
+        match (&self.0, mark.byte_offset()) {
+            (None, _) | (_, None) => Spot::new(mark.line() + first_line - 1, mark.col() + 1),
+            (Some(ends), Some(at)) => {
+                Spot::new(ends.partition_point(|end| *end <= at) + first_line, 0)
+            }
+        }
+    }
+}
+
+/// Parses YAML whose first line is line `first_line` of the document. None when it cannot be read
+/// at all; the reasons are in the report.
+pub(crate) fn parse(
+    yaml: &str,
+    first_line: usize,
+    nodes_max: usize,
+    report: &mut Report,
+) -> Option<Node> {
+    let mut options = Options::default();
+    options.set_emit_comments(false);
+    options.disallow_directives = true;
+    options.emit_unresolved_aliases = true;
+    options.flow_nesting_limit = DEPTH_MAX;
+    options.block_nesting_limit = DEPTH_MAX;
+    let mut tree = Tree {
+        first_line,
+        lines: Lines::of(yaml),
+        nodes_max,
+        open: Vec::new(),
+        root: None,
+        nodes: 0,
+        documents: 0,
+        report,
+    };
+    for item in Parser::new_from_str_with_options(yaml, options) {
+        match item {
+            Ok((event, span)) => {
+                if !tree.take(event, &span) {
+                    return None;
+                }
+            }
+            Err(error) => {
+                let spot = tree.lines.spot(error.marker(), first_line);
+                let message = format!("front matter: not valid YAML: {}", error.info());
+                tree.report.error(Code::FrontmatterSyntax, spot, message);
+                return None;
+            }
+        }
+    }
+    tree.root
+}
+
+struct Tree<'r> {
+    first_line: usize,
+    lines: Lines,
+    nodes_max: usize,
+    open: Vec<Open>,
+    root: Option<Node>,
+    nodes: usize,
+    documents: usize,
+    report: &'r mut Report,
+}
+
+impl Tree<'_> {
+    /// Takes one event; false ends the reading.
+    fn take(&mut self, event: Event<'_>, span: &Span) -> bool {
+        let spot = self.spot(span);
+        self.nodes += 1;
+        if self.nodes > self.nodes_max || self.open.len() > DEPTH_MAX {
+            self.report.error(Code::FrontmatterTooLarge, spot, "front matter: too many values");
+            return false;
+        }
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                self.refuse_marks(anchor, tag.is_some(), spot);
+                let plain = style == ScalarStyle::Plain;
+                self.place(Node { spot, value: Value::Scalar { text: text.into_owned(), plain } });
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                self.refuse_marks(anchor, tag.is_some(), spot);
+                self.open.push(Open::List(spot, Vec::new()));
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                self.refuse_marks(anchor, tag.is_some(), spot);
+                self.open.push(Open::Map(spot, Vec::new(), Keys::default(), None));
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(),
+            Event::Alias(_) | Event::UnresolvedAlias(_) => {
+                self.refuse(spot, "front matter: aliases are not read", "write the value out");
+                let value = Value::Scalar { text: String::new(), plain: true };
+                self.place(Node { spot, value });
+            }
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    self.refuse(spot, "front matter: a second YAML document", "leave one");
+                    return false;
+                }
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn spot(&self, span: &Span) -> Spot {
+        let (start, end) = (&span.start, &span.end);
+        let spot = self.lines.spot(start, self.first_line);
+        let one_line = start.line() == end.line() && spot.column > 0;
+        spot.wide(if one_line { end.col().saturating_sub(start.col()) } else { 0 })
+    }
+
+    fn refuse(&mut self, spot: Spot, message: &str, hint: &str) {
+        self.report.error_hint(Code::FrontmatterSyntax, spot, message, hint);
+    }
+
+    fn refuse_marks(&mut self, anchor: usize, tag: bool, spot: Spot) {
+        if anchor != 0 {
+            self.refuse(spot, "front matter: anchors are not read", "quote a value with `&`");
+        }
+        if tag {
+            self.refuse(spot, "front matter: tags are not read", "quote a value with `!`");
+        }
+    }
+
+    fn close(&mut self) {
+        match self.open.pop() {
+            Some(Open::List(spot, items)) => self.place(Node { spot, value: Value::List(items) }),
+            Some(Open::Map(spot, entries, ..)) => {
+                self.place(Node { spot, value: Value::Map(entries) });
+            }
+            None => {}
+        }
+    }
+
+    fn place(&mut self, node: Node) {
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::List(_, items)) => items.push(node),
+            Some(Open::Map(_, entries, keys, pending)) => match pending.take() {
+                Some((key, spot)) => entries.push(Entry { key, spot, node }),
+                None => {
+                    let spot = node.spot;
+                    let (key, wrong) = key_of(node, entries, keys);
+                    *pending = Some((key, spot));
+                    if let Some((code, message)) = wrong {
+                        self.report.error(code, spot, message);
+                    }
+                }
+            },
+        }
+    }
+}
+
+/// The key that a node stands for, and what is wrong with it.
+fn key_of(node: Node, entries: &[Entry], keys: &mut Keys) -> (String, Option<(Code, String)>) {
+    let Value::Scalar { text, plain } = node.value else {
+        let message = "front matter: a key must be a word".to_owned();
+        return (String::new(), Some((Code::FrontmatterSyntax, message)));
+    };
+    let wrong = if plain && text == "<<" {
+        let message = "front matter: merges are not read".to_owned();
+        Some((Code::FrontmatterSyntax, message))
+    } else if keys.has(&text, entries) {
+        let message = format!("{}: the key appears twice", crate::text::quote(&text));
+        Some((Code::FrontmatterDuplicateKey, message))
+    } else {
+        None
+    };
+    (text, wrong)
+}
