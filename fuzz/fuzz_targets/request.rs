@@ -1,0 +1,8 @@
+//! Asks about any bytes as a request. It must never panic, and the
+//! answer must keep its promises (`answers`).
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| fuzz::answers::of_request(bytes));

@@ -1,0 +1,149 @@
+//! Arbitrary bytes, and valid documents with arbitrary harm done to them: there is always an
+//! answer, and it keeps its promises. What the fuzzer once found stays here by name.
+
+#[path = "support/answers.rs"]
+mod answers;
+mod support;
+
+use answers::{of_command, of_lines, of_request, of_result};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
+
+const RESULT: &str = include_str!("../benches/check/result.md");
+
+/// What stands in the documents or breaks something: mutation alone would never write it.
+const PIECES: [&str; 40] = [
+    "\n",
+    "\r",
+    "\r\n",
+    "\t",
+    "\0",
+    "\u{feff}",
+    "\u{202e}",
+    "\u{200b}",
+    "\u{e9}",
+    "\u{1f600}",
+    "---\n",
+    "\n---\n",
+    "## Command\n",
+    "\n## Risk Assessment\n",
+    "## ",
+    "```\n",
+    "<!--",
+    "-->",
+    "> ",
+    "- ",
+    "'",
+    "\"",
+    "\\",
+    "`",
+    "$(",
+    "{a,b}",
+    "|",
+    ": ",
+    "? ",
+    "&a ",
+    "*a",
+    "!t ",
+    "[",
+    "{",
+    "}",
+    "/in/other.csv ",
+    "/etc/passwd ",
+    "password=hunter2hunter2 ",
+    "pip install x ",
+    "~",
+];
+
+fn ask(bytes: &[u8]) {
+    of_request(bytes);
+    of_result(bytes);
+    let text = String::from_utf8_lossy(bytes);
+    of_command(&text);
+    of_lines(&text);
+}
+
+#[derive(Clone, Debug)]
+enum Harm {
+    Put(prop::sample::Index, &'static str),
+    Byte(prop::sample::Index, u8),
+    Cut(prop::sample::Index, usize),
+    Again(prop::sample::Index, usize),
+}
+
+fn harm() -> impl Strategy<Value = Harm> {
+    let at = any::<prop::sample::Index>;
+    prop_oneof![
+        4 => (at(), prop::sample::select(&PIECES[..])).prop_map(|(at, piece)| Harm::Put(at, piece)),
+        1 => (at(), any::<u8>()).prop_map(|(at, byte)| Harm::Byte(at, byte)),
+        1 => (at(), 1usize..80).prop_map(|(at, length)| Harm::Cut(at, length)),
+        1 => (at(), 1usize..80).prop_map(|(at, length)| Harm::Again(at, length)),
+    ]
+}
+
+fn harmed(document: &str, harms: &[Harm]) -> Vec<u8> {
+    let mut bytes = document.as_bytes().to_vec();
+    for harm in harms {
+        let (Harm::Put(at, _) | Harm::Byte(at, _) | Harm::Cut(at, _) | Harm::Again(at, _)) = harm;
+        let at = at.index(bytes.len() + 1);
+        let part = |length: usize| at..bytes.len().min(at + length);
+        match *harm {
+            Harm::Put(_, piece) => drop(bytes.splice(at..at, piece.bytes())),
+            Harm::Byte(_, byte) => drop(bytes.splice(part(1), [byte])),
+            Harm::Cut(_, length) => drop(bytes.drain(part(length))),
+            Harm::Again(_, length) => bytes.extend_from_within(part(length)),
+        }
+    }
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 400,
+        // A finding is written here by hand, as a test with a name.
+        failure_persistence: Some(Box::new(FileFailurePersistence::Off)),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn bytes(bytes in vec(any::<u8>(), 0..4096)) {
+        ask(&bytes);
+    }
+
+    #[test]
+    fn pieces(pieces in vec(prop::sample::select(&PIECES[..]), 0..200)) {
+        ask(pieces.concat().as_bytes());
+    }
+
+    #[test]
+    fn harmed_requests(harms in vec(harm(), 1..6)) {
+        ask(&harmed(&support::valid(), &harms));
+    }
+
+    #[test]
+    fn harmed_results(harms in vec(harm(), 1..6)) {
+        ask(&harmed(RESULT, &harms));
+    }
+
+    #[test]
+    fn harmed_commands(harms in vec(harm(), 1..6)) {
+        let line = harmed("python -c 'print(1)' --in \"/in/a b.csv\" --out=/out/x", &harms);
+        of_command(&String::from_utf8_lossy(&line));
+    }
+}
+
+#[test]
+fn a_carriage_return_inside_the_front_matter_moves_no_line() {
+    ask(support::with("purpose: ", "\r\rpurpose: \r'").as_bytes());
+    ask(support::with("inputs:\n", "inputs:\n\r\r\r\r  unknown: [\n").as_bytes());
+}
+
+#[test]
+fn every_key_of_a_large_map_is_compared() {
+    let keys: String = (0..4500).map(|n| format!("x-{n}: 1\n")).collect();
+    let text = support::with("inputs:\n", &format!("{keys}x-4321: 2\nx-0: 3\ninputs:\n"));
+    assert_eq!(support::errors(&text).join(" "), "frontmatter.duplicate-key");
+    let rows = support::checked(&text).violations;
+    assert_eq!(rows.iter().filter(|row| row.message.contains("appears twice")).count(), 2);
+}

@@ -1,0 +1,129 @@
+//! What must hold of every answer of the validator, whatever it was asked about. The test over
+//! arbitrary bytes and the fuzz targets share this file; it must never know an exception, and
+//! never reach into the crate past its public names.
+#![allow(dead_code, reason = "each program uses a part")]
+#![allow(unreachable_pub, reason = "a test uses it itself, the fuzz targets from outside")]
+
+use validator::{
+    Checked, DocumentKind, Draft, Expect, OwnerUid, Place, REQUEST_BYTES_MAX, Severity, UtcTime,
+    Violation, check_result, command_words, escape_line, lint, withheld,
+};
+
+const ROWS_MAX: usize = 1000;
+const MESSAGE_CHARS_MAX: usize = 4096;
+const REQUEST_NAME: &str = "TR-20260209-160501Z-python-stats.md";
+const RESULT_NAME: &str = "TS-20260209-161030Z-TR-20260209-160501Z-python-stats.md";
+
+fn now() -> UtcTime {
+    UtcTime::from_unix(1_770_660_000)
+}
+
+fn fails(rows: &[Violation]) -> bool {
+    rows.iter().any(|row| row.severity == Severity::Error)
+}
+
+/// Asks about the bytes as a request, in the spool and elsewhere.
+pub fn of_request(bytes: &[u8]) {
+    let spooled = check(bytes, Place::Spool);
+    let Some(Checked { violations, verdict }) = spooled else { return };
+    rows_fit(&violations, bytes);
+    assert_eq!(verdict.is_err(), fails(&violations), "the verdict is not what the rows say");
+    match verdict {
+        Ok(request) => {
+            assert!(!request.argv().is_empty(), "accepted without a command");
+            assert_eq!(request.bytes(), bytes, "the bytes changed on the way");
+            let alone = command_words(request.command_line());
+            assert_eq!(alone.as_deref(), Ok(request.argv()), "the line alone reads otherwise");
+        }
+        Err(refused) => assert_eq!(refused.bytes(), bytes, "the bytes changed on the way"),
+    }
+    of_lint(bytes, REQUEST_NAME);
+}
+
+/// The answer of [`Draft::check`], or none for a text that is too large to be a draft.
+fn check(bytes: &[u8], place: Place) -> Option<Checked> {
+    let draft = Draft::new(bytes.to_vec(), REQUEST_NAME, OwnerUid::new(1000));
+    assert_eq!(draft.is_err(), bytes.len() > REQUEST_BYTES_MAX);
+    Some(draft.ok()?.check(place, now()))
+}
+
+/// Lint says what the check says, the same twice, and no more of a draft that nobody approved.
+fn of_lint(bytes: &[u8], name: &str) {
+    let (kind, rows) = lint(bytes, name, Expect::Approved, now());
+    rows_fit(&rows, bytes);
+    if kind == DocumentKind::Result {
+        assert_eq!(rows, check_result(bytes, name), "lint and check differ");
+        return;
+    }
+    if name != REQUEST_NAME {
+        assert_eq!((kind, rows), lint(bytes, name, Expect::Approved, now()));
+        return;
+    }
+    let checked = check(bytes, Place::Elsewhere);
+    assert_eq!(checked.map(|it| it.violations).as_ref(), Some(&rows), "lint and check differ");
+    let (_, drafted) = lint(bytes, name, Expect::DraftOnly, now());
+    rows_fit(&drafted, bytes);
+    assert!(fails(&rows) || !fails(&drafted), "a draft is asked for more than a request");
+}
+
+/// Asks about the bytes as a result, and as a file without a telling name.
+pub fn of_result(bytes: &[u8]) {
+    let rows = check_result(bytes, RESULT_NAME);
+    rows_fit(&rows, bytes);
+    assert_eq!(rows, check_result(bytes, RESULT_NAME));
+    of_lint(bytes, RESULT_NAME);
+    of_lint(bytes, "notes.md");
+}
+
+/// Asks about a text as a command line. Accepted words, each in single quotes, are those words.
+pub fn of_command(text: &str) {
+    match command_words(text) {
+        Ok(words) => {
+            assert!(!words.is_empty(), "accepted without a word");
+            let quoted: Vec<String> =
+                words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
+            assert_eq!(command_words(&quoted.join(" ")), Ok(words), "{quoted:?}");
+        }
+        Err(rows) => {
+            assert!(fails(&rows), "refused without an error");
+            rows_fit(&rows, text.as_bytes());
+        }
+    }
+}
+
+/// Asks about every line as one of a tool's output.
+pub fn of_lines(text: &str) {
+    for line in text.lines() {
+        let shown = escape_line(line);
+        let plain = |c: char| c == '\t' || !c.is_control();
+        assert!(shown.chars().all(plain), "{shown:?}");
+        assert_eq!(escape_line(&shown), shown, "what is shown needs no more escaping");
+        if let Some(code) = withheld(line) {
+            let code = code.as_str();
+            assert!(["secret.", "result."].iter().any(|it| code.starts_with(it)), "{code}");
+        }
+    }
+}
+
+/// Every row is in order, of bounded size, printable, and at a place that the text has.
+fn rows_fit(rows: &[Violation], bytes: &[u8]) {
+    assert!(rows.len() <= ROWS_MAX, "{} rows", rows.len());
+    assert!(rows.is_sorted_by_key(|row| (row.line, row.column)), "not by place: {rows:#?}");
+    let text = String::from_utf8_lossy(bytes);
+    let widths: Vec<usize> = text.split('\n').map(|line| line.chars().count()).collect();
+    for row in rows {
+        let said = row.message.chars().chain(row.hint.iter().flat_map(|hint| hint.chars()));
+        assert!(said.clone().count() <= MESSAGE_CHARS_MAX, "{row:?}");
+        assert!(!row.message.is_empty() && !said.clone().any(char::is_control), "{row:?}");
+        let width = match row.line.checked_sub(1) {
+            Some(index) => widths.get(index).copied(),
+            None => Some(0),
+        };
+        let Some(width) = width else { panic!("no such line: {row:?}") };
+        // A place right behind the last character is one: something is missing there.
+        assert!(row.column <= width + 1, "no such column in {width}: {row:?}");
+        assert!(row.line > 0 || row.column == 0, "a column of no line: {row:?}");
+        assert!(row.width == 0 || row.column > 0, "a width of no column: {row:?}");
+        assert!(row.width == 0 || row.column + row.width <= width + 1, "in {width}: {row:?}");
+    }
+}
