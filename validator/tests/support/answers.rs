@@ -6,7 +6,7 @@
 
 use validator::{
     Checked, DocumentKind, Draft, Expect, OwnerUid, Place, REQUEST_BYTES_MAX, Severity, UtcTime,
-    Violation, check_result, command_words, escape_line, lint, withheld,
+    Violation, Work, check_result, command_words, escape_line, lint, withheld,
 };
 
 const ROWS_MAX: usize = 1000;
@@ -30,14 +30,23 @@ pub fn of_request(bytes: &[u8]) {
     assert_eq!(verdict.is_err(), fails(&violations), "the verdict is not what the rows say");
     match verdict {
         Ok(request) => {
-            assert!(!request.argv().is_empty(), "accepted without a command");
             assert_eq!(request.bytes(), bytes, "the bytes changed on the way");
-            let alone = command_words(request.command_line());
-            assert_eq!(alone.as_deref(), Ok(request.argv()), "the line alone reads otherwise");
+            of_work(request.work());
         }
         Err(refused) => assert_eq!(refused.bytes(), bytes, "the bytes changed on the way"),
     }
     of_lint(bytes, REQUEST_NAME);
+}
+
+fn of_work(work: &Work) {
+    match work {
+        Work::Command { argv, line } => {
+            assert!(!argv.is_empty(), "accepted without a command");
+            let alone = command_words(line);
+            assert_eq!(alone.as_deref(), Ok(&argv[..]), "the line alone reads otherwise");
+        }
+        Work::Code(code) => assert!(!code.text().trim().is_empty(), "accepted without code"),
+    }
 }
 
 /// The answer of [`Draft::check`], or none for a text that is too large to be a draft.
