@@ -33,7 +33,7 @@ const SECTIONS: [&str; 4] = [COMMAND, INPUT_FILES, OUTPUTS, RISK];
 const MONTY_SECTIONS: [&str; 4] = [monty::CODE, monty::INPUTS, OUTPUTS, RISK];
 const MONTY_SECTIONS_LEAST: [&str; 3] = [monty::CODE, OUTPUTS, RISK];
 
-const KEYS: [&str; 18] = [
+pub(crate) const KEYS: [&str; 18] = [
     "request_type",
     "schema_version",
     "request_id",

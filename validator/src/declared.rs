@@ -7,8 +7,8 @@ use crate::fields::{Fields, Placed};
 use crate::report::{Report, Spot};
 use crate::text::quote;
 
-const COMPONENTS_MAX: usize = 8;
-const COMPONENT_BYTES_MAX: usize = 255;
+pub(crate) const COMPONENTS_MAX: usize = 8;
+pub(crate) const COMPONENT_BYTES_MAX: usize = 255;
 
 /// An input file: its path below /in, and what its bytes must be.
 #[derive(Clone, PartialEq, Eq, Debug)]

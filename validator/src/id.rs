@@ -8,7 +8,7 @@ use crate::digest::Sha256;
 use crate::time::UtcTime;
 
 const STAMP_LEN: usize = "YYYYMMDD-HHMMSSZ".len();
-const SLUG_MAX: usize = 64;
+pub(crate) const SLUG_MAX: usize = 64;
 
 /// The name of a request, `TR-YYYYMMDD-HHMMSSZ-<slug>` (seed 002, "File Naming").
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -12,6 +12,7 @@ mod agreement;
 mod assemble;
 mod code;
 mod command;
+mod compose;
 mod confusable;
 mod declared;
 mod digest;
@@ -21,6 +22,7 @@ mod extension;
 mod fields;
 mod id;
 mod intent;
+mod json_schema;
 mod limits;
 mod lint;
 mod minimal;
@@ -43,11 +45,16 @@ mod violation;
 
 pub use code::Code;
 pub use command::command_words;
+pub use compose::{
+    ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, Composition, NotOneLine, OneLine,
+    Unprintable, quote_words,
+};
 pub use declared::{ExpectedOutput, Input};
 pub use digest::{NotASha256, Sha256, Sha256Stream};
 pub use draft::{Checked, Draft, OwnerUid, Place, Refused, TooLarge};
 pub use extension::Agent;
 pub use id::{NotAnId, RequestId, ResultId};
+pub use json_schema::front_matter_schema;
 pub use limits::{Ceilings, CpuCores, at_ceiling};
 pub use lint::{DocumentKind, Expect, lint};
 pub use monty::PureCode;

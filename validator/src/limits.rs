@@ -12,10 +12,10 @@ use crate::text::{self, quote};
 use crate::violation::Violation;
 
 /// One PiB in MiB: beyond any host, far below overflow in bytes.
-const MEMORY_MIB_MAX: u64 = 1 << 30;
+pub(crate) const MEMORY_MIB_MAX: u64 = 1 << 30;
 /// One year.
-const TIME_SEC_MAX: u64 = 366 * 24 * 3600;
-const CORES_MAX: u32 = 65_536;
+pub(crate) const TIME_SEC_MAX: u64 = 366 * 24 * 3600;
+pub(crate) const CORES_MAX: u32 = 65_536;
 
 /// A number of processor cores in thousandths.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

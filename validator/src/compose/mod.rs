@@ -1,0 +1,113 @@
+//! What somebody wants to ask for, and the text of a request that says it. A composition is no
+//! proof of anything: [`crate::Draft::check`] is the only judge of the text. Printing must never
+//! let one field's words become another field, another section or another command.
+
+mod line;
+mod print;
+mod quote;
+mod reprint;
+
+pub use line::{NotOneLine, OneLine};
+pub use quote::quote_words;
+pub use reprint::Unprintable;
+
+use crate::digest::Sha256;
+use crate::id::RequestId;
+use crate::request::{Backend, Language, RequestedBy};
+use crate::risk::{RiskLevel, Sensitivity};
+use crate::time::UtcTime;
+
+/// Everything that the text of a request says, for [`Composition::to_text`]. The values are as they
+/// were given: whether a name, a host or a limit is allowed is told by the check of the text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Composition {
+    /// `request_id`, and the title.
+    pub id: RequestId,
+    /// `created_utc`.
+    pub created: UtcTime,
+    /// `requested_by`.
+    pub requested_by: RequestedBy,
+    /// `approved_by` and `approved_utc`; both stand there empty while nobody has approved.
+    pub approval: Option<(OneLine, UtcTime)>,
+    /// `purpose`.
+    pub purpose: OneLine,
+    /// `language`.
+    pub language: Language,
+    /// `backend`; the key is left out where there is none.
+    pub backend: Option<Backend>,
+    /// `network_allowlist`, as `host` or `host:port`; None is `network: none`.
+    pub hosts: Option<Vec<OneLine>>,
+    /// `cpu_limit`, a decimal number of cores.
+    pub cpu: OneLine,
+    /// `memory_limit_mb`, in MiB.
+    pub memory_limit_mb: u64,
+    /// `time_limit_sec`, in seconds.
+    pub time_limit_sec: u64,
+    /// `inputs`.
+    pub inputs: Vec<ComposedInput>,
+    /// `outputs_expected`.
+    pub outputs_expected: Vec<ComposedOutput>,
+    /// `constraints`.
+    pub constraints: Vec<OneLine>,
+    /// The line under `## Command`; [`quote_words`] makes it of words.
+    pub command: OneLine,
+    /// The section `## Risk Assessment`.
+    pub risk: ComposedRisk,
+    /// `x-requester`.
+    pub requester: Option<OneLine>,
+    /// `x-agent`.
+    pub agent: Option<ComposedAgent>,
+    /// `x-audience`.
+    pub audience: Option<OneLine>,
+}
+
+/// An item of `inputs`, and its line under `## Input Files`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ComposedInput {
+    /// The path below /in.
+    pub name: OneLine,
+    /// The digest of the file.
+    pub sha256: Sha256,
+}
+
+/// An item of `outputs_expected`, and its line under `## Output Expectations`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ComposedOutput {
+    /// The path below /out.
+    pub path: OneLine,
+    /// What the file is for: any text, for it stands in quotes and nowhere else.
+    pub description: String,
+}
+
+/// The lines of the risk assessment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ComposedRisk {
+    /// `Risk level:`
+    pub level: RiskLevel,
+    /// `Justification:`
+    pub justification: OneLine,
+    /// `Data sensitivity:`
+    pub sensitivity: Sensitivity,
+    /// `Network rationale:`
+    pub network_rationale: OneLine,
+}
+
+/// `x-agent`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ComposedAgent {
+    /// The agent's name.
+    pub name: OneLine,
+    /// The workflow execution that it works in.
+    pub subject: OneLine,
+    /// The access-control scope.
+    pub accesscontrol: Option<OneLine>,
+}
+
+impl Composition {
+    /// The whole file. It is one that [`crate::Draft::check`] reads back as this composition, or
+    /// refuses: what is wrong with the values is said there, with its place.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        print::text(self)
+    }
+}

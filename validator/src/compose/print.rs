@@ -1,0 +1,119 @@
+//! The text of a composition: front matter in the order of the schema, then the four sections.
+//! Words of the composition stand only where no Markdown reader and no rule of the schema can take
+//! them for structure.
+
+use super::quote::yaml;
+use super::{Composition, OneLine};
+
+pub(super) fn text(of: &Composition) -> String {
+    let mut text = front_matter(of);
+    text.push_str(&format!("\n# {}\n\n## Command\n\n{}\n\n", of.id, of.command));
+    let inputs = of.inputs.iter().map(|it| format!("- /in/{} sha256: {}\n", it.name, it.sha256));
+    push_files(&mut text, "## Input Files", inputs);
+    // Descriptions are left to the front matter: here a path in one would count as an output.
+    let outputs = of.outputs_expected.iter().map(|it| format!("- /out/{}\n", relative(&it.path)));
+    push_files(&mut text, "## Output Expectations", outputs);
+    text.push_str(&format!("## Risk Assessment\n\n- Risk level: {}\n", of.risk.level.as_str()));
+    push_answer(&mut text, "Justification", &of.risk.justification);
+    text.push_str(&format!("- Data sensitivity: {}\n", of.risk.sensitivity.as_str()));
+    push_answer(&mut text, "Network rationale", &of.risk.network_rationale);
+    text
+}
+
+fn front_matter(of: &Composition) -> String {
+    let mut front = Front::default();
+    front.plain("request_type", "tool_request");
+    front.plain("schema_version", "1");
+    front.quoted("request_id", of.id.as_str());
+    front.quoted("created_utc", &of.created.to_string());
+    front.quoted("requested_by", of.requested_by.as_str());
+    let approval = of.approval.as_ref();
+    front.quoted("approved_by", approval.map_or("", |(name, _)| name.as_str()));
+    front.quoted("approved_utc", &approval.map_or(String::new(), |(_, at)| at.to_string()));
+    front.quoted("purpose", of.purpose.as_str());
+    front.quoted("language", of.language.as_str());
+    front.quoted("network", if of.hosts.is_some() { "allowlist" } else { "none" });
+    front.list("network_allowlist", of.hosts.iter().flatten().map(|host| yaml(host.as_str())));
+    front.quoted("cpu_limit", of.cpu.as_str());
+    front.plain("memory_limit_mb", &of.memory_limit_mb.to_string());
+    front.plain("time_limit_sec", &of.time_limit_sec.to_string());
+    front.list(
+        "inputs",
+        of.inputs
+            .iter()
+            .map(|it| format!("name: {}\n    sha256: \"{}\"", yaml(it.name.as_str()), it.sha256)),
+    );
+    front.list(
+        "outputs_expected",
+        of.outputs_expected.iter().map(|it| {
+            format!("path: {}\n    description: {}", yaml(it.path.as_str()), yaml(&it.description))
+        }),
+    );
+    front.list("constraints", of.constraints.iter().map(|it| yaml(it.as_str())));
+    if let Some(backend) = of.backend {
+        front.quoted("backend", backend.as_str());
+    }
+    front.optional("x-requester", of.requester.as_ref());
+    if let Some(agent) = &of.agent {
+        front.0.push_str("x-agent:\n");
+        front.quoted("  name", agent.name.as_str());
+        front.quoted("  subject", agent.subject.as_str());
+        front.optional("  accesscontrol", agent.accesscontrol.as_ref());
+    }
+    front.optional("x-audience", of.audience.as_ref());
+    format!("---\n{}---\n", front.0)
+}
+
+/// The lines between the two `---`.
+#[derive(Default)]
+struct Front(String);
+
+impl Front {
+    fn plain(&mut self, key: &str, value: &str) {
+        self.0.push_str(&format!("{key}: {value}\n"));
+    }
+
+    fn quoted(&mut self, key: &str, value: &str) {
+        self.plain(key, &yaml(value));
+    }
+
+    fn optional(&mut self, key: &str, value: Option<&OneLine>) {
+        if let Some(value) = value {
+            self.quoted(key, value.as_str());
+        }
+    }
+
+    fn list(&mut self, key: &str, items: impl Iterator<Item = String>) {
+        let items: String = items.map(|item| format!("\n  - {item}")).collect();
+        let items = if items.is_empty() { " []" } else { &items };
+        self.0.push_str(&format!("{key}:{items}\n"));
+    }
+}
+
+fn push_files(text: &mut String, heading: &str, lines: impl Iterator<Item = String>) {
+    let lines: String = lines.collect();
+    let lines = if lines.is_empty() { "None.\n" } else { &lines };
+    text.push_str(&format!("{heading}\n\n{lines}\n"));
+}
+
+fn relative(path: &OneLine) -> &str {
+    path.as_str().strip_prefix("/out/").unwrap_or(path.as_str())
+}
+
+/// A line of the risk assessment. A text whose ends a reader would strip as marks follows on a line
+/// of its own, so far to the right that Markdown can see nothing in it but the same sentence.
+fn push_answer(text: &mut String, key: &str, answer: &OneLine) {
+    let answer = answer.as_str();
+    let space = match answer {
+        "" => "",
+        _ if keeps_its_ends(answer) => " ",
+        _ => "\n      ",
+    };
+    text.push_str(&format!("- {key}:{space}{answer}\n"));
+}
+
+/// Whether the text neither begins nor ends with what the reader of a key line strips.
+fn keeps_its_ends(answer: &str) -> bool {
+    let stripped = |c: char| c.is_whitespace() || "*_`".contains(c);
+    !answer.starts_with(stripped) && !answer.ends_with(stripped)
+}

@@ -1,0 +1,80 @@
+//! Quoting: words as a command line, and text as a YAML scalar. What comes out must be read back as
+//! exactly what went in, by our own readers and by bash.
+
+use super::line::{NotOneLine, OneLine};
+use crate::text::has_trick;
+
+/// Words that bash would take for its own grammar where a command name stands. (`{`, `!`, `[[` and
+/// their like are quoted for their characters.)
+const RESERVED: [&str; 17] = [
+    "if", "then", "elif", "else", "fi", "for", "in", "while", "until", "do", "done", "case",
+    "esac", "select", "function", "time", "coproc",
+];
+
+/// One command line that our tokenizer and bash split into exactly these words. Words of plain
+/// characters stand as they are, every other in single quotes.
+///
+/// # Errors
+/// A word holds a line end or a control character, which no command line can.
+pub fn quote_words<S: AsRef<str>>(words: &[S]) -> Result<OneLine, NotOneLine> {
+    let mut line = String::new();
+    for (index, word) in words.iter().enumerate() {
+        let word = word.as_ref();
+        if index > 0 {
+            line.push(' ');
+        }
+        if is_plain(word) && (index > 0 || is_plain_name(word)) {
+            line.push_str(word);
+        } else {
+            line.push('\'');
+            line.push_str(&word.replace('\'', r"'\''"));
+            line.push('\'');
+        }
+    }
+    line.parse()
+}
+
+fn is_plain(word: &str) -> bool {
+    !word.is_empty()
+        && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_@%+=:,./-".contains(&b))
+}
+
+/// Whether a plain word is no assignment, no Markdown mark and no word of the shell at the start of
+/// the line.
+fn is_plain_name(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphabetic() || "_./".contains(c))
+        && !word.contains('=')
+        && !RESERVED.contains(&word)
+}
+
+/// The text as a double-quoted YAML scalar on one line: what could end it, hide in it or not be
+/// printed is escaped.
+pub(super) fn yaml(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            _ if is_printable(c) => quoted.push(c),
+            _ => quoted.push_str(&escape(u32::from(c))),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+fn is_printable(c: char) -> bool {
+    // YAML knows no U+FFFE and U+FFFF, and none of the planes' last two is a character.
+    !has_trick(c.encode_utf8(&mut [0; 4])) && u32::from(c) & 0xfffe != 0xfffe
+}
+
+fn escape(code: u32) -> String {
+    match code {
+        0..=0xff => format!("\\x{code:02X}"),
+        0x100..=0xffff => format!("\\u{code:04X}"),
+        _ => format!("\\U{code:08X}"),
+    }
+}

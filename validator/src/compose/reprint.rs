@@ -1,0 +1,125 @@
+//! A request as a composition, and its text anew. The new text must never read as another request:
+//! it is checked like any other, and what does not come back the same is not given out.
+
+use std::fmt;
+
+use super::{
+    ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, Composition, NotOneLine, OneLine,
+};
+use crate::draft::{Draft, Place};
+use crate::network::Network;
+use crate::request::Request;
+
+/// The canonical text would not read as the same request. Such a request is still good: it lies on
+/// its size (the canonical form is longer than a dense one) or on text that counts as a secret or
+/// an instruction only when it is written on one line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unprintable;
+
+impl fmt::Display for Unprintable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("its canonical text would not read as the same request")
+    }
+}
+
+impl std::error::Error for Unprintable {}
+
+impl Composition {
+    /// What a request says.
+    ///
+    /// # Errors
+    /// A text that was written on several lines where a composition has one.
+    pub fn of(request: &Request) -> Result<Self, NotOneLine> {
+        Ok(Self {
+            id: request.id().clone(),
+            created: request.created(),
+            requested_by: request.requested_by(),
+            approval: Some((request.approved_by().parse()?, request.approved())),
+            purpose: request.purpose().parse()?,
+            language: request.language(),
+            backend: request.backend(),
+            hosts: hosts(request)?,
+            cpu: request.cpu().to_string().parse()?,
+            memory_limit_mb: request.memory_limit_mb(),
+            time_limit_sec: request.time_limit_sec(),
+            inputs: inputs(request)?,
+            outputs_expected: outputs(request)?,
+            constraints: constraints(request)?,
+            command: command(request)?,
+            risk: risk(request)?,
+            requester: request.requester().map(str::parse).transpose()?,
+            agent: agent(request)?,
+            audience: request.audience().map(str::parse).transpose()?,
+        })
+    }
+}
+
+fn hosts(request: &Request) -> Result<Option<Vec<OneLine>>, NotOneLine> {
+    match request.network() {
+        Network::None => Ok(None),
+        Network::Allowlist(hosts) => {
+            hosts.iter().map(|host| host.to_string().parse()).collect::<Result<_, _>>().map(Some)
+        }
+    }
+}
+
+fn constraints(request: &Request) -> Result<Vec<OneLine>, NotOneLine> {
+    request.constraints().iter().map(|it| it.text().parse()).collect()
+}
+
+fn inputs(request: &Request) -> Result<Vec<ComposedInput>, NotOneLine> {
+    let input =
+        |it: &crate::Input| Ok(ComposedInput { name: it.name().parse()?, sha256: *it.sha256() });
+    request.inputs().iter().map(input).collect()
+}
+
+fn outputs(request: &Request) -> Result<Vec<ComposedOutput>, NotOneLine> {
+    let output = |it: &crate::ExpectedOutput| {
+        let description = it.description().to_owned();
+        Ok(ComposedOutput { path: it.path().parse()?, description })
+    };
+    request.outputs_expected().iter().map(output).collect()
+}
+
+fn command(request: &Request) -> Result<OneLine, NotOneLine> {
+    request.command_line().parse()
+}
+
+fn risk(request: &Request) -> Result<ComposedRisk, NotOneLine> {
+    let risk = request.risk();
+    Ok(ComposedRisk {
+        level: risk.level(),
+        justification: risk.justification().parse()?,
+        sensitivity: risk.sensitivity(),
+        network_rationale: risk.network_rationale().parse()?,
+    })
+}
+
+fn agent(request: &Request) -> Result<Option<ComposedAgent>, NotOneLine> {
+    let Some(agent) = request.agent() else { return Ok(None) };
+    Ok(Some(ComposedAgent {
+        name: agent.name().parse()?,
+        subject: agent.subject().parse()?,
+        accesscontrol: agent.accesscontrol().map(str::parse).transpose()?,
+    }))
+}
+
+impl Request {
+    /// The canonical text: without comments, prose, foreign extension keys and the author's
+    /// spacing. Checked again it is the same request in every accessor but those of the bytes.
+    ///
+    /// # Errors
+    /// [`Unprintable`], and then no text.
+    pub fn to_text(&self) -> Result<String, Unprintable> {
+        let composition = Composition::of(self).map_err(|_| Unprintable)?;
+        let text = composition.to_text();
+        let draft = Draft::new(text.clone().into_bytes(), self.file_name(), self.owner());
+        // It was approved then, whatever time it is now.
+        let checked = draft.map_err(|_| Unprintable)?.check(Place::Elsewhere, self.approved());
+        let again = checked.verdict.map_err(|_| Unprintable)?;
+        let same = Composition::of(&again) == Ok(composition)
+            && again.argv() == self.argv()
+            && again.intent_sha256() == self.intent_sha256();
+        if same { Ok(text) } else { Err(Unprintable) }
+    }
+}

@@ -1,0 +1,235 @@
+//! The front matter of a request as a JSON Schema, for editors. It is made of the same lists as the
+//! check and must never be taken for it: it knows one value at a time, no dates and no section.
+
+use serde_json::{Map, Value, json};
+
+use crate::assemble::KEYS;
+use crate::declared::{COMPONENT_BYTES_MAX, COMPONENTS_MAX};
+use crate::id::SLUG_MAX;
+use crate::limits::{CORES_MAX, MEMORY_MIB_MAX, TIME_SEC_MAX};
+use crate::request::{Backend, Constraint, Language, RequestedBy};
+use crate::text::has_trick;
+
+/// Keys of the schema that a request may leave out.
+const OPTIONAL: [&str; 3] = ["network", "network_allowlist", "backend"];
+
+const DATE: &str = "(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])";
+const TIME: &str = "([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]";
+const STAMP: &str = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])\
+                     T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$";
+
+/// The front matter of an approved request as JSON Schema (draft 2020-12), YAML read as JSON.
+/// Everything that [`crate::Draft::check`] accepts is valid by it, but for a digest of 64 decimal
+/// digits without quotes, which JSON takes for a number. What it cannot know is left to the check:
+/// whether a date is real, what two values say of each other, what a sentence says.
+#[must_use]
+pub fn front_matter_schema() -> Value {
+    let sentence = json!({ "$ref": "#/$defs/sentence" });
+    let mut properties = Map::new();
+    for key in KEYS {
+        properties.insert(key.to_owned(), described(value_of(key, &sentence), meaning(key)));
+    }
+    properties.extend(extensions(&sentence));
+    let required: Vec<&str> = KEYS.into_iter().filter(|key| !OPTIONAL.contains(key)).collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:threegate:tool-request:1",
+        "title": "Tool request, front matter",
+        "description": "The YAML between the two `---` lines of a tool request. An editor with \
+            yaml-language-server uses it after a first line `# yaml-language-server: \
+            $schema=<this file>`. `toolexec lint` is what decides.",
+        "type": "object",
+        "required": required,
+        "properties": properties,
+        "patternProperties": { "^x-.": {} },
+        "additionalProperties": false,
+        "$defs": { "sentence": sentence_form() },
+        "if": {
+            "required": ["network"],
+            "properties": { "network": { "const": "allowlist" } },
+        },
+        "then": { "required": ["network_allowlist"] },
+        "else": { "properties": { "network_allowlist": { "maxItems": 0 } } },
+    })
+}
+
+fn value_of(key: &str, sentence: &Value) -> Value {
+    match key {
+        "request_type" => json!({ "const": "tool_request" }),
+        "schema_version" => json!({ "enum": [1, "1"] }),
+        "request_id" => {
+            let slug = format!("[A-Za-z0-9._-]{{1,{SLUG_MAX}}}");
+            text(&format!("^TR-[0-9]{{4}}{DATE}-{TIME}Z-{slug}$"))
+        }
+        "created_utc" | "approved_utc" => text(STAMP),
+        "requested_by" => {
+            one_of(&[RequestedBy::Human, RequestedBy::CoreDraft].map(RequestedBy::as_str))
+        }
+        "language" => one_of(&Language::ALL.map(Language::as_str)),
+        "network" => json!({ "enum": ["none", "allowlist"], "default": "none" }),
+        "network_allowlist" => list(text(&host())),
+        "cpu_limit" => json!({ "anyOf": [
+            {
+                "type": "string",
+                "pattern": "^[0-9]{1,6}(\\.[0-9]{1,3})?$",
+                "not": { "pattern": "^0+(\\.0+)?$" },
+            },
+            { "type": "number", "minimum": 0.001, "exclusiveMaximum": CORES_MAX + 1 },
+        ]}),
+        "memory_limit_mb" => whole(MEMORY_MIB_MAX),
+        "time_limit_sec" => whole(TIME_SEC_MAX),
+        "inputs" => list(record(&[
+            ("name", text(&format!("^{}$", path()))),
+            ("sha256", text("^[0-9A-Fa-f]{64}$")),
+        ])),
+        "outputs_expected" => list(record(&[
+            ("path", text(&format!("^(/out/)?{}$", path()))),
+            ("description", json!({ "type": "string" })),
+        ])),
+        "constraints" => list(json!({ "allOf": [sentence], "examples": Constraint::SEED })),
+        "backend" => {
+            one_of(&[Backend::Era, Backend::Monty, Backend::Confined].map(Backend::as_str))
+        }
+        // `approved_by` and `purpose`, and whatever sentence is added to the keys.
+        _ => sentence.clone(),
+    }
+}
+
+fn meaning(key: &str) -> &'static str {
+    match key {
+        "request_type" => "What this file is.",
+        "schema_version" => "The version of the schema: 1.",
+        "request_id" => "The name of the request and of its file: TR-YYYYMMDD-HHMMSSZ-<slug>.",
+        "created_utc" => "When the request was written, UTC: YYYY-MM-DDTHH:MM:SSZ.",
+        "requested_by" => "Who wrote it: a person, or CORE.",
+        "approved_by" => "Who approved it. Empty until somebody has.",
+        "approved_utc" => "When it was approved, UTC. Empty until then.",
+        "purpose" => "One sentence that says why the run is needed.",
+        "language" => "The language of the tool; shells are forbidden.",
+        "network" => "Whether a network is asked for; none if the key is missing.",
+        "network_allowlist" => "The hosts asked for, `host` or `host:port` (443 if none is named).",
+        "cpu_limit" => "Processor cores, such as \"2\" or \"0.5\".",
+        "memory_limit_mb" => "Memory in MiB.",
+        "time_limit_sec" => "Wall time in seconds.",
+        "inputs" => "The files below /in, each with its SHA-256; `[]` if there is none.",
+        "outputs_expected" => "The files that the tool leaves below /out; `[]` if there is none.",
+        "constraints" => "The three of the schema are always enforced; others are only stated.",
+        "backend" => "The lane to run in; the policy's default if the key is missing.",
+        _ => "One line of text.",
+    }
+}
+
+fn extensions(sentence: &Value) -> Map<String, Value> {
+    let agent = json!({
+        "type": "object",
+        "required": ["name", "subject"],
+        "properties": {
+            "name": sentence,
+            "subject": sentence,
+            "accesscontrol": { "anyOf": [{ "type": "null" }, sentence] },
+        },
+        "additionalProperties": false,
+    });
+    [
+        ("x-requester", sentence.clone(), "Who asks, by their own word."),
+        ("x-agent", agent, "The agent that asks, by its own word."),
+        ("x-audience", sentence.clone(), "For whom the result is."),
+    ]
+    .map(|(key, value, meaning)| (key.to_owned(), described(value, meaning)))
+    .into_iter()
+    .collect()
+}
+
+fn described(mut value: Value, meaning: &str) -> Value {
+    if let Some(object) = value.as_object_mut() {
+        object.insert("description".to_owned(), meaning.into());
+    }
+    value
+}
+
+fn text(pattern: &str) -> Value {
+    json!({ "type": "string", "pattern": pattern })
+}
+
+fn one_of(words: &[&str]) -> Value {
+    json!({ "enum": words })
+}
+
+fn whole(most: u64) -> Value {
+    json!({ "type": "integer", "minimum": 1, "maximum": most })
+}
+
+fn list(items: Value) -> Value {
+    json!({ "type": "array", "items": items })
+}
+
+fn record(fields: &[(&str, Value)]) -> Value {
+    let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+    let properties: Map<String, Value> =
+        fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    json!({
+        "type": "object",
+        "required": names,
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
+/// A path of an input or below /out.
+fn path() -> String {
+    let component = format!("[A-Za-z0-9_-][A-Za-z0-9._-]{{0,{}}}", COMPONENT_BYTES_MAX - 1);
+    format!("{component}(/{component}){{0,{}}}", COMPONENTS_MAX - 1)
+}
+
+/// A host by name, whose last label begins with a letter, or an IPv4 address; perhaps a port.
+fn host() -> String {
+    let label = |first: &str| format!("{first}([A-Za-z0-9-]{{0,61}}[A-Za-z0-9])?");
+    let name = format!("({}\\.)*{}", label("[A-Za-z0-9]"), label("[A-Za-z]"));
+    let octet = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
+    let port = "(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|\
+                [1-9][0-9]{0,3})";
+    format!("^({name}|{octet}(\\.{octet}){{3}})(:{port})?$")
+}
+
+/// One line that is not empty, without the characters that the check refuses in one.
+fn sentence_form() -> Value {
+    let tricks = trick_class();
+    text(&format!("^[^{tricks}]*[^\\s{tricks}][^{tricks}]*$"))
+}
+
+/// Every control, direction and invisible character as the inside of a regular expression's class.
+fn trick_class() -> String {
+    let mut class = String::new();
+    let mut open: Option<(char, char)> = None;
+    for c in '\0'..=char::MAX {
+        if !has_trick(c.encode_utf8(&mut [0; 4])) {
+            continue;
+        }
+        open = match open {
+            Some((first, last)) if u32::from(c) == u32::from(last) + 1 => Some((first, c)),
+            _ => {
+                push_range(&mut class, open);
+                Some((c, c))
+            }
+        };
+    }
+    push_range(&mut class, open);
+    class
+}
+
+fn push_range(class: &mut String, range: Option<(char, char)>) {
+    let Some((first, last)) = range else { return };
+    class.push_str(&escape(first));
+    if first != last {
+        class.push('-');
+        class.push_str(&escape(last));
+    }
+}
+
+/// As ECMA-262 writes it, with the flag `u` beyond four digits.
+fn escape(c: char) -> String {
+    match u32::from(c) {
+        code @ 0..=0xffff => format!("\\u{code:04x}"),
+        code => format!("\\u{{{code:x}}}"),
+    }
+}

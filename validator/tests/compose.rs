@@ -1,0 +1,192 @@
+//! Printing: what is accepted prints as text that reads as the same request; what is composed reads
+//! as what was composed; and quoted words are the words again, for us and for bash.
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
+
+mod composed;
+mod support;
+
+use std::process::Command;
+
+use composed::{accepted_texts, composition, sentence};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use validator::{
+    Checked, Composition, Draft, OneLine, OwnerUid, Place, Request, Severity, UtcTime, Violation,
+    command_words, quote_words,
+};
+
+fn check(text: &str, name: &str, now: UtcTime) -> Checked {
+    let draft = Draft::new(text.as_bytes().to_vec(), name, OwnerUid::new(1000)).unwrap();
+    draft.check(Place::Spool, now)
+}
+
+/// Rules about what is said, which a text made at random may break by chance.
+fn is_about_content(violation: &Violation) -> bool {
+    let code = violation.code.as_str();
+    ["secret.", "package.", "path."].iter().any(|family| code.starts_with(family))
+        || code == "text.confusable"
+}
+
+fn refuses_content(checked: &Checked) -> bool {
+    let mut errors = checked.violations.iter().filter(|it| it.severity == Severity::Error);
+    checked.verdict.is_err() && errors.all(is_about_content)
+}
+
+#[track_caller]
+fn assert_same(one: &Request, other: &Request) {
+    assert_eq!(Composition::of(one), Composition::of(other));
+    assert_eq!(one.argv(), other.argv());
+    assert_eq!(one.intent_sha256(), other.intent_sha256());
+    assert_eq!(one.command_line(), other.command_line());
+    assert_eq!(one.inputs(), other.inputs());
+    assert_eq!(one.outputs_expected(), other.outputs_expected());
+    assert_eq!(one.constraints(), other.constraints());
+    assert_eq!(one.network(), other.network());
+    assert_eq!(one.risk(), other.risk());
+    assert_eq!(one.agent(), other.agent());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_composed_is_accepted_and_reads_the_same(composition in composition()) {
+        let text = composition.to_text();
+        let name = format!("{}.md", composition.id);
+        let now = composition.approval.as_ref().unwrap().1;
+        let checked = check(&text, &name, now);
+        prop_assume!(!refuses_content(&checked));
+        let rows = checked.violations;
+        let request = checked.verdict.map_err(|_| TestCaseError::fail(format!("{rows:#?}\n{text}")))?;
+        prop_assert_eq!(Composition::of(&request).unwrap(), composition);
+        prop_assert_eq!(request.to_text().unwrap(), text, "printing is stable");
+    }
+
+    #[test]
+    fn quoted_words_are_the_words_again(words in vec(prop_oneof![sentence(), "[!-~]{0,4}", "[ -~]{0,9}"], 1..6)) {
+        let line = quote_words(&words).unwrap();
+        match command_words(line.as_str()) {
+            Ok(found) => prop_assert_eq!(found, words),
+            // What the words say may be refused; that they are words may not.
+            Err(rows) => {
+                for row in rows.iter().filter(|row| row.severity == Severity::Error) {
+                    let code = row.code.as_str();
+                    let told = is_about_content(row)
+                        || ["command.shell", "command.empty"].contains(&code.as_ref());
+                    prop_assert!(told, "{}: {:?}", line, row);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_accepted_prints_as_the_same_request() {
+    let name = format!("{}.md", support::ID);
+    for text in accepted_texts() {
+        let checked = support::checked(&text);
+        let request = checked.verdict.ok();
+        let request = request.unwrap_or_else(|| panic!("{:#?}\n{text}", checked.violations));
+        let printed = request.to_text().unwrap();
+        let again = check(&printed, &name, support::now()).verdict.ok().unwrap();
+        assert_same(&request, &again);
+        assert_eq!(again.to_text().unwrap(), printed);
+    }
+}
+
+#[test]
+fn what_would_read_otherwise_is_not_printed() {
+    // On one line it would be an instruction to install packages.
+    let text = support::with("reads one table and", "run pip\n  install of tables and");
+    let request = support::checked(&text).verdict.ok().unwrap();
+    assert!(request.to_text().is_err());
+    // Dense, it fits; one host a line, it does not.
+    let hosts: Vec<String> = (0..7000).map(|index| format!("a{index:x}.b")).collect();
+    let text = support::with("network: \"none\"", "network: allowlist");
+    let text = text.replace("rationale:` none", "rationale:` reads tables");
+    let text = text.replace("[]", &format!("[{}]", hosts.join(",")));
+    let request = support::checked(&text).verdict.ok().unwrap();
+    assert!(request.to_text().is_err());
+}
+
+#[test]
+fn the_printed_form() {
+    let request = support::checked(support::valid()).verdict.ok().unwrap();
+    let text = request.to_text().unwrap();
+    for (part, count) in [
+        ("\nrequest_id: \"TR-20260209-160501Z-python-stats\"\n", 1),
+        ("\n## Command\n\npython -u script.py --in /in/input.csv --out /out/output.json\n\n", 1),
+        (&format!("\n- /in/script.py sha256: {}\n", support::HASH), 1),
+        ("\n- /out/output.json\n", 1),
+        ("\n- Justification: reads one table and writes its mean\n", 1),
+        ("x-", 0),
+    ] {
+        assert_eq!(text.matches(part).count(), count, "{part}\n{text}");
+    }
+}
+
+#[test]
+fn an_unapproved_composition_lacks_its_approval_only() {
+    let request = support::checked(support::valid()).verdict.ok().unwrap();
+    let mut composition = Composition::of(&request).unwrap();
+    composition.approval = None;
+    let text = composition.to_text();
+    assert!(text.contains("\napproved_by: \"\"\napproved_utc: \"\"\n"), "{text}");
+    assert_eq!(support::errors(text), ["approval.missing"]);
+}
+
+#[test]
+fn a_word_becomes_nothing_else() {
+    let quoted = |words: &[&str]| quote_words(words).unwrap().to_string();
+    assert_eq!(quoted(&["python", "-u", "a.py", "--out=/out/x"]), "python -u a.py --out=/out/x");
+    assert_eq!(quoted(&["a", "", "it's", "a b", "é"]), r"a '' 'it'\''s' 'a b' 'é'");
+    assert_eq!(quoted(&["x=1", "x=1"]), "'x=1' x=1");
+    assert_eq!(quoted(&["if", "if"]), "'if' if");
+    assert_eq!(quoted(&["-", "-"]), "'-' -");
+    assert_eq!(quoted(&["1.", "#", "~", "{a,b}"]), "'1.' '#' '~' '{a,b}'");
+}
+
+#[test]
+fn what_is_no_line_is_refused() {
+    for text in ["a\nb", "a\rb", "\u{1b}[31m", "a\0", "a\u{2028}b", "a\u{85}b"] {
+        assert!(text.parse::<OneLine>().is_err(), "{text:?}");
+        assert!(quote_words(&["echo", text]).is_err(), "{text:?}");
+    }
+    assert!("a\tb".parse::<OneLine>().is_ok());
+    let said = |text: &str| text.parse::<OneLine>().unwrap_err().to_string();
+    assert_eq!(said("a\nb"), "more than one line");
+    assert_eq!(said("\u{7}"), "holds the control character \\u{7}");
+}
+
+#[test]
+fn bash_splits_quoted_words_as_we_do() {
+    let mut runner = TestRunner::deterministic();
+    let lists = vec(vec(prop_oneof![sentence(), "[ -~]{0,9}"], 1..6), 300);
+    let lists = lists.new_tree(&mut runner).unwrap().current();
+    // The function takes the place of a command of any name but one with a slash.
+    let mut script = String::new();
+    for words in &lists {
+        let line = quote_words(words).unwrap();
+        script.push_str(&format!("printf '%s\\0' {line}; printf '\\n\\0'\n"));
+    }
+    let said = Command::new("bash").args(["-c", &script]).output().unwrap();
+    let told = String::from_utf8(said.stdout).unwrap();
+    let want: String = lists
+        .iter()
+        .map(|words| words.iter().map(|word| format!("{word}\0")).collect::<String>() + "\n\0")
+        .collect();
+    assert_eq!(told, want);
+}
+
+#[test]
+fn bash_takes_the_first_word_for_a_command_name() {
+    for name in ["if", "time", "x=1", "[[", "{", "!", "coproc", "a b", "-", "~", "1.", "#x"] {
+        let line = quote_words(&[name, "a b"]).unwrap();
+        let script =
+            format!("PATH=/nowhere; command_not_found_handle() {{ printf '%s|' \"$@\"; }}; {line}");
+        let said = Command::new("bash").args(["-c", &script]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&said.stdout), format!("{name}|a b|"), "{line}");
+    }
+}

@@ -1,0 +1,297 @@
+//! Compositions at random, as wide as the schema allows, and the valid texts of the other tests.
+//! Nothing here may be accepted by luck: every composition keeps every rule of the form.
+#![allow(dead_code, reason = "each test program uses a part")]
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use validator::{
+    Backend, ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, Composition, Constraint,
+    Language, OneLine, RequestedBy, RiskLevel, Sensitivity, Sha256, UtcTime, quote_words,
+};
+
+use crate::support;
+
+/// What readers of YAML, Markdown and shells take for something.
+const PIECES: [&str; 44] = [
+    "- ",
+    "# ",
+    "## Command",
+    ": ",
+    " #",
+    "'",
+    "\"",
+    "\\",
+    "---",
+    "...",
+    "| ",
+    "> ",
+    "%",
+    "@",
+    "`",
+    "**",
+    "_",
+    "&a",
+    "*b",
+    "!t",
+    "null",
+    "true",
+    "1",
+    "0x1f",
+    "~",
+    "<!--",
+    "-->",
+    "```",
+    "{a: b}",
+    "[c]",
+    "? ",
+    ",",
+    "=",
+    "$(x)",
+    "; ",
+    "  ",
+    "\u{1f600}",
+    "é",
+    "\u{3000}",
+    "\u{a0}",
+    "\u{fffd}",
+    "\u{10ffff}",
+    "Risk level",
+    "x-y",
+];
+
+/// One line that is not blank and has no character that misleads.
+pub(crate) fn sentence() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        3 => proptest::sample::select(PIECES.to_vec()).prop_map(str::to_owned),
+        2 => "[ -~]{0,8}",
+        2 => "\\PC{0,8}",
+    ];
+    vec(piece, 1..6).prop_map(|pieces| pieces.concat()).prop_filter("a line that is told", |text| {
+        !text.trim().is_empty() && validator::escape_line(text) == *text && !text.contains('\t')
+    })
+}
+
+fn line(text: &str) -> OneLine {
+    text.parse().unwrap()
+}
+
+pub(crate) fn lines() -> impl Strategy<Value = OneLine> {
+    sentence().prop_map(|text| line(&text))
+}
+
+/// What the risk assessment reads: the space around it is not part of it.
+fn answer() -> impl Strategy<Value = OneLine> {
+    sentence()
+        .prop_map(|text| line(&format!("it {text}").replace("  ", " ")).to_string())
+        .prop_flat_map(|text| {
+            let whole = text.trim().to_owned();
+            // Also one that begins with a mark.
+            prop_oneof![Just(line(&whole)), Just(line(&format!("`{whole}`")))]
+        })
+}
+
+/// Distinct paths of up to eight components.
+fn paths(most: usize) -> impl Strategy<Value = Vec<String>> {
+    let path = vec("[A-Za-z0-9_-][A-Za-z0-9._-]{0,11}[A-Za-z0-9_-]", 1..=8);
+    vec(path, 0..=most).prop_map(|paths| {
+        let named = |(index, parts): (usize, Vec<String>)| format!("{index}{}", parts.join("/"));
+        paths.into_iter().enumerate().map(named).collect()
+    })
+}
+
+fn inputs() -> impl Strategy<Value = Vec<ComposedInput>> {
+    (paths(4), any::<[u8; 32]>()).prop_map(|(paths, digest)| {
+        let input = |path: String| {
+            let sha256 = Sha256::of(&[path.as_bytes(), &digest].concat());
+            ComposedInput { name: line(&path), sha256 }
+        };
+        paths.into_iter().map(input).collect()
+    })
+}
+
+fn outputs() -> impl Strategy<Value = Vec<ComposedOutput>> {
+    // Any text at all: YAML's escapes can write every character.
+    let descriptions = vec(prop_oneof![sentence(), any::<String>(), "[ \n\t\r\\\\\"a]{0,9}"], 4);
+    (paths(4), descriptions).prop_map(|(paths, descriptions)| {
+        let output = |(path, description): (String, String)| ComposedOutput {
+            path: line(&path),
+            description,
+        };
+        paths.into_iter().zip(descriptions).map(output).collect()
+    })
+}
+
+fn hosts() -> impl Strategy<Value = Vec<OneLine>> {
+    let host = (vec("[a-z0-9]{1,8}(-[a-z0-9]{1,4})?", 0..4), "[a-z]{2,6}", 1..=u16::MAX);
+    vec(host, 0..4).prop_map(|hosts| {
+        let named = |(index, (labels, last, port)): (usize, (Vec<String>, String, u16))| {
+            let labels: String = labels.iter().map(|label| format!("{label}.")).collect();
+            line(&format!("h{index}.{labels}{last}:{port}"))
+        };
+        hosts.into_iter().enumerate().map(named).collect()
+    })
+}
+
+fn constraints() -> impl Strategy<Value = Vec<OneLine>> {
+    let seed = Constraint::SEED.map(line).to_vec();
+    prop_oneof![
+        Just(Vec::new()),
+        Just(seed.clone()),
+        vec(lines(), 0..4).prop_map(move |more| [seed.clone(), more].concat()),
+    ]
+}
+
+/// Words for a tool: no paths, for those have rules of their own.
+fn arguments() -> impl Strategy<Value = Vec<String>> {
+    let word = prop_oneof![sentence(), "[ -~]{0,8}"];
+    vec(word.prop_map(|word| word.replace(['/', '~', '.'], "_")), 0..5)
+}
+
+fn command(language: Language, script: Option<&ComposedInput>, arguments: &[String]) -> OneLine {
+    let program = match language {
+        Language::Python => "python",
+        Language::Node => "node",
+        Language::Ts => "ts-node",
+        Language::Go => "go",
+        Language::Ruby => "ruby",
+    };
+    let mut words = vec![program.to_owned()];
+    match script {
+        None => words.push("--version".to_owned()),
+        Some(script) => {
+            words.extend((language == Language::Go).then(|| "run".to_owned()));
+            words.push(format!("/in/{}", script.name));
+            words.extend_from_slice(arguments);
+        }
+    }
+    quote_words(&words).unwrap()
+}
+
+fn agent() -> impl Strategy<Value = ComposedAgent> {
+    (lines(), lines(), option::of(lines()))
+        .prop_map(|(name, subject, accesscontrol)| ComposedAgent { name, subject, accesscontrol })
+}
+
+fn risk() -> impl Strategy<Value = ComposedRisk> {
+    let level = prop_oneof![Just(RiskLevel::Low), Just(RiskLevel::Medium), Just(RiskLevel::High)];
+    let sensitivity = prop_oneof![
+        Just(Sensitivity::Public),
+        Just(Sensitivity::Internal),
+        Just(Sensitivity::Confidential)
+    ];
+    (level, answer(), sensitivity, answer()).prop_map(
+        |(level, justification, sensitivity, network_rationale)| ComposedRisk {
+            level,
+            justification,
+            sensitivity,
+            network_rationale,
+        },
+    )
+}
+
+prop_compose! {
+    fn identity()(
+        slug in "[A-Za-z0-9._-]{1,64}",
+        created in 946_684_800_i64..4_102_444_800,
+        later in 0_i64..1_000_000,
+        approver in lines(),
+        requested_by in prop_oneof![Just(RequestedBy::Human), Just(RequestedBy::CoreDraft)],
+        requester in option::of(lines()),
+        agent in option::of(agent()),
+        audience in option::of(lines()),
+    ) -> (String, UtcTime, (OneLine, UtcTime), RequestedBy, Option<OneLine>, Option<ComposedAgent>, Option<OneLine>) {
+        let (created, approved) = (UtcTime::from_unix(created), UtcTime::from_unix(created + later));
+        let id = format!("TR-{}-{slug}", created.compact());
+        (id, created, (approver, approved), requested_by, requester, agent, audience)
+    }
+}
+
+prop_compose! {
+    /// An approved composition that breaks no rule of the form.
+    pub(crate) fn composition()(
+        (id, created, approval, requested_by, requester, agent, audience) in identity(),
+        purpose in lines(),
+        language in proptest::sample::select(Language::ALL.to_vec()),
+        backend in option::of(prop_oneof![Just(Backend::Era), Just(Backend::Confined)]),
+        hosts in option::of(hosts()),
+        (milli, memory_limit_mb, time_limit_sec) in
+            (1_u32..=65_536_000, 1_u64..=1 << 30, 1_u64..=366 * 24 * 3600),
+        (inputs, outputs_expected, constraints) in (inputs(), outputs(), constraints()),
+        arguments in arguments(),
+        risk in risk(),
+    ) -> Composition {
+        Composition {
+            id: id.parse().unwrap(),
+            created,
+            requested_by,
+            approval: Some(approval),
+            purpose,
+            language,
+            backend,
+            hosts,
+            cpu: line(&cores(milli)),
+            memory_limit_mb,
+            time_limit_sec,
+            command: command(language, inputs.first(), &arguments),
+            inputs,
+            outputs_expected,
+            constraints,
+            risk,
+            requester,
+            agent,
+            audience,
+        }
+    }
+}
+
+fn cores(milli: u32) -> String {
+    let text = format!("{}.{:03}", milli / 1000, milli % 1000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The valid request of the other tests in every spelling that they accept.
+pub(crate) fn accepted_texts() -> Vec<String> {
+    let edits = [
+        ("schema_version: 1", "schema_version: \"1\""),
+        ("cpu_limit: \"2\"", "cpu_limit: 0.5"),
+        ("network: \"none\"\n", ""),
+        ("network_allowlist: []\n", ""),
+        ("network_allowlist: []", "network_allowlist: [ ]  # none"),
+        ("constraints:\n", "backend: ERA\nconstraints:\n"),
+        ("constraints:\n", "x-audience: a\nx-agent: {name: a, subject: b}\nconstraints:\n"),
+        ("constraints:\n", "x-agent: {name: a, subject: b, accesscontrol: null}\nconstraints:\n"),
+        ("constraints:\n", "x-requester: 'it''s: me'\nx-other: [1, {a: b}]\nconstraints:\n"),
+        ("path: \"output.json\"", "path: \"/out/output.json\""),
+        ("- `/out/output.json`: the", "| **/out/output.json** | the |"),
+        ("Risk level: low`", "Risk level: High`"),
+        ("created_utc: \"2026-02-09T16:05:01Z\"", "created_utc: 2026-02-09T16:13:00Z"),
+        ("approved_by: \"alice\"", "approved_by: |-\n  alice"),
+        (
+            "description: \"the statistics\"",
+            "description: |\n      the\n\n      \\\"statistics\\\"",
+        ),
+        ("description: \"the statistics\"", "description: \"\\u202e\\t\\x00\\uFFFE\""),
+        ("reads one table", "reads `one`\n  table\n      - and `writes`"),
+        ("`Network rationale:` none", "`Network rationale:`"),
+        ("# Statistics of one table", "# Statistics\n\nProse, with `marks` and <b>tags</b>."),
+    ];
+    let mut texts: Vec<String> = edits.iter().map(|(from, to)| support::with(from, to)).collect();
+    texts.push(support::valid());
+    texts.push(support::valid().replace('\n', "\r\n"));
+    let open = support::with("network: \"none\"", "network: allowlist");
+    let open = open.replace("rationale:` none", "rationale:` reads **tables** of A.org");
+    let list = "network_allowlist: [A.org, \"a.org:8443\", 10.0.0.1]";
+    texts.push(open.replace("network_allowlist: []", list));
+    texts.push(open);
+    for line in [
+        "python script.py '`id`' 'a*b' '$HOME' \"a\\$b\"",
+        "python\tscript.py   --a=b  x=1 '' \"it's\" a\\ b",
+        "python -c 'print(\"## Input Files\")'",
+        "go vet",
+    ] {
+        texts.push(support::command(line));
+    }
+    texts
+}
