@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod draft;
 mod failure;
 mod keys;
 mod lint;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
 fn act(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(asked) => run::run(&asked),
+        Command::Draft(asked) => draft::draft(&asked),
         Command::Lint(asked) => lint::lint(&asked),
         Command::Verify(asked) => verify::verify(&asked),
         Command::Promote(asked) => promote::promote(&asked),

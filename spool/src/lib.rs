@@ -14,6 +14,7 @@
 
 mod claim;
 mod depart;
+mod drafting;
 mod dropbox;
 mod durable;
 mod error;
@@ -25,6 +26,7 @@ mod recover;
 mod stage;
 
 pub use claim::{ClaimId, Claimed};
+pub use drafting::Drafting;
 pub use dropbox::{Dropbox, Waiting};
 pub use error::SpoolError;
 pub use ledger::{BeginError, FirstStart, Seen};

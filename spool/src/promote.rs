@@ -164,7 +164,7 @@ fn inputs_name(file_name: &str) -> String {
 }
 
 /// A name that the daemon passes over, and that no other process takes.
-fn hidden_beside(target: &Path) -> PathBuf {
+pub(crate) fn hidden_beside(target: &Path) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     target.with_file_name(format!(".{name}.new-{}", std::process::id()))
 }

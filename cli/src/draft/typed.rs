@@ -1,0 +1,142 @@
+//! What was typed as a composition. Nothing is checked here that the check of the text tells with a
+//! place; what cannot stand in a text at all is refused by the name of its option.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use validator::{
+    ComposedInput, ComposedOutput, ComposedRisk, Composition, Constraint, OneLine, RequestId,
+    Sha256, UtcTime, quote_words,
+};
+
+use crate::failure::Failure;
+use crate::options::Draft;
+use crate::state::open_document;
+
+const SLUG_BYTES: usize = 40;
+
+/// A file that was typed, open.
+pub(super) struct Input {
+    pub(super) name: String,
+    pub(super) file: File,
+}
+
+/// Opens every input that was typed; what is wrong with any of them is told at once.
+pub(super) fn open_inputs(asked: &Draft) -> Result<Vec<Input>, Failure> {
+    let mut inputs = Vec::new();
+    let mut wrong = Vec::new();
+    for typed in &asked.inputs {
+        match open_input(typed) {
+            Ok(input) => inputs.push(input),
+            Err(failure) => wrong.push(format!("--input {failure}")),
+        }
+    }
+    if wrong.is_empty() { Ok(inputs) } else { Err(Failure::Said(wrong.join("\ntoolexec: "))) }
+}
+
+fn open_input(typed: &OsStr) -> Result<Input, Failure> {
+    let bytes = typed.as_bytes();
+    let (name, path) = match bytes.iter().position(|byte| *byte == b'=') {
+        Some(at) => (OsStr::from_bytes(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..])),
+        None => (Path::new(typed).file_name().unwrap_or(typed), typed),
+    };
+    let shown = typed.to_string_lossy();
+    if path.is_empty() {
+        return Err(Failure::Said(format!("{shown}: names no file; write NAME=FILE")));
+    }
+    let name = name
+        .to_str()
+        .ok_or_else(|| Failure::Said(format!("{shown}: its name is no UTF-8; write NAME=FILE")))?;
+    Ok(Input { name: name.to_owned(), file: open_document(Path::new(path))? })
+}
+
+/// Everything that was typed as a composition, whose digests are still to come.
+pub(super) fn compose(
+    asked: &Draft,
+    inputs: &[Input],
+    now: UtcTime,
+) -> Result<Composition, Failure> {
+    // Digests are filled in when the files are copied; until then these hold their places.
+    let sha256 = Sha256::of(b"");
+    let input = |it: &Input| {
+        let name = line("--input", &it.name)?;
+        Ok::<_, Failure>(ComposedInput { name, sha256 })
+    };
+    let rationale = asked.network_rationale.as_deref().unwrap_or("none");
+    let hosts = asked.hosts.iter().map(|it| line("--host", it)).collect::<Result<Vec<_>, _>>()?;
+    Ok(Composition {
+        id: id(asked, now)?,
+        created: now,
+        requested_by: asked.requested_by,
+        approval: None,
+        purpose: line("--purpose", &asked.purpose)?,
+        language: asked.language,
+        backend: None,
+        hosts: Some(hosts).filter(|hosts| !hosts.is_empty()),
+        cpu: line("--cpu", &asked.cpu)?,
+        memory_limit_mb: asked.memory_mb,
+        time_limit_sec: asked.time_sec,
+        inputs: inputs.iter().map(input).collect::<Result<_, _>>()?,
+        outputs_expected: asked.outputs.iter().map(|it| output(it)).collect::<Result<_, _>>()?,
+        constraints: Constraint::SEED
+            .iter()
+            .map(|it| line("constraints", it))
+            .collect::<Result<_, _>>()?,
+        command: command(asked)?,
+        risk: ComposedRisk {
+            level: asked.risk,
+            justification: line("--justification", &asked.justification)?,
+            sensitivity: asked.sensitivity,
+            network_rationale: line("--network-rationale", rationale)?,
+        },
+        requester: asked.requester.as_deref().map(|it| line("--requester", it)).transpose()?,
+        agent: None,
+        audience: asked.audience.as_deref().map(|it| line("--audience", it)).transpose()?,
+    })
+}
+
+fn line(option: &str, text: &str) -> Result<OneLine, Failure> {
+    text.parse().map_err(|error| Failure::Said(format!("{option}: {error}; write one line")))
+}
+
+fn output(typed: &str) -> Result<ComposedOutput, Failure> {
+    let (path, description) = typed.split_once(':').unwrap_or((typed, ""));
+    Ok(ComposedOutput { path: line("--output", path)?, description: description.to_owned() })
+}
+
+fn command(asked: &Draft) -> Result<OneLine, Failure> {
+    match &asked.command {
+        Some(typed) => line("--command", typed),
+        None => quote_words(&asked.words)
+            .map_err(|error| Failure::Said(format!("the command: {error}; put it in a script"))),
+    }
+}
+
+fn id(asked: &Draft, now: UtcTime) -> Result<RequestId, Failure> {
+    let slug = asked.slug.clone().unwrap_or_else(|| slug_of(&asked.purpose));
+    if slug.is_empty() {
+        let why = "no name can be made of the purpose; name one of letters, digits and dashes";
+        return Err(Failure::Said(format!("--slug: {why}")));
+    }
+    let id = format!("TR-{}-{slug}", now.compact());
+    id.parse().map_err(|error| Failure::Said(format!("--slug: '{slug}': {error}")))
+}
+
+/// The first words of a sentence, in letters and digits with dashes between.
+fn slug_of(purpose: &str) -> String {
+    let words = purpose.split(|c: char| !c.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
+    let mut slug = String::new();
+    for word in words {
+        if slug.is_empty() {
+            slug.extend(word.chars().take(SLUG_BYTES));
+        } else if slug.len() + 1 + word.len() <= SLUG_BYTES {
+            slug.push('-');
+            slug.push_str(word);
+        } else {
+            break;
+        }
+    }
+    slug.to_ascii_lowercase()
+}

@@ -1,0 +1,379 @@
+//! `toolexec draft`: what is typed becomes a request that lacks only its approval, with its inputs
+//! beside it; what would be refused is told, and leaves nothing.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use toolexec_tests::{Bench, Record, Said, list};
+
+/// All that must be said of a draft but its command.
+const SAID: [&str; 10] = [
+    "--purpose",
+    "A test: \"quoted\" # and more",
+    "--language",
+    "python",
+    "--risk",
+    "low",
+    "--sensitivity",
+    "public",
+    "--justification",
+    "`it` is a *test*",
+];
+
+fn draft(bench: &Bench, more: &[&str]) -> Said {
+    Said::of(bench.command("toolexec").arg("draft").args(SAID).args(more))
+}
+
+/// A bench whose home holds nothing but these files.
+fn bench(files: &[(&str, &str)]) -> Bench {
+    let bench = Bench::new();
+    for (name, content) in files {
+        let path = bench.home().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    bench
+}
+
+const SCRIPT: (&str, &str) = ("script.py", "import sys\nprint(sys.argv[1:])\n");
+
+/// That nothing but these names is in the person's directory.
+#[track_caller]
+fn assert_only(bench: &Bench, names: &[&str]) {
+    assert_eq!(list(&bench.home()), names);
+}
+
+/// The draft that was written, by what `--format json` said.
+#[track_caller]
+fn written(bench: &Bench, said: &Said) -> (PathBuf, Value) {
+    said.assert_code(0);
+    let object = said.json();
+    (bench.home().join(object["request"].as_str().unwrap()), object)
+}
+
+fn lint(bench: &Bench, words: &[&str], request: &Path) -> Said {
+    Said::of(bench.command("toolexec").args(["lint", "--format", "json"]).args(words).arg(request))
+}
+
+fn codes(object: &Value) -> Vec<&str> {
+    let violations = object["violations"].as_array().unwrap();
+    violations.iter().map(|violation| violation["code"].as_str().unwrap()).collect()
+}
+
+/// Fills in the approval as a person does with an editor.
+fn approve(request: &Path) {
+    let now = Command::new("date").args(["-u", "+%FT%TZ"]).output().unwrap();
+    let now = String::from_utf8(now.stdout).unwrap();
+    let text = fs::read_to_string(request).unwrap();
+    for line in ["approved_by: \"\"\n", "approved_utc: \"\"\n"] {
+        assert_eq!(text.matches(line).count(), 1, "{text}");
+    }
+    let text = text.replace("approved_by: \"\"", "approved_by: \"tester\"");
+    let text = text.replace("approved_utc: \"\"", &format!("approved_utc: \"{}\"", now.trim()));
+    fs::write(request, text).unwrap();
+}
+
+#[test]
+fn a_draft_lacks_only_its_approval_and_runs_with_it() {
+    let bench = bench(&[SCRIPT, ("data/my table.csv", "a,b\n")]);
+    let words = ["--input", "script.py", "--input", "tables/one.csv=data/my table.csv"];
+    let words = [&words[..], &["--format", "json", "--", "python", "script.py"]].concat();
+    let arguments = ["/in/tables/one.csv", "it's", "a b", "$HOME", "", "x=1", "a\"b", "*"];
+    let said = draft(&bench, &[&words[..], &arguments].concat());
+    let (request, object) = written(&bench, &said);
+    assert_eq!(codes(&object), ["approval.missing", "approval.missing"]);
+    let linted = lint(&bench, &["--draft"], &request);
+    linted.assert_code(0);
+    assert_eq!(codes(&linted.json()), ["approval.missing", "approval.missing"]);
+    let inputs = request.with_extension("inputs");
+    assert_eq!(fs::read(inputs.join("tables/one.csv")).unwrap(), b"a,b\n");
+    assert_eq!(list(&inputs), ["script.py", "tables"]);
+
+    approve(&request);
+    let linted = lint(&bench, &[], &request);
+    linted.assert_code(0);
+    assert_eq!(codes(&linted.json()), Vec::<&str>::new());
+    let mut run = bench.command("toolexec");
+    let said = Said::of(run.arg("run").arg(&request).args(["--format", "json"]));
+    let record = Record::of(&said);
+    record.assert_outcome("ok");
+    let printed = "['/in/tables/one.csv', \"it's\", 'a b', '$HOME', '', 'x=1', 'a\"b', '*']\n";
+    assert_eq!(record.stdout(), printed);
+    assert_eq!(record.fact("request_id"), object["request_id"].as_str().unwrap());
+    assert_eq!(record.fact("intent_sha256"), object["intent_sha256"].as_str().unwrap());
+}
+
+#[test]
+fn what_is_typed_is_what_stands_there() {
+    let bench = bench(&[SCRIPT]);
+    let said = draft(
+        &bench,
+        &[
+            "--slug",
+            "mine",
+            "--input",
+            "script.py",
+            "--output",
+            "a/b.json:what: \"it\" is",
+            "--output",
+            "c",
+            "--host",
+            "a.org",
+            "--host",
+            "b.org:8443",
+            "--network-rationale",
+            "reads *both*",
+            "--cpu",
+            "0.5",
+            "--memory-mb",
+            "64",
+            "--time-sec",
+            "7",
+            "--requested-by",
+            "core_draft",
+            "--requester",
+            "R: #1",
+            "--audience",
+            "'all'",
+            "--command",
+            "python script.py 'a;b'",
+            "--format",
+            "json",
+        ],
+    );
+    let (request, object) = written(&bench, &said);
+    assert!(object["request_id"].as_str().unwrap().ends_with("Z-mine"), "{object}");
+    let text = fs::read_to_string(&request).unwrap();
+    for part in [
+        "\npurpose: \"A test: \\\"quoted\\\" # and more\"\n",
+        "\n  - path: \"a/b.json\"\n    description: \"what: \\\"it\\\" is\"\n",
+        "\nnetwork: \"allowlist\"\nnetwork_allowlist:\n  - \"a.org\"\n  - \"b.org:8443\"\n",
+        "\ncpu_limit: \"0.5\"\nmemory_limit_mb: 64\ntime_limit_sec: 7\n",
+        "\nrequested_by: \"core_draft\"\n",
+        "\nx-requester: \"R: #1\"\nx-audience: \"'all'\"\n",
+        "\n## Command\n\npython script.py 'a;b'\n\n",
+        "\n- /out/a/b.json\n- /out/c\n",
+        "\n  - \"No persistence\"\n",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+    let hash = Command::new("sha256sum").arg(&request).output().unwrap();
+    assert!(hash.stdout.starts_with(object["sha256"].as_str().unwrap().as_bytes()));
+    let hash = Command::new("sha256sum").arg(bench.home().join("script.py")).output().unwrap();
+    assert!(hash.stdout.starts_with(object["inputs"][0]["sha256"].as_str().unwrap().as_bytes()));
+    lint(&bench, &["--draft"], &request).assert_code(0);
+}
+
+#[test]
+fn a_person_is_told_the_path_and_what_comes_next() {
+    let bench = bench(&[SCRIPT]);
+    fs::create_dir(bench.home().join("requests")).unwrap();
+    let words = ["--dir", "requests", "--input", "script.py", "--", "python", "script.py"];
+    let said = draft(&bench, &words);
+    said.assert_code(0);
+    let path = said.stdout.strip_suffix('\n').unwrap();
+    assert!(path.starts_with("requests/TR-") && path.ends_with("Z-a-test-quoted-and-more.md"));
+    assert!(bench.home().join(path).is_file());
+    said.assert_says(&["approved_by", "approved_utc", "toolexec lint", "toolexec run", path]);
+    assert!(!said.stderr.contains("approval.missing"), "{said:#?}");
+    assert_eq!(list(&bench.home().join("requests")).len(), 2, "nothing is left of the making");
+    assert_only(&bench, &["requests", "script.py"]);
+    // Without inputs there is no directory for them.
+    draft(&bench, &["--slug", "x", "--", "python", "-c", "print(1)"]).assert_code(0);
+    let names = list(&bench.home());
+    assert!(names.len() == 3 && names[0].ends_with("-x.md"), "{names:?}");
+}
+
+#[test]
+fn what_would_be_refused_is_told_and_leaves_nothing() {
+    let bench = bench(&[SCRIPT, ("my table.csv", "a"), ("sub/a.py", "pass")]);
+    let names = ["my table.csv", "script.py", "sub"];
+    for (words, code, says) in [
+        (&["--", "python", "script.py"][..], "command.undeclared-file", "add --input script.py"),
+        (&["--", "python", "sub/a.py"], "command.undeclared-file", "--input sub/a.py=sub/a.py"),
+        (&["--input", "my table.csv", "--", "python", "-c", "1"], "inputs.name", "my table.csv"),
+        (&["--input", "../x=script.py", "--", "python", "-c", "1"], "inputs.name", "../x"),
+        (&["--input", "/x=script.py", "--", "python", "-c", "1"], "inputs.name", "/x"),
+        (
+            &["--input", "a=script.py", "--input", "a=script.py", "--", "go"],
+            "inputs.duplicate",
+            "a",
+        ),
+        (
+            &["--input", "a=script.py", "--input", "a/b=script.py", "--", "go"],
+            "inputs.duplicate",
+            "a",
+        ),
+        (&["--command", "python -c 1 | sort"], "command.pipeline", "pipeline"),
+        (&["--command", ""], "command.empty", "command"),
+        (&["--command", "## Command"], "section.duplicate", "twice"),
+        (&["--", "bash", "-c", "id"], "command.shell", "shell"),
+        (&["--", "python", "-c", "1", "/etc/passwd"], "path.host", "/etc/passwd"),
+        (&["--cpu", "two", "--", "python", "-c", "1"], "limits.cpu", "two"),
+        (&["--memory-mb", "0", "--", "python", "-c", "1"], "limits.memory", "memory_limit_mb"),
+        (&["--time-sec", "0", "--", "python", "-c", "1"], "limits.time", "time_limit_sec"),
+        (&["--output", "../x", "--", "python", "-c", "1"], "outputs.outside-out", "../x"),
+        (&["--output", "a b", "--", "python", "-c", "1"], "outputs.path", "a b"),
+        (
+            &["--host", "https://a.org", "--network-rationale", "it is", "--", "go"],
+            "network.host",
+            "https://a.org",
+        ),
+        (&["--host", "a.org", "--network-rationale", "none", "--", "go"], "risk.network", "reason"),
+        (&["--requester", " ", "--", "python", "-c", "1"], "frontmatter.value", "x-requester"),
+        (&["--audience", "a\u{202e}b", "--", "python", "-c", "1"], "frontmatter.value", "x-aud"),
+    ] {
+        let said = draft(&bench, words);
+        said.assert_code(2);
+        said.assert_says(&[code, says, "not written"]);
+        assert_eq!(said.stdout, "", "{words:?}");
+        let said = draft(&bench, &[&["--format", "json"], words].concat());
+        said.assert_code(2);
+        let object = said.json();
+        assert_eq!(object["request"], Value::Null);
+        assert!(codes(&object).iter().any(|it| it.starts_with(code)), "{object}");
+        assert_only(&bench, &names);
+    }
+    // The way out that the message of a bad name offers.
+    let good = ["--input", "my-table.csv=my table.csv", "--", "python", "-c", "print(1)"];
+    draft(&bench, &good).assert_code(0);
+}
+
+#[test]
+fn what_is_mistyped_is_told_with_what_to_do() {
+    let bench = bench(&[SCRIPT]);
+    let ok = ["--", "python", "-c", "1"];
+    for (words, says) in [
+        (&["--language", "perl"][..], &["--language", "python, node, ts, go, ruby"][..]),
+        (&["--risk", "none"], &["--risk", "low, medium, high"]),
+        (&["--sensitivity", "secret"], &["--sensitivity", "public, internal, confidential"]),
+        (&["--requested-by", "me"], &["--requested-by", "human, core_draft"]),
+        (&["--memory-mb", "1G"], &["--memory-mb", "1G"]),
+        (&["--time-sec", "-1"], &["--time-sec"]),
+        (&["--host", "a.org"], &["--network-rationale"]),
+        (&["--network-rationale", "why"], &["--host"]),
+        (&["--command", "python"], &["--command"]),
+        (&["--slug", "a b"], &["--slug", "'a b'", "letters, digits"]),
+        (&["--slug", ""], &["--slug"]),
+        (&["--slug", "../../x"], &["--slug"]),
+        (&["--audience", "a\nb"], &["--audience", "more than one line", "write one line"]),
+        (&["--dir", "no-such", "--input", "script.py"], &["--dir no-such", "No such file"]),
+        (&["--dir", "script.py"], &["--dir script.py", "is no directory"]),
+        (&["--purpos", "x"], &["--purpose"]),
+        (&["--format", "xml"], &["human, json"]),
+    ] {
+        let mut command = bench.command("toolexec");
+        command.arg("draft");
+        // An option of its own takes the place of the one that is always said.
+        for pair in SAID.chunks(2).filter(|pair| pair[0] != words[0]) {
+            command.args(pair);
+        }
+        let said = Said::of(command.args(words).args(ok));
+        said.assert_code(3);
+        said.assert_says(says);
+        assert_only(&bench, &["script.py"]);
+    }
+    let said = draft(&bench, &[]);
+    said.assert_code(3);
+    said.assert_says(&["--command"]);
+    let said = draft(&bench, &["--", "python", "-c", "a\nb"]);
+    said.assert_code(3);
+    said.assert_says(&["more than one line", "script"]);
+    let said = bench.toolexec(["draft", "--", "python"]);
+    said.assert_code(3);
+    said.assert_says(&["--purpose", "--language", "--risk", "--sensitivity", "--justification"]);
+    let mut command = bench.command("toolexec");
+    command.arg("draft").args(["--purpose", "Проверка"]).args(&SAID[2..]).args(ok);
+    let said = Said::of(&mut command);
+    said.assert_code(3);
+    said.assert_says(&["--slug"]);
+}
+
+#[test]
+fn an_input_is_a_file_that_can_be_read() {
+    let bench = bench(&[SCRIPT]);
+    fs::create_dir(bench.home().join("folder")).unwrap();
+    let fifo = bench.home().join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for (input, says) in [
+        ("missing.csv", &["missing.csv", "No such file"][..]),
+        ("folder", &["folder", "is a directory", "name a file"]),
+        ("fifo", &["fifo", "is a FIFO", "name a file"]),
+        ("x=fifo", &["fifo", "is a FIFO"]),
+        ("/dev/zero", &["/dev/zero", "is a device"]),
+        ("x=", &["write NAME=FILE"]),
+        ("..", &["is a directory"]),
+    ] {
+        let said = draft(&bench, &["--input", input, "--", "python", "-c", "1"]);
+        said.assert_code(3);
+        said.assert_says(&[&["--input"], says].concat());
+        assert_only(&bench, &["fifo", "folder", "script.py"]);
+    }
+    let said = draft(&bench, &["--input", "one", "--input", "two", "--", "python", "-c", "1"]);
+    said.assert_says(&["one", "two"]);
+    let name = std::ffi::OsStr::from_bytes(b"a\xff.csv");
+    fs::write(bench.home().join(name), "x").unwrap();
+    let mut command = bench.command("toolexec");
+    command.arg("draft").args(SAID).arg("--input").arg(name).args(["--", "python", "-c", "1"]);
+    let said = Said::of(&mut command);
+    said.assert_code(3);
+    said.assert_says(&["write NAME=FILE"]);
+    let mut named = std::ffi::OsString::from("a.csv=");
+    named.push(name);
+    let mut command = bench.command("toolexec");
+    command.arg("draft").args(SAID).arg("--input").arg(named).args(["--", "python", "-c", "1"]);
+    Said::of(&mut command).assert_code(0);
+}
+
+#[test]
+fn inputs_larger_than_any_run_may_have_are_not_copied() {
+    let bench = bench(&[SCRIPT]);
+    let large = fs::File::create(bench.home().join("large")).unwrap();
+    large.set_len((1 << 30) + 1).unwrap();
+    let said =
+        draft(&bench, &["--input", "script.py", "--input", "large", "--", "python", "script.py"]);
+    said.assert_code(3);
+    said.assert_says(&["large", "--input", "larger than 1073741824 bytes"]);
+    assert_only(&bench, &["large", "script.py"]);
+}
+
+#[test]
+fn what_is_there_is_not_replaced() {
+    let bench = bench(&[SCRIPT]);
+    // Every second of the next while is taken, so that the clock cannot make a free name.
+    let taken = |ending: &str| {
+        let directory = bench.home().join(format!("with-{ending}"));
+        fs::create_dir(&directory).unwrap();
+        for second in 0..20 {
+            let stamp = format!("now + {second} seconds");
+            let date = ["-u", "-d", &stamp, "+%Y%m%d-%H%M%SZ"];
+            let date = String::from_utf8(Command::new("date").args(date).output().unwrap().stdout);
+            let path = directory.join(format!("TR-{}-x{ending}", date.unwrap().trim()));
+            match ending {
+                ".md" => fs::write(path, "mine").unwrap(),
+                _ => fs::create_dir(path).unwrap(),
+            }
+        }
+        let before = list(&directory);
+        let words = ["--slug", "x", "--dir", directory.to_str().unwrap(), "--input", "script.py"];
+        let said = draft(&bench, &[&words[..], &["--", "python", "script.py"]].concat());
+        said.assert_code(3);
+        said.assert_says(&["is there already", "not replaced", "another slug"]);
+        assert_eq!(list(&directory), before);
+        directory
+    };
+    let files = taken(".md");
+    for name in list(&files) {
+        assert_eq!(fs::read(files.join(name)).unwrap(), b"mine");
+    }
+    taken(".inputs");
+}
