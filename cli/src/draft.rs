@@ -8,7 +8,9 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use spool::{Drafting, SpoolError};
-use validator::{Code, Composition, Expect, OwnerUid, Place, Sha256, UtcTime, Violation};
+use validator::{
+    Code, ComposedWork, Composition, Expect, OwnerUid, Place, Sha256, UtcTime, Violation,
+};
 
 use crate::failure::Failure;
 use crate::options::{Draft, Format};
@@ -79,7 +81,8 @@ fn refuse(
 
 /// Names the files of the command that lie here and were not declared.
 fn propose_inputs(composition: &Composition) {
-    for word in composition.command.as_str().split([' ', '\t', '=', '\'', '"']) {
+    let ComposedWork::Command(line) = &composition.work else { return };
+    for word in line.as_str().split([' ', '\t', '=', '\'', '"']) {
         let name = word.strip_prefix("/in/").unwrap_or(word).trim_start_matches("./");
         let declared = composition.inputs.iter().any(|input| input.name.as_str() == name);
         if name.is_empty() || name.starts_with('/') || declared || !Path::new(name).is_file() {

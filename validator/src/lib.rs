@@ -46,8 +46,8 @@ mod violation;
 pub use code::Code;
 pub use command::command_words;
 pub use compose::{
-    ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, Composition, NotOneLine, OneLine,
-    Unprintable, quote_words,
+    ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
+    NotOneLine, OneLine, Unprintable, quote_words,
 };
 pub use declared::{ExpectedOutput, Input};
 pub use digest::{NotASha256, Sha256, Sha256Stream};

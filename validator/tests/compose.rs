@@ -39,7 +39,7 @@ fn assert_same(one: &Request, other: &Request) {
     assert_eq!(Composition::of(one), Composition::of(other));
     assert_eq!(one.argv(), other.argv());
     assert_eq!(one.intent_sha256(), other.intent_sha256());
-    assert_eq!(one.command_line(), other.command_line());
+    assert_eq!(one.work(), other.work());
     assert_eq!(one.inputs(), other.inputs());
     assert_eq!(one.outputs_expected(), other.outputs_expected());
     assert_eq!(one.constraints(), other.constraints());

@@ -134,3 +134,15 @@ fn another_program_is_another_intent() {
     assert_ne!(base, intent(monty().replace("0.5", "0.25")));
     assert_eq!(base, intent(monty().replace("\"alice\"", "\"bob\"")));
 }
+
+#[test]
+fn printed_again_it_is_the_same() {
+    for body in [BODY, "def f(x):\n    return x\n\nf(1)", "s = '```'\ns"] {
+        let request = checked(monty().replace(BODY, body)).verdict.ok().unwrap();
+        let text = request.to_text().unwrap();
+        let again = checked(&text).verdict.ok().unwrap();
+        assert_eq!(again.work(), request.work());
+        assert_eq!(again.intent_sha256(), request.intent_sha256());
+        assert_eq!(again.to_text().unwrap(), text);
+    }
+}

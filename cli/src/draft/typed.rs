@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use validator::{
-    ComposedInput, ComposedOutput, ComposedRisk, Composition, Constraint, OneLine, RequestId,
-    Sha256, UtcTime, quote_words,
+    ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition, Constraint, OneLine,
+    RequestId, Sha256, UtcTime, quote_words,
 };
 
 use crate::failure::Failure;
@@ -84,7 +84,7 @@ pub(super) fn compose(
             .iter()
             .map(|it| line("constraints", it))
             .collect::<Result<_, _>>()?,
-        command: command(asked)?,
+        work: ComposedWork::Command(command(asked)?),
         risk: ComposedRisk {
             level: asked.risk,
             justification: line("--justification", &asked.justification)?,

@@ -13,6 +13,7 @@ pub use reprint::Unprintable;
 
 use crate::digest::Sha256;
 use crate::id::RequestId;
+use crate::monty::PureCode;
 use crate::request::{Backend, Language, RequestedBy};
 use crate::risk::{RiskLevel, Sensitivity};
 use crate::time::UtcTime;
@@ -49,8 +50,8 @@ pub struct Composition {
     pub outputs_expected: Vec<ComposedOutput>,
     /// `constraints`.
     pub constraints: Vec<OneLine>,
-    /// The line under `## Command`; [`quote_words`] makes it of words.
-    pub command: OneLine,
+    /// What is to be run.
+    pub work: ComposedWork,
     /// The section `## Risk Assessment`.
     pub risk: ComposedRisk,
     /// `x-requester`.
@@ -59,6 +60,16 @@ pub struct Composition {
     pub agent: Option<ComposedAgent>,
     /// `x-audience`.
     pub audience: Option<OneLine>,
+}
+
+/// What is to be run, and the sections that say it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ComposedWork {
+    /// The line under `## Command`; [`quote_words`] makes it of words. The files of the request
+    /// are listed after it.
+    Command(OneLine),
+    /// `## Code` and `## Inputs (JSON)`, of the monty lane.
+    Code(PureCode),
 }
 
 /// An item of `inputs`, and its line under `## Input Files`.

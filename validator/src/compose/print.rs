@@ -2,14 +2,23 @@
 //! Words of the composition stand only where no Markdown reader and no rule of the schema can take
 //! them for structure.
 
+use serde_json::Value;
+
 use super::quote::yaml;
-use super::{Composition, OneLine};
+use super::{ComposedInput, ComposedWork, Composition, OneLine};
+use crate::monty::PureCode;
 
 pub(super) fn text(of: &Composition) -> String {
     let mut text = front_matter(of);
-    text.push_str(&format!("\n# {}\n\n## Command\n\n{}\n\n", of.id, of.command));
-    let inputs = of.inputs.iter().map(|it| format!("- /in/{} sha256: {}\n", it.name, it.sha256));
-    push_files(&mut text, "## Input Files", inputs);
+    text.push_str(&format!("\n# {}\n\n", of.id));
+    match &of.work {
+        ComposedWork::Command(line) => {
+            text.push_str(&format!("## Command\n\n{line}\n\n"));
+            let item = |it: &ComposedInput| format!("- /in/{} sha256: {}\n", it.name, it.sha256);
+            push_files(&mut text, "## Input Files", of.inputs.iter().map(item));
+        }
+        ComposedWork::Code(code) => push_code(&mut text, code),
+    }
     // Descriptions are left to the front matter: here a path in one would count as an output.
     let outputs = of.outputs_expected.iter().map(|it| format!("- /out/{}\n", relative(&it.path)));
     push_files(&mut text, "## Output Expectations", outputs);
@@ -18,6 +27,16 @@ pub(super) fn text(of: &Composition) -> String {
     text.push_str(&format!("- Data sensitivity: {}\n", of.risk.sensitivity.as_str()));
     push_answer(&mut text, "Network rationale", &of.risk.network_rationale);
     text
+}
+
+/// In fences, so that no line of the code is structure to a Markdown reader.
+fn push_code(text: &mut String, code: &PureCode) {
+    let fence = if code.text().contains("```") { "~~~" } else { "```" };
+    text.push_str(&format!("## Code\n\n{fence}python\n{}\n{fence}\n\n", code.text()));
+    if !code.inputs().is_empty() {
+        let inputs = Value::Object(code.inputs().clone());
+        text.push_str(&format!("## Inputs (JSON)\n\n```json\n{inputs}\n```\n\n"));
+    }
 }
 
 fn front_matter(of: &Composition) -> String {

@@ -4,11 +4,12 @@
 use std::fmt;
 
 use super::{
-    ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, Composition, NotOneLine, OneLine,
+    ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
+    NotOneLine, OneLine,
 };
 use crate::draft::{Draft, Place};
 use crate::network::Network;
-use crate::request::Request;
+use crate::request::{Request, Work};
 
 /// The canonical text would not read as the same request. Such a request is still good: it lies on
 /// its size (the canonical form is longer than a dense one) or on text that counts as a secret or
@@ -45,7 +46,7 @@ impl Composition {
             inputs: inputs(request)?,
             outputs_expected: outputs(request)?,
             constraints: constraints(request)?,
-            command: command(request)?,
+            work: work(request)?,
             risk: risk(request)?,
             requester: request.requester().map(str::parse).transpose()?,
             agent: agent(request)?,
@@ -81,8 +82,11 @@ fn outputs(request: &Request) -> Result<Vec<ComposedOutput>, NotOneLine> {
     request.outputs_expected().iter().map(output).collect()
 }
 
-fn command(request: &Request) -> Result<OneLine, NotOneLine> {
-    request.command_line().parse()
+fn work(request: &Request) -> Result<ComposedWork, NotOneLine> {
+    match request.work() {
+        Work::Command { line, .. } => line.parse().map(ComposedWork::Command),
+        Work::Code(code) => Ok(ComposedWork::Code(code.clone())),
+    }
 }
 
 fn risk(request: &Request) -> Result<ComposedRisk, NotOneLine> {

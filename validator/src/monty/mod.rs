@@ -38,7 +38,7 @@ const REFUSED_WORDS: [&str; 13] = [
 ];
 
 /// Code of the monty lane and the values of its variables.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PureCode {
     text: String,
     inputs: Map<String, Value>,

@@ -7,8 +7,9 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use validator::{
-    Backend, ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, Composition, Constraint,
-    Language, OneLine, RequestedBy, RiskLevel, Sensitivity, Sha256, UtcTime, quote_words,
+    Backend, ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
+    Constraint, Language, OneLine, RequestedBy, RiskLevel, Sensitivity, Sha256, UtcTime,
+    quote_words,
 };
 
 use crate::support;
@@ -169,8 +170,16 @@ fn command(language: Language, script: Option<&ComposedInput>, arguments: &[Stri
     quote_words(&words).unwrap()
 }
 
+/// A line whose letters are of one script, as names must be.
+fn names() -> impl Strategy<Value = OneLine> {
+    sentence().prop_map(|text| {
+        let latin: String = text.chars().map(|c| if c.is_ascii() { c } else { 'é' }).collect();
+        line(&latin)
+    })
+}
+
 fn agent() -> impl Strategy<Value = ComposedAgent> {
-    (lines(), lines(), option::of(lines()))
+    (names(), names(), option::of(names()))
         .prop_map(|(name, subject, accesscontrol)| ComposedAgent { name, subject, accesscontrol })
 }
 
@@ -196,11 +205,11 @@ prop_compose! {
         slug in "[A-Za-z0-9._-]{1,64}",
         created in 946_684_800_i64..4_102_444_800,
         later in 0_i64..1_000_000,
-        approver in lines(),
+        approver in names(),
         requested_by in prop_oneof![Just(RequestedBy::Human), Just(RequestedBy::CoreDraft)],
-        requester in option::of(lines()),
+        requester in option::of(names()),
         agent in option::of(agent()),
-        audience in option::of(lines()),
+        audience in option::of(names()),
     ) -> (String, UtcTime, (OneLine, UtcTime), RequestedBy, Option<OneLine>, Option<ComposedAgent>, Option<OneLine>) {
         let (created, approved) = (UtcTime::from_unix(created), UtcTime::from_unix(created + later));
         let id = format!("TR-{}-{slug}", created.compact());
@@ -234,7 +243,7 @@ prop_compose! {
             cpu: line(&cores(milli)),
             memory_limit_mb,
             time_limit_sec,
-            command: command(language, inputs.first(), &arguments),
+            work: ComposedWork::Command(command(language, inputs.first(), &arguments)),
             inputs,
             outputs_expected,
             constraints,
