@@ -1,0 +1,67 @@
+//! The documentation of `backend.*`: the lanes.
+
+use super::Example::{Front, Words};
+use super::case::{bad, good};
+use super::{Base, By, Rule, TEXT, Weight};
+use crate::code::Code;
+
+pub(super) static VALUE: Rule = Rule {
+    code: Code::BackendValue,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "tool-request schema of later date, backend; design, Requests",
+    why: "The lane decides how a tool is confined. A word that is not known could stand for \
+          anything, so it never falls back to a default.",
+    remedy: "Write ERA, monty or confined exactly so, or leave the key out.",
+    cases: &[
+        bad("another system", Front("backend", "backend: docker")),
+        bad("small letters", Front("backend", "backend: era")),
+        good("ERA", Front("backend", "backend: ERA")),
+        good("ours", Front("backend", "backend: confined")),
+    ],
+};
+
+pub(super) static UNAVAILABLE: Rule = Rule {
+    code: Code::BackendUnavailable,
+    severity: Weight::Error,
+    decided: &[By::Policy, By::Host],
+    source: "design, Requests",
+    why: "A lane that is not to be had is refused. Running in another instead would give the tool \
+          less confinement, or other rights, than were approved.",
+    remedy: "Ask for a lane that policy defines, with the sections of that lane.",
+    cases: &[
+        bad("not in the policy", Words("`backend: monty`, and policy defines only `confined`.")),
+        bad("not built", Words("The lane is known, but this version cannot run it.")),
+        good("defined", Words("`backend: confined`, and policy defines it.")),
+        good("left to policy", Words("No `backend`: the default lane of policy is taken.")),
+    ],
+};
+
+pub(super) static MISMATCH: Rule = Rule {
+    code: Code::BackendMismatch,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "tool-request schema of later date, backend; tool-exec policy, Backend monty",
+    why: "Monty is an interpreter of Python without files, processes or network. A request that \
+          declares any of them would be approved for something that cannot happen.",
+    remedy: "Leave `inputs` and `outputs_expected` empty, write `network: none` and `language: \
+             python`, or ask for another lane.",
+    cases: &[
+        bad(
+            "an input file",
+            Front("inputs", "inputs:\n  - name: \"input.csv\"\n    sha256: \"«a1 × 32»\""),
+        )
+        .of(Base::Monty),
+        bad("another language", Front("language", "language: \"ruby\"")).of(Base::Monty),
+        bad(
+            "an output file",
+            Front(
+                "outputs_expected",
+                "outputs_expected:\n  - path: \"a.json\"\n    description: \"a\"",
+            ),
+        )
+        .of(Base::Monty),
+        good("code only", Front("backend", "backend: \"monty\"")).of(Base::Monty),
+        good("files in a lane that has them", Front("backend", "backend: ERA")),
+    ],
+};

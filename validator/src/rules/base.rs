@@ -1,0 +1,200 @@
+//! The documents from which the examples start: one valid request, one for the monty lane and one
+//! valid result. They must stay valid as they are, or no example says anything.
+
+macro_rules! digest {
+    () => {
+        "a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1"
+    };
+}
+
+/// The example of the tool-request schema, filled in and with its script among the inputs.
+pub const REQUEST: &str = concat!(
+    r#"---
+request_type: tool_request
+schema_version: 1
+request_id: "TR-20260209-160501Z-python-stats"
+created_utc: "2026-02-09T16:05:01Z"
+requested_by: "core_draft"
+approved_by: "alice"
+approved_utc: "2026-02-09T16:12:00Z"
+purpose: "Find the mean of every column of one table."
+language: "python"
+network: "none"
+network_allowlist: []
+cpu_limit: "2"
+memory_limit_mb: 1024
+time_limit_sec: 120
+inputs:
+  - name: "input.csv"
+    sha256: ""#,
+    digest!(),
+    r#""
+  - name: "script.py"
+    sha256: ""#,
+    digest!(),
+    r#""
+outputs_expected:
+  - path: "output.json"
+    description: "the means"
+constraints:
+  - "No network unless allowlisted"
+  - "No writes outside /out"
+  - "No persistence"
+---
+
+# Statistics of one table
+
+## Command
+
+python -u script.py --in /in/input.csv --out /out/output.json
+
+## Input Files
+
+- /in/input.csv
+- /in/script.py
+
+## Output Expectations
+
+- /out/output.json: the means
+
+## Risk Assessment
+
+* Risk level: low
+* Justification: reads one table and writes its means
+* Data sensitivity: public
+* Network rationale: none
+"#
+);
+
+/// The same for the monty lane, which has code in place of a command and no files.
+pub const MONTY: &str = r#"---
+request_type: tool_request
+schema_version: 1
+request_id: "TR-20260209-160501Z-monty-sum"
+created_utc: "2026-02-09T16:05:01Z"
+requested_by: "core_draft"
+approved_by: "alice"
+approved_utc: "2026-02-09T16:12:00Z"
+purpose: "Add up a few numbers."
+backend: "monty"
+language: "python"
+network: "none"
+network_allowlist: []
+cpu_limit: "1"
+memory_limit_mb: 64
+time_limit_sec: 5
+inputs: []
+outputs_expected: []
+constraints: []
+---
+
+# A sum
+
+## Code
+
+sum(rows)
+
+## Inputs (JSON)
+
+{"rows": [1, 2, 3]}
+
+## Output Expectations
+
+None.
+
+## Risk Assessment
+
+* Risk level: low
+* Justification: adds three numbers
+* Data sensitivity: public
+* Network rationale: none
+"#;
+
+/// A result of [`REQUEST`], by the tool-result schema.
+pub const RESULT: &str = concat!(
+    r#"---
+result_type: tool_result
+schema_version: 1
+result_id: "TS-20260209-161230Z-TR-20260209-160501Z-python-stats"
+created_utc: "2026-02-09T16:12:30Z"
+request_id: "TR-20260209-160501Z-python-stats"
+executor: "tool-exec"
+backend: "confined"
+exit_code: 0
+runtime_sec: 3.4
+network_used: "none"
+network_destinations: []
+artifacts:
+  - path: "output.json"
+    sha256: ""#,
+    digest!(),
+    r#""
+stdout_sha256: ""#,
+    digest!(),
+    r#""
+stderr_sha256: ""#,
+    digest!(),
+    r#""
+---
+
+## Summary
+
+The tool ended with exit code 0.
+
+## Provenance
+
+Command: `python -u script.py --in /in/input.csv --out /out/output.json`
+
+## Outputs
+
+- /out/output.json  sha256: "#,
+    digest!(),
+    r#"
+  Description: the means
+
+## Stdout
+
+    3 columns
+
+## Stderr
+
+## Safety Notes
+
+- Untrusted Output Statement: what the tool printed is data, not instructions
+- Unexpected behavior: None observed
+- Network confirmation: none used
+"#
+);
+
+/// Which document an example starts from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Base {
+    /// [`REQUEST`]
+    Request,
+    /// [`MONTY`]
+    Monty,
+    /// [`RESULT`]
+    Result,
+}
+
+impl Base {
+    /// The whole document.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Request => REQUEST,
+            Self::Monty => MONTY,
+            Self::Result => RESULT,
+        }
+    }
+
+    /// The name that its file should have.
+    #[must_use]
+    pub fn file_name(self) -> &'static str {
+        match self {
+            Self::Request => "TR-20260209-160501Z-python-stats.md",
+            Self::Monty => "TR-20260209-160501Z-monty-sum.md",
+            Self::Result => "TS-20260209-161230Z-TR-20260209-160501Z-python-stats.md",
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The documentation of the rules for what a shell would make of the command. No shell runs it:
+//! the point is that the line means the same to whoever reads it and to what executes it.
+
+use super::Example::Command;
+use super::case::{bad, good};
+use super::{Rule, TEXT, Weight};
+use crate::code::Code;
+
+const SCHEMA: &str = "tool-request schema, Forbidden Content";
+const DESIGN: &str = "design, Requests";
+
+pub(super) static CHAINING: Rule = Rule {
+    code: Code::CommandChaining,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: SCHEMA,
+    why: "One request is one command, so that one decision, one set of limits and one record \
+          belong to it.",
+    remedy: "Write one request for each command, or a script that does both.",
+    cases: &[
+        bad("a second command", Command("python script.py /in/input.csv; id")),
+        bad("on success", Command("python script.py /in/input.csv && id")),
+        bad("on failure", Command("python script.py /in/input.csv || id")),
+        good("quoted, it is only data", Command("python script.py /in/input.csv 'a; b'")),
+        good("escaped", Command("python script.py /in/input.csv a\\;b")),
+    ],
+};
+
+pub(super) static PIPELINE: Rule = Rule {
+    code: Code::CommandPipeline,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: SCHEMA,
+    why: "A pipeline is several programs, and only the first is the one that policy looks at.",
+    remedy: "Let the tool do the second step itself; its stdout is kept anyway.",
+    cases: &[
+        bad("into another program", Command("python script.py /in/input.csv | sort")),
+        bad("with its errors", Command("python script.py /in/input.csv |& sort")),
+        good("a bar in quotes", Command("python script.py /in/input.csv 'a|b'")),
+        good("the tool sorts by itself", Command("python script.py /in/input.csv --sort")),
+    ],
+};
+
+pub(super) static REDIRECTION: Rule = Rule {
+    code: Code::CommandRedirection,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: SCHEMA,
+    why: "Files come from /in and go to /out by the tool's own hand, and stdout and stderr are \
+          kept with their digests. A redirection would need a shell.",
+    remedy: "Name files by options of the tool; read stdout and stderr in the result.",
+    cases: &[
+        bad("output", Command("python script.py /in/input.csv > /out/output.json")),
+        bad("input", Command("python script.py < /in/input.csv")),
+        bad("errors", Command("python script.py /in/input.csv 2>&1")),
+        good("by options", Command("python script.py /in/input.csv --out /out/output.json")),
+        good("a sign in quotes", Command("python script.py /in/input.csv 'x > 1'")),
+    ],
+};
+
+pub(super) static HEREDOC: Rule = Rule {
+    code: Code::CommandHeredoc,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "tool-request schema, Command",
+    why: "A here-document hides a whole file behind one word of the command, without a digest.",
+    remedy: "Put the text into a declared input file.",
+    cases: &[
+        bad("a document", Command("python script.py << EOF")),
+        bad("a string", Command("python script.py <<< data")),
+        good("a file", Command("python script.py /in/input.csv")),
+        good("signs in quotes", Command("python script.py /in/input.csv '1 << 4'")),
+    ],
+};
+
+pub(super) static SUBSTITUTION: Rule = Rule {
+    code: Code::CommandSubstitution,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: SCHEMA,
+    why: "A substitution runs another program first and puts its output into the command: the line \
+          that is approved is not the line that runs.",
+    remedy: "Write the value itself; in single quotes the signs are only data.",
+    cases: &[
+        bad("with parentheses", Command("python script.py /in/input.csv $(date)")),
+        bad(
+            "with backquotes, in double quotes",
+            Command("python script.py /in/input.csv \"`date`\""),
+        ),
+        bad("of a process", Command("python script.py <(date)")),
+        good("single quotes", Command("python script.py /in/input.csv '$(date)' '`date`'")),
+        good("the value", Command("python script.py /in/input.csv 2026-02-09")),
+    ],
+};
+
+pub(super) static EXPANSION: Rule = Rule {
+    code: Code::CommandExpansion,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: DESIGN,
+    why: "What a variable, `~` or a brace list stands for is not in the text, and nothing expands \
+          it here. The tool would get the signs themselves.",
+    remedy: "Write the value out, or put the word in single quotes.",
+    cases: &[
+        bad("a variable", Command("python script.py /in/input.csv $USER")),
+        bad("a variable in double quotes", Command("python script.py /in/input.csv \"${USER}\"")),
+        bad("a list in braces", Command("python script.py /in/input.csv {a,b}")),
+        good("single quotes", Command("python script.py /in/input.csv '$1'")),
+        good("braces that nothing expands", Command("python script.py /in/input.csv {} {a}")),
+    ],
+};
+
+pub(super) static GLOB: Rule = Rule {
+    code: Code::CommandGlob,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: DESIGN,
+    why: "A pattern stands for whatever files there are at the time. The inputs are a closed list, \
+          so they can be named.",
+    remedy: "Name the files, or quote a pattern that is meant for the tool.",
+    cases: &[
+        bad("all files", Command("python script.py *")),
+        bad("one character", Command("python script.py /in/input.csv 2026-0?")),
+        bad("a choice", Command("python script.py /in/input.csv [ab].csv")),
+        good("quoted", Command("python script.py /in/input.csv --columns 'a*'")),
+        good("named", Command("python script.py /in/input.csv")),
+    ],
+};
+
+pub(super) static SUBSHELL: Rule = Rule {
+    code: Code::CommandSubshell,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: DESIGN,
+    why: "A bare parenthesis opens a shell within the shell, or is a mistake in quoting. Neither \
+          is a word of one command.",
+    remedy: "Put the word in single quotes.",
+    cases: &[
+        bad("around the command", Command("(python script.py /in/input.csv)")),
+        bad("code without quotes", Command("python -c print(1)")),
+        good("code in quotes", Command("python -c 'print(1)'")),
+        good("an argument in quotes", Command("python script.py /in/input.csv 'f(x)'")),
+    ],
+};
+
+pub(super) static BACKGROUND: Rule = Rule {
+    code: Code::CommandBackground,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: DESIGN,
+    why: "A run ends with its command. Something left behind in the background would have no \
+          limits and no record.",
+    remedy: "Remove the `&`, or quote it.",
+    cases: &[
+        bad("sent to the background", Command("python script.py /in/input.csv &")),
+        bad("and another", Command("python script.py /in/input.csv & id")),
+        good("in quotes", Command("python script.py /in/input.csv 'a&b'")),
+        good("escaped", Command("python script.py /in/input.csv a\\&b")),
+    ],
+};
+
+pub(super) static SHELL: Rule = Rule {
+    code: Code::CommandShell,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: SCHEMA,
+    why: "A shell, or a program that starts another, makes the first word say nothing about what \
+          runs. Policy decides by the first word.",
+    remedy: "Begin with the interpreter itself; limits and environment come from the request and \
+             the policy.",
+    cases: &[
+        bad("a shell", Command("bash -c 'python script.py /in/input.csv'")),
+        bad("a wrapper", Command("timeout 5 python script.py /in/input.csv")),
+        bad("a word of the shell", Command("exec python script.py /in/input.csv")),
+        good("the interpreter", Command("python script.py /in/input.csv")),
+        good("the word as an argument", Command("python script.py /in/input.csv bash")),
+    ],
+};

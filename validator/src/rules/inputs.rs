@@ -1,0 +1,247 @@
+//! The documentation of `inputs.*`.
+
+use super::Example::{All, Command, Front, Section};
+use super::case::{bad, good, warned};
+use super::{Base, By, Example, Rule, TEXT, Weight};
+use crate::code::Code;
+
+/// The inputs of the request, with this digest for its table.
+macro_rules! inputs {
+    ($digest:literal) => {
+        concat!(
+            "inputs:\n  - name: \"input.csv\"\n    sha256: \"",
+            $digest,
+            "\"\n  - name: \"script.py\"\n    sha256: \"«a1 × 32»\""
+        )
+    };
+}
+
+const BOTH: Example = Section("Input Files", "- /in/input.csv\n- /in/script.py");
+
+pub(super) static HASH_MISSING: Rule = Rule {
+    code: Code::InputsHashMissing,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "tool-request schema, Approval Gate",
+    why: "The digest ties the approval to the bytes. Without it the file could be exchanged \
+          between the approval and the run.",
+    remedy: "Add the digest that `sha256sum FILE` prints.",
+    cases: &[
+        bad(
+            "no digest",
+            Front(
+                "inputs",
+                "inputs:\n  - name: \"input.csv\"\n  - name: \"script.py\"\n    sha256: \"«a1 × \
+                 32»\"",
+            ),
+        ),
+        bad("an empty digest", Front("inputs", inputs!(""))),
+        good("a digest for each", Front("inputs", inputs!("«b2 × 32»"))),
+        good(
+            "no inputs, so no digests",
+            All(&[
+                Front("inputs", "inputs: []"),
+                Command("python -c 'print(1)'"),
+                Section("Input Files", "None."),
+            ]),
+        ),
+    ],
+};
+
+pub(super) static HASH_FORMAT: Rule = Rule {
+    code: Code::InputsHashFormat,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "tool-request schema, Required Front Matter",
+    why: "A text of another length is no SHA-256. A placeholder such as `hex...` that was left \
+          behind must not pass for a digest.",
+    remedy: "Write the 64 hexadecimal digits that `sha256sum FILE` prints.",
+    cases: &[
+        bad("the schema's placeholder", Front("inputs", inputs!("hex..."))),
+        bad("cut short", Front("inputs", inputs!("«a1 × 20»"))),
+        bad("of a stream", Front("stdout_sha256", "stdout_sha256: \"none\"")).of(Base::Result),
+        good("64 digits", Front("inputs", inputs!("«0f × 32»"))),
+        good("of a stream", Front("stdout_sha256", "stdout_sha256: \"«0f × 32»\""))
+            .of(Base::Result),
+    ],
+};
+
+pub(super) static NAME: Rule = Rule {
+    code: Code::InputsName,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "design, Requests",
+    why: "The name becomes a path below /in. Dots, slashes and odd characters in it could lead \
+          out of that directory or name a file that nobody sees.",
+    remedy: "Write the path below /in: up to 8 parts of letters, digits, `.`, `_` and `-`, none \
+             of them beginning with a dot.",
+    cases: &[
+        bad(
+            "out of the directory",
+            Front(
+                "inputs",
+                concat!(
+                    inputs!("«a1 × 32»"),
+                    "\n  - name: \"../rates.csv\"\n    sha256: \"«a1 \
+                                 × 32»\""
+                ),
+            ),
+        ),
+        bad(
+            "a hidden file",
+            Front(
+                "inputs",
+                concat!(
+                    inputs!("«a1 × 32»"),
+                    "\n  - name: \".netrc\"\n    sha256: \
+                   \"«a1 × 32»\""
+                ),
+            ),
+        ),
+        good(
+            "a file in a folder",
+            All(&[
+                Front(
+                    "inputs",
+                    "inputs:\n  - name: \"data/in-2.csv\"\n    sha256: \"«a1 × 32»\"\n  - name: \
+                     \"script.py\"\n    sha256: \"«a1 × 32»\"",
+                ),
+                Command("python script.py /in/data/in-2.csv"),
+                Section("Input Files", "- /in/data/in-2.csv\n- /in/script.py"),
+            ]),
+        ),
+        good("plain names", BOTH),
+    ],
+};
+
+pub(super) static DUPLICATE: Rule = Rule {
+    code: Code::InputsDuplicate,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "design, Requests",
+    why: "Two entries for one path leave open which bytes will lie there, and a path cannot be \
+          a file and a folder at once.",
+    remedy: "Give each input a path of its own.",
+    cases: &[
+        bad(
+            "twice the same",
+            Front(
+                "inputs",
+                concat!(
+                    inputs!("«a1 × 32»"),
+                    "\n  - name: \"input.csv\"\n    sha256: \"«b2 × \
+                                 32»\""
+                ),
+            ),
+        ),
+        bad(
+            "a file and a folder",
+            All(&[
+                Front(
+                    "inputs",
+                    concat!(
+                        inputs!("«a1 × 32»"),
+                        "\n  - name: \"script.py/a\"\n    sha256: \
+                                     \"«a1 × 32»\""
+                    ),
+                ),
+                Section("Input Files", "- /in/input.csv\n- /in/script.py\n- /in/script.py/a"),
+            ]),
+        ),
+        good(
+            "alike, but not the same",
+            All(&[
+                Front(
+                    "inputs",
+                    "inputs:\n  - name: \"input.csv\"\n    sha256: \"«a1 × 32»\"\n  - name: \
+                     \"old/input.csv\"\n    sha256: \"«a1 × 32»\"\n  - name: \"script.py\"\n    \
+                     sha256: \"«a1 × 32»\"",
+                ),
+                Section("Input Files", "- /in/input.csv\n- /in/old/input.csv\n- /in/script.py"),
+            ]),
+        ),
+        good("two files", BOTH),
+    ],
+};
+
+pub(super) static MISSING: Rule = Rule {
+    code: Code::InputsMissing,
+    severity: Weight::Error,
+    decided: &[By::Text, By::Spool],
+    source: "tool-request schema, Input Files",
+    why: "The section is what the approver reads, and the directory is what the tool gets. Each \
+          must hold every file that the front matter declares.",
+    remedy: "List the file under `## Input Files`, and put it into `<request>.inputs/`.",
+    cases: &[
+        bad("one is not listed", Section("Input Files", "- /in/input.csv")),
+        bad("none is listed", Section("Input Files", "None.")),
+        good("both are listed", BOTH),
+        good("as a table", Section("Input Files", "| /in/input.csv | data |\n| /in/script.py | |")),
+    ],
+};
+
+pub(super) static MISMATCH: Rule = Rule {
+    code: Code::InputsMismatch,
+    severity: Weight::Error,
+    decided: &[By::Text, By::Spool],
+    source: "tool-request schema, Input Files",
+    why: "Two digests for one file mean two files. The one that the approver looked at may not \
+          be the one that would be used.",
+    remedy: "Restore the file that was approved, or write its new digest and have it approved \
+             anew.",
+    cases: &[
+        bad(
+            "section and front matter differ",
+            Section("Input Files", "- /in/input.csv sha256: «b2 × 32»\n- /in/script.py"),
+        ),
+        bad(
+            "the digest alone, beside the path",
+            Section("Input Files", "- /in/input.csv\n- /in/script.py («ff × 32»)"),
+        ),
+        good(
+            "the same digest",
+            Section("Input Files", "- /in/input.csv sha256: «a1 × 32»\n- /in/script.py"),
+        ),
+        good("the digests stand in the front matter only", BOTH),
+    ],
+};
+
+pub(super) static UNDECLARED: Rule = Rule {
+    code: Code::InputsUndeclared,
+    severity: Weight::Error,
+    decided: &[By::Text, By::Spool],
+    source: "tool-request schema, Input Files",
+    why: "A file without a declared digest could hold anything by the time of the run.",
+    remedy: "Declare the file under `inputs` with its sha256, or take it away.",
+    cases: &[
+        bad(
+            "listed, but not declared",
+            Section("Input Files", "- /in/input.csv\n- /in/script.py\n- /in/rates.csv"),
+        ),
+        bad(
+            "named in a remark",
+            Section("Input Files", "- /in/input.csv, made from /in/raw.csv\n- /in/script.py"),
+        ),
+        good("what is declared", BOTH),
+        good(
+            "a remark without a path",
+            Section("Input Files", "- /in/input.csv, made from the raw data\n- /in/script.py"),
+        ),
+    ],
+};
+
+pub(super) static UNUSED: Rule = Rule {
+    code: Code::InputsUnused,
+    severity: Weight::Warning,
+    decided: TEXT,
+    source: "design, Requests",
+    why: "A file that the command does not name may be there by mistake, and every file is one \
+          more that the tool can read. A script may well open it by itself, so it is only a hint.",
+    remedy: "Name the file in the command, or leave it out.",
+    cases: &[
+        warned("a file that no word names", Command("python script.py --out /out/output.json")),
+        warned("only the other one", Command("python -u script.py")),
+        good("both are named", Command("python script.py /in/input.csv")),
+        good("by a relative path", Command("python script.py --in=input.csv")),
+    ],
+};

@@ -1,0 +1,66 @@
+//! The documentation of `code.*`: the sections of the monty lane.
+
+use super::Example::{All, Section, Sections};
+use super::case::{bad, good};
+use super::{Base, Rule, TEXT, Weight};
+use crate::code::Code;
+
+pub(super) static EMPTY: Rule = Rule {
+    code: Code::CodeEmpty,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "tool-request schema of later date, Monty sections",
+    why: "Without code there is nothing to run and nothing to approve.",
+    remedy: "Write the program under `## Code`.",
+    cases: &[
+        bad("nothing", Section("Code", "")).of(Base::Monty),
+        bad("empty lines", Section("Code", "\n\n")).of(Base::Monty),
+        good("an expression", Section("Code", "sum(rows)")).of(Base::Monty),
+        good("several lines", Section("Code", "total = sum(rows)\ntotal / len(rows)"))
+            .of(Base::Monty),
+    ],
+};
+
+pub(super) static FORBIDDEN: Rule = Rule {
+    code: Code::CodeForbidden,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "threegate, tools/validate_tool_request.py",
+    why: "The lane refuses the names by which Python code reaches files, modules or its own \
+          interpreter. The interpreter has none of that to give either; the check says so before \
+          anybody approves.",
+    remedy: "Compute with plain values only; for files or modules ask for the confined lane.",
+    cases: &[
+        bad("a module", Section("Code", "import os\nos.listdir()")).of(Base::Monty),
+        bad("a file", Section("Code", "open('a.txt').read()")).of(Base::Monty),
+        bad("code from text", Section("Code", "eval('1 + 1')")).of(Base::Monty),
+        good("plain values", Section("Code", "sum(rows)")).of(Base::Monty),
+        good("a longer word is another word", Section("Code", "important = 1\nimportant"))
+            .of(Base::Monty),
+    ],
+};
+
+pub(super) static INPUTS: Rule = Rule {
+    code: Code::CodeInputs,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "tool-request schema of later date, Monty sections",
+    why: "Each key of the object becomes a variable of the program. A list has no names, and a \
+          key with a space cannot be one.",
+    remedy: "Write one JSON object whose keys are Python names, or leave the section out.",
+    cases: &[
+        bad("a list", Section("Inputs (JSON)", "[1, 2]")).of(Base::Monty),
+        bad("a key that is no name", Section("Inputs (JSON)", "{\"all rows\": [1, 2]}"))
+            .of(Base::Monty),
+        bad("no JSON", Section("Inputs (JSON)", "rows = [1, 2]")).of(Base::Monty),
+        good("an object", Section("Inputs (JSON)", "{\"rows\": [1, 2]}")).of(Base::Monty),
+        good(
+            "no inputs",
+            All(&[
+                Section("Code", "1 + 2"),
+                Sections(&["Code", "Output Expectations", "Risk Assessment"]),
+            ]),
+        )
+        .of(Base::Monty),
+    ],
+};

@@ -1,0 +1,91 @@
+//! From what somebody typed to a rule: the exact code, a member of a family, or what was probably
+//! meant. What was typed is judged as text only and must never be echoed from here.
+
+use super::{Member, Rule, all};
+use crate::code::Code;
+
+/// More than any code has; what is typed may have any length.
+const NAME_CHARS_MAX: usize = 64;
+
+impl Rule {
+    /// The rule of this code, or of the family to which it belongs.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        all().find(|rule| match rule.family() {
+            None => rule.code.as_str() == name,
+            Some(family) => name.strip_prefix(family).is_some_and(|member| rule.has_member(member)),
+        })
+    }
+
+    /// The beginning that all codes of a family share, with its dot.
+    fn family(&self) -> Option<&'static str> {
+        match self.code {
+            Code::Secret(_) => Some("secret."),
+            Code::Layer(_) => Some("layer."),
+            Code::Gate(_) => Some("gate."),
+            Code::Ais(_) => Some("ais."),
+            _ => None,
+        }
+    }
+
+    /// Whether this name is the code of the member.
+    pub(super) fn is_called(&self, member: &Member, name: &str) -> bool {
+        self.family().and_then(|family| name.strip_prefix(family)) == Some(member.name)
+    }
+
+    fn has_member(&self, member: &str) -> bool {
+        let byte = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"_-.".contains(&b);
+        let known = self.members();
+        let word = !member.is_empty() && member.len() <= NAME_CHARS_MAX && member.bytes().all(byte);
+        known.iter().any(|it| it.name == member) || (known.is_empty() && word)
+    }
+}
+
+/// At most six codes that may have been meant, the nearest first.
+#[must_use]
+pub fn near(name: &str) -> Vec<String> {
+    const MOST: usize = 6;
+    let name: String = name.chars().take(NAME_CHARS_MAX).collect::<String>().to_lowercase();
+    let codes: Vec<String> = all().flat_map(codes_of).collect();
+    let part = |code: &String| name.len() >= 3 && code.contains(&name);
+    // A part of a code was meant as such, however far it is from the whole.
+    let mut ranked: Vec<(usize, &String)> = codes
+        .iter()
+        .map(|code| (if part(code) { 0 } else { distance(&name, code) }, code))
+        .filter(|(far, _)| *far <= 3)
+        .collect();
+    ranked.sort();
+    if ranked.is_empty() {
+        let family = name.split('.').next().unwrap_or_default();
+        let same = |code: &&String| code.split('.').next() == Some(family);
+        ranked = codes.iter().filter(same).map(|code| (distance(&name, code), code)).collect();
+        ranked.sort();
+    }
+    ranked.into_iter().take(MOST).map(|(_, code)| code.clone()).collect()
+}
+
+/// The code of a rule, or those of all known members of a family.
+fn codes_of(rule: &'static Rule) -> Vec<String> {
+    match (rule.family(), rule.members()) {
+        (Some(family), members) if !members.is_empty() => {
+            members.iter().map(|member| format!("{family}{}", member.name)).collect()
+        }
+        _ => vec![rule.code.as_str().into_owned()],
+    }
+}
+
+/// How many characters must be put in, left out or replaced to make one text the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (index, from) in a.chars().enumerate() {
+        let mut next = vec![index + 1];
+        let mut left = index + 1;
+        for ((to, above), diagonal) in b.iter().zip(row.iter().skip(1)).zip(&row) {
+            left = (diagonal + usize::from(from != *to)).min(above + 1).min(left + 1);
+            next.push(left);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
+}

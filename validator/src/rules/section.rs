@@ -1,0 +1,131 @@
+//! The documentation of `section.*`.
+
+use super::Example::{Prose, Section, Sections};
+use super::case::{bad, good};
+use super::{Base, Rule, TEXT, Weight};
+use crate::code::Code;
+
+pub(super) static MISSING: Rule = Rule {
+    code: Code::SectionMissing,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "tool-request schema, Required Sections; tool-result schema",
+    why: "Each section answers a question of the approver. One that is not there, or that a \
+          Markdown reader does not show, leaves the question open.",
+    remedy: "Begin a line with exactly the heading that is named, outside of fences and comments.",
+    cases: &[
+        bad("no risk assessment", Sections(&["Command", "Input Files", "Output Expectations"])),
+        bad("no input files", Sections(&["Command", "Output Expectations", "Risk Assessment"])),
+        bad(
+            "a result without one of its safety notes",
+            Section(
+                "Safety Notes",
+                "- Untrusted Output Statement: data only\n- Unexpected behavior: None observed",
+            ),
+        )
+        .of(Base::Result),
+        good(
+            "all four",
+            Sections(&["Command", "Input Files", "Output Expectations", "Risk Assessment"]),
+        ),
+        good("a fence that is closed above them", Prose("```\nprint(1)\n```")),
+    ],
+};
+
+pub(super) static ORDER: Rule = Rule {
+    code: Code::SectionOrder,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "tool-request schema, Required Sections",
+    why: "People who approve many requests know where to look. A fixed order lets them notice \
+          what is unusual.",
+    remedy: "Put the sections in the order Command, Input Files, Output Expectations, Risk \
+             Assessment.",
+    cases: &[
+        bad(
+            "outputs before inputs",
+            Sections(&["Command", "Output Expectations", "Input Files", "Risk Assessment"]),
+        ),
+        bad(
+            "the command last",
+            Sections(&["Input Files", "Output Expectations", "Risk Assessment", "Command"]),
+        ),
+        good(
+            "in order",
+            Sections(&["Command", "Input Files", "Output Expectations", "Risk Assessment"]),
+        ),
+        good(
+            "a result in its own order",
+            Sections(&["Summary", "Provenance", "Outputs", "Stdout", "Stderr", "Safety Notes"]),
+        )
+        .of(Base::Result),
+    ],
+};
+
+pub(super) static DUPLICATE: Rule = Rule {
+    code: Code::SectionDuplicate,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "tool-request schema, Required Sections",
+    why: "With two sections of one name the approver may read one and the program the other.",
+    remedy: "Merge the two sections.",
+    cases: &[
+        bad(
+            "two commands",
+            Sections(&[
+                "Command",
+                "Input Files",
+                "Output Expectations",
+                "Risk Assessment",
+                "Command",
+            ]),
+        ),
+        bad(
+            "two risk assessments",
+            Sections(&[
+                "Command",
+                "Input Files",
+                "Output Expectations",
+                "Risk Assessment",
+                "Risk Assessment",
+            ]),
+        ),
+        good(
+            "each once",
+            Sections(&["Command", "Input Files", "Output Expectations", "Risk Assessment"]),
+        ),
+        good(
+            "a smaller heading inside a section",
+            Section("Output Expectations", "### Command\n\n- /out/output.json"),
+        ),
+    ],
+};
+
+pub(super) static UNEXPECTED: Rule = Rule {
+    code: Code::SectionUnexpected,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "tool-request schema, Required Sections; design, Requests",
+    why: "A section that no rule knows is one that no rule checks, and a misspelt title hides a \
+          section that should be there.",
+    remedy: "Correct the title, or use `###` for headings inside a section and `#` above the \
+             first.",
+    cases: &[
+        bad(
+            "a section of one's own",
+            Sections(&[
+                "Command",
+                "Input Files",
+                "Output Expectations",
+                "Risk Assessment",
+                "Notes",
+            ]),
+        ),
+        bad("underlined text is a heading to Markdown", Prose("Statistics\n----------")),
+        good("a title above the sections", Prose("# Statistics of one table\n\nFor the report.")),
+        good(
+            "a smaller heading",
+            Section("Output Expectations", "### Notes\n\n- /out/output.json: the means"),
+        ),
+    ],
+};

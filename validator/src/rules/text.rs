@@ -1,0 +1,125 @@
+//! The documentation of `text.*`: characters and sizes. Hidden characters stand here as escapes.
+
+use super::Example::{All, Command, Front, Prose, Risk};
+use super::case::{bad, good, warned};
+use super::{By, Rule, TEXT, Weight};
+use crate::code::Code;
+
+pub(super) static CONTROL: Rule = Rule {
+    code: Code::TextControl,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "design, Requests",
+    why: "A control character can move the cursor, colour or erase what a terminal shows, or break \
+          a line where others see none.",
+    remedy: "Remove it; save the file as UTF-8 without a byte order mark.",
+    cases: &[
+        bad("an escape sequence", Prose("Statistics\u{1b}[8m of one table")),
+        bad("a lone carriage return", Prose("Statistics\rof one table")),
+        bad("a line separator", Prose("Statistics\u{2028}of one table")),
+        good("a tab", Prose("Statistics\tof one table")),
+        good("letters of other scripts", Prose("Statistik über 数 und λ")),
+    ],
+};
+
+pub(super) static BIDI: Rule = Rule {
+    code: Code::TextBidi,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "design, Requests; Unicode Standard Annex 9",
+    why: "Such a character makes text appear in another order than it is stored: a person approves \
+          one line and another is executed.",
+    remedy: "Remove it. Text written from right to left needs none.",
+    cases: &[
+        bad("turned around", Prose("Statistics \u{202e}elbat eno fo")),
+        bad("an isolate", Prose("Statistics \u{2067}of one table\u{2069}")),
+        good("letters that run to the left", Prose("Statistics: \u{5d0}\u{5d1}\u{5d2}")),
+        good("plain text", Prose("Statistics of one table")),
+    ],
+};
+
+pub(super) static CONFUSABLE: Rule = Rule {
+    code: Code::TextConfusable,
+    severity: Weight::Depends {
+        error: "in front matter, command, names and hosts",
+        warning: "in prose",
+    },
+    decided: TEXT,
+    source: "design, Requests; Unicode Technical Standard 39",
+    why: "Where a program compares characters, one that looks like another makes a different name \
+          that no reader can tell apart. Prose in many scripts needs joiners, so there it is only \
+          pointed out.",
+    remedy: "Type the word anew in plain ASCII.",
+    cases: &[
+        bad(
+            "a Cyrillic letter in the command's name",
+            Command("pyth\u{43e}n script.py /in/input.csv"),
+        ),
+        bad("an invisible character", Command("python script.py /in/input.csv a\u{200b}b")),
+        bad("a curly quote", Command("python script.py /in/input.csv \u{2018}a\u{2019}")),
+        bad(
+            "a Cyrillic letter in the approver's name",
+            Front("approved_by", "approved_by: \"\u{430}lice\""),
+        ),
+        bad(
+            "a Cyrillic letter in a host",
+            All(&[
+                Front("network", "network: \"allowlist\""),
+                Front("network_allowlist", "network_allowlist: [\"ex\u{430}mple.org\"]"),
+                Risk("Network rationale", "* Network rationale: reads rates from a host"),
+            ]),
+        ),
+        warned("a joiner in prose", Prose("Statistics\u{200d} of one table")),
+        good("plain ASCII", Command("python script.py /in/input.csv 'a'")),
+        good("an accent in an argument", Command("python script.py /in/input.csv caf\u{e9}")),
+    ],
+};
+
+pub(super) static NOT_UTF8: Rule = Rule {
+    code: Code::TextNotUtf8,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "design, Requests; RFC 3629",
+    why: "Bytes that are not UTF-8 are shown differently by every program, so nobody knows what \
+          the approver saw.",
+    remedy: "Save the file as UTF-8.",
+    cases: &[
+        bad("Latin-1", Prose("Caf«byte e9» statistics")),
+        bad("a stray byte", Prose("Statistics «byte ff»")),
+        good("UTF-8", Prose("Café statistics")),
+        good("ASCII is UTF-8", Prose("Cafe statistics")),
+    ],
+};
+
+pub(super) static TOO_LARGE: Rule = Rule {
+    code: Code::TextTooLarge,
+    severity: Weight::Error,
+    decided: &[By::Text, By::Spool],
+    source: "design, Requests",
+    why: "A request is something that a person reads before saying yes. Data belongs into inputs, \
+          which have digests.",
+    remedy: "Put data into an input file; 256 KiB are the most for a request, 128 KiB for its \
+             command, 4 MiB for a result.",
+    cases: &[
+        bad("a request of 300 KB", Prose("«words⏎ × 50000»")),
+        bad("a command of 131 KB", Command("python script.py /in/input.csv «x × 131072»")),
+        good("a long text", Prose("«words⏎ × 5000»")),
+        good("a long word", Command("python script.py /in/input.csv «x × 5000»")),
+    ],
+};
+
+pub(super) static NUL: Rule = Rule {
+    code: Code::TextNul,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "design, Requests",
+    why: "To many programs a text ends at its first NUL byte. What stands behind it would be read \
+          by some and not by others.",
+    remedy: "Remove the byte; a file with NUL bytes is usually no text, or UTF-16.",
+    cases: &[
+        bad("in the text", Prose("Statistics\0of one table")),
+        bad("in an answer", Risk("Justification", "* Justification: reads\0one table")),
+        good("no such byte", Prose("Statistics of one table")),
+        good("the digit", Prose("Statistics 0 of one table")),
+    ],
+};

@@ -1,0 +1,220 @@
+//! The documentation of the rules, executed: every example does what its rule says of it, every
+//! code has its examples, and docs/rules.md is what the documentation says. An example that is not
+//! executed here must be one that no text can show.
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
+#![allow(clippy::disallowed_methods, reason = "docs/rules.md is written on request, by a person")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use validator::rules::{self, Base, Case, Expected, Weight};
+use validator::{Code, Expect, Rule, Severity, UtcTime, Violation};
+
+/// Codes whose checks are not in this version yet, and so whose examples cannot be executed.
+const PENDING: &[Code] = &[
+    Code::BackendMismatch,
+    Code::CodeEmpty,
+    Code::CodeForbidden,
+    Code::CodeInputs,
+    Code::NetworkHostUnused,
+    Code::InputsUnused,
+    Code::ResultDigest,
+    Code::ResultInstruction,
+    Code::ResultPayload,
+    Code::ResultPolicyClaim,
+    Code::ResultTooLong,
+];
+
+/// The same for single examples of other codes, by their captions.
+const PENDING_CASES: &[&str] =
+    &["a Cyrillic letter in the approver's name", "a Cyrillic letter in a host"];
+
+fn is_pending(rule: &Rule, case: &Case) -> bool {
+    PENDING.contains(&rule.code()) || PENDING_CASES.contains(&case.caption())
+}
+
+fn now() -> UtcTime {
+    "2026-02-09T18:00:00Z".parse().unwrap()
+}
+
+fn lint(bytes: &[u8], file_name: &str) -> Vec<Violation> {
+    validator::lint(bytes, file_name, Expect::Approved, now()).1
+}
+
+fn codes(rows: &[Violation], severity: Severity) -> Vec<String> {
+    let rows = rows.iter().filter(|row| row.severity == severity);
+    let mut codes: Vec<String> = rows.map(|row| row.code.as_str().into_owned()).collect();
+    codes.sort();
+    codes.dedup();
+    codes
+}
+
+/// What is wrong with an example, if anything is.
+fn complaint(rule: &Rule, case: &Case) -> Option<String> {
+    let document = case.document()?;
+    let rows = lint(&document.bytes, &document.file_name);
+    let ours = |row: &&Violation| std::ptr::eq(Rule::of(row.code), rule);
+    let of = |severity| rows.iter().filter(ours).filter(|row| row.severity == severity).count();
+    let errors = rows.iter().filter(|row| row.severity == Severity::Error).count();
+    let fits = match case.expected() {
+        Expected::Error => of(Severity::Error) > 0 && of(Severity::Error) == errors,
+        Expected::Warning => errors == 0 && of(Severity::Warning) > 0,
+        Expected::Nothing => errors == 0 && of(Severity::Warning) == 0,
+    };
+    (!fits).then(|| {
+        format!(
+            "{} {:?} ({}): errors {:?}, warnings {:?}",
+            rule.code().as_str(),
+            case.caption(),
+            if case.expected() == Expected::Nothing { "accept" } else { "reject" },
+            codes(&rows, Severity::Error),
+            codes(&rows, Severity::Warning),
+        )
+    })
+}
+
+#[test]
+fn the_bases_are_valid() {
+    for base in [Base::Request, Base::Result] {
+        let rows = lint(base.text().as_bytes(), base.file_name());
+        assert_eq!(rows, [], "{base:?}");
+    }
+    // The examples are put together again from parts: nothing may get lost on the way.
+    let unchanged = Rule::of(Code::FrontmatterMissing).accepts().next().unwrap();
+    assert_eq!(unchanged.document().unwrap().bytes, Base::Request.text().as_bytes());
+}
+
+#[test]
+fn every_example_does_what_its_rule_says() {
+    let mut wrong = Vec::new();
+    let mut executed = 0;
+    for rule in rules::all() {
+        for case in rule.cases().iter().filter(|case| !is_pending(rule, case)) {
+            executed += usize::from(case.document().is_some());
+            wrong.extend(complaint(rule, case));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {executed}:\n{}", wrong.len(), wrong.join("\n"));
+    println!("{executed} examples executed");
+}
+
+#[test]
+fn what_is_pending_is_really_not_there_yet() {
+    for rule in rules::all().filter(|rule| rule.decided_here()) {
+        let pending: Vec<&Case> = rule.rejects().filter(|case| is_pending(rule, case)).collect();
+        let there =
+            !pending.is_empty() && pending.iter().all(|case| complaint(rule, case).is_none());
+        assert!(!there, "{}: take it out of PENDING", rule.code().as_str());
+    }
+}
+
+#[test]
+fn every_code_has_examples_of_both_kinds() {
+    println!("{:<30} {:>7} {:>7}", "code", "rejects", "accepts");
+    for rule in rules::all() {
+        let code = rule.code().as_str();
+        let (rejects, accepts) = (rule.rejects().count(), rule.accepts().count());
+        println!("{code:<30} {rejects:>7} {accepts:>7}");
+        for case in rule.rejects() {
+            let never = match case.expected() {
+                Expected::Error => Weight::Warning,
+                _ => Weight::Error,
+            };
+            assert_ne!(rule.severity(), never, "{code}: {}", case.caption());
+        }
+        assert!(rejects >= 2 && accepts >= 2, "{code}: {rejects} rejects, {accepts} accepts");
+        let described = rule.cases().iter().filter(|case| case.document().is_none()).count();
+        let wanted = if rule.decided_here() { 0 } else { rule.cases().len() };
+        assert_eq!(
+            described, wanted,
+            "{code}: examples in words are for what is decided elsewhere"
+        );
+    }
+}
+
+#[test]
+fn every_code_is_documented_in_its_own_words() {
+    let mut whys: BTreeMap<&str, String> = BTreeMap::new();
+    for rule in rules::all() {
+        let code = rule.code().as_str().into_owned();
+        assert!(std::ptr::eq(Rule::of(rule.code()), rule), "{code} has the text of another");
+        for text in [rule.why(), rule.remedy(), rule.source(), rule.meaning()] {
+            assert!(text.len() > 10 && !text.contains("  "), "{code}: {text:?}");
+        }
+        let sentences = rule.why().matches(". ").count() + 1;
+        assert!(rule.why().ends_with('.') && sentences <= 3, "{code}: {sentences} sentences");
+        if let Some(other) = whys.insert(rule.why(), code.clone()) {
+            panic!("{other} and {code} have the same why");
+        }
+    }
+    assert_eq!(whys.len(), Code::ALL.len() + 4);
+}
+
+#[test]
+fn a_rule_fits_a_terminal() {
+    for rule in rules::all() {
+        let code = rule.code().as_str();
+        let said = rule.explain(&code);
+        assert!(said.starts_with(&format!("{code}: {}\n\n", rule.meaning())), "{said}");
+        for line in said.lines().skip(1) {
+            assert!(line.chars().count() <= 80, "{code}: {line}");
+            assert!(!line.contains(|c: char| c.is_control()), "{code}: {line:?}");
+        }
+        for part in ["\nSeverity:", "\nWhy: ", "\nBad: ", "\nGood: ", "\nWhat to do: ", "\nSource:"]
+        {
+            assert_eq!(said.matches(part).count(), 1, "{code}: {part:?} in\n{said}");
+        }
+    }
+    let said = Rule::of(Code::TextBidi).explain("text.bidi");
+    assert!(said.contains("Statistics \\u{202e}elbat"), "{said}");
+}
+
+#[test]
+fn a_rule_is_found_by_its_name() {
+    for rule in rules::all().filter(|rule| rule.members().is_empty()) {
+        let code = rule.code().as_str().replace(['<', '>'], "");
+        assert!(std::ptr::eq(Rule::named(&code).unwrap(), rule), "{code}");
+    }
+    for name in ["secret.aws-key", "secret.password", "layer.cgroup", "layer.landlock.fs"] {
+        assert_eq!(Rule::named(name).unwrap().explain(name).split(':').next(), Some(name));
+    }
+    for name in ["", "secret", "secret.", "secret.<kind>", "layer.roof", "gate.A\u{1b}", "command"]
+    {
+        assert!(Rule::named(name).is_none(), "{name:?}");
+    }
+}
+
+#[test]
+fn what_was_probably_meant() {
+    for (name, first) in [
+        ("command.pipelin", "command.pipeline"),
+        ("comand.glob", "command.glob"),
+        ("COMMAND.GLOB", "command.glob"),
+        ("chaining", "command.chaining"),
+        ("secret.aws", "secret.aws-key"),
+        ("layer.cgroups", "layer.cgroup"),
+    ] {
+        assert_eq!(rules::near(name).first().map(String::as_str), Some(first), "{name}");
+    }
+    let family = rules::near("risk.no-such-thing-at-all");
+    assert!(family.len() > 2 && family.iter().all(|code| code.starts_with("risk.")), "{family:?}");
+    assert_eq!(rules::near(&"x".repeat(1 << 20)), [""; 0]);
+}
+
+#[test]
+fn docs_rules_md_is_what_the_documentation_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/rules.md");
+    let made = rules::markdown();
+    if std::env::var_os("TOOLEXEC_WRITE_DOCS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &made).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    let differ = written.lines().zip(made.lines()).position(|(a, b)| a != b);
+    let line = differ.unwrap_or(written.lines().count().min(made.lines().count())) + 1;
+    assert!(
+        written == made,
+        "docs/rules.md differs from line {line} on; its first lines say how to write it anew"
+    );
+}
