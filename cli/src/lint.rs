@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use validator::{Ceilings, Code, DocumentKind, Expect, RESULT_BYTES_MAX, Severity, Violation};
 
+use crate::explain;
 use crate::failure::Failure;
 use crate::options::{Lint, LintFormat};
 use crate::output;
@@ -54,7 +55,7 @@ impl Verdict {
 
 pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
     if let Some(code) = &asked.explain {
-        return explain(code);
+        return explain::explain(code);
     }
     let rules = Rules {
         expect: if asked.draft { Expect::DraftOnly } else { Expect::Approved },
@@ -143,21 +144,4 @@ fn print_json(file: &Path, found: &Result<Checked, Failure>) -> Result<(), Failu
         object["error"] = failure.to_string().into();
     }
     output::line(object)
-}
-
-fn explain(asked: &str) -> Result<ExitCode, Failure> {
-    let families = [Code::Secret("<kind>"), Code::Layer("<name>")];
-    let family = |code: &Code| {
-        let text = code.as_str();
-        let head = text.split('<').next().unwrap_or_default().to_owned();
-        asked.starts_with(&head)
-    };
-    let plain = Code::ALL.iter().find(|code| code.as_str() == asked);
-    match plain.copied().or_else(|| families.into_iter().find(family)) {
-        Some(code) => {
-            output::line(format_args!("{asked}: {}", code.meaning()))?;
-            Ok(ExitCode::SUCCESS)
-        }
-        None => Err(Failure::Said(format!("lint --explain: '{asked}' is no code of this version"))),
-    }
 }

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod draft;
+mod explain;
 mod failure;
 mod keys;
 mod lint;

@@ -1,0 +1,29 @@
+//! `toolexec lint --explain`: what a code means, why there is such a rule and what to do, with an
+//! example of each kind. The words are the validator's own; nothing may be said here beside them.
+
+use std::process::ExitCode;
+
+use validator::{Rule, escape_line, rules};
+
+use crate::failure::Failure;
+use crate::output;
+
+pub(crate) fn explain(asked: &str) -> Result<ExitCode, Failure> {
+    let Some(rule) = Rule::named(asked) else {
+        return Err(Failure::Said(unknown(asked)));
+    };
+    output::text(&rule.explain(asked))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn unknown(asked: &str) -> String {
+    const SHOWN_MAX: usize = 64;
+    let shown: String = escape_line(asked).chars().take(SHOWN_MAX).collect();
+    let near = rules::near(asked);
+    let meant = if near.is_empty() {
+        "codes are such as command.pipeline".to_owned()
+    } else {
+        format!("the nearest are: {}", near.join(", "))
+    };
+    format!("lint --explain: '{shown}' is no code of this version; {meant}")
+}
