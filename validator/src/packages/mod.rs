@@ -1,0 +1,86 @@
+//! Who installs packages: in a command, in code, in prose. A tool request must never install
+//! anything: what it needs is part of the runtime or a declared input (seed 002, "Forbidden
+//! Content"). The names are those of the tools; a tool must not be added for being unusual only.
+
+mod argv;
+mod code;
+mod spoken;
+
+pub(crate) use argv::installer;
+pub(crate) use code::mentions_install;
+pub(crate) use spoken::spoken;
+
+use crate::table::Table;
+
+/// What to do instead, wherever it was asked for.
+pub(crate) const HINT: &str = "what a tool needs must be part of its runtime or a declared input";
+
+/// Tools whose names are no other English word.
+const PLAIN: Table = Table::new(&[
+    "apk",
+    "apt-get",
+    "aptitude",
+    "asdf",
+    "cabal",
+    "choco",
+    "conan",
+    "conda",
+    "corepack",
+    "cpan",
+    "cpanm",
+    "dnf",
+    "dpkg",
+    "easy_install",
+    "eopkg",
+    "flatpak",
+    "fnm",
+    "gdebi",
+    "luarocks",
+    "mamba",
+    "microdnf",
+    "micromamba",
+    "nix-env",
+    "nix-shell",
+    "npm",
+    "npx",
+    "nvm",
+    "opam",
+    "pacman",
+    "pdm",
+    "pip-sync",
+    "pip3",
+    "pipenv",
+    "pipx",
+    "pixi",
+    "pnpm",
+    "pnpx",
+    "pyenv",
+    "rbenv",
+    "rpm",
+    "rpm-ostree",
+    "rustup",
+    "tdnf",
+    "uvx",
+    "vcpkg",
+    "virtualenv",
+    "winget",
+    "xbps-install",
+    "yay",
+    "zypper",
+]);
+
+/// Tools whose names are words, or stand in ordinary text for something else.
+const ENGLISH: Table = Table::new(&[
+    "apt", "brew", "bundle", "bundler", "cargo", "composer", "emerge", "gem", "guix", "nix", "pip",
+    "poetry", "rye", "scoop", "snap", "spack", "uv", "volta", "yarn", "yum",
+]);
+
+fn is_installer(name: &str) -> bool {
+    PLAIN.has(name) || ENGLISH.has(name)
+}
+
+/// `pip3.12` is pip and `npm.cmd` is npm.
+fn plain_name(name: &str) -> &str {
+    let name = name.strip_suffix(".exe").or_else(|| name.strip_suffix(".cmd")).unwrap_or(name);
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+}

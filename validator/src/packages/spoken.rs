@@ -1,0 +1,149 @@
+//! Installations in prose. Many tools are called like things (a gem, a bundle, yarn), so a name
+//! alone never counts: it needs the tool's own verb beside it, in the same clause.
+
+use super::{ENGLISH, PLAIN};
+use crate::speech::{self, Speech, Start, Word, lower};
+use crate::table::Table;
+
+const VERBS: Table = Table::new(&[
+    "add", "ci", "create", "dlx", "download", "i", "install", "sync", "update", "upgrade",
+]);
+
+/// What a sentence goes on with when the verb before it was a noun.
+const GLUE: Table = Table::new(&[
+    "a", "an", "and", "are", "as", "at", "by", "can", "for", "from", "had", "has", "in", "is",
+    "it", "may", "of", "on", "or", "that", "the", "then", "to", "up", "was", "were", "will",
+    "with",
+]);
+
+/// What is installed when no tool is named.
+const OBJECTS: Table = Table::new(&[
+    "dependencies",
+    "dependency",
+    "libraries",
+    "library",
+    "module",
+    "modules",
+    "package",
+    "package.json",
+    "packages",
+    "requirements",
+    "requirements.txt",
+]);
+
+/// Packages that everybody knows, so that `install numpy` is understood.
+const KNOWN: Table = Table::new(&[
+    "beautifulsoup4",
+    "bs4",
+    "curl",
+    "docker",
+    "ffmpeg",
+    "gcc",
+    "git",
+    "imagemagick",
+    "jq",
+    "lodash",
+    "lxml",
+    "matplotlib",
+    "nodejs",
+    "numpy",
+    "openpyxl",
+    "pandas",
+    "pillow",
+    "pyarrow",
+    "python3",
+    "pytorch",
+    "pyyaml",
+    "requests",
+    "scikit-learn",
+    "scipy",
+    "seaborn",
+    "sklearn",
+    "sqlite3",
+    "tensorflow",
+    "torch",
+    "typescript",
+    "wget",
+]);
+
+/// How many words the installation at this word has, and how it is spoken of.
+pub(crate) fn spoken(words: &[Word<'_>], index: usize) -> Option<(usize, Speech)> {
+    if let Some(count) = tool(words, index) {
+        return Some((count, speech::of_verb(words, index)));
+    }
+    if lower(words, index) != "install" {
+        return None;
+    }
+    let count = bare(words, index)?;
+    // `install` is a verb only where it tells; `the install of packages` is not even a mention.
+    let speech = speech::of_verb(words, index);
+    (speech == Speech::Instruction).then_some((count, speech))
+}
+
+/// `pip install`, `go get x/y`, `uv pip install`, `apt-get -y install`, `npx x`.
+fn tool(words: &[Word<'_>], index: usize) -> Option<usize> {
+    let first = words.get(index)?;
+    let name = super::plain_name(first.lower.rsplit('/').next().unwrap_or(""));
+    let word = |ahead: usize| {
+        let joined = (index + 1..=index + ahead)
+            .all(|it| words.get(it).is_some_and(|word| word.start == Start::Inside));
+        if joined { lower(words, index + ahead) } else { "" }
+    };
+    let (one, two, three) = (word(1), word(2), word(3));
+    let verb = |word: &str| VERBS.has(word);
+    let strong = |verb: &str, object: &str| match verb {
+        "install" => true,
+        "add" => !object.is_empty() && !GLUE.has(object),
+        _ => VERBS.has(verb) && (first.in_code || is_run(words, index)),
+    };
+    match name {
+        "go" => (["get", "install"].contains(&one) && two.contains(['/', '.'])).then_some(3),
+        "bun" | "deno" => (one == "install" || one == "add" && !GLUE.has(two)).then_some(2),
+        "npx" | "uvx" | "pnpx" => (!one.is_empty() && !GLUE.has(one)).then_some(2),
+        "pipx" if one == "run" => Some(2),
+        "uv" | "python" if one == "pip" && verb(two) => Some(3),
+        _ if PLAIN.has(name) || PLAIN.has(&first.lower) => {
+            if verb(one) {
+                Some(2)
+            } else {
+                (one.starts_with('-') && (verb(two) || verb(three))).then_some(3)
+            }
+        }
+        _ if ENGLISH.has(name) => {
+            if strong(one, two) {
+                Some(2)
+            } else {
+                (one.starts_with('-') && strong(two, three)).then_some(3)
+            }
+        }
+        _ => None,
+    }
+}
+
+fn is_run(words: &[Word<'_>], index: usize) -> bool {
+    let before = index.checked_sub(1).map_or("", |it| lower(words, it));
+    ["run", "execute", "sudo", "call", "type"].contains(&before)
+}
+
+/// `Install numpy with pip`, `install the package foo`, `install` and something in backquotes.
+fn bare(words: &[Word<'_>], index: usize) -> Option<usize> {
+    const AHEAD: usize = 12;
+    let quoted = |it: usize| words.get(it).is_some_and(|word| word.in_code);
+    if !quoted(index) && quoted(index + 1) && speech::continues(words, index + 1) {
+        return Some(2);
+    }
+    // `Install base` and the like are things that are counted.
+    if ["base", "count", "counts", "date", "rate", "size", "time"]
+        .contains(&lower(words, index + 1))
+    {
+        return None;
+    }
+    (index + 1..index + AHEAD).take_while(|it| speech::continues(words, *it)).find_map(|it| {
+        let word = lower(words, it);
+        let known = OBJECTS.has(word) || KNOWN.has(word) || PLAIN.has(word);
+        let tool =
+            ENGLISH.has(word) && ["with", "using", "via", "from"].contains(&lower(words, it - 1));
+        let pinned = word.contains("==") || word.contains(">=");
+        (known || tool || pinned).then_some(it + 1 - index)
+    })
+}

@@ -1,0 +1,57 @@
+//! Paths in the words of a command that are no code: every absolute path counts, for the tool
+//! gets it as it is.
+
+use super::{Kind, TOLD_PER_LINE, climbs, has_file_url, is_home, is_windows, kind, known};
+use crate::report::{Report, Spot};
+use crate::text::quote;
+
+/// The absolute paths of a word: the word itself, or what follows `=`, `:`, `,`, `@` or an
+/// attached short option. What follows `scheme://` is a URL.
+pub(crate) fn absolute_in(word: &str) -> Vec<&str> {
+    let end = word.find("://").map_or(word.len(), |at| at + 1);
+    let mut found = Vec::new();
+    let mut start = 0;
+    for piece in word.get(..end).unwrap_or(word).split_inclusive(['=', ':', ',', '@']) {
+        let text = piece.trim_end_matches(['=', ':', ',', '@']);
+        let attached = text.strip_prefix('-').filter(|_| start == 0).and_then(|rest| {
+            let mut chars = rest.chars();
+            let letter = chars.next()?;
+            letter.is_ascii_alphabetic().then_some(chars.as_str())
+        });
+        let path = attached.unwrap_or(text);
+        if path.starts_with('/') {
+            found.push(path);
+        }
+        start += piece.len();
+    }
+    found
+}
+
+/// Checks a word that is no code; returns how many rows it gave.
+pub(crate) fn check_word(word: &str, spot: Spot, report: &mut Report) -> usize {
+    let mut wrong: Vec<(Kind, &str)> =
+        absolute_in(word).into_iter().map(|path| (kind(path), path)).collect();
+    // An argument may be JSON or a list: there only what is known to be the host's counts.
+    if word.contains(['"', '\'', '[', '{', '(', ' ', ';']) {
+        let in_path = |c: char| c.is_ascii_alphanumeric() || "._-/~".contains(c);
+        let pieces = word.split(|c: char| !in_path(c));
+        wrong.extend(pieces.filter_map(|piece| Some((known(piece)?, piece))));
+    }
+    if word.split(['/', '=', ':', ',']).any(|part| part == "..") || climbs(word) {
+        wrong.push((Kind::Climbs, word));
+    }
+    let home = word.split(['=', ':', ',']).any(is_home);
+    if home || has_file_url(word) || word.split(['=', ',']).any(is_windows) {
+        wrong.push((Kind::Host, word));
+    }
+    wrong.retain(|(kind, _)| *kind != Kind::Allowed);
+    wrong.iter().take(TOLD_PER_LINE).for_each(|(kind, path)| tell(*kind, path, spot, report));
+    wrong.len()
+}
+
+pub(super) fn tell(kind: Kind, path: &str, spot: Spot, report: &mut Report) {
+    if let Some((code, what)) = kind.wrong() {
+        let message = format!("command: {} {what}", quote(path));
+        report.error_hint(code, spot, message, kind.hint());
+    }
+}

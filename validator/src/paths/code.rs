@@ -1,0 +1,46 @@
+//! Paths in program text on the command line. `/` may be a division or begin a pattern there, so
+//! only well-known host paths count, and an input only where a whole string is its path.
+
+use super::argv::tell;
+use super::{Kind, TOLD_PER_LINE, below_in, climbs, has_file_url, known};
+use crate::report::{Report, Spot};
+
+fn in_path(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "._-/~".contains(c)
+}
+
+/// Checks program text; returns how many rows it gave.
+pub(crate) fn check_code(code: &str, spot: Spot, report: &mut Report) -> usize {
+    let mut told = 0;
+    for word in code.split(|c: char| !in_path(c)) {
+        let kind = if climbs(word) { Some(Kind::Climbs) } else { known(word) };
+        if let Some(kind) = kind {
+            tell(kind, word, spot, report);
+            told += 1;
+        }
+        if told == TOLD_PER_LINE {
+            return told;
+        }
+    }
+    if has_file_url(code) {
+        tell(Kind::Host, "file:", spot, report);
+        told += 1;
+    }
+    told
+}
+
+/// The names below /in of the paths that stand whole in quotes: `open("/in/x.csv")`. A pattern,
+/// a division and a piece that the code completes are none.
+pub(crate) fn inputs_in(code: &str) -> impl Iterator<Item = String> {
+    let quote = |c: char| c == '"' || c == '\'' || c == '`';
+    let (mut before, mut end) = (None, 0);
+    code.split_inclusive(quote).filter_map(move |piece| {
+        end += piece.len();
+        let closing = piece.chars().next_back().filter(|c| quote(*c));
+        let opened = std::mem::replace(&mut before, closing);
+        let path = piece.strip_suffix(quote)?.trim_end_matches('\\');
+        let after = code.get(end..).unwrap_or("").trim_start();
+        let whole = opened.is_some() && opened == closing && !after.starts_with(['+', '%']);
+        (whole && path.starts_with("/in/") && path.chars().all(in_path)).then(|| below_in(path))?
+    })
+}

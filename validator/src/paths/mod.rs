@@ -1,0 +1,158 @@
+//! Paths in words, in code and in prose: which lie below /in, /out or /tmp, which are devices, and
+//! which are the host's. Paths are judged as text; nothing here may look at a file system.
+
+mod argv;
+mod code;
+mod spoken;
+
+pub(crate) use argv::{absolute_in, check_word};
+pub(crate) use code::{check_code, inputs_in};
+pub(crate) use spoken::spoken;
+
+use crate::code::Code;
+use crate::table::Table;
+
+/// How many rows one line may have for its paths; what it says more is not read by anybody.
+pub(crate) const TOLD_PER_LINE: usize = 20;
+
+/// What to do instead, wherever a path of the host was named.
+const HINT: &str = "name files below /in, /out or /tmp";
+
+const HARMLESS_DEVICES: [&str; 7] =
+    ["null", "zero", "random", "urandom", "stdin", "stdout", "stderr"];
+
+/// The first folders by which a path is known to be the host's, where `/` may also divide.
+const HOST_ROOTS: Table = Table::new(&[
+    "Applications",
+    "Library",
+    "System",
+    "Users",
+    "Volumes",
+    "bin",
+    "boot",
+    "data",
+    "dev",
+    "etc",
+    "home",
+    "host",
+    "lib",
+    "lib32",
+    "lib64",
+    "media",
+    "mnt",
+    "nix",
+    "opt",
+    "private",
+    "proc",
+    "root",
+    "run",
+    "sbin",
+    "snap",
+    "srv",
+    "sys",
+    "usr",
+    "var",
+    "workspace",
+]);
+
+/// What a path is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Allowed,
+    Device,
+    Host,
+    /// It climbs with `..`.
+    Climbs,
+}
+
+impl Kind {
+    /// The code and what is said of such a path; None if it may be named.
+    pub(crate) fn wrong(self) -> Option<(Code, &'static str)> {
+        match self {
+            Self::Allowed => None,
+            Self::Device => Some((Code::PathDevice, "is a device of the host")),
+            Self::Host => Some((Code::PathHost, "lies outside /in, /out and /tmp")),
+            Self::Climbs => Some((Code::PathTraversal, "climbs with `..`")),
+        }
+    }
+
+    pub(crate) fn hint(self) -> &'static str {
+        match self {
+            Self::Device => "only /dev/null, zero, random, urandom, stdin, stdout and stderr exist",
+            Self::Climbs => "write the whole path, without `..`",
+            Self::Host | Self::Allowed => HINT,
+        }
+    }
+}
+
+/// What an absolute path is; its `..` are not asked for.
+fn kind(path: &str) -> Kind {
+    let mut parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some("in" | "out" | "tmp"), _, _) => Kind::Allowed,
+        (Some("dev"), Some(name), None) if HARMLESS_DEVICES.contains(&name) => Kind::Allowed,
+        (Some("dev"), _, _) => Kind::Device,
+        _ => Kind::Host,
+    }
+}
+
+/// The name below /in that an absolute path means, empty for /in itself.
+pub(crate) fn below_in(path: &str) -> Option<String> {
+    let rest = path.strip_prefix('/')?;
+    let mut parts = rest.split('/').filter(|part| !part.is_empty() && *part != ".");
+    (parts.next() == Some("in")).then(|| parts.collect::<Vec<_>>().join("/"))
+}
+
+/// The name below the working directory /in that a relative path means.
+pub(crate) fn relative(path: &str) -> Option<String> {
+    if path.starts_with('/') || path.contains("://") {
+        return None;
+    }
+    let parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
+    Some(parts.collect::<Vec<_>>().join("/"))
+}
+
+/// Whether the text is a home directory: `~`, `~/x`, `~root/x`, `$HOME/x`, `%USERPROFILE%\x`.
+fn is_home(text: &str) -> bool {
+    let user = text.strip_prefix('~').and_then(|rest| rest.split_once('/'));
+    let hidden = |(user, rest): (&str, &str)| {
+        let plain = user.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+        user.is_empty() || user == "root" || (plain && rest.starts_with('.'))
+    };
+    let variable = ["$HOME/", "${HOME}/", "%USERPROFILE%\\", "%APPDATA%\\"];
+    text == "~" || user.is_some_and(hidden) || variable.iter().any(|it| text.starts_with(it))
+}
+
+/// `C:\Users` and `\\server\share`, but not the backslashes of a pattern.
+fn is_windows(text: &str) -> bool {
+    let named = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphanumeric());
+    let rest = text.strip_prefix(|c: char| c.is_ascii_alphabetic());
+    let drive = rest.and_then(|rest| rest.strip_prefix(":\\"));
+    let share = text.strip_prefix("\\\\").and_then(|rest| rest.split_once('\\'));
+    drive.is_some_and(named)
+        || share.is_some_and(|(server, share)| {
+            server.len() > 1 && server.bytes().all(|b| b.is_ascii_alphanumeric()) && named(share)
+        })
+}
+
+fn has_file_url(text: &str) -> bool {
+    text.match_indices("file:").any(|(at, found)| {
+        let before = text.get(..at).and_then(|head| head.chars().next_back());
+        let after = text.get(at + found.len()..).unwrap_or("");
+        after.starts_with('/') && !before.is_some_and(char::is_alphanumeric)
+    })
+}
+
+fn climbs(word: &str) -> bool {
+    word.contains('/') && word.split('/').any(|part| part == "..")
+}
+
+/// What a word of prose or code is, where only well-known places of the host count.
+fn known(word: &str) -> Option<Kind> {
+    if is_home(word) && word.len() > 1 {
+        return Some(Kind::Host);
+    }
+    let root = word.strip_prefix('/')?.split('/').find(|part| !part.is_empty())?;
+    let kind = kind(word);
+    (HOST_ROOTS.has(root) && kind != Kind::Allowed).then_some(kind)
+}

@@ -1,0 +1,176 @@
+//! The rules for everything that is neither the command nor the form of the YAML: text that people
+//! read. Nothing may be said here of what a script does; only the text itself is judged.
+//!
+//! Front matter is the request itself, so there a host path or an installation is an error unless
+//! the sentence forbids it (`No access to /etc`). Prose explains: an instruction is an error, a
+//! mention is a warning (see [`crate::speech`] for why). Where files are listed a host path is an
+//! error whatever is said of it.
+
+use crate::code::Code;
+use crate::node::{Node, Value};
+use crate::packages;
+use crate::paths::{self, Kind};
+use crate::report::{Report, Spot};
+use crate::secrets;
+use crate::shells;
+use crate::speech::{self, Speech, Word};
+use crate::text::{Line, quote};
+
+/// What kind of text it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Text {
+    Prose,
+    Listing,
+    FrontMatter,
+}
+
+/// Checks lines of prose; in `strict` ones, which list files, a host path is an error.
+pub(crate) fn check(lines: &[Line<'_>], strict: bool, report: &mut Report) {
+    let words = speech::read(lines.iter().map(|line| line.text));
+    let text = if strict { Text::Listing } else { Text::Prose };
+    let place = |word: &Word<'_>, end: usize| {
+        let Some(line) = lines.get(word.line) else { return Spot::WHOLE_FILE };
+        let meant = line.text.get(word.at..end).unwrap_or("");
+        line.spot(word.at).wide(meant.chars().count())
+    };
+    check_words(&words, text, &place, report);
+}
+
+/// Checks the values of the front matter: a secret may hide behind YAML's escapes.
+pub(crate) fn check_front_matter(front: &Node, report: &mut Report) {
+    front.each_scalar(&mut |text, spot| {
+        for (kind, _) in secrets::find(text) {
+            secrets::report(kind, spot, report);
+        }
+    });
+    let Value::Map(entries) = &front.value else { return };
+    for entry in entries {
+        // The paths of inputs and outputs have rules and codes of their own.
+        let own = ["inputs", "outputs_expected"].contains(&entry.key.as_str());
+        check_values(&entry.node, own, report);
+    }
+}
+
+fn check_values(node: &Node, own: bool, report: &mut Report) {
+    match &node.value {
+        Value::Scalar { text, .. } => {
+            let words = speech::read(text.lines());
+            check_words(&words, Text::FrontMatter, &|_, _| node.spot, report);
+        }
+        Value::List(items) => items.iter().for_each(|item| check_values(item, own, report)),
+        Value::Map(entries) => {
+            let read = |key: &str| !own || !["name", "path", "sha256"].contains(&key);
+            let entries = entries.iter().filter(|entry| read(&entry.key));
+            entries.for_each(|entry| check_values(&entry.node, own, report));
+        }
+    }
+}
+
+/// What a word begins that must not be there.
+enum Found<'a> {
+    Install(Speech),
+    Shell,
+    Path(Kind, &'a str),
+}
+
+fn check_words(
+    words: &[Word<'_>],
+    text: Text,
+    place: &dyn Fn(&Word<'_>, usize) -> Spot,
+    report: &mut Report,
+) {
+    let (mut line, mut told, mut warned) = (0, 0, Vec::new());
+    for (index, word) in words.iter().enumerate() {
+        if word.line != line {
+            (line, told, warned) = (word.line, 0, Vec::new());
+        }
+        // A line that is wrong so often is refused whatever else it says.
+        if told >= paths::TOLD_PER_LINE {
+            continue;
+        }
+        for (found, wrong, count) in judge(words, index, text).into_iter().flatten() {
+            let Some(code) = found.code() else { continue };
+            if !wrong && warned.contains(&code) {
+                continue;
+            }
+            let spot = place(word, end(words, index, count));
+            if wrong {
+                told += 1;
+                report.error_hint(code, spot, found.message(), found.hint());
+            } else {
+                warned.push(code);
+                report.warning(code, spot, found.message());
+            }
+        }
+    }
+}
+
+/// What this word begins, whether that is an error, and how many words it has.
+fn judge<'a>(
+    words: &[Word<'a>],
+    index: usize,
+    text: Text,
+) -> [Option<(Found<'a>, bool, usize)>; 3] {
+    let install = packages::spoken(words, index)
+        .map(|(count, speech)| (Found::Install(speech), is_wrong(speech, text), count));
+    let shell = shells::spoken(words, index).map(|count| (Found::Shell, true, count));
+    let listing = text == Text::Listing;
+    let path = paths::spoken(words, index, listing)
+        .map(|seen| (Found::Path(seen.kind, seen.path), listing || is_wrong(seen.speech, text), 1));
+    [install, shell, path]
+}
+
+fn is_wrong(speech: Speech, text: Text) -> bool {
+    match text {
+        Text::Prose | Text::Listing => speech == Speech::Instruction,
+        Text::FrontMatter => speech != Speech::Denial,
+    }
+}
+
+impl Found<'_> {
+    fn code(&self) -> Option<Code> {
+        match self {
+            Self::Install(_) => Some(Code::PackageInstall),
+            Self::Shell => Some(Code::CommandShell),
+            Self::Path(kind, _) => kind.wrong().map(|(code, _)| code),
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::Install(Speech::Instruction) => {
+                "text: an instruction to install packages".to_owned()
+            }
+            Self::Install(_) => "text: speaks of installing packages".to_owned(),
+            Self::Shell => "text: an instruction to run a shell".to_owned(),
+            Self::Path(kind, path) => {
+                format!("text: {} {}", quote(path), kind.wrong().map_or("", |(_, what)| what))
+            }
+        }
+    }
+
+    fn hint(&self) -> &'static str {
+        match self {
+            Self::Install(_) => packages::HINT,
+            Self::Shell => "no shell runs anything; the one command stands under `## Command`",
+            Self::Path(kind, _) => kind.hint(),
+        }
+    }
+}
+
+/// Where the last of these words ends that stands on the line of the first.
+fn end(words: &[Word<'_>], index: usize, count: usize) -> usize {
+    let from = words.get(index..).unwrap_or_default();
+    let line = from.first().map_or(0, |word| word.line);
+    let same = from.iter().take(count).take_while(|word| word.line == line);
+    same.last().map_or(0, |word| word.at + word.text.len())
+}
+
+/// Reports what looks like a secret, anywhere in these lines.
+pub(crate) fn check_secrets(lines: &[Line<'_>], report: &mut Report) {
+    for line in lines {
+        for (kind, at) in secrets::find(line.text) {
+            secrets::report(kind, line.spot(at), report);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Shells by name, and how prose asks for one. No shell ever runs a request's line, so a name is
+//! told apart from an English word by what stands around it, not by itself.
+
+mod spoken;
+
+pub(crate) use spoken::{is_certain, spoken};
+
+use crate::table::Table;
+
+const SHELLS: Table = Table::new(&[
+    "ash",
+    "bash",
+    "bsh",
+    "cmd",
+    "csh",
+    "dash",
+    "elvish",
+    "fish",
+    "ksh",
+    "ksh93",
+    "lksh",
+    "mksh",
+    "nu",
+    "oksh",
+    "osh",
+    "pdksh",
+    "posh",
+    "powershell",
+    "pwsh",
+    "rbash",
+    "rksh",
+    "rzsh",
+    "sash",
+    "sh",
+    "tcsh",
+    "xonsh",
+    "yash",
+    "ysh",
+    "zsh",
+]);
+
+/// Whether a program of this name, in any case and with any version, is a shell.
+pub(crate) fn is_shell(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let lower = lower.strip_suffix(".exe").unwrap_or(&lower);
+    let plain = lower.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    SHELLS.has(lower) || SHELLS.has(plain)
+}

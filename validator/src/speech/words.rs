@@ -1,0 +1,167 @@
+//! Prose as words with their places. Markdown and HTML marks only separate words, and what stands
+//! in a comment, a fence or a table is read like any other text: nothing may hide there.
+
+use std::borrow::Cow;
+
+use crate::table::Table;
+
+/// What begins with a word.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Start {
+    Inside,
+    /// After a comma or a bracket.
+    Clause,
+    /// A sentence, a list item, a cell, a line of code.
+    Sentence,
+}
+
+pub(crate) struct Word<'a> {
+    /// The line, counted from 0 in what was read.
+    pub(crate) line: usize,
+    /// The byte of the line where the bare word begins.
+    pub(crate) at: usize,
+    /// Without the punctuation around it.
+    pub(crate) text: &'a str,
+    pub(crate) lower: Cow<'a, str>,
+    pub(crate) start: Start,
+    /// Whether it stands in backquotes or in a fence.
+    pub(crate) in_code: bool,
+    /// Whether a `|` stands right before it.
+    pub(crate) piped: bool,
+}
+
+const ABBREVIATIONS: Table =
+    Table::new(&["approx", "ca", "cf", "e.g", "etc", "fig", "i.e", "incl", "no", "resp", "vs"]);
+
+/// The words of these lines, in order.
+pub(crate) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Word<'a>> {
+    let mut reader =
+        Reader { words: Vec::new(), start: Start::Sentence, in_code: false, piped: false };
+    let mut fenced = false;
+    for (number, line) in lines.enumerate() {
+        let bare = line.trim_start();
+        let fence = bare.starts_with("```") || bare.starts_with("~~~");
+        if fence || fenced || begins_block(line, bare) {
+            reader.start = Start::Sentence;
+        }
+        reader.in_code = fenced;
+        reader.piped = false;
+        reader.line(number, line);
+        fenced ^= fence;
+        if fence {
+            reader.start = Start::Sentence;
+        }
+    }
+    reader.words
+}
+
+fn begins_block(line: &str, bare: &str) -> bool {
+    bare.is_empty()
+        || bare.starts_with(['#', '>', '|', '-', '*', '+', '<'])
+        || line.starts_with("    ")
+        || line.starts_with('\t')
+}
+
+struct Reader<'a> {
+    words: Vec<Word<'a>>,
+    start: Start,
+    in_code: bool,
+    piped: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn line(&mut self, number: usize, line: &'a str) {
+        let mut from = 0;
+        let mut before = ' ';
+        for (at, c) in line.char_indices() {
+            if separates(c, before, line.get(at + c.len_utf8()..)) {
+                self.word(number, line, from, at);
+                self.mark(c);
+                from = at + c.len_utf8();
+            }
+            before = c;
+        }
+        self.word(number, line, from, line.len());
+    }
+
+    /// What a separator does to the word after it.
+    fn mark(&mut self, c: char) {
+        match c {
+            ',' | '(' | '[' | '{' => self.start = self.start.max(Start::Clause),
+            ';' | '<' | '>' | '\u{2013}' | '\u{2014}' => self.start = Start::Sentence,
+            '|' => {
+                self.start = Start::Sentence;
+                self.piped = true;
+            }
+            '`' => self.in_code = !self.in_code,
+            _ => {}
+        }
+    }
+
+    fn word(&mut self, number: usize, line: &'a str, from: usize, to: usize) {
+        let raw = line.get(from..to).unwrap_or("");
+        if raw.is_empty() {
+            return;
+        }
+        let bare = trim_end(trim_start(raw));
+        if bare.is_empty() {
+            // An ellipsis goes on; a dash, a prompt or a mark of a list or a comment begins.
+            if !raw.bytes().all(|byte| byte == b'.') {
+                self.start = Start::Sentence;
+            }
+            return;
+        }
+        let next = line.get(to..).and_then(|rest| rest.chars().next());
+        let counts = self.start == Start::Sentence
+            && (bare.bytes().all(|b| b.is_ascii_digit()) || (bare == "x" && next == Some(']')));
+        if counts {
+            return;
+        }
+        let at = from + (raw.len() - trim_start(raw).len());
+        let lower = if bare.bytes().any(|b| b.is_ascii_uppercase()) {
+            Cow::Owned(bare.to_ascii_lowercase())
+        } else {
+            Cow::Borrowed(bare)
+        };
+        let ends = raw.ends_with(['.', ':', '!', '?', '\u{2026}', '&']);
+        let ends = ends && !(raw.ends_with('.') && ABBREVIATIONS.has(&lower));
+        let (in_code, piped, start) = (self.in_code, self.piped, self.start);
+        self.words.push(Word { line: number, at, text: bare, lower, start, in_code, piped });
+        self.start = if ends { Start::Sentence } else { Start::Inside };
+        self.piped = false;
+    }
+}
+
+fn separates(c: char, before: char, rest: Option<&str>) -> bool {
+    match c {
+        '"' | '`' | ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | '|' | '*' => true,
+        '\u{ab}' | '\u{bb}' | '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{2013}' | '\u{2014}' => {
+            true
+        }
+        // An apostrophe is part of a word, a single quote is not.
+        '\'' | '\u{2018}' | '\u{2019}' => {
+            let after = rest.and_then(|rest| rest.chars().next());
+            !(before.is_alphanumeric() && after.is_some_and(char::is_alphanumeric))
+        }
+        _ => c.is_whitespace(),
+    }
+}
+
+/// A path's dots, an option's dashes and `$HOME` are parts of the word.
+fn trim_start(raw: &str) -> &str {
+    let bare = raw.trim_start_matches(['_', '#', '+', '!', '?', ':', '=', '&', '%', '^']);
+    let bare = if bare.starts_with("$HOME") { bare } else { bare.trim_start_matches('$') };
+    if bare.bytes().all(|byte| byte == b'-')
+        || bare.bytes().all(|byte| byte == b'.') && bare != ".."
+    {
+        return "";
+    }
+    bare
+}
+
+fn trim_end(bare: &str) -> &str {
+    if bare == ".." || bare.ends_with("/..") {
+        return bare;
+    }
+    bare.trim_end_matches(['.', ':', '!', '?', '_', '#', '$', '+', '=', '-', '&', '\u{2026}'])
+}
