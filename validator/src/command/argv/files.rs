@@ -1,0 +1,125 @@
+//! Files that a command names and nothing declares. Only what is surely a file of the request
+//! counts; what a runtime brings with it must never be asked for here.
+
+use crate::code::Code;
+use crate::paths;
+use crate::report::{Report, Spot};
+use crate::text::quote;
+
+/// Endings that an interpreter adds to the name of a file to run.
+const ENDINGS: [&str; 6] = [".js", ".cjs", ".mjs", ".json", ".ts", ".rb"];
+
+/// The names of the declared inputs, in order.
+pub(super) struct Inputs<'i>(Vec<&'i str>);
+
+impl<'i> Inputs<'i> {
+    pub(super) fn new(names: &[&'i str]) -> Self {
+        let mut names = names.to_vec();
+        names.sort_unstable();
+        Self(names)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.binary_search(&name).is_ok()
+    }
+
+    fn has_below(&self, folder: &str) -> bool {
+        let folder = format!("{folder}/");
+        let at = self.0.partition_point(|name| *name < folder.as_str());
+        self.0.get(at).is_some_and(|name| name.starts_with(&folder))
+    }
+
+    /// A declared file, a folder of one, or /in itself.
+    fn declare(&self, name: &str) -> bool {
+        name.is_empty() || self.has(name) || self.has_below(name)
+    }
+
+    /// The same, or the file that an interpreter finds under this name.
+    fn provide(&self, name: &str) -> bool {
+        self.declare(name) || ENDINGS.iter().any(|ending| self.has(&format!("{name}{ending}")))
+    }
+}
+
+/// A script, or a file that is run before it.
+pub(super) fn check_script(word: &str, spot: Spot, inputs: &Inputs<'_>, report: &mut Report) {
+    let name = paths::below_in(word).or_else(|| paths::relative(word));
+    let provided = name.as_deref().is_some_and(|name| inputs.provide(name));
+    // A host path is reported as such; there is nothing to declare.
+    if !provided && (name.is_some() || !word.starts_with('/')) {
+        let message = format!("command: the script {} is no declared input", quote(word));
+        let hint = hint(name.as_deref());
+        report.error_hint(Code::CommandUndeclaredFile, spot, message, hint);
+    }
+}
+
+/// A module of `python -m`. The runtime decides which modules there are, so an unknown name
+/// passes; but `x.py` is a file that was meant, and a package among the inputs has all of itself
+/// there.
+pub(super) fn check_module(name: &str, spot: Spot, inputs: &Inputs<'_>, report: &mut Report) {
+    let path = name.replace('.', "/");
+    let folder = name.split('.').next().unwrap_or(name);
+    let file = match name.strip_suffix(".py") {
+        Some(stem) if !stem.is_empty() => name.to_owned(),
+        _ => format!("{path}.py"),
+    };
+    let local = folder != name && inputs.has_below(folder);
+    let meant = name.ends_with(".py") || local;
+    let provided = inputs.has(&file) || inputs.has_below(&path);
+    if meant && !provided {
+        let message = format!("command: the module {} is no declared input", quote(name));
+        let hint = hint(Some(&file));
+        report.error_hint(Code::CommandUndeclaredFile, spot, message, hint);
+    }
+}
+
+/// Paths below /in in a word that is no code; returns how many rows it gave.
+pub(super) fn check_word(
+    word: &str,
+    spot: Spot,
+    inputs: &Inputs<'_>,
+    report: &mut Report,
+) -> usize {
+    let names = paths::absolute_in(word).into_iter().filter_map(paths::below_in);
+    tell(names, spot, inputs, report)
+}
+
+/// Paths below /in that code holds as they are; returns how many rows it gave.
+pub(super) fn check_code(
+    code: &str,
+    spot: Spot,
+    inputs: &Inputs<'_>,
+    report: &mut Report,
+) -> usize {
+    tell(paths::inputs_in(code), spot, inputs, report)
+}
+
+fn tell(
+    names: impl Iterator<Item = String>,
+    spot: Spot,
+    inputs: &Inputs<'_>,
+    report: &mut Report,
+) -> usize {
+    let undeclared = names.filter(|name| !inputs.declare(name)).take(paths::TOLD_PER_LINE);
+    undeclared
+        .map(|name| {
+            let message =
+                format!("command: {} is no declared input", quote(&format!("/in/{name}")));
+            report.error_hint(Code::CommandUndeclaredFile, spot, message, hint(Some(&name)));
+        })
+        .count()
+}
+
+/// The lines that are missing, as they are to be added.
+fn hint(name: Option<&str>) -> String {
+    const NAME_MAX: usize = 200;
+    let part = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    match name.filter(|name| !name.is_empty() && name.len() <= NAME_MAX && name.chars().all(part)) {
+        Some(name) => format!(
+            "declare it: add to `inputs`\n  - name: \"{name}\"\n    sha256: \"<sha256sum \
+             {name}>\"\nand under `## Input Files`\n- /in/{name}"
+        ),
+        None => {
+            "name a file that is declared in `inputs` and listed in `## Input Files`".to_owned()
+        }
+    }
+}

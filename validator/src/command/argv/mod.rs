@@ -1,0 +1,132 @@
+//! What the words of a command say: which program, which files, which packages. The rules here
+//! must never depend on what exists on this host.
+
+mod files;
+mod programs;
+mod starters;
+
+use files::Inputs;
+
+use super::interpreter::{self, Part, Role};
+use super::words::Word;
+use crate::code::Code;
+use crate::packages;
+use crate::paths;
+use crate::report::{Report, Spot};
+use crate::secrets;
+use crate::text::quote;
+
+/// The words, the program that they call, and what is known around them.
+struct Line<'l> {
+    number: usize,
+    words: &'l [Word],
+    argv: &'l [&'l str],
+    program: &'l str,
+    inputs: Option<Inputs<'l>>,
+}
+
+impl Line<'_> {
+    /// The place of a word. What was written with quotes is wider than what is known here.
+    fn spot(&self, index: usize) -> Spot {
+        let Some(word) = self.words.get(index) else { return Spot::new(self.number, 1) };
+        let width = if word.quoted { 0 } else { word.text.chars().count() };
+        Spot::new(self.number, word.column).wide(width)
+    }
+}
+
+pub(crate) fn check(line: usize, words: &[Word], inputs: Option<&[&str]>, report: &mut Report) {
+    let argv: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let program = interpreter::program(&argv);
+    let inputs = inputs.map(Inputs::new);
+    let line = Line { number: line, words, argv: &argv, program: &program, inputs };
+    let Some(first) = words.first() else { return };
+    let wraps = programs::check_name(first, line.spot(0), report);
+    check_installer(&line, wraps, report);
+    for (index, message) in starters::starts(&program, &argv) {
+        tell_shell(&message, line.spot(index), report);
+    }
+    let roles = interpreter::roles(&program, &argv);
+    let mut paths_told = 0;
+    for index in 0..words.len() {
+        check_secrets(words, index, line.spot(index), report);
+        let part = roles.get(index).copied();
+        // A hostile line says no more after so many rows; it is refused already.
+        if paths_told < paths::TOLD_PER_LINE {
+            paths_told += check_word(&line, index, part, report);
+        }
+    }
+}
+
+fn check_word(line: &Line<'_>, index: usize, part: Option<Part>, report: &mut Report) -> usize {
+    let (word, spot) = (line.argv.get(index).copied().unwrap_or(""), line.spot(index));
+    let Some(Part { role, from }) = part else { return 0 };
+    let value = word.get(from..).unwrap_or("");
+    let inputs = line.inputs.as_ref();
+    match role {
+        Role::Code => {
+            check_code(line, value, spot, report);
+            let told = paths::check_code(value, spot, report);
+            told + inputs.map_or(0, |inputs| files::check_code(value, spot, inputs, report))
+        }
+        Role::Script => {
+            if let Some(inputs) = inputs {
+                files::check_script(value, spot, inputs, report);
+            }
+            paths::check_word(word, spot, report)
+        }
+        Role::Module => {
+            if let Some(inputs) = inputs {
+                files::check_module(value, spot, inputs, report);
+            }
+            paths::check_word(word, spot, report)
+        }
+        Role::Argument => {
+            let told = paths::check_word(word, spot, report);
+            told + inputs.map_or(0, |inputs| files::check_word(word, spot, inputs, report))
+        }
+    }
+}
+
+fn check_code(line: &Line<'_>, code: &str, spot: Spot, report: &mut Report) {
+    if packages::mentions_install(code) {
+        let message = "command: the code installs packages";
+        report.error_hint(Code::PackageInstall, spot, message, packages::HINT);
+    }
+    let family = interpreter::family(line.program);
+    if family.is_some_and(|family| interpreter::starts_shell(family, code)) {
+        tell_shell("the code starts a shell", spot, report);
+    }
+}
+
+/// The installer that the command is, or that a wrapper or a shell is given.
+fn check_installer(line: &Line<'_>, wraps: bool, report: &mut Report) {
+    const LOOKED_AT: usize = 16;
+    let looked_at = if wraps { LOOKED_AT } else { 1 };
+    let found = (0..line.argv.len().min(looked_at)).find_map(|index| {
+        let rest = line.argv.get(index..)?;
+        packages::installer(rest.get(..rest.len().min(LOOKED_AT))?).map(|name| (index, name))
+    });
+    if let Some((index, installer)) = found {
+        let message = format!("command: {} installs packages", quote(&installer));
+        report.error_hint(Code::PackageInstall, line.spot(index), message, packages::HINT);
+    } else if wraps && line.argv.iter().any(|word| packages::mentions_install(word)) {
+        let message = "command: an argument installs packages";
+        report.error_hint(Code::PackageInstall, line.spot(0), message, packages::HINT);
+    }
+}
+
+fn tell_shell(what: &str, spot: Spot, report: &mut Report) {
+    let hint = "name the interpreter or tool itself; no shell runs the line";
+    report.error_hint(Code::CommandShell, spot, format!("command: {what}"), hint);
+}
+
+fn check_secrets(words: &[Word], index: usize, spot: Spot, report: &mut Report) {
+    let Some(word) = words.get(index) else { return };
+    for (kind, _) in secrets::find(&word.text) {
+        secrets::report(kind, spot, report);
+    }
+    let value = words.get(index + 1).map_or("", |next| next.text.as_str());
+    if secrets::is_password_option(&word.text) && secrets::is_value(value) {
+        secrets::report("password", spot, report);
+    }
+}

@@ -1,0 +1,124 @@
+//! Options by which a program that is no wrapper runs a command or a shell: `find -exec`,
+//! `tar --to-command`, `git -c core.pager=…`. From the programs' own manuals; `find -delete` is
+//! not among them, for it starts nothing and can delete only what the cell lets it.
+
+use crate::shells;
+use crate::text::quote;
+
+/// Programs and the options that make them run another command, with or without `=value`.
+const OPTIONS: [(&[&str], &[&str]); 15] = [
+    (&["find", "gfind", "bfs"], &["-exec", "-execdir", "-ok", "-okdir"]),
+    (&["fd", "fdfind"], &["-x", "-X", "--exec", "--exec-batch"]),
+    (
+        &["tar", "gtar", "bsdtar"],
+        &["--to-command", "--info-script", "--new-volume-script", "--rsh-command", "-F"],
+    ),
+    (&["rsync"], &["-e", "--rsh", "--rsync-path"]),
+    (&["scp", "sftp"], &["-S", "-D", "-oProxyCommand"]),
+    (&["split"], &["--filter"]),
+    (&["sort"], &["--compress-program"]),
+    (&["zip"], &["-TT", "--unzip-command"]),
+    (&["rg"], &["--pre", "--hostname-bin"]),
+    (&["vim", "vi", "nvim", "ex", "view", "gvim"], &["-c", "--cmd", "-S"]),
+    (&["emacs"], &["--eval", "-eval", "--execute", "--load", "-l", "-f"]),
+    (&["git"], &["--upload-pack", "--receive-pack", "--exec", "--extcmd", "-x"]),
+    (&["go"], &["-exec", "-toolexec", "-vettool"]),
+    (&["node", "nodejs"], &["--run"]),
+    (&["sqlite", "sqlite3"], &["-cmd"]),
+];
+
+/// Words after a program's name that make it run commands from its own files.
+const SUBCOMMANDS: [(&str, &str); 4] =
+    [("go", "generate"), ("deno", "task"), ("bun", "exec"), ("git", "bisect")];
+
+/// Keys of git that name a command.
+const GIT_KEYS: [&str; 14] = [
+    "alias.",
+    "core.askpass",
+    "core.editor",
+    "core.fsmonitor",
+    "core.gitproxy",
+    "core.hookspath",
+    "core.pager",
+    "core.sshcommand",
+    "credential.",
+    "diff.",
+    "filter.",
+    "gpg.",
+    "merge",
+    "pager.",
+];
+
+const COMPRESSORS: [&str; 13] = [
+    "brotli", "bzip2", "compress", "gzip", "lz4", "lzip", "lzma", "lzop", "pbzip2", "pigz", "xz",
+    "zstd", "zstdmt",
+];
+
+/// The words that start something, and what is to be said of each; at most a few.
+pub(super) fn starts(program: &str, argv: &[&str]) -> Vec<(usize, String)> {
+    const TOLD: usize = 5;
+    let mut found = Vec::new();
+    let second = argv.get(1).copied().unwrap_or("");
+    if SUBCOMMANDS.contains(&(program, second)) {
+        found.push((1, format!("{} runs commands of its own files", quote(second))));
+    }
+    let options = OPTIONS.iter().find(|(names, _)| names.contains(&program));
+    let options = options.map_or(&[][..], |(_, options)| *options);
+    let special = ["tar", "gtar", "bsdtar", "git", "vim", "vi", "nvim", "ex", "view"];
+    if options.is_empty() && !special.contains(&program) {
+        return found;
+    }
+    for (index, word) in argv.iter().enumerate().skip(1) {
+        let name = word.split('=').next().unwrap_or(word);
+        let next = argv.get(index + 1).copied().unwrap_or("");
+        // What follows the Go file of `go run` belongs to the program.
+        if program == "go" && word.ends_with(".go") {
+            break;
+        }
+        if options.contains(&name) || is_special(program, word, next) {
+            found.push((index, format!("{} runs another command", quote(name))));
+        }
+        if found.len() == TOLD {
+            break;
+        }
+    }
+    found
+}
+
+fn is_special(program: &str, word: &str, next: &str) -> bool {
+    match program {
+        "tar" | "gtar" | "bsdtar" => tar(word, next),
+        "git" => git(word, next),
+        "vim" | "vi" | "nvim" | "ex" | "view" => word.starts_with('+') && word.contains('!'),
+        _ => false,
+    }
+}
+
+/// A checkpoint that executes, or a compressor that is none.
+fn tar(word: &str, next: &str) -> bool {
+    let action = |value: &str| value.starts_with("exec");
+    let compressor = |value: &str| {
+        let name = value.rsplit('/').next().unwrap_or(value);
+        !COMPRESSORS.contains(&name.split(' ').next().unwrap_or(name)) || shells::is_shell(name)
+    };
+    match word.split_once('=') {
+        Some(("--checkpoint-action", value)) => action(value),
+        Some(("--use-compress-program", value)) => compressor(value),
+        None if word == "--checkpoint-action" => action(next),
+        None if word == "-I" || word == "--use-compress-program" => compressor(next),
+        _ => false,
+    }
+}
+
+fn git(word: &str, next: &str) -> bool {
+    let setting = match word {
+        "-c" | "--config-env" => next,
+        _ => match word.strip_prefix("-c").filter(|it| it.contains('=')) {
+            Some(setting) => setting,
+            None => return word.starts_with("ext::"),
+        },
+    };
+    let lower = setting.to_ascii_lowercase();
+    let value = lower.split_once('=').map_or("", |(_, value)| value);
+    GIT_KEYS.iter().any(|key| lower.starts_with(key)) || value.starts_with('!')
+}

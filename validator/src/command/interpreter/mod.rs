@@ -1,0 +1,215 @@
+//! Which word of an interpreter's command line is the script, and which is code. Only the
+//! languages of the schema and a few filters are known; an unknown program's words must never be
+//! guessed at.
+
+mod filters;
+mod options;
+mod starts;
+
+pub(crate) use starts::starts_shell;
+
+use options::{Options, options_of};
+
+/// What a word is to the program that gets it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    Argument,
+    /// A file that the program runs or reads as its program.
+    Script,
+    /// A module, by its dotted name.
+    Module,
+    /// Program text given on the command line.
+    Code,
+}
+
+/// A word's role, and the byte at which what has it begins: `--eval=CODE`, `-mMODULE`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) role: Role,
+    pub(crate) from: usize,
+}
+
+const ARGUMENT: Part = Part { role: Role::Argument, from: 0 };
+
+/// What the code of a program is written in; it decides how a shell would be started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Family {
+    Python,
+    Node,
+    Ruby,
+    Perl,
+    Php,
+    Lua,
+    R,
+    Awk,
+    Sed,
+}
+
+/// The program's name as the tables know it: `python3.12` and `/usr/bin/Python` are python.
+pub(crate) fn program(argv: &[&str]) -> String {
+    let first = argv.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word));
+    let lower = first.to_ascii_lowercase();
+    let lower = lower.strip_suffix(".exe").unwrap_or(&lower);
+    lower.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_owned()
+}
+
+/// The language of code on this program's command line.
+pub(crate) fn family(program: &str) -> Option<Family> {
+    options_of(program).map(|options| options.family)
+}
+
+/// The role of every word of the command; index 0 is the program itself.
+pub(crate) fn roles(program: &str, argv: &[&str]) -> Vec<Part> {
+    let mut roles = vec![ARGUMENT; argv.len()];
+    if program == "go" {
+        mark_go(argv, &mut roles);
+    } else if let Some(options) = options_of(program) {
+        mark(argv, options, &mut roles);
+    }
+    roles
+}
+
+fn mark(argv: &[&str], options: &Options, roles: &mut [Part]) {
+    let mut index = 1;
+    let mut has_code = false;
+    while let Some(&word) = argv.get(index) {
+        if word == "-" {
+            return;
+        }
+        if word == "--" || !word.starts_with('-') {
+            let at = if word == "--" { index + 1 } else { index };
+            if index == 1 && options.subcommands.contains(&word) {
+                index += 1;
+            } else if index == 1 && options.evaluating.contains(&word) {
+                return set(roles, index + 1, Role::Code, 0);
+            } else {
+                let program = if options.is_filter { Role::Code } else { Role::Script };
+                if !has_code {
+                    set(roles, at, program, 0);
+                }
+                return;
+            }
+            continue;
+        }
+        match option(word, options) {
+            Effect::None => index += 1,
+            Effect::TakesNext => index += 2,
+            Effect::Code(from) => {
+                let at = if from == word.len() { index + 1 } else { index };
+                set(roles, at, Role::Code, if at == index { from } else { 0 });
+                has_code = true;
+                index = at + 1;
+                if options.code_ends {
+                    return;
+                }
+            }
+            Effect::Module(from) => {
+                let at = if from == word.len() { index + 1 } else { index };
+                set(roles, at, Role::Module, if at == index { from } else { 0 });
+                return mark_after_module(argv, at, if at == index { from } else { 0 }, roles);
+            }
+            Effect::Runs(from) => {
+                let at = if from == word.len() { index + 1 } else { index };
+                let from = if at == index { from } else { 0 };
+                let file = argv.get(at).and_then(|word| word.get(from..));
+                // `awk -f` names its program; `node -r` and `ruby -r` name a module perhaps.
+                if options.is_filter || file.is_some_and(is_file_like) {
+                    set(roles, at, Role::Script, from);
+                }
+                has_code |= options.is_filter;
+                index = at + 1;
+            }
+        }
+    }
+}
+
+/// What an option does; the byte is where its value begins, the word's length if in the next one.
+enum Effect {
+    None,
+    TakesNext,
+    Code(usize),
+    Module(usize),
+    Runs(usize),
+}
+
+fn option(word: &str, options: &Options) -> Effect {
+    let name = word.split('=').next().unwrap_or(word);
+    let value = if name.len() < word.len() { name.len() + 1 } else { word.len() };
+    if options.preload.contains(&name) {
+        return Effect::Runs(value);
+    }
+    if word.starts_with("--") {
+        return if options.long_code.contains(&name) {
+            Effect::Code(value)
+        } else if options.long_valued.contains(&word) {
+            Effect::TakesNext
+        } else {
+            Effect::None
+        };
+    }
+    for (at, letter) in word.char_indices().skip(1) {
+        let rest = at + letter.len_utf8();
+        if options.code.contains(letter) {
+            // `-pe CODE` is two options of node, `-cCODE` is code at once for python.
+            let letters = word.get(at..).unwrap_or("").chars().all(|c| options.code.contains(c));
+            return Effect::Code(if letters { word.len() } else { rest });
+        }
+        if options.module.contains(letter) {
+            return Effect::Module(rest);
+        }
+        if options.runs.contains(letter) {
+            return Effect::Runs(rest);
+        }
+        if options.valued.contains(letter) {
+            return if rest < word.len() { Effect::None } else { Effect::TakesNext };
+        }
+    }
+    Effect::None
+}
+
+/// Modules of the standard library that run a file or code which is given after them.
+fn mark_after_module(argv: &[&str], at: usize, from: usize, roles: &mut [Part]) {
+    let module = argv.get(at).and_then(|word| word.get(from..)).unwrap_or("");
+    let role = match module {
+        "pdb" | "cProfile" | "profile" | "trace" | "runpy" | "doctest" | "py_compile" => {
+            Role::Script
+        }
+        "timeit" => Role::Code,
+        _ => return,
+    };
+    // An option may take the next word, so only a file is surely the script.
+    for (index, word) in argv.iter().enumerate().skip(at + 1) {
+        let is_it = if role == Role::Code { !word.starts_with('-') } else { word.ends_with(".py") };
+        if is_it {
+            set(roles, index, role, 0);
+            return;
+        }
+    }
+}
+
+/// `go run [flags] a.go b.go args`: the Go files are what is run; `go vet x.go` reads them.
+fn mark_go(argv: &[&str], roles: &mut [Part]) {
+    let Some("run" | "build" | "test" | "vet" | "fmt") = argv.get(1).copied() else { return };
+    let mut started = false;
+    for (index, word) in argv.iter().enumerate().skip(2) {
+        let source = word.ends_with(".go") && !word.starts_with('-');
+        if source {
+            started = true;
+            set(roles, index, Role::Script, 0);
+        } else if started {
+            return;
+        }
+    }
+}
+
+/// Whether the value of a preloading option is surely a file and no module's name.
+fn is_file_like(word: &str) -> bool {
+    const ENDINGS: [&str; 8] = [".js", ".cjs", ".mjs", ".ts", ".mts", ".cts", ".rb", ".env"];
+    word.starts_with(['.', '/']) || ENDINGS.iter().any(|ending| word.ends_with(ending))
+}
+
+fn set(roles: &mut [Part], index: usize, role: Role, from: usize) {
+    if let Some(slot) = roles.get_mut(index) {
+        *slot = Part { role, from };
+    }
+}

@@ -1,0 +1,156 @@
+//! The options of the programs whose command lines are understood, as far as they decide which
+//! word is a script and which is code. From the programs' own manuals.
+
+use super::Family;
+
+/// What an interpreter's options do with the words around them.
+pub(super) struct Options {
+    pub(super) family: Family,
+    /// Short options whose value is code.
+    pub(super) code: &'static str,
+    /// Whether every word after the code is an argument of it.
+    pub(super) code_ends: bool,
+    /// Whether the first plain word is code, not a file.
+    pub(super) is_filter: bool,
+    /// Short options that name a module instead of a script.
+    pub(super) module: &'static str,
+    /// Short options whose attached or next value is a file or a library that is run first.
+    pub(super) runs: &'static str,
+    /// Short options with a value, attached or in the next word.
+    pub(super) valued: &'static str,
+    /// Long options whose value is code.
+    pub(super) long_code: &'static [&'static str],
+    /// Long options with a value in the next word.
+    pub(super) long_valued: &'static [&'static str],
+    /// Options whose value is a file that is run or read first.
+    pub(super) preload: &'static [&'static str],
+    /// Words before the script that are not it.
+    pub(super) subcommands: &'static [&'static str],
+    /// Words whose next one is code.
+    pub(super) evaluating: &'static [&'static str],
+}
+
+const NONE: Options = Options {
+    family: Family::Python,
+    code: "",
+    code_ends: false,
+    is_filter: false,
+    module: "",
+    runs: "",
+    valued: "",
+    long_code: &[],
+    long_valued: &[],
+    preload: &[],
+    subcommands: &[],
+    evaluating: &[],
+};
+
+const PYTHON: Options = Options {
+    code: "c",
+    code_ends: true,
+    module: "m",
+    valued: "WX",
+    long_valued: &["--check-hash-based-pycs"],
+    ..NONE
+};
+
+const NODE: Options = Options {
+    family: Family::Node,
+    code: "ep",
+    valued: "C",
+    long_code: &["--eval", "--print"],
+    long_valued: &[
+        "--conditions",
+        "--input-type",
+        "--run",
+        "--title",
+        "--inspect-port",
+        "--stack-trace-limit",
+        "--test-name-pattern",
+        "--test-reporter",
+        "--max-http-header-size",
+    ],
+    preload: &["-r", "--require", "--import", "--loader", "--experimental-loader", "--env-file"],
+    subcommands: &["inspect", "debug"],
+    ..NONE
+};
+
+const TS_NODE: Options = Options {
+    code: "ep",
+    valued: "CPOIHD",
+    long_valued: &["--project", "--compiler", "--compilerOptions", "--ignore", "--cwd", "--dir"],
+    subcommands: &["watch", "run"],
+    ..NODE
+};
+
+const DENO: Options = Options {
+    code: "",
+    valued: "cL",
+    long_code: &[],
+    long_valued: &["--config", "--import-map", "--lock", "--cert", "--location", "--seed"],
+    preload: &["--preload", "--env-file"],
+    subcommands: &["run", "test", "check", "bench", "lint", "fmt", "serve", "inspect"],
+    evaluating: &["eval"],
+    ..NODE
+};
+
+const BUN: Options = Options {
+    valued: "c",
+    long_valued: &["--config", "--cwd"],
+    preload: &["-r", "--preload", "--require", "--import", "--env-file"],
+    subcommands: &["run", "test", "build"],
+    ..NODE
+};
+
+const RUBY: Options = Options {
+    family: Family::Ruby,
+    code: "e",
+    runs: "r",
+    valued: "ICEF",
+    long_valued: &["--encoding", "--external-encoding", "--internal-encoding"],
+    ..NONE
+};
+
+const PERL: Options = Options { family: Family::Perl, code: "eE", valued: "I", ..NONE };
+const PHP: Options = Options { family: Family::Php, code: "rBRE", valued: "dc", ..NONE };
+const LUA: Options = Options { family: Family::Lua, code: "e", valued: "l", ..NONE };
+const R: Options = Options { family: Family::R, code: "e", ..NONE };
+const AWK: Options = Options {
+    family: Family::Awk,
+    is_filter: true,
+    code: "e",
+    valued: "vF",
+    long_code: &["--source"],
+    runs: "fi",
+    long_valued: &["--assign", "--field-separator"],
+    preload: &["--file", "--include"],
+    ..NONE
+};
+const SED: Options = Options {
+    family: Family::Sed,
+    is_filter: true,
+    code: "e",
+    runs: "f",
+    valued: "l",
+    long_code: &["--expression"],
+    preload: &["--file"],
+    ..NONE
+};
+
+pub(super) fn options_of(program: &str) -> Option<&'static Options> {
+    match program {
+        "python" | "pypy" => Some(&PYTHON),
+        "node" | "nodejs" => Some(&NODE),
+        "ts-node" | "ts-node-esm" | "tsx" => Some(&TS_NODE),
+        "deno" => Some(&DENO),
+        "bun" => Some(&BUN),
+        "ruby" | "jruby" => Some(&RUBY),
+        "perl" => Some(&PERL),
+        "php" => Some(&PHP),
+        "lua" | "luajit" => Some(&LUA),
+        "rscript" | "r" => Some(&R),
+        "awk" | "gawk" | "mawk" | "nawk" => Some(&AWK),
+        "sed" | "gsed" => Some(&SED),
+        _ => None,
+    }
+}

@@ -1,0 +1,181 @@
+//! Whether code on the command line clearly starts a shell: by a call that always does, or by a
+//! call that starts programs and the name of a shell in quotes. Code that starts another program
+//! passes here; what that program may do is the cell's affair.
+//!
+//! Strings are not told from calls: `print("os.system(x)")` counts, for code can run what it
+//! holds, and a script in a declared file is the place for code that needs such words.
+
+use super::{Family, filters};
+use crate::shells;
+
+/// How code of one language starts a shell. Spaces around punctuation are gone from the code that
+/// these are looked for in, and a name counts only where no longer name ends with it.
+struct Ways {
+    /// Names or calls after which a shell runs.
+    always: &'static [&'static str],
+    /// Names by which programs are started; with a shell's name in quotes a shell runs.
+    launching: &'static [&'static str],
+    /// An option that makes any of the launching calls use a shell.
+    option: &'static [&'static str],
+    /// Whether what stands between backquotes is run.
+    backquotes: bool,
+}
+
+const PYTHON: Ways = Ways {
+    always: &[
+        "os.system",
+        "os.popen",
+        "posix.system",
+        "pty.spawn",
+        "subprocess.getoutput",
+        "subprocess.getstatusoutput",
+        "create_subprocess_shell",
+        "getattr(os,'system'",
+        "getattr(os,\"system\"",
+        "__import__('os').system",
+        "__import__(\"os\").system",
+        "__import__('os').popen",
+        "__import__(\"os\").popen",
+        "from os import system",
+        "from os import popen",
+        "from pty import spawn",
+        "from subprocess import getoutput",
+    ],
+    launching: &[
+        "subprocess",
+        "Popen",
+        "os.exec",
+        "os.spawn",
+        "posix_spawn",
+        "execv",
+        "execl",
+        "spawnl",
+        "spawnv",
+    ],
+    option: &["shell=True", "shell=1"],
+    backquotes: false,
+};
+
+const NODE: Ways = Ways {
+    always: &["execSync(", ".execSync("],
+    launching: &["child_process", "Deno.Command", "Deno.run", "Bun.spawn"],
+    option: &["exec(", ".exec(", "{exec}", "{exec:", "{execSync", "shell:true"],
+    backquotes: false,
+};
+
+const RUBY: Ways = Ways {
+    always: &[
+        "system(",
+        "system\"",
+        "system'",
+        "exec(",
+        "exec\"",
+        "exec'",
+        "%x(",
+        "%x{",
+        "%x[",
+        "%x<",
+        "IO.popen",
+        "open(\"|",
+        "open('|",
+        "Open3.",
+        "PTY.spawn",
+    ],
+    launching: &["spawn", "Process."],
+    option: &[],
+    backquotes: true,
+};
+
+const PERL: Ways = Ways {
+    always: &[
+        "system(", "system\"", "system'", "system$", "exec(", "exec\"", "exec'", "exec$", "qx",
+        "readpipe",
+    ],
+    launching: &["open("],
+    option: &["'-|'", "\"-|\"", "\"|-\"", "'|-'"],
+    backquotes: true,
+};
+
+const PHP: Ways = Ways {
+    always: &["system(", "exec(", "shell_exec(", "passthru(", "popen(", "proc_open("],
+    launching: &["pcntl_exec("],
+    option: &[],
+    backquotes: true,
+};
+
+const LUA: Ways =
+    Ways { always: &["os.execute", "io.popen"], launching: &[], option: &[], backquotes: false };
+const R: Ways = Ways {
+    always: &["system(", "system2(", "shell("],
+    launching: &[],
+    option: &[],
+    backquotes: false,
+};
+pub(crate) fn starts_shell(family: Family, code: &str) -> bool {
+    let ways = match family {
+        Family::Python => &PYTHON,
+        Family::Node => &NODE,
+        Family::Ruby => &RUBY,
+        Family::Perl => &PERL,
+        Family::Php => &PHP,
+        Family::Lua => &LUA,
+        Family::R => &R,
+        Family::Awk => return filters::awk_executes(code),
+        Family::Sed => return filters::sed_executes(code),
+    };
+    let written = code;
+    let code = without_spaces(code);
+    let has = |names: &[&str]| names.iter().any(|name| is_named(&code, name));
+    has(ways.always)
+        || (has(ways.launching) && (has(ways.option) || names_shell(written)))
+        || (ways.backquotes && code.matches('`').nth(1).is_some())
+}
+
+/// The code without the spaces that do not part two names.
+fn without_spaces(code: &str) -> String {
+    let name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut kept = String::with_capacity(code.len());
+    let mut space = false;
+    for c in code.chars() {
+        if c.is_whitespace() {
+            space = true;
+            continue;
+        }
+        if space && name(c) && kept.chars().next_back().is_some_and(name) {
+            kept.push(' ');
+        }
+        space = false;
+        kept.push(c);
+    }
+    kept
+}
+
+/// Whether the name stands in the code and no longer name ends with it.
+fn is_named(code: &str, name: &str) -> bool {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let bounded = name.starts_with(word);
+    code.match_indices(name).any(|(at, _)| {
+        let before = code.get(..at).and_then(|head| head.chars().next_back());
+        // `platform.system()` and `/x/.exec(s)` are other things than `system(` and `exec(`.
+        !bounded
+            || !before.is_some_and(|c| word(c) || (".>".contains(c) && !is_module(code, at, name)))
+    })
+}
+
+/// Whether `.name` is the module's own: `Kernel.system(`, `child_process.exec(`.
+fn is_module(code: &str, at: usize, name: &str) -> bool {
+    let head = code.get(..at).unwrap_or("");
+    !name.ends_with(['(', '"', '\''])
+        || ["Kernel.", "Process.", "child_process.", "cp.", "=>"]
+            .iter()
+            .any(|it| head.ends_with(it))
+}
+
+/// Whether a string of the code is a shell's name, by path or not, perhaps with arguments.
+fn names_shell(code: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
+    code.split(['"', '\'', '`']).skip(1).any(|string| {
+        let word = string.split(|c: char| !part(c)).next().unwrap_or("");
+        shells::is_certain(word.rsplit('/').next().unwrap_or(word))
+    })
+}
