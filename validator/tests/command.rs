@@ -161,7 +161,7 @@ fn packages() {
         "python -m pip install x",
         "python -um pip install x",
         "python -W ignore -mpip install x",
-        "python -c 'os.system(\"pip install x\")'",
+        "python -c 'main([\"pip\", \"install\", \"x\"])'",
     ] {
         expect_command(line, "package.install");
     }
