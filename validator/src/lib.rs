@@ -48,7 +48,7 @@ mod time;
 mod violation;
 
 pub use code::Code;
-pub use command::command_words;
+pub use command::{command_words, shell_words};
 pub use compose::{
     ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
     NotOneLine, OneLine, Unprintable, quote_words,

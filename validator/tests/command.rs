@@ -3,6 +3,7 @@
 
 mod support;
 use support::{checked, command, expect_command, with};
+use validator::{Code, command_words, shell_words};
 
 #[test]
 fn accepted() {
@@ -27,6 +28,12 @@ fn accepted() {
         "python -c '<!-- x -->'",
         "python script.py https://example.org/a/b",
         "python script.py caf\u{e9}",
+        // Braces, brackets and tildes that bash leaves alone.
+        "python script.py {a..bb} {1..x} {..} {a..} {,b {} {},c} {a..{1..2}} {a,{b}",
+        "python script.py [ a[ [a ]b[ [a/] [a\\]",
+        "python script.py --a=b~ x~ a:b a~b",
+        "python script.py a\\ ",
+        "python script.py if then ! { } time",
     ] {
         expect_command(line, "");
     }
@@ -58,6 +65,20 @@ fn shell_syntax() {
         ("python script.py {a,b}", "command.expansion"),
         ("python script.py x{1..3}", "command.expansion"),
         ("python script.py {a},b}", "command.expansion"),
+        ("python script.py {{a,b}", "command.expansion"),
+        ("python script.py x{},c}", "command.expansion"),
+        ("python script.py {\"a,b\"..c}", "command.expansion"),
+        ("python script.py {a..c..2}", "command.expansion"),
+        ("python script.py {a..bb}{1..2}", "command.expansion"),
+        ("python script.py a=~", "command.expansion path.host"),
+        ("python script.py a+=b:~", "command.expansion path.host"),
+        ("python script.py [a\"/\"b]", "command.glob"),
+        ("python script.py []", "command.glob"),
+        ("a[1 + 1]=2 python script.py", "command.assignment"),
+        ("a['x y']+=2 python script.py", "command.assignment"),
+        ("python script.py 2>x", "command.redirection"),
+        ("python script.py &>> x", "command.redirection"),
+        ("python script.py <<- x", "command.heredoc"),
         ("python script.py *", "command.glob"),
         ("python script.py a?c", "command.glob"),
         ("python script.py [ab]", "command.glob"),
@@ -231,4 +252,86 @@ fn secrets_in_the_command() {
     expect_command("python script.py --password hunter2hunter2", "secret.password");
     expect_command("python script.py AK''IAIOSFODNN7EXAMPLE", "secret.aws-key");
     expect_command("python script.py --password=/in/input.csv", "");
+}
+
+/// What is underlined: the code, and the characters of the line.
+fn marked(line: &str) -> Vec<(String, String)> {
+    let rows = shell_words(line).err().unwrap_or_default();
+    let under = |column: usize, width: usize| line.chars().skip(column - 1).take(width).collect();
+    rows.iter().map(|row| (row.code.as_str().into_owned(), under(row.column, row.width))).collect()
+}
+
+#[test]
+fn what_is_wrong_is_underlined_as_it_stands() {
+    for (line, code, text) in [
+        ("a; b", "command.chaining", ";"),
+        ("\u{e9} a && b", "command.chaining", "&&"),
+        ("a |& b", "command.pipeline", "|&"),
+        ("a 2>&1", "command.redirection", "2>&"),
+        ("a {fd}>x", "command.redirection", "{fd}>"),
+        ("a &>> b", "command.redirection", "&>>"),
+        ("a <<< b", "command.heredoc", "<<<"),
+        ("a $(b) c", "command.substitution", "$("),
+        ("a \"x`id -u`\" c", "command.substitution", "`id -u`"),
+        ("a <(b) c", "command.substitution", "<("),
+        ("a \"x$HOME/b\"", "command.expansion", "$HOME"),
+        ("a b=~/x c", "command.expansion", "~/x"),
+        ("a x{1..3}'y' c", "command.expansion", "x{1..3}'y'"),
+        ("a x[a-z]y", "command.glob", "[a-z]"),
+        ("a x*y", "command.glob", "*"),
+        ("  A='b c' d", "command.assignment", "A='b c'"),
+        ("a # b c", "command.comment", "# b c"),
+        ("a b'c d", "command.quoting", "'c d"),
+        ("a (b)", "command.subshell", "("),
+        ("a & ", "command.background", "&"),
+        ("  ## a b", "command.markup", "##"),
+        (" `a b` ", "command.markup", "`a b`"),
+        (" ```sh", "command.code-fence", "```sh"),
+        ("while x", "command.shell", "while"),
+    ] {
+        let rows = marked(line);
+        assert!(rows.contains(&(code.to_owned(), text.to_owned())), "{line}: {rows:?}");
+    }
+    let rows = command_words("python '/etc/x y'").unwrap_err();
+    assert_eq!((rows[0].code, rows[0].column, rows[0].width), (Code::PathHost, 8, 10));
+}
+
+#[test]
+fn hints_say_what_to_do() {
+    for (line, word) in [
+        ("a; b", "a request for each"),
+        ("a || b", "its own failure"),
+        ("a | b", "one script"),
+        ("a > b", "/out"),
+        ("a < b", "/in"),
+        ("a << b", "declared input"),
+        ("a &", "leave the `&` out"),
+        ("`a b`", "without the backticks"),
+        ("```", "remove the fence"),
+        ("- a", "Markdown"),
+        ("a *", "single quotes"),
+    ] {
+        let rows = shell_words(line).unwrap_err();
+        let hint = rows[0].hint.clone().unwrap_or_default();
+        assert!(hint.contains(word), "{line}: {hint}");
+    }
+}
+
+#[test]
+fn words_of_the_shell_are_no_programs() {
+    for line in ["if x", "! x", "coproc x", "time x", "{ x", "[[ a ]]", "elif x", "in x", "]] x"] {
+        let rows = shell_words(line).unwrap_err();
+        assert_eq!(rows[0].code, Code::CommandShell, "{line}");
+    }
+    assert_eq!(shell_words("'if' x").unwrap(), ["if", "x"]);
+    assert_eq!(shell_words("a '~' \\~ ''~ --x=~ a:~ ~'b'").unwrap().len(), 7);
+    // By syntax alone a path is only a word, and so is the name of a shell.
+    assert_eq!(shell_words("sh /etc/x").unwrap(), ["sh", "/etc/x"]);
+}
+
+#[test]
+fn a_blank_at_the_end_that_is_a_word_stays_one() {
+    let request = checked(command("python script.py a\\ ")).verdict.ok().unwrap();
+    assert_eq!(request.argv(), ["python", "script.py", "a "]);
+    assert_eq!(request.command_line(), "python script.py a\\ ");
 }

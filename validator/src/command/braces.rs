@@ -1,56 +1,128 @@
-//! Would bash expand the braces of this word? When in doubt the answer is yes: a quoted word is
-//! always to be had, and a word must never mean one thing to a reader and another to bash.
+//! Would bash expand the braces of this word? Exactly bash's answer, quirks included: a word must
+//! never mean one thing to a reader and another to bash. One pass whatever the nesting.
 
-/// A character of a word, and whether it was quoted.
-pub(crate) type Marked = (char, bool);
-
-/// Whether bash would expand braces in the word, found in one pass.
-pub(crate) fn expansion(word: &[Marked]) -> bool {
-    // `{` then `,` then `}`, all bare, covers every list that bash expands and a few it does not.
-    let mut opened = false;
-    let mut comma = false;
-    let mut sequence_start = None;
-    for (index, &(c, quoted)) in word.iter().enumerate() {
-        if quoted {
+/// Whether bash would expand braces in the word as it is written, quotes and all. Of a word with
+/// a bare `$` or backquote it says nothing of use; such a word is refused anyway.
+pub(crate) fn expansion(raw: &[char]) -> bool {
+    let bare = bare(raw);
+    if !bare.contains(&true) || !raw.contains(&'{') {
+        return false;
+    }
+    let closing = closing(raw, &bare);
+    // Where bash begins to read anew: the start, and after a sequence that is none.
+    let mut start = 0;
+    let mut at = 0;
+    while let Some(&c) = raw.get(at) {
+        let opens = c == '{' && is(&bare, at) && !is_plain_pair(raw, start, at);
+        let Some(close) = closing.get(at).copied().flatten().filter(|_| opens) else {
+            at += 1;
             continue;
+        };
+        let inner = raw.get(at + 1..close).unwrap_or_default();
+        if has_comma(inner) || is_sequence(inner) {
+            return true;
         }
-        match c {
-            '{' => {
-                opened = true;
-                sequence_start = Some(index);
-            }
-            ',' if opened => comma = true,
-            '}' => {
-                if comma {
-                    return true;
-                }
-                let start = sequence_start.take();
-                if let Some(start) = start
-                    && is_sequence(word.get(start + 1..index).unwrap_or_default())
-                {
-                    return true;
-                }
-            }
-            _ => {}
-        }
+        start = close + 1;
+        at = start;
     }
     false
 }
 
-/// `x..y` or `x..y..step`, of whole numbers or single characters.
-fn is_sequence(inner: &[Marked]) -> bool {
-    const LONGEST: usize = 70;
-    if inner.len() > LONGEST || inner.iter().any(|(_, quoted)| *quoted) {
-        return false;
-    }
-    let text: String = inner.iter().map(|(c, _)| *c).collect();
-    let ends: Vec<&str> = text.split("..").collect();
-    let number = |end: &&str| end.parse::<i128>().is_ok();
-    match ends.as_slice() {
-        [first, last] | [first, last, _] => {
-            let letters = first.chars().count() == 1 && last.chars().count() == 1;
-            letters || (number(first) && number(last))
+fn is(flags: &[bool], at: usize) -> bool {
+    flags.get(at).copied().unwrap_or(false)
+}
+
+/// Of each character whether it stands outside quotes, is no quote and is not escaped.
+fn bare(raw: &[char]) -> Vec<bool> {
+    let mut quote = None;
+    let mut escaped = false;
+    let mut flags = Vec::with_capacity(raw.len());
+    for &c in raw {
+        let mut flag = false;
+        if escaped {
+            escaped = false;
+        } else if c == '\\' && quote != Some('\'') {
+            escaped = true;
+        } else if quote == Some(c) {
+            quote = None;
+        } else if quote.is_none() && (c == '\'' || c == '"') {
+            quote = Some(c);
+        } else {
+            flag = quote.is_none();
         }
+        flags.push(flag);
+    }
+    flags
+}
+
+/// For each bare `{` the `}` that bash takes for its end: the first one on its own level after a
+/// comma or `..` on its own level. A `}` on that level before any is a plain character.
+fn closing(raw: &[char], bare: &[bool]) -> Vec<Option<usize>> {
+    let mut closing = vec![None; raw.len()];
+    // From the right: the `}` not yet paired with a `{`, the nearest last, and for each level the
+    // end of the list whose separator is the next one on it.
+    let mut open = Vec::new();
+    let mut end_of_list = vec![None; raw.len() + 1];
+    for at in (0..raw.len()).rev() {
+        let after = end_of_list.get(at + 1).copied().flatten();
+        let mut here = after;
+        if is(bare, at) {
+            match raw.get(at) {
+                Some('}') => open.push(at),
+                Some('{') => {
+                    if let Some(slot) = closing.get_mut(at) {
+                        *slot = after;
+                    }
+                    // On the level around it one goes on behind its partner, if it has one.
+                    here = open.pop().and_then(|close| end_of_list.get(close + 1).copied()?);
+                }
+                Some(_) if is_separator(raw, at) => here = open.last().copied(),
+                _ => {}
+            }
+        }
+        if let Some(slot) = end_of_list.get_mut(at) {
+            *slot = here;
+        }
+    }
+    closing
+}
+
+fn is_separator(raw: &[char], at: usize) -> bool {
+    match raw.get(at) {
+        Some(',') => true,
+        Some('.') => raw.get(at + 1) == Some(&'.') && raw.get(at + 2) != Some(&'}'),
         _ => false,
     }
+}
+
+/// `{}` and a lone `{` are left alone at the start of what is read, and after an escaped blank.
+fn is_plain_pair(raw: &[char], start: usize, at: usize) -> bool {
+    let blank = |c: &char| *c == ' ' || *c == '\t';
+    let before = at.checked_sub(1).filter(|_| at > start).and_then(|before| raw.get(before));
+    let after = raw.get(at + 1);
+    before.is_none_or(blank) && after.is_none_or(|c| blank(c) || *c == '}')
+}
+
+/// Bash asks for a comma that no backslash precedes, and does not care for quotes here.
+fn has_comma(inner: &[char]) -> bool {
+    let mut escaped = false;
+    inner.iter().any(|&c| {
+        let found = c == ',' && !escaped;
+        escaped = c == '\\' && !escaped;
+        found
+    })
+}
+
+/// `x..y` or `x..y..step`: whole numbers, or single ASCII letters.
+fn is_sequence(inner: &[char]) -> bool {
+    const LONGEST: usize = 70;
+    if inner.len() > LONGEST {
+        return false;
+    }
+    let text: String = inner.iter().collect();
+    let Some((first, rest)) = text.split_once("..") else { return false };
+    let (last, step) = rest.split_once("..").map_or((rest, "0"), |(last, step)| (last, step));
+    let letter = |end: &str| end.len() == 1 && end.chars().all(|c| c.is_ascii_alphabetic());
+    let number = |end: &str| end.parse::<i64>().is_ok();
+    number(step) && ((letter(first) && letter(last)) || (number(first) && number(last)))
 }

@@ -9,30 +9,44 @@ use crate::text::Line;
 
 /// The bytes of the line that are the command itself.
 pub(crate) fn strip(line: &Line<'_>, report: &mut Report) -> Range<usize> {
-    let text = line.text;
-    let start = text.len() - text.trim_start_matches([' ', '\t']).len();
-    let end = text.trim_end_matches([' ', '\t']).len();
-    let inner = text.get(start..end).unwrap_or("");
+    let Range { start, end } = without_blanks(line.text);
+    let inner = line.text.get(start..end).unwrap_or("");
     let marked = mark_length(inner);
     if marked > 0 {
-        tell(line, start, "begins with a list, quote, heading or HTML mark", report);
         let rest = inner.get(marked..).unwrap_or("");
-        return start + marked + (rest.len() - rest.trim_start().len())..end;
+        let mark = inner.get(..marked).unwrap_or("").trim_end();
+        let spot = line.spot(start).wide(mark.chars().count());
+        let what = "begins with a list, quote, heading or HTML mark";
+        let hint = "write the command as plain text, without Markdown or HTML before it";
+        report.error_hint(Code::CommandMarkup, spot, format!("command: the line {what}"), hint);
+        return start + marked + (rest.len() - rest.trim_start_matches([' ', '\t']).len())..end;
     }
-    let ticks = inner.len() - inner.trim_start_matches('`').len();
-    let closing = inner.len() - inner.trim_end_matches('`').len();
-    let wrapped = ticks > 0 && ticks == closing && inner.len() > 2 * ticks;
-    if wrapped && !inner.get(ticks..inner.len() - ticks).unwrap_or("").contains('`') {
-        tell(line, start, "is wrapped in backticks", report);
+    if let Some(ticks) = wrapping(inner) {
+        let spot = line.spot(start).wide(inner.chars().count());
+        let hint = "write the command without the backticks; they would run it in a shell";
+        let message = "command: the line is wrapped in backticks";
+        report.error_hint(Code::CommandMarkup, spot, message, hint);
         return start + ticks..end - ticks;
     }
     start..end
 }
 
-fn tell(line: &Line<'_>, at: usize, what: &str, report: &mut Report) {
-    let message = format!("command: the line {what}");
-    let hint = "write the command as plain text, without Markdown";
-    report.error_hint(Code::CommandMarkup, line.spot(at), message, hint);
+/// The bytes of the text without the blanks around it; one after a backslash is no such blank.
+pub(crate) fn without_blanks(text: &str) -> Range<usize> {
+    let start = text.len() - text.trim_start_matches([' ', '\t']).len();
+    let rest = text.get(start..).unwrap_or("");
+    let trimmed = rest.trim_end_matches([' ', '\t']);
+    let backslashes = trimmed.len() - trimmed.trim_end_matches('\\').len();
+    let escaped = usize::from(backslashes % 2 == 1 && trimmed.len() < rest.len());
+    start..start + trimmed.len() + escaped
+}
+
+/// How many backticks stand on either side of a text that has none within.
+fn wrapping(text: &str) -> Option<usize> {
+    let ticks = text.len() - text.trim_start_matches('`').len();
+    let closing = text.len() - text.trim_end_matches('`').len();
+    let inner = text.get(ticks..text.len().saturating_sub(ticks))?;
+    (ticks > 0 && ticks == closing && !inner.is_empty() && !inner.contains('`')).then_some(ticks)
 }
 
 /// How many bytes of the line's beginning are a mark.

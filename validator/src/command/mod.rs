@@ -2,9 +2,12 @@
 //! word. It is never run here, and it must never be given to a shell by anybody.
 
 mod argv;
+mod bare;
 mod braces;
+mod expansions;
 mod interpreter;
 mod markup;
+mod operators;
 mod words;
 
 use crate::code::Code;
@@ -12,6 +15,7 @@ use crate::report::{Report, Spot};
 use crate::sections::Section;
 use crate::text::{self, Line};
 use crate::violation::Violation;
+use words::Word;
 
 /// The longest command line, in bytes.
 const LINE_BYTES_MAX: usize = 128 * 1024;
@@ -34,14 +38,23 @@ pub(crate) fn read(
         let message = "command: a Markdown reader does not see the heading above it";
         report.error(Code::CommandMarkup, section.spot, message);
     }
-    let written: Vec<&Line<'_>> =
-        section.lines.iter().filter(|line| !line.text.trim().is_empty()).collect();
+    let found = find(section, report)?;
+    let words = words(found, report)?;
+    argv::check(found.number, &words, inputs, report);
+    let argv = words.into_iter().map(|word| word.text).collect();
+    let line = found.text.get(markup::without_blanks(found.text)).unwrap_or("").to_owned();
+    Some(Command { argv, line })
+}
+
+/// The line that is the command; what else stands in the section is reported.
+fn find<'s, 'a>(section: &'s Section<'a>, report: &mut Report) -> Option<&'s Line<'a>> {
+    let written = section.lines.iter().filter(|line| !line.text.trim().is_empty());
     let (fences, commands): (Vec<&Line<'_>>, Vec<&Line<'_>>) =
-        written.into_iter().partition(|line| is_fence(line.text));
+        written.partition(|line| is_fence(line.text));
     if let Some(fence) = fences.first() {
         let hint = "remove the fence; the command is one line of plain text";
-        let spot = Spot::new(fence.number, 1);
-        report.error_hint(Code::CommandCodeFence, spot, "command: it stands in a fence", hint);
+        let message = "command: it stands in a fence";
+        report.error_hint(Code::CommandCodeFence, whole(fence), message, hint);
     }
     let Some(first) = commands.first() else {
         let hint = "write it on one line under the heading";
@@ -51,11 +64,9 @@ pub(crate) fn read(
     if let Some(second) = commands.get(1) {
         let message = "command: more than one line";
         let hint = "exactly one line; no comments or prose in this section";
-        let spot = Spot::new(second.number, 1);
-        report.error_hint(Code::CommandMultipleLines, spot, message, hint);
+        report.error_hint(Code::CommandMultipleLines, whole(second), message, hint);
     }
-    let line = first.text.trim_matches([' ', '\t']).to_owned();
-    read_line(first, inputs, report).map(|argv| Command { argv, line })
+    Some(first)
 }
 
 /// The words of one command line, checked alone: no front matter is known, so which files are
@@ -64,15 +75,41 @@ pub(crate) fn read(
 /// # Errors
 /// Every violation, warnings included, if one of them is an error; the line is line 1.
 pub fn command_words(text: &str) -> Result<Vec<String>, Vec<Violation>> {
+    judge(text, |section, report| read(section, false, None, report).map(|command| command.argv))
+}
+
+/// The words that a shell would see in one line, by syntax alone: which program they name and
+/// which files, and whether a request may say so, is not asked.
+///
+/// # Errors
+/// Every violation, warnings included, if one of them is an error; the line is line 1.
+pub fn shell_words(text: &str) -> Result<Vec<String>, Vec<Violation>> {
+    judge(text, |section, report| {
+        let line = find(section, report)?;
+        words(line, report).map(|words| words.into_iter().map(|word| word.text).collect())
+    })
+}
+
+/// What `read` says of a section of this one line.
+fn judge(
+    text: &str,
+    read: impl FnOnce(&Section<'_>, &mut Report) -> Option<Vec<String>>,
+) -> Result<Vec<String>, Vec<Violation>> {
     let mut report = Report::default();
     let lines = text::lines(text);
     text::check(&lines, &mut report);
     let section = Section { title: "Command", spot: Spot::new(1, 1), lines };
-    let command = read(&section, false, None, &mut report);
-    match command {
-        Some(command) if !report.failed() => Ok(command.argv),
+    match read(&section, &mut report) {
+        Some(argv) if !report.failed() => Ok(argv),
         _ => Err(report.into_rows()),
     }
+}
+
+/// The line without the blanks around it.
+fn whole(line: &Line<'_>) -> Spot {
+    let shown = markup::without_blanks(line.text);
+    let width = line.text.get(shown.clone()).unwrap_or("").chars().count();
+    line.spot(shown.start).wide(width)
 }
 
 fn is_fence(line: &str) -> bool {
@@ -81,7 +118,8 @@ fn is_fence(line: &str) -> bool {
     line.starts_with("~~~") || line.strip_prefix("```").is_some_and(|rest| !rest.contains('`'))
 }
 
-fn read_line(line: &Line<'_>, inputs: Option<&[&str]>, report: &mut Report) -> Option<Vec<String>> {
+/// The words of this line, at least one.
+fn words(line: &Line<'_>, report: &mut Report) -> Option<Vec<Word>> {
     if line.text.len() > LINE_BYTES_MAX {
         let message = format!("command: longer than {LINE_BYTES_MAX} bytes");
         report.error(Code::TextTooLarge, Spot::new(line.number, 1), message);
@@ -89,7 +127,5 @@ fn read_line(line: &Line<'_>, inputs: Option<&[&str]>, report: &mut Report) -> O
     }
     let plain = markup::strip(line, report);
     let words = words::split(line, plain, report);
-    argv::check(line.number, &words, inputs, report);
-    let argv: Vec<String> = words.into_iter().map(|word| word.text).collect();
-    (!argv.is_empty()).then_some(argv)
+    (!words.is_empty()).then_some(words)
 }

@@ -4,7 +4,9 @@
 use std::ops::Range;
 
 use super::WORD_BYTES_MAX;
-use super::braces::{self, Marked};
+use super::braces;
+use super::expansions::{self, Marked, Written, begins_name, is_of_name};
+use super::operators::QUOTE_IT;
 use crate::code::Code;
 use crate::report::{Report, Spot};
 use crate::text::{Line, has_invisible};
@@ -13,8 +15,17 @@ pub(crate) struct Word {
     pub(crate) text: String,
     /// From 1, in characters of the line.
     pub(crate) column: usize,
+    /// How many characters of the line it takes, quotes included.
+    pub(crate) width: usize,
     /// Whether any character of it was quoted.
     pub(crate) quoted: bool,
+}
+
+impl Word {
+    /// The word as it stands in this line.
+    pub(crate) fn spot(&self, line: usize) -> Spot {
+        Spot::new(line, self.column).wide(self.width)
+    }
 }
 
 /// The words of these bytes of the line. Assignments before the command name are reported and
@@ -29,8 +40,9 @@ pub(crate) fn split(line: &Line<'_>, part: Range<usize>, report: &mut Report) ->
         before,
         word: Vec::new(),
         started: None,
+        named: false,
+        bracket: None,
         parentheses: 0,
-        backquotes: 0,
         words: Vec::new(),
         told: Vec::new(),
         report,
@@ -39,16 +51,22 @@ pub(crate) fn split(line: &Line<'_>, part: Range<usize>, report: &mut Report) ->
     splitter.words
 }
 
-struct Splitter<'c, 'r> {
-    chars: &'c [char],
-    at: usize,
+pub(super) struct Splitter<'c, 'r> {
+    pub(super) chars: &'c [char],
+    /// The index of the next character.
+    pub(super) at: usize,
     line: usize,
     before: usize,
-    word: Vec<Marked>,
-    started: Option<usize>,
-    parentheses: usize,
-    backquotes: usize,
-    words: Vec<Word>,
+    pub(super) word: Vec<Marked>,
+    /// Where the word begins that is being read.
+    pub(super) started: Option<usize>,
+    /// Whether the word so far is a variable's name.
+    pub(super) named: bool,
+    /// Where a `[` stands that a `]` would make a pattern.
+    pub(super) bracket: Option<usize>,
+    /// How many are open.
+    pub(super) parentheses: usize,
+    pub(super) words: Vec<Word>,
     told: Vec<Code>,
     report: &'r mut Report,
 }
@@ -58,11 +76,12 @@ impl Splitter<'_, '_> {
         while let Some(c) = self.peek(0) {
             match c {
                 ' ' | '\t' => {
-                    self.at += 1;
                     self.end_word();
+                    self.at += 1;
                 }
                 '#' if self.started.is_none() => {
-                    self.tell(Code::CommandComment, "a comment", "leave it out, or quote the `#`");
+                    let hint = "leave it out, or quote the `#`";
+                    self.tell(self.at..self.chars.len(), Code::CommandComment, "a comment", hint);
                     break;
                 }
                 '\'' => self.single_quoted(),
@@ -74,251 +93,144 @@ impl Splitter<'_, '_> {
         self.end_word();
     }
 
-    fn peek(&self, ahead: usize) -> Option<char> {
+    pub(super) fn peek(&self, ahead: usize) -> Option<char> {
         self.chars.get(self.at + ahead).copied()
     }
 
-    /// Reports each code once for the line, at the character that is next.
-    fn tell(&mut self, code: Code, what: &str, hint: &str) {
-        self.tell_at(self.at, code, what, hint);
+    pub(super) fn rest(&self) -> &[char] {
+        self.chars.get(self.at..).unwrap_or_default()
     }
 
-    fn tell_at(&mut self, index: usize, code: Code, what: &str, hint: &str) {
+    /// Reports each code once for the line, at these characters.
+    pub(super) fn tell(&mut self, at: Range<usize>, code: Code, what: &str, hint: &str) {
         if !self.told.contains(&code) {
             self.told.push(code);
-            let spot = Spot::new(self.line, self.before + index + 1);
+            let spot = Spot::new(self.line, self.before + at.start + 1).wide(at.len());
             self.report.error_hint(code, spot, format!("command: {what}"), hint);
         }
     }
 
-    fn push(&mut self, c: char, quoted: bool) {
+    /// The next so many characters.
+    pub(super) fn next(&self, length: usize) -> Range<usize> {
+        self.at..self.at + length
+    }
+
+    pub(super) fn push(&mut self, c: char, how: Written) {
         self.started.get_or_insert(self.at);
-        self.word.push((c, quoted));
+        self.named = how == Written::Bare
+            && if self.word.is_empty() { begins_name(c) } else { self.named && is_of_name(c) };
+        self.word.push((c, how));
         self.at += 1;
     }
 
     fn single_quoted(&mut self) {
-        let open = self.at;
-        self.started.get_or_insert(open);
-        self.at += 1;
+        let open = self.open_quote();
         while let Some(c) = self.peek(0) {
             if c == '\'' {
-                self.at += 1;
-                // An empty quoted part still makes the word count as quoted.
-                self.word.push(QUOTE_SEEN);
-                return;
+                return self.close_quote();
             }
-            self.push(c, true);
+            self.push(c, Written::Quoted);
         }
-        self.tell_at(open, Code::CommandQuoting, "a `'` is not closed", "close it");
+        self.tell(open..self.at, Code::CommandQuoting, "a `'` is not closed", "close it");
     }
 
     fn double_quoted(&mut self) {
-        let open = self.at;
-        self.started.get_or_insert(open);
-        self.at += 1;
+        let open = self.open_quote();
         while let Some(c) = self.peek(0) {
             match c {
-                '"' => {
-                    self.at += 1;
-                    self.word.push(QUOTE_SEEN);
-                    return;
-                }
+                '"' => return self.close_quote(),
                 '\\' => {
                     if matches!(self.peek(1), Some('$' | '`' | '"' | '\\')) {
                         self.at += 1;
                     }
                     if let Some(next) = self.peek(0) {
-                        self.push(next, true);
+                        self.push(next, Written::Quoted);
                     }
                 }
-                '$' => self.dollar(true),
-                '`' => self.backquote(true),
-                _ => self.push(c, true),
+                '$' => self.dollar(Written::Quoted),
+                '`' => self.backquote(Written::Quoted),
+                _ => self.push(c, Written::Quoted),
             }
         }
-        self.tell_at(open, Code::CommandQuoting, "a `\"` is not closed", "close it");
+        self.tell(open..self.at, Code::CommandQuoting, "a `\"` is not closed", "close it");
     }
 
-    fn escaped(&mut self) {
+    fn open_quote(&mut self) -> usize {
         let open = self.at;
         self.started.get_or_insert(open);
         self.at += 1;
+        open
+    }
+
+    fn close_quote(&mut self) {
+        self.at += 1;
+        self.named = false;
+        self.word.push(('\0', Written::QuoteEnd));
+    }
+
+    fn escaped(&mut self) {
+        let open = self.open_quote();
         match self.peek(0) {
-            Some(c) => self.push(c, true),
+            Some(c) => self.push(c, Written::Quoted),
             None => {
                 let what = "nothing follows the last `\\`";
-                self.tell_at(open, Code::CommandQuoting, what, "write the command on one line");
+                let hint = "write the command on one line";
+                self.tell(open..self.at, Code::CommandQuoting, what, hint);
             }
         }
     }
 
-    fn dollar(&mut self, quoted: bool) {
-        if self.peek(1) == Some('(') {
-            let hint = "put `$(` in single quotes if the tool shall get it as it is";
-            self.tell(Code::CommandSubstitution, "a command substitution `$(`", hint);
-            self.push('$', quoted);
-            if !quoted {
-                self.parentheses += 1;
-            }
-            self.push('(', true);
-            return;
-        }
-        let hint = "write the value itself, or put `$` in single quotes";
-        self.tell(Code::CommandExpansion, "`$` asks a shell for an expansion", hint);
-        self.push('$', quoted);
-        if self.peek(0) == Some('{') {
-            self.push('{', true);
-        }
-    }
-
-    fn backquote(&mut self, quoted: bool) {
-        self.backquotes += 1;
-        let hint = "put it in single quotes if the tool shall get it as it is";
-        self.tell(Code::CommandSubstitution, "a backquote substitutes a command", hint);
-        self.push('`', quoted);
-    }
-
-    fn bare(&mut self, c: char) {
-        match c {
-            '$' => self.dollar(false),
-            '`' => self.backquote(false),
-            ';' | '&' | '|' | '<' | '>' => self.operator(c),
-            '(' => {
-                self.tell(Code::CommandSubshell, "a bare `(`", QUOTE_IT);
-                self.parentheses += 1;
-                self.skip(1);
-            }
-            ')' => {
-                if self.parentheses == 0 {
-                    self.tell(Code::CommandSubshell, "a bare `)`", QUOTE_IT);
-                }
-                self.parentheses = self.parentheses.saturating_sub(1);
-                self.skip(1);
-            }
-            '*' | '?' | '[' => {
-                self.tell(Code::CommandGlob, "a bare file name pattern", QUOTE_IT);
-                self.push(c, false);
-            }
-            '~' if self.tilde_expands() => {
-                let hint = "write a path below /in or /out";
-                self.tell(Code::CommandExpansion, "`~` asks a shell for a home directory", hint);
-                self.push(c, false);
-            }
-            _ if is_lookalike(c) => {
-                let what = format!("U+{:04X} looks like a quote or a space", u32::from(c));
-                self.tell(Code::TextConfusable, &what, "use plain quotes and spaces");
-                self.push(c, false);
-            }
-            _ => self.push(c, false),
-        }
-    }
-
-    /// At the start of a word, and after `=` or `:` where bash sees an assignment.
-    fn tilde_expands(&self) -> bool {
-        match self.word.last() {
-            None => self.started.is_none(),
-            Some((last, quoted)) => !quoted && (*last == '=' || *last == ':'),
-        }
-    }
-
-    fn operator(&mut self, c: char) {
-        let next = self.peek(1);
-        let one = "a request runs exactly one command";
-        let (code, what, length) = match (c, next) {
-            (';', _) => (Code::CommandChaining, "`;` chains commands", 1),
-            ('&', Some('&')) => (Code::CommandChaining, "`&&` chains commands", 2),
-            ('|', Some('|')) => (Code::CommandChaining, "`||` chains commands", 2),
-            ('|', Some('&')) => (Code::CommandPipeline, "`|&` makes a pipeline", 2),
-            ('|', _) => (Code::CommandPipeline, "`|` makes a pipeline", 1),
-            ('&', Some('>')) => (Code::CommandRedirection, "`&>` redirects output", 2),
-            ('&', _) => (Code::CommandBackground, "`&` runs it in the background", 1),
-            ('<', Some('<')) if self.peek(2) == Some('<') => {
-                (Code::CommandHeredoc, "`<<<` begins a here-string", 3)
-            }
-            ('<', Some('<')) => (Code::CommandHeredoc, "`<<` begins a here-document", 2),
-            ('<' | '>', Some('(')) => (Code::CommandSubstitution, "a process substitution", 2),
-            (_, Some('&' | '|' | '>')) => (Code::CommandRedirection, "a redirection", 2),
-            _ => (Code::CommandRedirection, "a redirection", 1),
-        };
-        if c == '<' && self.peek(1) == Some('!') && self.peek(2) == Some('-') {
-            let hint = "write the command as plain text, without comments";
-            self.tell(Code::CommandMarkup, "an HTML comment", hint);
-        }
-        let hint = match code {
-            Code::CommandChaining | Code::CommandPipeline | Code::CommandBackground => one,
-            Code::CommandRedirection => "stdout and stderr are kept anyway; name files by options",
-            _ => QUOTE_IT,
-        };
-        self.tell(code, what, hint);
-        if code == Code::CommandSubstitution {
-            self.parentheses += 1;
-        }
-        self.skip(length);
-    }
-
-    /// Passes over an operator, which ends a word.
-    fn skip(&mut self, length: usize) {
-        self.at += length;
-        self.end_word();
-    }
-
-    fn end_word(&mut self) {
+    pub(super) fn end_word(&mut self) {
+        self.bracket = None;
+        self.named = false;
         let Some(start) = self.started.take() else { return };
         let marked = std::mem::take(&mut self.word);
-        let quoted = marked.iter().any(|(_, quoted)| *quoted);
-        if braces::expansion(&marked) {
-            self.tell_at(start, Code::CommandExpansion, "braces that bash would expand", QUOTE_IT);
+        let raw = start..self.at;
+        if let Some(tilde) = expansions::home(&marked) {
+            self.home(tilde, &marked, raw.clone());
         }
-        if self.words.is_empty() && is_assignment(&marked) {
+        if braces::expansion(self.chars.get(raw.clone()).unwrap_or_default()) {
+            let what = "braces that bash would expand";
+            self.tell(raw.clone(), Code::CommandExpansion, what, QUOTE_IT);
+        }
+        if self.words.is_empty() && expansions::assignment(&marked).is_some() {
             let hint = "leave it out; the environment is the policy's";
             let what = "an assignment before the command name";
-            self.tell_at(start, Code::CommandAssignment, what, hint);
-            return;
+            return self.tell(raw, Code::CommandAssignment, what, hint);
         }
-        let text: String = marked.iter().filter(|m| **m != QUOTE_SEEN).map(|(c, _)| *c).collect();
+        self.finish(&marked, raw);
+    }
+
+    fn home(&mut self, tilde: usize, marked: &[Marked], raw: Range<usize>) {
+        // Quotes before it take columns that the marked characters do not have.
+        let quoted = marked.iter().take(tilde).any(|(_, how)| *how != Written::Bare);
+        let from = if quoted { raw.start } else { raw.start + tilde };
+        let hint = "write a path below /in or /out";
+        let what = "`~` asks a shell for a home directory";
+        self.tell(from..raw.end, Code::CommandExpansion, what, hint);
+    }
+
+    fn finish(&mut self, marked: &[Marked], raw: Range<usize>) {
+        let quoted = marked.iter().any(|(_, how)| *how != Written::Bare);
+        let seen = marked.iter().filter(|(_, how)| *how != Written::QuoteEnd);
+        let text: String = seen.map(|(c, _)| *c).collect();
+        // After an assignment nothing is reserved any more.
+        let first = self.words.is_empty() && !self.told.contains(&Code::CommandAssignment);
+        if first && !quoted && expansions::is_reserved(&text) {
+            let what = format!("`{text}` is a word of the shell, not a program");
+            let hint = "name the interpreter or tool itself; no shell runs the line";
+            self.tell(raw.clone(), Code::CommandShell, &what, hint);
+        }
         if text.len() > WORD_BYTES_MAX {
             let what = format!("a word is longer than {WORD_BYTES_MAX} bytes");
-            self.tell_at(start, Code::TextTooLarge, &what, "put the data in an input file");
+            let hint = "put the data in an input file";
+            self.tell(raw.clone(), Code::TextTooLarge, &what, hint);
         }
         if has_invisible(&text) {
             let what = "a word holds an invisible character";
-            self.tell_at(start, Code::TextConfusable, what, "remove it");
+            self.tell(raw.clone(), Code::TextConfusable, what, "remove it");
         }
-        let column = self.before + start + 1;
-        self.words.push(Word { text, column, quoted });
+        let column = self.before + raw.start + 1;
+        self.words.push(Word { text, column, width: raw.len(), quoted });
     }
-}
-
-const QUOTE_IT: &str = "put it in single quotes if the tool shall get it as it is";
-
-/// Marks that a quoted part ended here; NUL cannot be part of an accepted text.
-const QUOTE_SEEN: Marked = ('\0', true);
-
-/// `NAME=`, `NAME+=` or `NAME[…]=` with nothing of it quoted.
-fn is_assignment(word: &[Marked]) -> bool {
-    let mut name = word.iter().take_while(|(c, quoted)| !quoted && *c != '=');
-    let Some((first, _)) = name.next() else { return false };
-    let length = 1 + name.clone().count();
-    let valid = first.is_ascii_alphabetic() || *first == '_';
-    let rest = name.take_while(|(c, _)| *c != '[').enumerate().all(|(index, (c, _))| {
-        c.is_ascii_alphanumeric() || *c == '_' || (*c == '+' && index + 2 == length)
-    });
-    valid && rest && word.get(length) == Some(&('=', false))
-}
-
-/// Characters that a reader takes for a quote or a space, and a shell does not.
-fn is_lookalike(c: char) -> bool {
-    matches!(
-        c,
-        '\u{a0}'
-            | '\u{1680}'
-            | '\u{2000}'..='\u{200a}'
-            | '\u{202f}'
-            | '\u{205f}'
-            | '\u{3000}'
-            | '\u{2018}'..='\u{201f}'
-            | '\u{ff02}'
-            | '\u{ff07}'
-    )
 }

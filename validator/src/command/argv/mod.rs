@@ -26,11 +26,9 @@ struct Line<'l> {
 }
 
 impl Line<'_> {
-    /// The place of a word. What was written with quotes is wider than what is known here.
+    /// The place of a word.
     fn spot(&self, index: usize) -> Spot {
-        let Some(word) = self.words.get(index) else { return Spot::new(self.number, 1) };
-        let width = if word.quoted { 0 } else { word.text.chars().count() };
-        Spot::new(self.number, word.column).wide(width)
+        self.words.get(index).map_or(Spot::new(self.number, 1), |word| word.spot(self.number))
     }
 }
 

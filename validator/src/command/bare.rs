@@ -1,0 +1,151 @@
+//! What a shell would make of characters outside single quotes: operators, expansions, patterns.
+//! It reports and goes on, so that one line shows all that is wrong; it must never expand.
+
+use std::ops::Range;
+
+use super::expansions::{Written, begins_name, is_of_name};
+use super::operators::{self, QUOTE_IT};
+use super::words::Splitter;
+use crate::code::Code;
+
+impl Splitter<'_, '_> {
+    pub(super) fn dollar(&mut self, how: Written) {
+        if self.peek(1) == Some('(') {
+            let hint = "put `$(` in single quotes if the tool shall get it as it is";
+            let what = "a command substitution `$(`";
+            self.tell(self.next(2), Code::CommandSubstitution, what, hint);
+            self.push('$', how);
+            if how == Written::Bare {
+                self.parentheses += 1;
+            }
+            return self.push('(', Written::Quoted);
+        }
+        let hint = "write the value itself, or put `$` in single quotes";
+        let name = self.rest().iter().skip(1).take_while(|c| is_of_name(**c)).count();
+        let what = "`$` asks a shell for an expansion";
+        self.tell(self.next(1 + name), Code::CommandExpansion, what, hint);
+        self.push('$', how);
+        if self.peek(0) == Some('{') {
+            self.push('{', Written::Quoted);
+        }
+    }
+
+    pub(super) fn backquote(&mut self, how: Written) {
+        let inside = self.rest().iter().skip(1).take_while(|c| **c != '`').count();
+        let length = (inside + 2).min(self.chars.len() - self.at);
+        let what = "a backquote substitutes a command";
+        self.tell(self.next(length), Code::CommandSubstitution, what, QUOTE_IT);
+        self.push('`', how);
+    }
+
+    pub(super) fn bare(&mut self, c: char) {
+        match c {
+            '$' => return self.dollar(Written::Bare),
+            '`' => return self.backquote(Written::Bare),
+            ';' | '&' | '|' | '<' | '>' | '(' | ')' => return self.operator(),
+            '*' | '?' => self.pattern(self.next(1)),
+            '[' if self.named && self.words.is_empty() => return self.subscript(),
+            '[' => self.bracket = self.bracket.or(Some(self.at)),
+            '/' => self.bracket = None,
+            ']' => {
+                if let Some(open) = self.bracket {
+                    self.pattern(open..self.at + 1);
+                }
+            }
+            _ if is_lookalike(c) => {
+                let what = format!("U+{:04X} looks like a quote or a space", u32::from(c));
+                let hint = "use plain quotes and spaces";
+                self.tell(self.next(1), Code::TextConfusable, &what, hint);
+            }
+            _ => {}
+        }
+        self.push(c, Written::Bare);
+    }
+
+    fn pattern(&mut self, at: Range<usize>) {
+        self.tell(at, Code::CommandGlob, "a bare file name pattern", QUOTE_IT);
+    }
+
+    /// `NAME[` where a command name may stand: bash reads on to the `]`, blanks and operators too.
+    /// Nobody sees such a word as bash does, so it is refused whatever follows.
+    fn subscript(&mut self) {
+        let length = subscript_length(self.rest());
+        let after = self.rest().get(length..).unwrap_or_default();
+        if after.starts_with(&['=']) || after.starts_with(&['+', '=']) {
+            for c in self.chars.get(self.next(length)).unwrap_or_default() {
+                self.push(*c, Written::Bare);
+            }
+            return;
+        }
+        self.pattern(self.next(1));
+        self.push('[', Written::Bare);
+    }
+
+    fn operator(&mut self) {
+        let Some(operator) = operators::first(self.rest()) else { return };
+        let mut at = self.next(operator.length);
+        if matches!(self.peek(0), Some('<' | '>'))
+            && operator.code != Code::CommandSubstitution
+            && self.names_a_stream()
+        {
+            at.start = self.started.take().unwrap_or(at.start);
+            self.word.clear();
+        }
+        if self.rest().starts_with(&['<', '!', '-']) {
+            let hint = "write the command as plain text, without comments";
+            self.tell(at.clone(), Code::CommandMarkup, "an HTML comment", hint);
+        }
+        let ends_an_inner = self.peek(0) == Some(')') && self.parentheses > 0;
+        if !ends_an_inner {
+            self.tell(at.clone(), operator.code, operator.what, operator.hint);
+        }
+        let opened = self.chars.get(at.clone()).unwrap_or_default();
+        self.parentheses += opened.iter().filter(|c| **c == '(').count();
+        if self.peek(0) == Some(')') {
+            self.parentheses = self.parentheses.saturating_sub(1);
+        }
+        self.end_word();
+        self.at = at.end;
+    }
+
+    /// Whether the word so far is `2` or `{name}`, which belongs to a redirection right after it.
+    fn names_a_stream(&self) -> bool {
+        let all_bare = self.word.iter().all(|(_, how)| *how == Written::Bare);
+        let text: String = self.word.iter().map(|(c, _)| *c).collect();
+        let inner = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+        let number = text.chars().all(|c| c.is_ascii_digit());
+        let name =
+            inner.is_some_and(|name| name.starts_with(begins_name) && name.chars().all(is_of_name));
+        all_bare && !text.is_empty() && (number || name)
+    }
+}
+
+/// How many characters the bracket at the beginning and all within it have.
+fn subscript_length(chars: &[char]) -> usize {
+    let mut depth = 0_usize;
+    let end = chars.iter().position(|c| {
+        depth = match c {
+            '[' => depth + 1,
+            ']' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        depth == 0
+    });
+    end.map_or(chars.len(), |end| end + 1)
+}
+
+/// Characters that a reader takes for a quote or a space, and a shell does not.
+fn is_lookalike(c: char) -> bool {
+    matches!(
+        c,
+        '\u{a0}'
+            | '\u{1680}'
+            | '\u{2000}'..='\u{200a}'
+            | '\u{202f}'
+            | '\u{205f}'
+            | '\u{3000}'
+            | '\u{2018}'..='\u{201f}'
+            | '\u{ff02}'
+            | '\u{ff07}'
+    )
+}

@@ -1,0 +1,79 @@
+//! What a bare operator would make a shell do: its code, its words for people, its length. It
+//! looks at characters only and must never decide whether they are bare.
+
+use crate::code::Code;
+
+/// An operator of the shell as it stands in the line.
+pub(crate) struct Operator {
+    pub(crate) code: Code,
+    pub(crate) what: &'static str,
+    pub(crate) hint: &'static str,
+    /// How many characters it has.
+    pub(crate) length: usize,
+}
+
+/// Every operator but parentheses; where two fit, the longer one stands first, as in bash.
+const OPERATORS: [(&str, Code, &str); 28] = [
+    ("&>>", Code::CommandRedirection, "`&>>` redirects all output"),
+    ("&>", Code::CommandRedirection, "`&>` redirects all output"),
+    ("&&", Code::CommandChaining, "`&&` chains commands"),
+    ("&", Code::CommandBackground, "`&` runs it in the background"),
+    ("||", Code::CommandChaining, "`||` chains commands"),
+    ("|&", Code::CommandPipeline, "`|&` makes a pipeline"),
+    ("|", Code::CommandPipeline, "`|` makes a pipeline"),
+    (";;&", Code::CommandChaining, "`;;&` ends a part of `case`"),
+    (";;", Code::CommandChaining, "`;;` ends a part of `case`"),
+    (";&", Code::CommandChaining, "`;&` ends a part of `case`"),
+    (";", Code::CommandChaining, "`;` chains commands"),
+    ("<<<", Code::CommandHeredoc, "`<<<` begins a here-string"),
+    ("<<-", Code::CommandHeredoc, "`<<-` begins a here-document"),
+    ("<<", Code::CommandHeredoc, "`<<` begins a here-document"),
+    ("<(", Code::CommandSubstitution, "`<(` substitutes a process"),
+    (">(", Code::CommandSubstitution, "`>(` substitutes a process"),
+    ("<&-", Code::CommandRedirection, "`<&-` closes a stream"),
+    (">&-", Code::CommandRedirection, "`>&-` closes a stream"),
+    ("<&", Code::CommandRedirection, "`<&` redirects input"),
+    (">&", Code::CommandRedirection, "`>&` redirects output"),
+    ("<>", Code::CommandRedirection, "`<>` redirects input and output"),
+    (">>", Code::CommandRedirection, "`>>` redirects output"),
+    (">|", Code::CommandRedirection, "`>|` redirects output"),
+    ("<", Code::CommandRedirection, "`<` redirects input"),
+    (">", Code::CommandRedirection, "`>` redirects output"),
+    ("((", Code::CommandSubshell, "a bare `((`"),
+    ("(", Code::CommandSubshell, "a bare `(`"),
+    (")", Code::CommandSubshell, "a bare `)`"),
+];
+
+/// The operator that these characters begin with.
+pub(crate) fn first(chars: &[char]) -> Option<Operator> {
+    let fits = |text: &str| {
+        text.chars().enumerate().all(|(index, c)| chars.get(index).is_some_and(|&next| next == c))
+    };
+    let (text, code, what) = OPERATORS.into_iter().find(|(text, ..)| fits(text))?;
+    Some(Operator { code, what, hint: hint(text, code), length: text.len() })
+}
+
+fn hint(text: &str, code: Code) -> &'static str {
+    match code {
+        Code::CommandChaining if text.starts_with('|') => {
+            "no shell decides what comes next; let the tool handle its own failure"
+        }
+        Code::CommandChaining => "a request runs exactly one command; write a request for each",
+        Code::CommandPipeline => {
+            "no shell joins commands; let the tool write to /out, or do both steps in one script"
+        }
+        Code::CommandBackground => {
+            "the tool is waited for and ends with its request; leave the `&` out"
+        }
+        Code::CommandHeredoc => "put the text in a declared input and name it below /in",
+        Code::CommandRedirection if text.starts_with('<') => {
+            "give the tool the path of a declared input below /in as an argument"
+        }
+        Code::CommandRedirection => {
+            "stdout and stderr are kept anyway; give the tool the path of an output below /out"
+        }
+        _ => QUOTE_IT,
+    }
+}
+
+pub(crate) const QUOTE_IT: &str = "put it in single quotes if the tool shall get it as it is";
