@@ -1,0 +1,225 @@
+//! How the two oracles are asked: bash itself, and bashlex where Python has it. Nothing of a line
+//! may run: what has a live `$`, backquote or parenthesis is only parsed, never expanded.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Whether a `$` or a backquote of the line would do something, found apart from the tokenizer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Dollar {
+    None,
+    /// Only such as stand before a blank or another character that is no parameter.
+    Idle,
+    Live,
+}
+
+/// What bash sees in a line.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    pub(crate) dollar: Dollar,
+    flags: String,
+    pub(crate) words: Vec<String>,
+}
+
+impl Seen {
+    /// Whether it parses where a command may stand.
+    pub(crate) fn is_command(&self) -> bool {
+        self.flags.contains('s')
+    }
+
+    /// Whether it is words and nothing else: no operator, no comment.
+    pub(crate) fn is_words(&self) -> bool {
+        self.flags.contains('w')
+    }
+
+    pub(crate) fn begins_with_keyword(&self) -> bool {
+        self.flags.contains('k')
+    }
+
+    pub(crate) fn begins_with_assignment(&self) -> bool {
+        self.flags.contains('a')
+    }
+
+    /// Whether bash was let expand it; without that nothing is known of the next three.
+    pub(crate) fn is_expanded(&self) -> bool {
+        self.flags.contains('e')
+    }
+
+    pub(crate) fn has_home(&self) -> bool {
+        self.flags.contains('t')
+    }
+
+    pub(crate) fn has_braces(&self) -> bool {
+        self.flags.contains('b')
+    }
+
+    pub(crate) fn has_pattern(&self) -> bool {
+        self.flags.contains('g')
+    }
+
+    /// One simple command whose words are as they stand there.
+    pub(crate) fn is_plain(&self) -> bool {
+        let expands = self.has_home() || self.has_braces() || self.has_pattern();
+        self.is_command()
+            && self.is_words()
+            && !self.begins_with_keyword()
+            && !self.begins_with_assignment()
+            && self.is_expanded()
+            && !expands
+    }
+}
+
+/// What bashlex sees in a line.
+#[derive(Debug)]
+pub(crate) enum Parsed {
+    /// One simple command of so many words.
+    Words(usize),
+    Features(Vec<String>),
+    Error,
+}
+
+/// A directory with nothing in it, so that no pattern finds a file.
+struct Empty(PathBuf);
+
+impl Empty {
+    fn new() -> Self {
+        let path = std::env::temp_dir().join(format!("toolexec-bash-{}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Empty {
+    fn drop(&mut self) {
+        // It is empty, and one that stays harms nobody.
+        drop(std::fs::remove_dir(&self.0));
+    }
+}
+
+pub(crate) fn bash_works() -> bool {
+    let asked = Command::new("bash").args(["--norc", "--noprofile", "-c", "exit 7"]).status();
+    asked.is_ok_and(|status| status.code() == Some(7))
+}
+
+/// What bash sees in each of these lines, which it never runs.
+pub(crate) fn bash(lines: &[String]) -> Vec<Seen> {
+    let dollars: Vec<Dollar> = lines.iter().map(|line| dollar(line)).collect();
+    let mut input = String::new();
+    for (line, dollar) in lines.iter().zip(&dollars) {
+        assert!(!leaves_body(line), "would end the body of the oracle's function: {line}");
+        let safe = *dollar != Dollar::Live && !has_bare_operator(line) && !is_vast(line);
+        input.push(if safe { '+' } else { '-' });
+        input.push_str(line);
+        input.push('\n');
+    }
+    let empty = Empty::new();
+    let mut command = Command::new("bash");
+    command.args(["--norc", "--noprofile", "-c", include_str!("oracle.bash")]);
+    // The place of bash itself; the script has no PATH.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    command.env_clear().env("PATH", path).env("LC_ALL", "C.UTF-8");
+    let said = talk(command.current_dir(&empty.0), input);
+    let mut fields = said.strip_suffix('\0').unwrap().split('\0');
+    let seen: Vec<Seen> = dollars.into_iter().map(|dollar| next(dollar, &mut fields)).collect();
+    assert_eq!(fields.next(), None, "bash said more than it was asked");
+    seen
+}
+
+fn next<'a>(dollar: Dollar, fields: &mut impl Iterator<Item = &'a str>) -> Seen {
+    let flags = fields.next().unwrap().to_owned();
+    let count = fields.next().unwrap().parse().unwrap();
+    let words = fields.take(count).map(str::to_owned).collect();
+    Seen { dollar, flags, words }
+}
+
+/// What bashlex sees in each of these lines; the error says why it cannot be asked.
+pub(crate) fn bashlex(lines: &[String]) -> Result<Vec<Parsed>, String> {
+    let python = std::env::var_os("TOOLEXEC_PYTHON").unwrap_or_else(|| "python3".into());
+    let there = Command::new(&python).args(["-c", "import bashlex"]).output();
+    let there = there.map_err(|error| format!("{}: {error}", Path::new(&python).display()))?;
+    if !there.status.success() {
+        return Err("Python has no bashlex".to_owned());
+    }
+    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let mut command = Command::new(&python);
+    let said = talk(command.args(["-c", include_str!("oracle.py")]), input);
+    let parsed: Vec<Parsed> = said.lines().map(parsed).collect();
+    assert_eq!(parsed.len(), lines.len());
+    Ok(parsed)
+}
+
+fn parsed(json: &str) -> Parsed {
+    let mut items: Vec<String> = serde_json::from_str(json).unwrap();
+    let kind = items.remove(0);
+    match kind.as_str() {
+        "words" => Parsed::Words(items.len()),
+        "features" => Parsed::Features(items),
+        _ => Parsed::Error,
+    }
+}
+
+fn talk(command: &mut Command, input: String) -> String {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let said = child.wait_with_output().unwrap();
+    assert!(said.status.success(), "the oracle ended with {}", said.status);
+    writer.join().unwrap().unwrap();
+    String::from_utf8(said.stdout).unwrap()
+}
+
+/// Each character outside single quotes that no backslash precedes, with the quote it stands in
+/// and the character after it.
+fn bare(line: &str) -> Vec<(Option<char>, char, char)> {
+    let (mut quote, mut found) = (None, Vec::new());
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied().unwrap_or(' ');
+        match (quote, c) {
+            (Some('\''), '\'') | (Some('"'), '"') => quote = None,
+            (Some('\''), _) => {}
+            (_, '\\') => drop(chars.next()),
+            (None, '\'' | '"') => quote = Some(c),
+            _ => found.push((quote, c, next)),
+        }
+    }
+    found
+}
+
+fn dollar(line: &str) -> Dollar {
+    let live = |&(quote, c, next): &(Option<char>, char, char)| {
+        let names = next.is_ascii_alphanumeric() || "_@*#?$!-({[".contains(next);
+        c == '`' || c == '$' && (names || (quote.is_none() && (next == '\'' || next == '"')))
+    };
+    let bare = bare(line);
+    if bare.iter().any(live) {
+        Dollar::Live
+    } else if bare.iter().any(|(_, c, _)| *c == '$') {
+        Dollar::Idle
+    } else {
+        Dollar::None
+    }
+}
+
+fn has_bare_operator(line: &str) -> bool {
+    bare(line).iter().any(|(quote, c, _)| quote.is_none() && "()<>|&;".contains(*c))
+}
+
+/// `{1..99999999}` would be bash's memory.
+fn is_vast(line: &str) -> bool {
+    const DIGITS_MAX: usize = 4;
+    let pieces: Vec<&str> = line.split("..").collect();
+    let digit = |c: char| c.is_ascii_digit();
+    let far = |number: &str| number.len() > DIGITS_MAX;
+    pieces.windows(2).any(|pair| {
+        let (before, after) = (pair[0], pair[1].trim_start_matches(['+', '-']));
+        far(&before[before.trim_end_matches(digit).len()..])
+            || far(&after[..after.len() - after.trim_start_matches(digit).len()])
+    })
+}
+
+/// Whether a line might end the body of the oracle's function, and so have something run.
+pub(crate) fn leaves_body(line: &str) -> bool {
+    ["}", ")", "done", "esac", "fi"].iter().all(|word| line.contains(word))
+}
