@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use validator::{Code, Sha256Stream, Violation, escape_line};
+use validator::{Code, Rule, Sha256Stream, Violation, escape_line};
 
 use crate::failure::Failure;
 use crate::lint::Checked;
@@ -136,9 +136,12 @@ impl Log {
 
 /// All that a log says of a rule.
 fn rule(code: Code) -> Value {
+    let rule = Rule::of(code);
     json!({
         "id": code.as_str(),
         "shortDescription": { "text": code.meaning() },
+        "fullDescription": { "text": rule.why() },
+        "help": { "text": rule.remedy() },
     })
 }
 
