@@ -336,3 +336,21 @@ fn a_blank_at_the_end_that_is_a_word_stays_one() {
     let line = "python script.py a\\ ".to_owned();
     assert_eq!(request.work(), &validator::Work::Command { argv: request.argv().to_vec(), line });
 }
+
+#[test]
+fn no_piece_is_slow_however_often_it_stands_there() {
+    for piece in [
+        "{", "{a,", "{a..bb}", "}", ",}", "{,", "a[", "[b/", "-b[", "a]", "a=~:~:", ":~", "$a",
+        "`", "2>", "{a}<", "a=1 ", "a[x]=1 ", "a[;", "''", "\"\\a\"", "\\ ", "~", "(", ")", "$(",
+        "#", "! ",
+    ] {
+        for head in ["", "a=", "x "] {
+            let start = std::time::Instant::now();
+            let line = format!("{head}{}", piece.repeat(130_000 / piece.len()));
+            let said = shell_words(&line);
+            let spent = start.elapsed();
+            println!("{head:?} {piece:?}: {spent:?}, {}", said.is_ok());
+            assert!(spent.as_millis() < 1000, "{head:?} {piece:?}: {spent:?}");
+        }
+    }
+}

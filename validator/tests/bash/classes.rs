@@ -50,6 +50,8 @@ pub(crate) fn of(code: &str, line: &str, seen: &Seen) -> Option<&'static str> {
         "command.glob" if begins_with_subscript(line) => {
             Some("subscript: `name[` at the beginning")
         }
+        // A word that begins with a home directory is no pattern any more: told beside its `~`.
+        "command.glob" if seen.has_home() => Some("home: a pattern behind a `~`"),
         "text.confusable" => Some("characters: a look-alike of a quote or a blank"),
         "text.control" => Some("characters: a control character"),
         _ => None,
@@ -63,8 +65,8 @@ fn begins_with_subscript(line: &str) -> bool {
 
 /// How we and bashlex stand to each other over one line; None is a disagreement. bashlex knows
 /// neither patterns nor braces nor `coproc`, drops comments, looks into single quotes that are a
-/// part of a longer word, overlooks `<(` behind a quoted part, takes a brace among the arguments
-/// for the reserved word, removes quotes in its own way (so only the number of words is compared),
+/// part of a longer word, overlooks a substitution behind a quoted part, sees an assignment behind
+/// a brace among the arguments and behind a name that is not ASCII, removes quotes in its own way (so only the number of words is compared),
 /// and stops at some lines that bash reads.
 pub(crate) fn of_bashlex(line: &str, ours: &Ours, parsed: &Parsed) -> Option<&'static str> {
     match (ours, parsed) {
@@ -72,18 +74,20 @@ pub(crate) fn of_bashlex(line: &str, ours: &Ours, parsed: &Parsed) -> Option<&'s
             (words.len() == *number).then_some("accepted by both, with as many words")
         }
         (Ok(words), Parsed::Features(names)) => {
-            let brace = words.iter().any(|word| word == "{" || word == "}");
+            let odd = |word: &String| word == "{" || word == "}" || !word.is_ascii();
             if names.iter().all(|name| name == "expansion" || name == "substitution") {
                 return Some("accepted; bashlex looks into single quotes");
             }
-            (brace && *names == ["assignment"])
-                .then_some("accepted; bashlex takes a brace among the arguments for a keyword")
+            let only_known = names.iter().all(|name| name != "assignment" || words.iter().any(odd));
+            let known = ["assignment", "expansion", "substitution"];
+            (only_known && names.iter().all(|name| known.contains(&name.as_str())))
+                .then_some("accepted; bashlex sees an assignment where bash sees none")
         }
         (Ok(_), Parsed::Error) => Some("accepted; bashlex cannot read it, bash can"),
         (Err(_), Parsed::Error) => Some("refused by both"),
         (Err(codes), Parsed::Words(_)) => {
             let unknown = |code: &String| UNKNOWN_TO_BASHLEX.contains(&code.as_str());
-            let overlooked = line.contains("<(") || line.contains(">(");
+            let overlooked = ["<(", ">(", "`"].iter().any(|piece| line.contains(piece));
             (overlooked || codes.iter().any(unknown))
                 .then_some("refused for what bashlex does not know")
         }
