@@ -121,7 +121,9 @@ fn rows_fit(rows: &[Violation], bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let widths: Vec<usize> = text.split('\n').map(|line| line.chars().count()).collect();
     for row in rows {
-        let said = row.message.chars().chain(row.hint.iter().flat_map(|hint| hint.chars()));
+        // A hint may have several lines: those to be added to the file.
+        let hint = row.hint.iter().flat_map(|hint| hint.chars().filter(|c| *c != '\n'));
+        let said = row.message.chars().chain(hint);
         assert!(said.clone().count() <= MESSAGE_CHARS_MAX, "{row:?}");
         assert!(!row.message.is_empty() && !said.clone().any(char::is_control), "{row:?}");
         let width = match row.line.checked_sub(1) {
