@@ -66,18 +66,51 @@ const KNOWN: Table = Table::new(&[
     "wget",
 ]);
 
+/// How far a sentence is read on for what is installed, in words.
+const AHEAD: usize = 12;
+
 /// How many words the installation at this word has, and how it is spoken of.
 pub(crate) fn spoken(words: &[Word<'_>], index: usize) -> Option<(usize, Speech)> {
     if let Some(count) = tool(words, index) {
-        return Some((count, speech::of_verb(words, index)));
+        let before = index.checked_sub(1).map_or("", |it| lower(words, it));
+        let needed = ["need", "needs", "require", "requires"].contains(&before);
+        let speech = match speech::of_verb(words, index) {
+            Speech::Mention if needed => Speech::Instruction,
+            speech => speech,
+        };
+        return Some((count, speech));
     }
-    if lower(words, index) != "install" {
-        return None;
-    }
-    let count = bare(words, index)?;
+    let count = match lower(words, index) {
+        "install" => bare(words, index)?,
+        "add" | "download" | "update" | "upgrade" => by_tool(words, index)?,
+        "installed" => return is_asked(words, index).then_some((1, Speech::Instruction)),
+        _ => return None,
+    };
     // `install` is a verb only where it tells; `the install of packages` is not even a mention.
     let speech = speech::of_verb(words, index);
     (speech == Speech::Instruction).then_some((count, speech))
+}
+
+/// `numpy must be installed`, `it should be installed with pip`.
+fn is_asked(words: &[Word<'_>], index: usize) -> bool {
+    let before = |back: usize| index.checked_sub(back).map_or("", |it| lower(words, it));
+    let asked = before(1) == "be" && ["must", "should", "shall"].contains(&before(2));
+    let named = |it: usize| KNOWN.has(lower(words, it)) || OBJECTS.has(lower(words, it));
+    asked
+        && !speech::denied(words, index)
+        && (by_tool(words, index).is_some() || speech::sentence(words, index).any(named))
+}
+
+/// `… with pip`, `… via conda`: how many words there are up to the tool.
+fn by_tool(words: &[Word<'_>], index: usize) -> Option<usize> {
+    let mut ahead = (index + 1..index + AHEAD).take_while(|it| speech::continues(words, *it));
+    ahead.find(|it| is_by_tool(words, *it)).map(|it| it + 1 - index)
+}
+
+fn is_by_tool(words: &[Word<'_>], index: usize) -> bool {
+    let tool = lower(words, index);
+    let before = index.checked_sub(1).map_or("", |it| lower(words, it));
+    (ENGLISH.has(tool) || PLAIN.has(tool)) && ["with", "using", "via"].contains(&before)
 }
 
 /// `pip install`, `go get x/y`, `uv pip install`, `apt-get -y install`, `npx x`.
@@ -127,7 +160,6 @@ fn is_run(words: &[Word<'_>], index: usize) -> bool {
 
 /// `Install numpy with pip`, `install the package foo`, `install` and something in backquotes.
 fn bare(words: &[Word<'_>], index: usize) -> Option<usize> {
-    const AHEAD: usize = 12;
     let quoted = |it: usize| words.get(it).is_some_and(|word| word.in_code);
     if !quoted(index) && quoted(index + 1) && speech::continues(words, index + 1) {
         return Some(2);
@@ -141,8 +173,7 @@ fn bare(words: &[Word<'_>], index: usize) -> Option<usize> {
     (index + 1..index + AHEAD).take_while(|it| speech::continues(words, *it)).find_map(|it| {
         let word = lower(words, it);
         let known = OBJECTS.has(word) || KNOWN.has(word) || PLAIN.has(word);
-        let tool =
-            ENGLISH.has(word) && ["with", "using", "via", "from"].contains(&lower(words, it - 1));
+        let tool = is_by_tool(words, it) || (ENGLISH.has(word) && lower(words, it - 1) == "from");
         let pinned = word.contains("==") || word.contains(">=");
         (known || tool || pinned).then_some(it + 1 - index)
     })

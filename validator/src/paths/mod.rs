@@ -149,10 +149,16 @@ fn climbs(word: &str) -> bool {
 
 /// What a word of prose or code is, where only well-known places of the host count.
 fn known(word: &str) -> Option<Kind> {
-    if is_home(word) && word.len() > 1 {
+    if is_home(word) && word != "~" && word != "~/" {
         return Some(Kind::Host);
     }
     let root = word.strip_prefix('/')?.split('/').find(|part| !part.is_empty())?;
+    // A folder that a request may also call a thing of its own counts only with more after it.
+    if ["data", "host", "private", "run", "workspace"].contains(&root)
+        && word.trim_end_matches('/').len() == root.len() + 1
+    {
+        return None;
+    }
     let kind = kind(word);
     (HOST_ROOTS.has(root) && kind != Kind::Allowed).then_some(kind)
 }

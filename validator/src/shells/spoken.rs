@@ -25,8 +25,8 @@ const CERTAIN: Table = Table::new(&[
 const ENGLISH: Table = Table::new(&["ash", "cmd", "dash", "fish"]);
 
 const RUNNING: Table = Table::new(&[
-    "call", "execute", "feed", "invoke", "launch", "open", "pass", "pipe", "run", "send", "source",
-    "spawn", "start", "use", "wrap",
+    "call", "exec", "execute", "feed", "invoke", "launch", "open", "pass", "pipe", "run", "send",
+    "source", "spawn", "start", "use", "wrap",
 ]);
 
 /// What may stand last between a running verb and the shell.
