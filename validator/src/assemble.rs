@@ -21,7 +21,7 @@ use crate::request::{Backend, Constraint, Parts, Work};
 use crate::risk::Risk;
 use crate::schema::{Asked, Identity};
 use crate::sections::Sections;
-use crate::text;
+use crate::text::{self, Line};
 use crate::violation::{Severity, Violation};
 
 const COMMAND: &str = "Command";
@@ -81,6 +81,7 @@ pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Reading {
     let mut front = None;
     if let Some(node) = &document.front {
         prose::check_front_matter(node, &mut report);
+        prose::check(&comments(&document.front_lines), false, &mut report);
         if let Some(fields) = Fields::of(node, String::new(), &mut report) {
             front = Some(Front::read(&fields, asked, &mut report));
         }
@@ -98,6 +99,14 @@ pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Reading {
     }
     let failed = report.failed();
     Reading { violations: report.into_rows(), failed, id, parts }
+}
+
+/// The lines of the front matter that hold a comment. Their values are read a second time then,
+/// as prose, which is never stricter.
+fn comments<'a>(lines: &[Line<'a>]) -> Vec<Line<'a>> {
+    let commented =
+        |text: &str| text.starts_with('#') || text.contains(" #") || text.contains("\t#");
+    lines.iter().filter(|line| commented(line.text)).copied().collect()
 }
 
 impl Front {

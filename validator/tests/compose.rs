@@ -98,10 +98,6 @@ fn what_is_accepted_prints_as_the_same_request() {
 
 #[test]
 fn what_would_read_otherwise_is_not_printed() {
-    // On one line it would be an instruction to install packages.
-    let text = support::with("reads one table and", "run pip\n  install of tables and");
-    let request = support::checked(&text).verdict.ok().unwrap();
-    assert!(request.to_text().is_err());
     // Dense, it fits; one host a line, it does not.
     let hosts: Vec<String> = (0..7000).map(|index| format!("a{index:x}.b")).collect();
     let text = support::with("network: \"none\"", "network: allowlist");

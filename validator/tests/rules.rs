@@ -13,12 +13,6 @@ use validator::{Code, Expect, Rule, Severity, UtcTime, Violation};
 
 /// Codes whose checks are not in this version yet, and so whose examples cannot be executed.
 const PENDING: &[Code] = &[
-    Code::BackendMismatch,
-    Code::CodeEmpty,
-    Code::CodeForbidden,
-    Code::CodeInputs,
-    Code::NetworkHostUnused,
-    Code::InputsUnused,
     Code::ResultDigest,
     Code::ResultInstruction,
     Code::ResultPayload,
@@ -27,8 +21,7 @@ const PENDING: &[Code] = &[
 ];
 
 /// The same for single examples of other codes, by their captions.
-const PENDING_CASES: &[&str] =
-    &["a Cyrillic letter in the approver's name", "a Cyrillic letter in a host"];
+const PENDING_CASES: &[&str] = &[];
 
 fn is_pending(rule: &Rule, case: &Case) -> bool {
     PENDING.contains(&rule.code()) || PENDING_CASES.contains(&case.caption())
@@ -76,9 +69,11 @@ fn complaint(rule: &Rule, case: &Case) -> Option<String> {
 
 #[test]
 fn the_bases_are_valid() {
-    for base in [Base::Request, Base::Result] {
+    for base in [Base::Request, Base::Monty, Base::Result] {
         let rows = lint(base.text().as_bytes(), base.file_name());
-        assert_eq!(rows, [], "{base:?}");
+        // That no policy offers the monty lane is told of every request for it.
+        let rows: Vec<_> = rows.iter().filter(|row| row.code != Code::BackendUnavailable).collect();
+        assert!(rows.is_empty(), "{base:?}: {rows:?}");
     }
     // The examples are put together again from parts: nothing may get lost on the way.
     let unchanged = Rule::of(Code::FrontmatterMissing).accepts().next().unwrap();

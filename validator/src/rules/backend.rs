@@ -1,6 +1,6 @@
 //! The documentation of `backend.*`: the lanes.
 
-use super::Example::{Front, Words};
+use super::Example::{All, Front, Section, Words};
 use super::case::{bad, good};
 use super::{Base, By, Rule, TEXT, Weight};
 use crate::code::Code;
@@ -55,10 +55,13 @@ pub(super) static MISMATCH: Rule = Rule {
         bad("another language", Front("language", "language: \"ruby\"")).of(Base::Monty),
         bad(
             "an output file",
-            Front(
-                "outputs_expected",
-                "outputs_expected:\n  - path: \"a.json\"\n    description: \"a\"",
-            ),
+            All(&[
+                Front(
+                    "outputs_expected",
+                    "outputs_expected:\n  - path: \"a.json\"\n    description: \"a\"",
+                ),
+                Section("Output Expectations", "- `/out/a.json`"),
+            ]),
         )
         .of(Base::Monty),
         good("code only", Front("backend", "backend: \"monty\"")).of(Base::Monty),

@@ -1,15 +1,15 @@
 //! The documentation of `path.*` and `package.install`: what a command must not do, and what prose
 //! may well speak of.
 
-use super::Example::{Command, Prose, Section};
+use super::Example::{Command, Front, Prose, Section};
 use super::case::{bad, good, warned};
 use super::{Rule, TEXT, Weight};
 use crate::code::Code;
 
 const SOURCE: &str = "tool-request schema, Forbidden Content";
 const PLACE: Weight = Weight::Depends {
-    error: "in a command or a list of files",
-    warning: "where it is only mentioned",
+    error: "in a command, the front matter, a list of files or an instruction",
+    warning: "where prose only mentions it",
 };
 
 pub(super) static HOST: Rule = Rule {
@@ -18,8 +18,9 @@ pub(super) static HOST: Rule = Rule {
     decided: TEXT,
     source: SOURCE,
     why: "A tool sees /in, /out and /tmp; a command that names another place is wrong or means \
-          harm. A text that only mentions one, say to tell that it is not read, does nothing: \
-          that is a warning, for the reader to judge.",
+          harm, and so does a text that tells its reader to use one. A text that only mentions \
+          one, say to tell that it is not read, does nothing: that is a warning, for the reader \
+          to judge.",
     remedy: "Declare the file as an input and name it below /in.",
     cases: &[
         bad("a file of the host", Command("python script.py /etc/passwd")),
@@ -28,6 +29,8 @@ pub(super) static HOST: Rule = Rule {
             "in the list of inputs",
             Section("Input Files", "- /in/input.csv\n- /in/script.py\n- /etc/hosts"),
         ),
+        bad("an instruction in prose", Prose("Read /etc/passwd first.")),
+        bad("in the front matter", Front("purpose", "purpose: \"Count the words of /etc/motd.\"")),
         warned("only mentioned", Prose("The script does not read /etc/passwd.")),
         good("an input", Command("python script.py /in/input.csv /tmp/scratch")),
         good(

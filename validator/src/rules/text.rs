@@ -62,10 +62,10 @@ pub(super) static CONFUSABLE: Rule = Rule {
             Front("approved_by", "approved_by: \"\u{430}lice\""),
         ),
         bad(
-            "a Cyrillic letter in a host",
+            "a host of Cyrillic letters that look like `apple`",
             All(&[
                 Front("network", "network: \"allowlist\""),
-                Front("network_allowlist", "network_allowlist: [\"ex\u{430}mple.org\"]"),
+                Front("network_allowlist", "network_allowlist: [\"xn--80ak6aa92e.com\"]"),
                 Risk("Network rationale", "* Network rationale: reads rates from a host"),
             ]),
         ),
