@@ -77,10 +77,10 @@ pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Reading {
     let mut report = Report::default();
     let text = text::decode(bytes, &mut report);
     let document = Document::read(&text, REQUEST_FRONT, &mut report);
-    prose::check_secrets(&document.front_lines, &mut report);
+    prose::check_secrets(&text, &document, &mut report);
     let mut front = None;
     if let Some(node) = &document.front {
-        prose::check_front_matter(node, &mut report);
+        prose::check_front_matter(node, &document.front_lines, &mut report);
         prose::check(&comments(&document.front_lines), false, &mut report);
         if let Some(fields) = Fields::of(node, String::new(), &mut report) {
             front = Some(Front::read(&fields, asked, &mut report));
@@ -212,7 +212,6 @@ fn command(sections: &Sections<'_>, front: Option<&Front>, report: &mut Report) 
 
 /// Text outside the command: everything that is read by people only.
 fn check_prose(document: &Document<'_>, sections: &Sections<'_>, report: &mut Report) {
-    prose::check_secrets(&document.body_lines, report);
     // Without a front matter block its keys stand in the body and are no prose.
     if document.front.is_some() || !document.front_lines.is_empty() {
         prose::check(&sections.prose, false, report);

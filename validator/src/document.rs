@@ -31,6 +31,17 @@ pub(crate) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
+    /// The place of the character that begins at this byte of the document. A fence of the front
+    /// matter is no line of either part, and nothing is looked for in one.
+    pub(crate) fn spot(&self, byte: usize) -> Spot {
+        let lines = if byte < self.body_offset { &self.front_lines } else { &self.body_lines };
+        let after = lines.partition_point(|line| line.offset <= byte);
+        match after.checked_sub(1).and_then(|index| lines.get(index)) {
+            Some(line) => line.spot(byte - line.offset),
+            None => Spot::WHOLE_FILE,
+        }
+    }
+
     /// Splits the text and reads its front matter; checks the characters of the whole.
     pub(crate) fn read(text: &'a str, most: FrontMatterMax, report: &mut Report) -> Self {
         let lines = text::lines(text);

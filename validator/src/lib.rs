@@ -67,6 +67,7 @@ pub use request::{Backend, Constraint, Language, Request, RequestedBy, Work};
 pub use result::{RESULT_BYTES_MAX, check_result, withheld};
 pub use risk::{Risk, RiskLevel, Sensitivity};
 pub use rules::Rule;
+pub use secrets::{SecretKind, secret_kinds};
 pub use text::escape_line;
 pub use time::{NotATime, UtcTime};
 pub use violation::{Severity, Violation};

@@ -35,8 +35,7 @@ pub fn check_result(bytes: &[u8], file_name: &str) -> Vec<Violation> {
     }
     let text = text::decode(bytes, &mut report);
     let document = Document::read(&text, RESULT_FRONT, &mut report);
-    prose::check_secrets(&document.front_lines, &mut report);
-    prose::check_secrets(&document.body_lines, &mut report);
+    prose::check_secrets(&text, &document, &mut report);
     if let Some(node) = &document.front
         && let Some(fields) = Fields::of(node, String::new(), &mut report)
     {

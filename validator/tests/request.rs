@@ -306,12 +306,10 @@ fn secrets() {
     for (text, kind) in [
         ("AKIAIOSFODNN7EXAMPLE", "aws-key"),
         ("-----BEGIN OPENSSH PRIVATE KEY-----", "private-key"),
-        ("ghp_0123456789abcdefghijABCDEFGHIJ012345", "github-token"),
-        ("github_pat_0123456789abcdefghijABCDEFGHIJ", "github-token"),
         ("xoxb-123456789012-abcdef", "slack-token"),
         ("AIza0123456789abcdefghijABCDEFGHIJ01234", "google-key"),
         ("sk_live_0123456789abcdefghij", "stripe-key"),
-        ("sk-proj-0123456789abcdefghij", "openai-key"),
+        ("sk-0123456789abcdefghij", "openai-key"),
         (jwt, "jwt"),
         ("password = hunter2hunter2", "password"),
         ("\"api_key\": \"0123456789abcdef\"", "password"),

@@ -37,8 +37,13 @@ pub(crate) fn check(lines: &[Line<'_>], strict: bool, report: &mut Report) {
 }
 
 /// Checks the values of the front matter: a secret may hide behind YAML's escapes.
-pub(crate) fn check_front_matter(front: &Node, report: &mut Report) {
+pub(crate) fn check_front_matter(front: &Node, lines: &[Line<'_>], report: &mut Report) {
+    let escapes = lines.iter().any(|line| line.text.contains(['\\', '\'']));
     front.each_scalar(&mut |text, spot| {
+        // As it stands in the file it has been looked at; what YAML made of it may be another text.
+        if !escapes && spot.width > 0 {
+            return;
+        }
         for (kind, _) in secrets::find(text) {
             secrets::report(kind, spot, report);
         }
@@ -166,11 +171,12 @@ fn end(words: &[Word<'_>], index: usize, count: usize) -> usize {
     same.last().map_or(0, |word| word.at + word.text.len())
 }
 
-/// Reports what looks like a secret, anywhere in these lines.
-pub(crate) fn check_secrets(lines: &[Line<'_>], report: &mut Report) {
-    for line in lines {
-        for (kind, at) in secrets::find(line.text) {
-            secrets::report(kind, line.spot(at), report);
-        }
+/// Reports what looks like a secret, anywhere in the document.
+pub(crate) fn check_secrets(text: &str, document: &Document<'_>, report: &mut Report) {
+    for found in secrets::find_in_text(text) {
+        let characters = text.get(found.offset..found.offset + found.width).unwrap_or("");
+        let width = characters.lines().next().unwrap_or("").chars().count();
+        let spot = document.spot(found.offset).wide(width);
+        secrets::report(found.kind, spot, report);
     }
 }

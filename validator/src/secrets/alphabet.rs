@@ -1,0 +1,84 @@
+//! The characters that tokens are made of, and how far a run of them reaches. Looking at one run
+//! from many places must never cost its length each time.
+
+/// A set of ASCII characters that an issuer draws its tokens from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Alphabet {
+    Digit,
+    LowerHex,
+    Hex,
+    /// RFC 4648: `A-Z` and `2-7`.
+    Base32,
+    /// What Bech32 writes after its `1`, in upper case (BIP 173).
+    Bech32,
+    UpperDigit,
+    LowerDigit,
+    Alphanumeric,
+    /// Letters, digits and `-`.
+    Hyphened,
+    /// Letters, digits, `-` and `_`: base64url.
+    Url64,
+    /// Base64url and dots.
+    Dotted,
+    /// Base64 without its padding.
+    Base64,
+    /// Base64 with padding inside, and with percent escapes for it.
+    Escaped64,
+    /// What an Entra ID client secret is made of.
+    Tilde,
+}
+
+/// As many as there are alphabets.
+const COUNT: usize = 14;
+
+impl Alphabet {
+    pub(super) fn holds(self, byte: u8) -> bool {
+        let beside = match self {
+            Self::Digit => return byte.is_ascii_digit(),
+            Self::LowerHex => return matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+            Self::Hex => return byte.is_ascii_hexdigit(),
+            Self::Base32 => return matches!(byte, b'A'..=b'Z' | b'2'..=b'7'),
+            Self::Bech32 => return bech32_value(byte).is_some(),
+            Self::UpperDigit => return byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+            Self::LowerDigit => return byte.is_ascii_lowercase() || byte.is_ascii_digit(),
+            Self::Alphanumeric => false,
+            Self::Hyphened => byte == b'-',
+            Self::Url64 => matches!(byte, b'-' | b'_'),
+            Self::Dotted => matches!(byte, b'-' | b'_' | b'.'),
+            Self::Base64 => matches!(byte, b'+' | b'/'),
+            Self::Escaped64 => matches!(byte, b'+' | b'/' | b'%' | b'='),
+            Self::Tilde => matches!(byte, b'~' | b'.' | b'_' | b'-'),
+        };
+        beside || byte.is_ascii_alphanumeric()
+    }
+}
+
+/// The five bits that a character of Bech32 stands for.
+pub(super) fn bech32_value(byte: u8) -> Option<u32> {
+    const ORDER: &[u8; 32] = b"QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L";
+    ORDER.iter().position(|it| *it == byte).and_then(|at| u32::try_from(at).ok())
+}
+
+/// How far the last run of each alphabet reached. A hostile text repeats a prefix inside one long
+/// run; without this memory each repetition would walk to the run's end.
+pub(super) struct Reach<'t> {
+    bytes: &'t [u8],
+    known: [(usize, usize); COUNT],
+}
+
+impl<'t> Reach<'t> {
+    pub(super) fn over(text: &'t str) -> Self {
+        Self { bytes: text.as_bytes(), known: [(0, 0); COUNT] }
+    }
+
+    /// Where the run of this alphabet that covers `from` ends; `from` if there is none.
+    pub(super) fn end(&mut self, alphabet: Alphabet, from: usize) -> usize {
+        let Some(known) = self.known.get_mut(alphabet as usize) else { return from };
+        if !(known.0..known.1).contains(&from) {
+            let rest = self.bytes.get(from..).unwrap_or_default();
+            let length = rest.iter().position(|byte| !alphabet.holds(*byte));
+            *known = (from, from + length.unwrap_or(rest.len()));
+        }
+        known.1
+    }
+}

@@ -1,0 +1,182 @@
+//! Text that looks like a secret, found by its form. One automaton looks for every prefix and name
+//! at once; what it hits is verified there and then. What is found must never be repeated in a
+//! message: reports are read by more people than the request.
+
+mod alphabet;
+mod assignment;
+mod carrier;
+mod checksum;
+mod cloud;
+mod code_host;
+mod kind;
+mod service;
+mod value;
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use crate::code::Code;
+use crate::report::{Report, Spot};
+
+use alphabet::{Alphabet, Reach};
+use assignment::{NAMES, Name};
+use carrier::{Carrier, NEEDLES};
+pub use kind::SecretKind;
+use kind::Shape;
+
+const AWS_SECRET: &str = "aws-secret-key";
+const PASSWORD: &str = "password";
+
+/// Enough to refuse a text and to show where; a hostile one cannot buy more work with it.
+const FOUND_MAX: usize = 100;
+
+/// A secret in a text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Found {
+    pub(crate) kind: &'static str,
+    /// Where it begins, in bytes.
+    pub(crate) offset: usize,
+    /// How many bytes it has.
+    pub(crate) width: usize,
+    /// By the issuer's form, or only by what carries it.
+    by: By,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum By {
+    Form,
+    Carrier,
+}
+
+/// Every kind of secret that is looked for; `secret.<name>` are the codes.
+#[must_use]
+pub fn secret_kinds() -> &'static [SecretKind] {
+    static KINDS: LazyLock<Vec<SecretKind>> =
+        LazyLock::new(|| [carrier::KINDS, code_host::KINDS, cloud::KINDS, service::KINDS].concat());
+    &KINDS
+}
+
+#[derive(Clone, Copy)]
+enum Needle {
+    Form(&'static str, &'static Shape),
+    Carrier(Carrier),
+    Name(Name),
+}
+
+struct Scanner {
+    /// `None` only if the words below were too many to build from, which a test would see.
+    automaton: Option<AhoCorasick>,
+    needles: Vec<Needle>,
+}
+
+static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
+    let forms = secret_kinds().iter().flat_map(|kind| {
+        kind.shapes.iter().map(|shape| (shape.prefix, Needle::Form(kind.name, shape)))
+    });
+    let carriers = NEEDLES.iter().map(|(word, carrier)| (*word, Needle::Carrier(*carrier)));
+    let names = NAMES.iter().map(|(word, name)| (*word, Needle::Name(*name)));
+    let (words, needles): (Vec<_>, Vec<_>) = forms.chain(carriers).chain(names).unzip();
+    let automaton = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::Standard)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(words);
+    Scanner { automaton: automaton.ok(), needles }
+});
+
+/// The kinds of secrets in a line, each with its byte offset, each kind once; in linear time.
+pub(crate) fn find(line: &str) -> Vec<(&'static str, usize)> {
+    let mut kinds: Vec<(&'static str, usize)> = Vec::new();
+    for found in find_in_text(line) {
+        if !kinds.iter().any(|(known, _)| *known == found.kind) {
+            kinds.push((found.kind, found.offset));
+        }
+    }
+    kinds
+}
+
+/// The secrets in a text by place, at most [`FOUND_MAX`]; in linear time. None of them covers part
+/// of another, and a form of an issuer goes before a name or header that carries it.
+pub(crate) fn find_in_text(text: &str) -> Vec<Found> {
+    let mut all = Vec::new();
+    let Some(automaton) = &SCANNER.automaton else { return all };
+    let mut reach = Reach::over(text);
+    for hit in automaton.find_overlapping_iter(text) {
+        let Some(needle) = SCANNER.needles.get(hit.pattern().as_usize()) else { continue };
+        all.extend(verify(*needle, text, hit.start(), hit.end(), &mut reach));
+        if all.len() == FOUND_MAX {
+            break;
+        }
+    }
+    all.sort_by_key(|found: &Found| (found.by, found.offset));
+    let mut kept: Vec<Found> = Vec::new();
+    for found in all {
+        let apart = |it: &Found| {
+            it.offset + it.width <= found.offset || found.offset + found.width <= it.offset
+        };
+        if kept.iter().all(apart) {
+            kept.push(found);
+        }
+    }
+    kept.sort_by_key(|found| found.offset);
+    kept
+}
+
+fn verify(
+    needle: Needle,
+    text: &str,
+    start: usize,
+    end: usize,
+    reach: &mut Reach<'_>,
+) -> Option<Found> {
+    let (kind, start, end, by) = match needle {
+        Needle::Form(kind, shape) => {
+            let (start, end) = shape.at(text, start, reach)?;
+            (kind, start, end, By::Form)
+        }
+        Needle::Carrier(carrier) => {
+            let (kind, start, end) = carrier.read(text, start, end, reach)?;
+            let by = if matches!(carrier, Carrier::Jwt) { By::Form } else { By::Carrier };
+            (kind, start, end, by)
+        }
+        Needle::Name(name) => {
+            let (named, value, at) = assignment::value_of(text, start, end, name)?;
+            (kind_of(text, end, value), named, at + value.len(), By::Carrier)
+        }
+    };
+    Some(Found { kind, offset: start, width: end - start, by })
+}
+
+/// The other half of an AWS key has no form but its length; its name tells it.
+fn kind_of(text: &str, name_end: usize, value: &str) -> &'static str {
+    const NAME_MAX: usize = 24;
+    const LENGTH: usize = 40;
+    let name = text.as_bytes().get(name_end.saturating_sub(NAME_MAX)..name_end).unwrap_or_default();
+    let name: Vec<u8> = name.iter().filter(|b| b.is_ascii_alphabetic()).copied().collect();
+    let named = name.to_ascii_lowercase().ends_with(b"secretaccesskey")
+        || name.to_ascii_lowercase().ends_with(b"awssecretkey");
+    let formed = value.len() == LENGTH && value.bytes().all(|b| Alphabet::Base64.holds(b));
+    if named && formed { AWS_SECRET } else { PASSWORD }
+}
+
+pub(crate) fn report(kind: &'static str, spot: Spot, report: &mut Report) {
+    let known = secret_kinds().iter().find(|it| it.name == kind);
+    let what = known.map_or("a secret", |it| it.what);
+    report.error_hint(
+        Code::Secret(kind),
+        spot,
+        format!("text: here stands what looks like {what}"),
+        "remove it and replace the secret itself; it must count as known now",
+    );
+}
+
+/// Whether a word is an option whose next word is a secret, such as `--password`.
+pub(crate) fn is_password_option(word: &str) -> bool {
+    word.strip_prefix("--").is_some_and(assignment::is_secret_name)
+}
+
+/// Whether a value is long enough for a secret and no path, variable or placeholder.
+pub(crate) fn is_value(text: &str) -> bool {
+    value::is_value(text) && !value::is_placeholder(text)
+}

@@ -1,0 +1,139 @@
+//! Whether a value could be a secret, or only stands for one. What is decided here is decided by
+//! the value alone, so that the command line and prose agree.
+
+/// The fewest characters of a password that is given to a name.
+pub(super) const LEAST: usize = 8;
+
+/// Beginnings of what points to a secret: variables, templates, files, stores of secrets.
+const REFERENCES: [&str; 36] = [
+    "$",
+    "<",
+    "{",
+    "[",
+    "(",
+    "*",
+    "%(",
+    "%{",
+    "%%",
+    "…",
+    "...",
+    "--",
+    "@",
+    "#{",
+    "./",
+    "../",
+    "~/",
+    "/in/",
+    "/out/",
+    "/tmp/",
+    "/run/",
+    "/etc/",
+    "/home/",
+    "/var/",
+    "os.",
+    "env.",
+    "ENV",
+    "getenv",
+    "process.env",
+    "file:",
+    "env:",
+    "vault:",
+    "op://",
+    "arn:",
+    "http://",
+    "https://",
+];
+
+/// Whole values that name the thing instead of being it.
+const STAND_INS: [&str; 22] = [
+    "changeme",
+    "change",
+    "changeit",
+    "password",
+    "passphrase",
+    "passwd",
+    "secret",
+    "credential",
+    "credentials",
+    "example",
+    "placeholder",
+    "redacted",
+    "removed",
+    "withheld",
+    "hidden",
+    "masked",
+    "required",
+    "optional",
+    "undefined",
+    "disabled",
+    "unchanged",
+    "default",
+];
+
+/// Beginnings of what a document says in place of a value.
+const STAND_IN_STARTS: [&str; 10] = [
+    "your",
+    "my-",
+    "my_",
+    "change",
+    "replace",
+    "insert",
+    "enter",
+    "example",
+    "dummy",
+    "placeholder",
+];
+
+/// Whether the value is a variable, a template, or a path or a URL to where the secret is.
+pub(super) fn is_reference(value: &str) -> bool {
+    let windows = value.get(1..3) == Some(":\\");
+    windows || value.starts_with('%') && value.ends_with('%') || {
+        REFERENCES.iter().any(|it| value.starts_with(it)) || is_filled(value)
+    }
+}
+
+/// Whether the value is one character again and again, as in `xxxxxxxx` and `********`.
+fn is_filled(value: &str) -> bool {
+    let first = value.chars().next().filter(|it| "xX*.#0-_?".contains(*it));
+    first.is_some_and(|first| value.chars().all(|c| c == first))
+}
+
+/// Whether the value is a word that stands where a secret would, or a phrase that asks for one.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    let starts = |start: &&str| {
+        value.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+    };
+    let worded = || is_phrase(value) || value.bytes().all(|byte| byte.is_ascii_alphabetic());
+    is_filled(value)
+        || STAND_INS.iter().any(|word| value.eq_ignore_ascii_case(word))
+        || STAND_IN_STARTS.iter().any(|it| starts(&it)) && worded()
+}
+
+/// Whether a value is long enough for a secret and no path, variable or placeholder.
+pub(super) fn is_value(value: &str) -> bool {
+    value.chars().take(LEAST).count() == LEAST && !is_reference(value) && !value.starts_with('-')
+}
+
+/// Whether the value reads as several words, such as `sha256_of_the_file` or `step-2`: letters,
+/// then at most a number, between separators. Random text has digits elsewhere.
+pub(super) fn is_phrase(value: &str) -> bool {
+    const NUMBER_MAX: usize = 4;
+    let word = |word: &str| {
+        let number = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        number.len() <= NUMBER_MAX && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    value.contains(['-', '_', '.', '/', ':']) && value.split(['-', '_', '.', '/', ':']).all(word)
+}
+
+/// Whether a bare value is an expression of a program: a call, an index, a path of names.
+pub(super) fn is_code(value: &str) -> bool {
+    let name = |part: &str| {
+        let first = part.bytes().next();
+        first.is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    value.contains(['(', '[', '{', '|'])
+        || value.contains("::")
+        || value.starts_with('&')
+        || value.contains('.') && value.trim_end_matches('.').split('.').all(name)
+}
