@@ -32,13 +32,38 @@ pub(super) enum Alphabet {
 const COUNT: usize = 14;
 
 impl Alphabet {
+    const ALL: [Self; COUNT] = [
+        Self::Digit,
+        Self::LowerHex,
+        Self::Hex,
+        Self::Base32,
+        Self::Bech32,
+        Self::UpperDigit,
+        Self::LowerDigit,
+        Self::Alphanumeric,
+        Self::Hyphened,
+        Self::Url64,
+        Self::Dotted,
+        Self::Base64,
+        Self::Escaped64,
+        Self::Tilde,
+    ];
+
     pub(super) fn holds(self, byte: u8) -> bool {
+        let members = MEMBERS.get(self as usize).copied().unwrap_or(0);
+        byte.is_ascii() && members >> byte & 1 == 1
+    }
+
+    const fn has(self, byte: u8) -> bool {
         let beside = match self {
             Self::Digit => return byte.is_ascii_digit(),
             Self::LowerHex => return matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
             Self::Hex => return byte.is_ascii_hexdigit(),
             Self::Base32 => return matches!(byte, b'A'..=b'Z' | b'2'..=b'7'),
-            Self::Bech32 => return bech32_value(byte).is_some(),
+            Self::Bech32 => {
+                let left_out = matches!(byte, b'1' | b'B' | b'I' | b'O');
+                return !left_out && (byte.is_ascii_uppercase() || byte.is_ascii_digit());
+            }
             Self::UpperDigit => return byte.is_ascii_uppercase() || byte.is_ascii_digit(),
             Self::LowerDigit => return byte.is_ascii_lowercase() || byte.is_ascii_digit(),
             Self::Alphanumeric => false,
@@ -52,6 +77,23 @@ impl Alphabet {
         beside || byte.is_ascii_alphanumeric()
     }
 }
+
+/// A bit for each ASCII character that an alphabet has.
+const MEMBERS: [u128; COUNT] = {
+    let mut members = [0; COUNT];
+    let mut alphabet = 0;
+    while alphabet < COUNT {
+        let mut byte = 0;
+        while byte < 128 {
+            if Alphabet::ALL[alphabet].has(byte) {
+                members[alphabet] |= 1 << byte;
+            }
+            byte += 1;
+        }
+        alphabet += 1;
+    }
+    members
+};
 
 /// The five bits that a character of Bech32 stands for.
 pub(super) fn bech32_value(byte: u8) -> Option<u32> {

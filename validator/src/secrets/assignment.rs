@@ -2,7 +2,7 @@
 //! `<token>…</token>`. A name without a value of its own must never be a finding, nor code that
 //! computes one.
 
-use super::carrier::ahead;
+use super::carrier::length;
 use super::checksum::is_mixed;
 use super::value;
 
@@ -64,7 +64,7 @@ struct Given<'t> {
     /// Nothing but the sign stands between name and value.
     tight: bool,
     /// What follows the value.
-    next: Option<char>,
+    next: Option<u8>,
     /// A colon, which prose uses too.
     colon: bool,
 }
@@ -76,12 +76,18 @@ pub(super) fn value_of(
     end: usize,
     name: Name,
 ) -> Option<(usize, &str, usize)> {
-    const SEEN: usize = 160;
-    let name = settle(text.as_bytes(), start, name)?;
-    let element = start.checked_sub(1).and_then(|it| text.as_bytes().get(it)) == Some(&b'<');
-    let given = given(ahead(text, end, SEEN), element)?;
-    let place = (name_start(text.as_bytes(), start), given.value, end + given.at);
-    is_secret(&given, name).then_some(place)
+    const VALUE_MAX: usize = 512;
+    let bytes = text.as_bytes();
+    let follows = bytes.get(end).is_some_and(|byte| b" \t\"'`\\=:>".contains(byte));
+    let name = if follows { settle(bytes, start, name)? } else { return None };
+    let element = start.checked_sub(1).and_then(|it| bytes.get(it)) == Some(&b'<');
+    let given = given(text, end, element)?;
+    if !is_secret(&given, name) {
+        return None;
+    }
+    let whole = length(bytes, given.at, VALUE_MAX, |byte| !ends_value(byte, given.quoted));
+    let value = text.get(given.at..given.at + whole).unwrap_or(given.value);
+    Some((name_start(bytes, start), value, given.at))
 }
 
 /// Where the whole name begins of which only the last word is known.
@@ -99,11 +105,11 @@ fn settle(bytes: &[u8], start: usize, name: Name) -> Option<Name> {
         Name::Key => {
             let joined = before.strip_suffix(b"_").or_else(|| before.strip_suffix(b"-"));
             let stem = joined.unwrap_or(before);
-            let ends = |word: &&str| {
+            let ends = |word: &str| {
                 let tail = stem.len().checked_sub(word.len()).and_then(|at| stem.get(at..));
                 tail.is_some_and(|it| it.eq_ignore_ascii_case(word.as_bytes()))
             };
-            QUALIFIERS.iter().any(|it| ends(&it)).then_some(Name::Token)
+            QUALIFIERS.iter().any(|it| ends(it)).then_some(Name::Token)
         }
         Name::Pass => {
             let inside = before.last().is_some_and(u8::is_ascii_alphanumeric);
@@ -113,56 +119,80 @@ fn settle(bytes: &[u8], start: usize, name: Name) -> Option<Name> {
     }
 }
 
-const QUOTES: [char; 3] = ['"', '\'', '`'];
-
-/// The sign and the value after a name.
-fn given(rest: &str, element: bool) -> Option<Given<'_>> {
-    // What is escaped inside of another text has a backslash before its quotes.
-    let after_name = rest.trim_start_matches("\\").trim_start_matches(QUOTES);
-    let spaced = after_name.trim_start_matches([' ', '\t']);
-    let (sign, after_sign) = sign(spaced, element)?;
-    let bare = after_sign.trim_start_matches([' ', '\t']);
-    let tight = spaced.len() == after_name.len() && bare.len() == after_sign.len();
-    let unescaped = bare.strip_prefix('\\').filter(|it| it.starts_with(QUOTES)).unwrap_or(bare);
-    let inner = unescaped.trim_start_matches(QUOTES);
-    let quoted = inner.len() < unescaped.len();
-    let ends = |c: char| {
-        c.is_whitespace() || QUOTES.contains(&c) || (!quoted && ",;&)<>]}".contains(c)) || c == ','
-    };
-    let value = inner.split(ends).next()?;
-    let next = inner.get(value.len()..)?.chars().next();
-    Some(Given { value, at: rest.len() - inner.len(), quoted, tight, next, colon: sign == ':' })
+/// The sign and the value after a name. Only the beginning of a value is looked at, for it decides
+/// and a hostile text has a name at every few bytes.
+fn given(text: &str, from: usize, element: bool) -> Option<Given<'_>> {
+    const SEEN: usize = 40;
+    const SPACE_MAX: usize = 16;
+    let bytes = text.as_bytes();
+    let space = |at: usize| at + length(bytes, at, SPACE_MAX, |byte| matches!(byte, b' ' | b'\t'));
+    // What is escaped inside of another text has backslashes before its quotes.
+    let name_end = from + length(bytes, from, SPACE_MAX, |byte| b"\"'`\\".contains(&byte));
+    let sign_at = space(name_end);
+    let (colon, sign_end) = sign(bytes, sign_at, element)?;
+    let value_at = space(sign_end);
+    let escaped = bytes.get(value_at) == Some(&b'\\');
+    let open = value_at + usize::from(escaped);
+    let quotes = length(bytes, open, SPACE_MAX, |byte| b"\"'`".contains(&byte));
+    let quoted = quotes > 0;
+    let at = if quoted { open + quotes } else { value_at };
+    let mut end = at + length(bytes, at, SEEN, |byte| !ends_value(byte, quoted));
+    let next = bytes.get(end).copied();
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let tight = sign_at == name_end && value_at == sign_end;
+    Some(Given { value: text.get(at..end)?, at, quoted, tight, next, colon })
 }
 
-/// The sign that gives a value to a name, and what follows; `==` compares and `::` names.
-fn sign(rest: &str, element: bool) -> Option<(char, &str)> {
-    if element {
-        return rest.strip_prefix('>').map(|after| ('=', after));
+/// What ends a value in quotes, and what also ends one without.
+const ENDS: [u128; 2] = [among(b" \t\n\r\x0c\"'`,"), among(b" \t\n\r\x0c\"'`,;&)<>]}")];
+
+const fn among(mut bytes: &[u8]) -> u128 {
+    let mut members = 0;
+    while let [first, rest @ ..] = bytes {
+        members |= 1 << *first;
+        bytes = rest;
     }
-    let sign = rest.chars().next().filter(|it| matches!(it, '=' | ':'))?;
-    let after = rest.get(1..)?;
-    match (sign, after.chars().next()) {
-        (':', Some('=')) | ('=', Some('>')) => after.get(1..).map(|after| ('=', after)),
-        (_, Some('=' | ':' | '~')) => None,
-        _ => Some((sign, after)),
+    members
+}
+
+fn ends_value(byte: u8, quoted: bool) -> bool {
+    let [in_quotes, bare] = ENDS;
+    let members = if quoted { in_quotes } else { bare };
+    byte.is_ascii() && members >> byte & 1 == 1
+}
+
+/// Whether the sign that gives a value to a name is a colon, and where it ends; `==` compares and
+/// `::` names.
+fn sign(bytes: &[u8], at: usize, element: bool) -> Option<(bool, usize)> {
+    let next = bytes.get(at + 1);
+    match (bytes.get(at)?, next) {
+        (b'>', _) if element => Some((false, at + 1)),
+        (b':', Some(b'=')) | (b'=', Some(b'>')) => Some((false, at + 2)),
+        (b'=' | b':', Some(b'=' | b':' | b'~')) => None,
+        (b'=', _) => Some((false, at + 1)),
+        (b':', _) => Some((true, at + 1)),
+        _ => None,
     }
 }
 
 fn is_secret(given: &Given<'_>, name: Name) -> bool {
     const TOKEN_LEAST: usize = 12;
     let text = given.value;
-    if !value::is_value(text) || value::is_placeholder(text) {
-        return false;
-    }
-    if !given.quoted && value::is_code(text) {
+    let formed = match name {
+        Name::Token | Name::Key => text.len() >= TOKEN_LEAST && is_mixed(text),
+        Name::Password | Name::Pass => {
+            text.len() >= value::LEAST && (!given.colon || is_mixed(text))
+        }
+    };
+    if !formed || !value::is_value(text) || !given.quoted && value::is_code(text) {
         return false;
     }
     match name {
-        Name::Token | Name::Key => {
-            is_mixed(text) && text.len() >= TOKEN_LEAST && !value::is_phrase(text)
-        }
-        Name::Password | Name::Pass if given.quoted => !given.colon || is_mixed(text),
-        Name::Password | Name::Pass => is_bare_password(given),
+        _ if value::is_placeholder(text) => false,
+        Name::Token | Name::Key => !value::is_phrase(text),
+        Name::Password | Name::Pass => given.quoted || is_bare_password(given),
     }
 }
 
@@ -171,7 +201,7 @@ fn is_bare_password(given: &Given<'_>) -> bool {
     let text = given.value;
     let symbol = |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_alphanumeric();
     let plain = |byte: u8| b"_-./:".contains(&byte);
-    let argument = matches!(given.next, Some(',' | ')' | ';'));
+    let argument = matches!(given.next, Some(b',' | b')' | b';'));
     if is_mixed(text) {
         return !((given.colon || argument) && value::is_phrase(text));
     }

@@ -96,25 +96,23 @@ fn exact(text: &str, at: usize, start: &str) -> Option<()> {
     text.get(at..)?.starts_with(start).then_some(())
 }
 
-/// A bounded look at the rest of the line, whole characters only.
-pub(super) fn ahead(text: &str, from: usize, most: usize) -> &str {
-    let rest = text.get(from..).unwrap_or("");
-    let mut end = rest.len().min(most);
-    while !rest.is_char_boundary(end) {
-        end -= 1;
-    }
-    let seen = rest.get(..end).unwrap_or("");
-    seen.find(['\n', '\r']).and_then(|it| seen.get(..it)).unwrap_or(seen)
+/// How far a run of such bytes reaches, bounded.
+pub(super) fn length(bytes: &[u8], from: usize, most: usize, is: impl Fn(u8) -> bool) -> usize {
+    let rest = bytes.get(from..).unwrap_or_default();
+    rest.iter().take(most).take_while(|byte| is(**byte)).count()
 }
 
 /// The label may be cut into several words, so that one over two arguments is still seen.
 fn pem(text: &str, start: usize, end: usize) -> Carried {
     const LABEL_MAX: usize = 64;
-    const WORDS: &str = "PRIVATE KEY";
+    const WORDS: &[u8] = b"PRIVATE KEY";
     exact(text, start, "---")?;
-    let length = ahead(text, end, LABEL_MAX).find(WORDS)? + WORDS.len();
-    let dashes = text.as_bytes().get(..start)?.iter().rev().take(2).take_while(|b| **b == b'-');
-    Some(("private-key", start - dashes.count(), end + length))
+    let bytes = text.as_bytes();
+    let label = length(bytes, end, LABEL_MAX, |byte| byte != b'\n');
+    let label = bytes.get(end..end + label)?;
+    let words = label.windows(WORDS.len()).position(|it| it == WORDS)?;
+    let dashes = bytes.get(..start)?.iter().rev().take(2).take_while(|b| **b == b'-').count();
+    Some(("private-key", start - dashes, end + words + WORDS.len()))
 }
 
 /// Three segments of base64url; the first is a JSON object that names its algorithm, the second a
@@ -143,43 +141,48 @@ fn jwt(text: &str, start: usize, reach: &mut Reach<'_>) -> Carried {
 }
 
 fn bearer(text: &str, start: usize, end: usize) -> Carried {
-    const TOKEN_LEAST: usize = 20;
-    let token = ahead(text, end, 200);
-    let length = token.bytes().take_while(|b| Alphabet::Dotted.holds(*b) || b"~+/=".contains(b));
-    let token = token.get(..length.count())?;
-    let real = token.len() >= TOKEN_LEAST
-        && token.bytes().any(|byte| byte.is_ascii_digit())
-        && !value::is_placeholder(token);
-    (real && begins_word(text.as_bytes(), start)).then(|| ("bearer", start, end + token.len()))
+    const LEAST: usize = 20;
+    const MOST: usize = 200;
+    let part = |byte| Alphabet::Dotted.holds(byte) || b"~+/=".contains(&byte);
+    let length = length(text.as_bytes(), end, MOST, part);
+    let token = text.get(end..end + length).filter(|token| token.len() >= LEAST)?;
+    let real = token.bytes().any(|byte| byte.is_ascii_digit()) && !value::is_placeholder(token);
+    (real && begins_word(text.as_bytes(), start)).then_some(("bearer", start, end + length))
 }
 
 fn basic(text: &str, start: usize, end: usize) -> Carried {
-    let length = credentials(text, end)?;
-    begins_word(text.as_bytes(), start).then_some(("basic-auth", start, end + length))
+    begins_word(text.as_bytes(), start).then_some(())?;
+    credentials(text, end).map(|end| ("basic-auth", start, end))
 }
 
 /// `"auth": "…"` of a container registry, `_auth=…` of a package registry.
 fn auth_key(text: &str, start: usize, end: usize) -> Carried {
-    let rest = ahead(text, end, 8);
-    let value = rest.trim_start_matches([' ', '"', '\'', '\\']);
-    let value = value.strip_prefix([':', '='])?.trim_start_matches([' ', '"', '\'', '\\']);
-    let from = end + rest.len() - value.len();
-    Some(("basic-auth", start, from + credentials(text, from)?))
+    const SPACE_MAX: usize = 8;
+    let bytes = text.as_bytes();
+    let before = start.checked_sub(1).and_then(|at| bytes.get(at))?;
+    b"\"'_".contains(before).then_some(())?;
+    let space = |byte| b" \"'\\".contains(&byte);
+    let sign = end + length(bytes, end, SPACE_MAX, space);
+    matches!(bytes.get(sign), Some(b':' | b'=')).then_some(())?;
+    let value = sign + 1 + length(bytes, sign + 1, SPACE_MAX, space);
+    credentials(text, value).map(|end| ("basic-auth", start, end))
 }
 
-/// The length of base64 that holds `name:password`, both in plain characters.
+/// Where base64 ends that holds `name:password`, both in plain characters.
 fn credentials(text: &str, from: usize) -> Option<usize> {
     const LEAST: usize = 8;
+    const MOST: usize = 512;
     const PASSWORD_LEAST: usize = 4;
-    let seen = ahead(text, from, 512);
-    let length = seen.bytes().take_while(|b| Alphabet::Base64.holds(*b) || *b == b'=').count();
-    let plain = (length >= LEAST).then(|| decode64(seen.get(..length)?)).flatten()?;
-    let plain = String::from_utf8(plain).ok()?;
+    let bytes = text.as_bytes();
+    let digits = from + length(bytes, from, MOST, |byte| Alphabet::Base64.holds(byte));
+    let end = digits + length(bytes, digits, 2, |byte| byte == b'=');
+    (end - from >= LEAST).then_some(())?;
+    let plain = String::from_utf8(decode64(text.get(from..end)?)?).ok()?;
     let (_, password) = plain.split_once(':')?;
     let real = !plain.chars().any(char::is_control)
         && password.chars().count() >= PASSWORD_LEAST
         && !value::is_reference(password);
-    real.then_some(length)
+    real.then_some(end)
 }
 
 /// `scheme://user:password@host`. A password that only stands for one, such as `$PASSWORD`, is
@@ -188,13 +191,14 @@ fn url_password(text: &str, start: usize, end: usize) -> Carried {
     const USERINFO_MAX: usize = 200;
     const PASSWORD_LEAST: usize = 4;
     const SCHEME_MAX: usize = 24;
-    let ends = |c: char| c.is_whitespace() || "/?#\"'`<>".contains(c);
-    let authority = ahead(text, end, USERINFO_MAX).split(ends).next()?;
-    let (user, _) = authority.split_once('@')?;
-    let (_, password) = user.split_once(':')?;
-    let real = password.chars().take(PASSWORD_LEAST).count() == PASSWORD_LEAST
-        && !value::is_reference(password);
-    let scheme = text.as_bytes().get(..start)?.iter().rev().take(SCHEME_MAX);
+    let bytes = text.as_bytes();
+    let part = |byte: u8| !byte.is_ascii_whitespace() && !b"/?#\"'`<>@".contains(&byte);
+    let at = end + length(bytes, end, USERINFO_MAX, part);
+    (bytes.get(at) == Some(&b'@')).then_some(())?;
+    let (_, password) = text.get(end..at)?.split_once(':')?;
+    let long = password.chars().take(PASSWORD_LEAST).count() == PASSWORD_LEAST;
+    let scheme = bytes.get(..start)?.iter().rev().take(SCHEME_MAX);
     let scheme = scheme.take_while(|b| b.is_ascii_alphanumeric() || b"+.-".contains(b)).count();
-    real.then(|| ("url-password", start - scheme, end + user.len() + 1))
+    let real = long && !value::is_reference(password);
+    real.then_some(("url-password", start - scheme, at + 1))
 }

@@ -2,8 +2,8 @@
 //! wide as the tokens that it is seen to issue; a prefix alone must never be enough.
 
 use super::alphabet::Alphabet::{
-    Alphanumeric, Base32, Base64, Digit, Dotted, Escaped64, Hex, LowerDigit, LowerHex, Tilde,
-    UpperDigit, Url64,
+    Alphanumeric, Base32, Base64, Dotted, Escaped64, Hex, LowerDigit, LowerHex, Tilde, UpperDigit,
+    Url64,
 };
 use super::checksum::{digit_leads, mixed, signature, three_classes};
 use super::kind::{SecretKind, exact, kind, run, shape, text};
@@ -278,12 +278,6 @@ pub(super) const KINDS: &[SecretKind] = &[
                 .checked(super::checksum::grafana_crc),
             shape("glc_eyJ", &[run(Base64, 60, 400)]),
         ],
-    ),
-    kind(
-        "telegram-token",
-        "a Telegram bot token",
-        "https://core.telegram.org/bots/api#authorizing-your-bot",
-        &[shape(":AA", &[exact(Url64, 33)]).after(Digit, 8, 10)],
     ),
 ];
 

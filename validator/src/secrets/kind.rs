@@ -102,13 +102,23 @@ impl Shape {
         prefix_at: usize,
         reach: &mut Reach<'_>,
     ) -> Option<(usize, usize)> {
-        let rest = text.get(prefix_at..)?;
-        if !rest.starts_with(self.prefix) {
+        // A lead is walked over only if it can end here and all that follows it is there.
+        let may_begin = match self.before {
+            Before::Lead(alphabet, ..) => {
+                let last = prefix_at.checked_sub(1).and_then(|at| text.as_bytes().get(at));
+                last.is_some_and(|byte| alphabet.holds(*byte))
+            }
+            Before::Separator | Before::Nothing => self.start(text.as_bytes(), prefix_at).is_some(),
+        };
+        if !may_begin {
             return None;
         }
-        let start = self.start(text.as_bytes(), prefix_at)?;
+        if !text.get(prefix_at..)?.starts_with(self.prefix) {
+            return None;
+        }
         let body_at = prefix_at + self.prefix.len();
         let end = self.end(text, body_at, reach)?;
+        let start = self.start(text.as_bytes(), prefix_at)?;
         let token = Token {
             lead: text.get(start..prefix_at)?,
             whole: text.get(prefix_at..end)?,

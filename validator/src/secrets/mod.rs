@@ -9,12 +9,17 @@ mod checksum;
 mod cloud;
 mod code_host;
 mod kind;
-mod service;
+mod messaging;
+mod model;
+mod office;
+mod payment;
 mod value;
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::automaton::{Automaton, StateID};
+use aho_corasick::dfa::DFA;
+use aho_corasick::{Anchored, MatchKind, StartKind};
 
 use crate::code::Code;
 use crate::report::{Report, Spot};
@@ -52,8 +57,18 @@ enum By {
 /// Every kind of secret that is looked for; `secret.<name>` are the codes.
 #[must_use]
 pub fn secret_kinds() -> &'static [SecretKind] {
-    static KINDS: LazyLock<Vec<SecretKind>> =
-        LazyLock::new(|| [carrier::KINDS, code_host::KINDS, cloud::KINDS, service::KINDS].concat());
+    static KINDS: LazyLock<Vec<SecretKind>> = LazyLock::new(|| {
+        [
+            carrier::KINDS,
+            code_host::KINDS,
+            cloud::KINDS,
+            messaging::KINDS,
+            payment::KINDS,
+            model::KINDS,
+            office::KINDS,
+        ]
+        .concat()
+    });
     &KINDS
 }
 
@@ -64,26 +79,58 @@ enum Needle {
     Name(Name),
 }
 
+/// The automaton, where it starts, and what its patterns mean.
 struct Scanner {
-    /// `None` only if the words below were too many to build from, which a test would see.
-    automaton: Option<AhoCorasick>,
+    automaton: DFA,
+    start: StateID,
     needles: Vec<Needle>,
 }
 
-static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
+/// `None` only if the words were too many to build from, which every test would see.
+static SCANNER: LazyLock<Option<Scanner>> = LazyLock::new(|| {
     let forms = secret_kinds().iter().flat_map(|kind| {
         kind.shapes.iter().map(|shape| (shape.prefix, Needle::Form(kind.name, shape)))
     });
     let carriers = NEEDLES.iter().map(|(word, carrier)| (*word, Needle::Carrier(*carrier)));
     let names = NAMES.iter().map(|(word, name)| (*word, Needle::Name(*name)));
     let (words, needles): (Vec<_>, Vec<_>) = forms.chain(carriers).chain(names).unzip();
-    let automaton = AhoCorasick::builder()
+    let automaton = DFA::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(words);
-    Scanner { automaton: automaton.ok(), needles }
+        .start_kind(StartKind::Unanchored)
+        .prefilter(false)
+        .build(words)
+        .ok()?;
+    let start = automaton.start_state(Anchored::No).ok()?;
+    Some(Scanner { automaton, start, needles })
 });
+
+impl Scanner {
+    /// Gives every needle in the text, with its start and end, until there is enough.
+    fn each(&self, text: &str, mut take: impl FnMut(Needle, usize, usize) -> Enough) {
+        let mut state = self.start;
+        for (end, byte) in (1..).zip(text.bytes()) {
+            state = self.automaton.next_state(Anchored::No, state, byte);
+            if !self.automaton.is_special(state) || !self.automaton.is_match(state) {
+                continue;
+            }
+            for index in 0..self.automaton.match_len(state) {
+                let pattern = self.automaton.match_pattern(state, index);
+                let start = end - self.automaton.pattern_len(pattern);
+                let needle = self.needles.get(pattern.as_usize());
+                if needle.is_some_and(|needle| take(*needle, start, end) == Enough::Yes) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Enough {
+    Yes,
+    No,
+}
 
 /// The kinds of secrets in a line, each with its byte offset, each kind once; in linear time.
 pub(crate) fn find(line: &str) -> Vec<(&'static str, usize)> {
@@ -100,14 +147,14 @@ pub(crate) fn find(line: &str) -> Vec<(&'static str, usize)> {
 /// of another, and a form of an issuer goes before a name or header that carries it.
 pub(crate) fn find_in_text(text: &str) -> Vec<Found> {
     let mut all = Vec::new();
-    let Some(automaton) = &SCANNER.automaton else { return all };
+    let Some(scanner) = &*SCANNER else { return all };
     let mut reach = Reach::over(text);
-    for hit in automaton.find_overlapping_iter(text) {
-        let Some(needle) = SCANNER.needles.get(hit.pattern().as_usize()) else { continue };
-        all.extend(verify(*needle, text, hit.start(), hit.end(), &mut reach));
-        if all.len() == FOUND_MAX {
-            break;
-        }
+    scanner.each(text, |needle, start, end| {
+        all.extend(verify(needle, text, start, end, &mut reach));
+        if all.len() < FOUND_MAX { Enough::No } else { Enough::Yes }
+    });
+    if all.is_empty() {
+        return all;
     }
     all.sort_by_key(|found: &Found| (found.by, found.offset));
     let mut kept: Vec<Found> = Vec::new();

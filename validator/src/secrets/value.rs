@@ -4,32 +4,14 @@
 /// The fewest characters of a password that is given to a name.
 pub(super) const LEAST: usize = 8;
 
-/// Beginnings of what points to a secret: variables, templates, files, stores of secrets.
-const REFERENCES: [&str; 36] = [
-    "$",
-    "<",
-    "{",
-    "[",
-    "(",
-    "*",
-    "%(",
-    "%{",
-    "%%",
-    "…",
-    "...",
-    "--",
-    "@",
-    "#{",
-    "./",
-    "../",
-    "~/",
-    "/in/",
-    "/out/",
-    "/tmp/",
-    "/run/",
-    "/etc/",
-    "/home/",
-    "/var/",
+/// Marks at the beginning of what points to a secret: variables, templates, files.
+const MARKS: [&str; 24] = [
+    "$", "<", "{", "[", "(", "*", "%(", "%{", "%%", "…", "...", "--", "@", "#{", "./", "../", "~/",
+    "/in/", "/out/", "/tmp/", "/run/", "/etc/", "/home/", "/var/",
+];
+
+/// Words at the beginning of the same: programs' ways to the environment, stores, places.
+const WORDS: [&str; 11] = [
     "os.",
     "env.",
     "ENV",
@@ -40,8 +22,7 @@ const REFERENCES: [&str; 36] = [
     "vault:",
     "op://",
     "arn:",
-    "http://",
-    "https://",
+    "http",
 ];
 
 /// Whole values that name the thing instead of being it.
@@ -86,10 +67,18 @@ const STAND_IN_STARTS: [&str; 10] = [
 
 /// Whether the value is a variable, a template, or a path or a URL to where the secret is.
 pub(super) fn is_reference(value: &str) -> bool {
-    let windows = value.get(1..3) == Some(":\\");
-    windows || value.starts_with('%') && value.ends_with('%') || {
-        REFERENCES.iter().any(|it| value.starts_with(it)) || is_filled(value)
+    if is_filled(value) {
+        return true;
     }
+    if value.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        let windows = value.get(1..3) == Some(":\\");
+        let url = |rest: &str| rest.starts_with("://") || rest.starts_with("s://");
+        let word = |word: &&&str| value.starts_with(**word);
+        let known = WORDS.iter().find(word);
+        return windows || known.is_some_and(|it| *it != "http" || value.get(4..).is_some_and(url));
+    }
+    let variable = value.starts_with('%') && value.ends_with('%');
+    variable || MARKS.iter().any(|it| value.starts_with(it))
 }
 
 /// Whether the value is one character again and again, as in `xxxxxxxx` and `********`.
@@ -100,13 +89,12 @@ fn is_filled(value: &str) -> bool {
 
 /// Whether the value is a word that stands where a secret would, or a phrase that asks for one.
 pub(super) fn is_placeholder(value: &str) -> bool {
-    let starts = |start: &&str| {
-        value.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
-    };
+    let starts =
+        |start: &str| value.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
     let worded = || is_phrase(value) || value.bytes().all(|byte| byte.is_ascii_alphabetic());
     is_filled(value)
         || STAND_INS.iter().any(|word| value.eq_ignore_ascii_case(word))
-        || STAND_IN_STARTS.iter().any(|it| starts(&it)) && worded()
+        || STAND_IN_STARTS.iter().any(|it| starts(it)) && worded()
 }
 
 /// Whether a value is long enough for a secret and no path, variable or placeholder.
@@ -132,7 +120,7 @@ pub(super) fn is_code(value: &str) -> bool {
         first.is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
             && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     };
-    value.contains(['(', '[', '{', '|'])
+    value.bytes().any(|byte| matches!(byte, b'(' | b'[' | b'{' | b'|'))
         || value.contains("::")
         || value.starts_with('&')
         || value.contains('.') && value.trim_end_matches('.').split('.').all(name)

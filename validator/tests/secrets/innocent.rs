@@ -1,0 +1,93 @@
+//! Texts without secrets: digests, ids, data, and this repository itself. None may be a finding,
+//! but for the places that are listed here.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use validator::withheld;
+
+use super::mint::{BASE62, BASE64, DIGIT, LOWER_HEX, URL64, random};
+
+/// Lines that people and programs write, none of which holds a secret.
+fn innocent_lines() -> Vec<String> {
+    let mut lines = Vec::new();
+    for seed in 1..200 {
+        let of = |alphabet: &str, length: usize| random(alphabet, length, seed);
+        lines.push(format!("- `/in/input.csv` sha256: {}", of(LOWER_HEX, 64)));
+        lines.push(format!("{}  data.bin", of(LOWER_HEX, 64)));
+        lines.push(format!("commit {}", of(LOWER_HEX, 40)));
+        lines.push(format!("md5 = {}", of(LOWER_HEX, 32)));
+        lines.push(format!("cache-key-{}", of(LOWER_HEX, 32)));
+        lines.push(format!("TR-20260209-160501Z-run-{seed}"));
+        lines.push(format!("TS-20260209-161030Z-TR-20260209-160501Z-run-{seed}"));
+        let hex = of(LOWER_HEX, 32);
+        let uuid = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-");
+        lines.push(format!("request_id: {uuid}"));
+        lines.push(format!("\"id\": \"{uuid}\", \"etag\": \"{}\"", of(LOWER_HEX, 32)));
+        lines.push(of(BASE64, 76));
+        lines.push(format!("{}==", of(BASE64, 86)));
+        lines.push(format!("data:image/png;base64,{}", of(BASE64, 2000)));
+        lines.push(format!("integrity sha512-{}==", of(BASE64, 86)));
+        lines.push(format!("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{} a@b", of(BASE64, 43)));
+        lines.push(format!("{seed},{},{}.5,2026-02-09T16:05:01Z", of(BASE62, 12), of(DIGIT, 6)));
+        lines.push(format!("https://example.org/a/{}?page={seed}#top", of(BASE62, 22)));
+        lines.push(of(URL64, 1000));
+    }
+    lines
+}
+
+#[test]
+fn digests_ids_and_data_are_no_secrets() {
+    for line in innocent_lines() {
+        assert_eq!(withheld(&line), None, "{line}");
+    }
+}
+
+/// Where this repository holds made-up secrets, to test what is done with them, and their needles.
+const WITH_SECRETS: &[&str] = &[
+    "records/src/stream.rs",
+    "records/src/yaml.rs",
+    "records/tests/",
+    "validator/src/secrets/carrier.rs",
+    "validator/tests/",
+];
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() {
+            if !name.starts_with('.') && name != "target" {
+                collect(&path, files);
+            }
+        } else if ["rs", "md", "toml", "yaml", "yml", "service", "csv", "py", "json"]
+            .iter()
+            .any(|it| path.extension().is_some_and(|extension| extension == *it))
+        {
+            files.push(path);
+        }
+    }
+}
+
+#[test]
+fn this_repository_holds_no_secrets() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = Vec::new();
+    collect(root, &mut files);
+    assert!(files.len() > 100, "only {} files: the search is broken", files.len());
+    let (mut found, mut excused) = (Vec::new(), BTreeSet::new());
+    for file in files {
+        let name = file.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+        let text = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
+        for (number, line) in (1..).zip(text.lines()) {
+            let Some(code) = withheld(line) else { continue };
+            match WITH_SECRETS.iter().find(|it| name.starts_with(**it)) {
+                Some(place) => _ = excused.insert(*place),
+                None => found.push(format!("{name}:{number}: {} in {line}", code.as_str())),
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+    assert_eq!(excused.len(), WITH_SECRETS.len(), "an exception that none needs: {excused:?}");
+}
