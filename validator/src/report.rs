@@ -2,6 +2,7 @@
 //! error, even when it stops keeping rows to stay small on hostile input.
 
 use crate::code::Code;
+use crate::secrets;
 use crate::violation::{Severity, Violation};
 
 /// Enough for any honest document; a hostile one cannot make the report grow with its size.
@@ -90,6 +91,19 @@ impl Report {
             told && later.code == first.code && later.line == first.line
         });
         rows.sort_by_cached_key(|row| (row.line, row.column, row.code.as_str()));
+        rows.iter_mut().for_each(keep_secret);
         rows
+    }
+}
+
+/// A message quotes the text it is about, and that may be a secret: whatever rule found it, the
+/// code alone must do then.
+fn keep_secret(row: &mut Violation) {
+    let tells = |text: &str| !secrets::find_in_text(text).is_empty();
+    if tells(&row.message) {
+        row.message = row.code.meaning().to_owned();
+    }
+    if row.hint.as_deref().is_some_and(tells) {
+        row.hint = None;
     }
 }

@@ -187,7 +187,7 @@ fn what_was_probably_meant() {
         ("comand.glob", "command.glob"),
         ("COMMAND.GLOB", "command.glob"),
         ("chaining", "command.chaining"),
-        ("secret.aws", "secret.aws-key"),
+        ("secret.aws-ky", "secret.aws-key"),
         ("layer.cgroups", "layer.cgroup"),
     ] {
         assert_eq!(rules::near(name).first().map(String::as_str), Some(first), "{name}");

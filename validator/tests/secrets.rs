@@ -295,3 +295,17 @@ fn a_form_goes_before_what_carries_it() {
         assert_eq!(support::errors(text), ["secret.github-token"]);
     }
 }
+
+#[test]
+fn no_message_repeats_one() {
+    let key = format!("AKIA{}", "Z7QX".repeat(4));
+    for text in [
+        support::command(&format!("python /in/{key}.csv")),
+        support::with("- `/in/script.py`", &format!("- `/in/script.py`\n- `/in/{key}`")),
+        support::with("language: \"python\"", &format!("language: \"{key}\"")),
+    ] {
+        let rows = support::checked(&text).violations;
+        assert!(rows.iter().any(|row| row.code.as_str() == "secret.aws-key"), "{rows:#?}");
+        assert!(!format!("{rows:?}").contains(&key), "{rows:#?}");
+    }
+}

@@ -7,6 +7,7 @@
 //! error whatever is said of it.
 
 use crate::code::Code;
+use crate::document::Document;
 use crate::node::{Node, Value};
 use crate::packages;
 use crate::paths::{self, Kind};

@@ -6,30 +6,10 @@ use super::Example::{Command, Front, Prose};
 use super::case::{bad, good};
 use super::{Member, Rule, TEXT, Weight};
 use crate::code::Code;
-
-/// The kinds that the validator looks for.
-const KINDS: [(&str, &str); 17] = [
-    ("age-key", "a secret key of age"),
-    ("aws-key", "an access key id of AWS"),
-    ("bearer", "a token after the word Bearer"),
-    ("digitalocean-token", "a token of DigitalOcean"),
-    ("github-token", "a token of GitHub"),
-    ("gitlab-token", "a token of GitLab"),
-    ("google-key", "an API key of Google"),
-    ("huggingface-token", "a token of Hugging Face"),
-    ("jwt", "a JSON web token"),
-    ("npm-token", "a token of npm"),
-    ("openai-key", "an API key of OpenAI"),
-    ("password", "a value given to a name such as password or api_key"),
-    ("private-key", "the first line of a private key in PEM form"),
-    ("pypi-token", "a token of PyPI"),
-    ("slack-token", "a token of Slack"),
-    ("stripe-key", "a key of Stripe"),
-    ("url-password", "a password inside a URL"),
-];
+use crate::secrets::secret_kinds;
 
 pub(super) fn members() -> Vec<Member> {
-    KINDS.map(|(name, what)| Member { name, what }).to_vec()
+    secret_kinds().iter().map(|kind| Member { name: kind.name, what: kind.what }).collect()
 }
 
 pub(super) static SECRET: Rule = Rule {
