@@ -54,7 +54,7 @@ impl Showing {
     /// Why this text may not be shown, if so.
     pub(crate) fn reason(self, text: &str) -> Option<Code> {
         match self {
-            Self::Open => secret(text),
+            Self::Open => unfit(text),
             Self::Withheld(code) => Some(code),
         }
     }
@@ -62,9 +62,10 @@ impl Showing {
     /// For the body, behind words of our own on the same line.
     pub(crate) fn prose(self, text: &str) -> String {
         let (head, cut) = head(text.trim());
-        match self.reason(head) {
+        let shown = inert(&one_line(head, cut));
+        match self.reason(head).or_else(|| withheld(&shown)) {
             Some(code) => marker(code),
-            None => inert(&one_line(head, cut)),
+            None => shown,
         }
     }
 
@@ -79,13 +80,14 @@ impl Showing {
 
     /// For the front matter, where a machine needs it exactly. Alone on its line.
     pub(crate) fn exact(self, text: &str) -> Node {
-        match secret(text) {
+        match unfit(text) {
             Some(_) => Node::Masked(text.to_owned(), self.mask()),
             None => Node::Text(text.to_owned()),
         }
     }
 
-    /// For the front matter, a list on one line: a secret can stand in two of its texts.
+    /// For the front matter, a list on one line: a secret or an instruction can stand in
+    /// two of its texts.
     pub(crate) fn exact_list<T: AsRef<str>>(self, texts: &[T]) -> Node {
         let quoted: Vec<String> = texts.iter().map(|text| quoted(text.as_ref())).collect();
         let mask = withheld(&quoted.join(", ")).map(|_| self.mask());
@@ -119,9 +121,9 @@ impl Showing {
     }
 }
 
-/// The secret that a text holds as it is, on a line of the body, or in quotes: escapes can make one
-/// out of what was none.
-fn secret(text: &str) -> Option<Code> {
+/// Why the lint refuses a text as it is, on a line of the body, or in quotes: escapes can make a
+/// secret or an instruction out of what was none.
+fn unfit(text: &str) -> Option<Code> {
     withheld(text).or_else(|| withheld(&escape_line(text))).or_else(|| withheld(&quoted(text)))
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use records::{Fault, PublicResultKey, SignatureProblem, Statement, Trust, sign, verify};
+use records::{Fault, PublicResultKey, SignatureProblem, Trust, sign, verify};
 use sandbox::outcome::Outcome;
 
 use crate::fixture::{Case, REQUEST_ID, Scratch, flip, publish, put, replace, stock};
@@ -255,14 +255,17 @@ fn rubbish_is_a_fault_and_no_panic() {
         replace(&published.md().with_extension("md.sig"), rubbish);
         assert!(!published.faults().is_empty());
     }
-    // A record that states a file twice, or another id, is none, whoever signed it.
-    let case = Case::plain();
-    let scratch = Scratch::new();
-    let key = scratch.key("keys");
-    let mut doubled = Case::plain();
-    doubled.finished.collected.artifacts.extend(case.finished.collected.artifacts.clone());
-    let record = sign(&Statement { ..doubled.statement() }, &key).unwrap();
-    let dir = publish(scratch.path(), &record, &case.stdout, &case.stderr);
-    let faults = verify(&dir, &Trust::from_key(&key.public())).map(|_| ()).unwrap_err();
+    // A record that states a file twice is none; it is never signed.
+    let published = Published::new();
+    let text = fs::read_to_string(published.md()).unwrap();
+    let row = text.split("  - path: ").nth(1).unwrap();
+    let row = format!("  - path: {row}");
+    replace(&published.md(), text.replacen(&row, &row.repeat(2), 1).as_bytes());
+    let faults = published.faults();
     assert!(faults.iter().any(|fault| fault.to_string().contains("named twice")), "{faults:?}");
+    let (mut doubled, scratch) = (Case::plain(), Scratch::new());
+    let again = doubled.finished.collected.artifacts.clone();
+    doubled.finished.collected.artifacts.extend(again);
+    let error = sign(&doubled.statement(), &scratch.key("keys")).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("appears twice"), "{error}");
 }

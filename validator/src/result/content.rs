@@ -1,0 +1,246 @@
+//! What no result may hold, whatever it reports: payloads, instructions, claims about policy. A
+//! line is judged by itself, so that a record can withhold exactly the lines that are found here;
+//! this must never depend on the lines around it.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
+use crate::code::Code;
+use crate::node::{Node, Value};
+use crate::report::{Report, Spot};
+use crate::text::Line;
+
+use super::words::Words;
+use super::{instruction, marks, payload, policy_claim, script};
+
+/// Looks around a literal at this place of a line: the bytes that are meant, if it is what it
+/// seems. It must look at a bounded number of bytes only.
+pub(super) type Shape = fn(&str, Range<usize>) -> Option<Range<usize>>;
+
+/// Without one of these a line is no instruction in words and no claim; most have none.
+const WORDY: [&str; 32] = [
+    "run",
+    "execut",
+    "exec ",
+    "launch",
+    "paste",
+    "enter ",
+    "type ",
+    "copy ",
+    "download",
+    "fetch",
+    "retriev",
+    "curl",
+    "wget",
+    "iwr",
+    "irm ",
+    "invoke-webrequest",
+    "ignore",
+    "disregard",
+    "forget",
+    "overr",
+    "system:",
+    "assistant:",
+    "developer:",
+    "human:",
+    "user:",
+    "polic",
+    "allow",
+    "whitelist",
+    "sandbox",
+    "validator",
+    "network",
+    "rules",
+];
+const WORDY_MORE: [&str; 12] = [
+    "internet",
+    "access",
+    "permi",
+    "authori",
+    "cleared",
+    "entitled",
+    "confinement",
+    "seccomp",
+    "landlock",
+    "guardrail",
+    "restriction",
+    "safeguard",
+];
+
+/// What is found at a literal.
+#[derive(Clone, Copy)]
+enum Literal {
+    Payload(Shape),
+    Mark(Shape),
+    Word,
+}
+
+struct Literals {
+    automaton: AhoCorasick,
+    of_pattern: Vec<Literal>,
+}
+
+static LITERALS: LazyLock<Option<Literals>> = LazyLock::new(|| {
+    let shapes = payload::SHAPES.iter().chain(&script::SHAPES);
+    let shapes = shapes.map(|(shape, all)| (Literal::Payload(*shape), *all));
+    let marks = marks::SHAPES.iter().map(|(shape, all)| (Literal::Mark(*shape), *all));
+    let words = [&WORDY[..], &WORDY_MORE[..]].map(|all| (Literal::Word, all));
+    let mut patterns: Vec<&str> = Vec::new();
+    let mut of_pattern = Vec::new();
+    for (literal, all) in shapes.chain(marks).chain(words) {
+        patterns.extend(all);
+        of_pattern.extend(all.iter().map(|_| literal));
+    }
+    let automaton = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(patterns)
+        .ok()?;
+    Some(Literals { automaton, of_pattern })
+});
+
+/// The first of each kind in a line, as bytes of the line.
+#[derive(Default, PartialEq, Eq, Debug)]
+struct Found {
+    payload: Option<Range<usize>>,
+    instruction: Option<Range<usize>>,
+    policy_claim: Option<Range<usize>>,
+}
+
+impl Found {
+    fn rows(self) -> impl Iterator<Item = (Code, Range<usize>)> {
+        [
+            (Code::ResultPayload, self.payload),
+            (Code::ResultInstruction, self.instruction),
+            (Code::ResultPolicyClaim, self.policy_claim),
+        ]
+        .into_iter()
+        .filter_map(|(code, at)| Some((code, at?)))
+    }
+}
+
+fn find(line: &str) -> Found {
+    let mut found = Found::default();
+    let Some(literals) = LITERALS.as_ref() else {
+        // What cannot be looked for has not been looked for.
+        found.payload = Some(0..line.len());
+        return found;
+    };
+    let mut wordy = false;
+    for hit in literals.automaton.find_overlapping_iter(line) {
+        match literals.of_pattern.get(hit.pattern().as_usize()) {
+            Some(Literal::Payload(shape)) if found.payload.is_none() => {
+                found.payload = shape(line, hit.range());
+            }
+            Some(Literal::Mark(shape)) if found.instruction.is_none() => {
+                found.instruction = shape(line, hit.range());
+            }
+            Some(Literal::Word) => wordy = true,
+            _ => {}
+        }
+    }
+    if wordy {
+        let words = Words::of(line);
+        found.instruction = found.instruction.or_else(|| instruction::find(&words));
+        found.policy_claim = policy_claim::find(&words);
+    }
+    found
+}
+
+/// The code of the first thing that this text may not say in a result.
+pub(super) fn first(text: &str) -> Option<Code> {
+    text.split('\n').find_map(|line| find(line).rows().next()).map(|(code, _)| code)
+}
+
+/// Reports what these lines may not say, each kind once a line.
+pub(super) fn check_lines(lines: &[Line<'_>], report: &mut Report) {
+    for line in lines {
+        for (code, at) in find(line.text).rows() {
+            let width = line.text.get(at.clone()).map_or(0, |text| text.chars().count());
+            tell(code, line.spot(at.start).wide(width), report);
+        }
+    }
+}
+
+/// Keys whose values a machine needs exactly as they were: names of files and people, the words of
+/// a command. A record writes them so that no pattern in them meets the eye; what they say is no
+/// speech.
+const EXACT: [&str; 10] = [
+    "path",
+    "name",
+    "request_file",
+    "principal",
+    "key",
+    "argv",
+    "missing",
+    "degraded",
+    "result_id",
+    "request_id",
+];
+
+/// Reports what the values of the front matter may not say: escapes and folded lines hide it from
+/// the check of the source.
+pub(super) fn check_front_matter(node: &Node, report: &mut Report) {
+    match &node.value {
+        Value::Scalar { text, .. } => {
+            if let Some(code) = first(text) {
+                tell(code, node.spot, report);
+            }
+        }
+        Value::List(items) => items.iter().for_each(|item| check_front_matter(item, report)),
+        Value::Map(entries) => {
+            for entry in entries.iter().filter(|entry| !EXACT.contains(&entry.key.as_str())) {
+                check_front_matter(&entry.node, report);
+            }
+        }
+    }
+}
+
+fn tell(code: Code, spot: Spot, report: &mut Report) {
+    let (message, hint) = match code {
+        Code::ResultPayload => (
+            "text: an executable payload stands here",
+            "leave it in an artifact and state its path and sha256",
+        ),
+        Code::ResultInstruction => (
+            "text: an instruction to fetch or to execute",
+            "report what was asked for and who asked, or leave the line in the stream's file",
+        ),
+        _ => (
+            "text: a claim that policy should change or does not bind",
+            "report who claimed it, or leave the line in the stream's file",
+        ),
+    };
+    report.error_hint(code, spot, message, hint);
+}
+
+/// At most `most` bytes from here on.
+pub(super) fn window_after(line: &str, from: usize, most: usize) -> &str {
+    let mut end = line.len().min(from.saturating_add(most));
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    line.get(from..end).unwrap_or("")
+}
+
+/// At most `most` bytes before here, or one character.
+pub(super) fn window_before(line: &str, to: usize, most: usize) -> &str {
+    let mut start = to.saturating_sub(most);
+    while !line.is_char_boundary(start) {
+        start -= 1;
+    }
+    line.get(start..to).unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_automaton_exists() {
+        assert!(LITERALS.is_some());
+        assert_eq!(find("plain"), Found::default());
+    }
+}

@@ -1,0 +1,120 @@
+//! The check of a tool result (upstream's tool-result schema): what CORE reads must have this form,
+//! carry no secret, and neither instruct its reader nor bring programs along. A result is untrusted
+//! data; passing here must never mean more than that.
+
+mod artifacts;
+mod content;
+mod front;
+mod instruction;
+mod lexicon;
+mod marks;
+mod payload;
+mod policy_claim;
+mod script;
+mod streams;
+mod words;
+
+use crate::code::Code;
+use crate::document::{Document, RESULT_FRONT};
+use crate::fields::Fields;
+use crate::prose;
+use crate::report::{Report, Spot};
+use crate::secrets;
+use crate::sections::{Section, Sections};
+use crate::text;
+use crate::violation::Violation;
+
+/// The most bytes a result's Markdown may have.
+pub const RESULT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+const SECTIONS: [&str; 6] =
+    ["Summary", "Provenance", "Outputs", "Stdout", "Stderr", "Safety Notes"];
+
+const SAFETY_NOTES: [&str; 3] =
+    ["Untrusted Output Statement", "Unexpected behavior", "Network confirmation"];
+
+/// Checks a result and returns every violation by place. Both forms of result ids are read, and
+/// keys that upstream does not know are allowed.
+#[must_use]
+pub fn check_result(bytes: &[u8], file_name: &str) -> Vec<Violation> {
+    let mut report = Report::default();
+    if bytes.len() > RESULT_BYTES_MAX {
+        let message = format!("file: {} bytes; the limit is {RESULT_BYTES_MAX}", bytes.len());
+        report.error(Code::TextTooLarge, Spot::WHOLE_FILE, message);
+        return report.into_rows();
+    }
+    let text = text::decode(bytes, &mut report);
+    let document = Document::read(&text, RESULT_FRONT, &mut report);
+    prose::check_secrets(&text, &document, &mut report);
+    for lines in [&document.front_lines, &document.body_lines] {
+        content::check_lines(lines, &mut report);
+    }
+    let mut stated = None;
+    if let Some(node) = &document.front {
+        content::check_front_matter(node, &mut report);
+        if let Some(fields) = Fields::of(node, String::new(), &mut report) {
+            front::check(&fields, file_name, &mut report);
+            stated = artifacts::read(&fields, &mut report);
+        }
+    }
+    let sections = Sections::read(&document, &SECTIONS, &mut report);
+    sections.check(&SECTIONS, &mut report);
+    check_sections(&sections, stated.as_ref(), &mut report);
+    report.into_rows()
+}
+
+/// The code for which this line of stdout or stderr must not stand in a result: a secret first,
+/// then what a result may not say. A line that passes here passes [`check_result`] wherever it
+/// stands in a section. In linear time.
+#[must_use]
+pub fn withheld(line: &str) -> Option<Code> {
+    let secret = secrets::find(line).first().map(|(kind, _)| Code::Secret(kind));
+    secret.or_else(|| content::first(line))
+}
+
+fn check_sections(
+    sections: &Sections<'_>,
+    stated: Option<&artifacts::Artifacts>,
+    report: &mut Report,
+) {
+    for section in &sections.all {
+        match section.title {
+            "Outputs" => {
+                if let Some(artifacts) = stated {
+                    artifacts.check_outputs(&section.lines, report);
+                }
+            }
+            "Stdout" | "Stderr" => streams::check(section, report),
+            "Safety Notes" => check_safety_notes(section, report),
+            _ => {}
+        }
+    }
+}
+
+fn check_safety_notes(section: &Section<'_>, report: &mut Report) {
+    for note in SAFETY_NOTES {
+        let found = section.lines.iter().position(|line| after_note(line.text, note).is_some());
+        let Some(index) = found else {
+            let message = format!("`## Safety Notes`: the line `{note}:` is missing");
+            report.error(Code::SectionMissing, section.spot, message);
+            continue;
+        };
+        // The value may be a paragraph or a list of its own.
+        let mut lines = section.lines.iter().skip(index);
+        let first = lines.next().and_then(|line| after_note(line.text, note));
+        let next = lines.map(|line| line.text).find(|text| !text.trim().is_empty());
+        let next = next.filter(|text| SAFETY_NOTES.iter().all(|it| after_note(text, it).is_none()));
+        if first.is_none_or(|value| value.is_empty()) && next.is_none() {
+            let message = format!("`## Safety Notes`: nothing is said after `{note}:`");
+            let spot = section.lines.get(index).map_or(section.spot, |line| line.spot(0));
+            report.error(Code::SectionMissing, spot, message);
+        }
+    }
+}
+
+/// What a line says after `note:`, whatever marks stand around it.
+fn after_note(line: &str, note: &str) -> Option<String> {
+    let bare = line.replace(['*', '`', '_'], "");
+    let value = bare.trim_start_matches([' ', '-', '+']).strip_prefix(note)?.strip_prefix(':')?;
+    Some(value.trim().to_owned())
+}

@@ -1,0 +1,154 @@
+//! Executable payloads inline that are encoded: programs as base64, hexadecimal digits or escapes,
+//! commands and data URLs in base64. A shape is looked at where one of its literals stands; it must
+//! never look further than a bounded number of bytes around it.
+
+use std::ops::Range;
+
+use super::content::{Shape, window_after, window_before};
+
+/// The literals (in lower case, met in either) and what has to hold around them.
+pub(super) const SHAPES: [(Shape, &[&str]); 7] = [
+    (base64_program, BASE64_PROGRAMS),
+    (base64_script, &["IyEvYmlu", "IyEvdXNyL2Jpb", "IyEgL2Jpb"]),
+    (hex_program, &["7f454c4601", "7f454c4602", "4d5a9000", "cffaedfe0", "cafebabe0000"]),
+    (
+        hex_array,
+        &["0x7f, 0x45, 0x4c, 0x46", "0x7f,0x45,0x4c,0x46", "0x4d, 0x5a, 0x90", "0x4d,0x5a,0x90"],
+    ),
+    (escaped_program, ESCAPED_PROGRAMS),
+    (data_url, &["data:"]),
+    (encoded_command, &["-encodedcommand", "-enc ", "-ec ", "-e "]),
+];
+
+/// ELF, PE, Mach-O, Java classes and fat binaries, WebAssembly, Dalvik.
+const BASE64_PROGRAMS: &[&str] = &[
+    "f0VMRgEB",
+    "f0VMRgIB",
+    "f0VMRgEC",
+    "f0VMRgIC",
+    "TVqQAA",
+    "TVpQAA",
+    "TVoAAA",
+    "TVqAAA",
+    "TVroAA",
+    "TVpBUl",
+    "z/rt/g",
+    "z_rt_g",
+    "zvrt/g",
+    "zvrt_g",
+    "yv66vgAA",
+    "AGFzbQEAAA",
+    "ZGV4CjAz",
+];
+
+const ESCAPED_PROGRAMS: &[&str] = &[
+    r"\x7fELF\x0",
+    r"\x7f\x45\x4c\x46",
+    r"\u{7f}ELF\u{",
+    r"\u007fELF\u",
+    r"\177ELF\",
+    r"MZ\x90\x00",
+    r"\x4d\x5a\x90\x00",
+    "\u{7f}ELF",
+];
+
+/// How many bytes around a literal are looked at.
+const AROUND: usize = 128;
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte)
+}
+
+/// How many bytes of this kind follow from here on, up to `most`.
+fn run(line: &str, from: usize, most: usize, kind: impl Fn(u8) -> bool) -> usize {
+    line.bytes().skip(from).take(most).take_while(|&byte| kind(byte)).count()
+}
+
+/// Whether a run of these bytes begins here and is this long at least.
+fn begins_run(line: &str, at: usize, least: usize, kind: impl Fn(u8) -> bool) -> bool {
+    let before = at.checked_sub(1).and_then(|at| line.as_bytes().get(at));
+    !before.is_some_and(|&byte| kind(byte) && byte != b'=') && run(line, at, least, kind) == least
+}
+
+/// The literal in exactly this case; base64 has two of every letter.
+fn exact(line: &str, at: &Range<usize>, literals: &[&str]) -> bool {
+    line.get(at.clone()).is_some_and(|found| literals.contains(&found))
+}
+
+fn base64_program(line: &str, at: Range<usize>) -> Option<Range<usize>> {
+    const LEAST: usize = 48;
+    let whole = exact(line, &at, BASE64_PROGRAMS) && begins_run(line, at.start, LEAST, is_base64);
+    whole.then(|| at.start..at.start + LEAST)
+}
+
+fn base64_script(line: &str, at: Range<usize>) -> Option<Range<usize>> {
+    const LEAST: usize = 20;
+    let exact = exact(line, &at, &["IyEvYmlu", "IyEvdXNyL2Jpb", "IyEgL2Jpb"]);
+    let whole = exact && begins_run(line, at.start, LEAST, is_base64);
+    whole.then(|| at.start..at.start + LEAST)
+}
+
+/// More digits than the longest usual digest has: by chance one of these begins like a program.
+fn hex_program(line: &str, at: Range<usize>) -> Option<Range<usize>> {
+    const LEAST: usize = 132;
+    begins_run(line, at.start, LEAST, |byte| byte.is_ascii_hexdigit())
+        .then(|| at.start..at.start + LEAST)
+}
+
+fn hex_array(line: &str, at: Range<usize>) -> Option<Range<usize>> {
+    const LEAST: usize = 64;
+    let array = |byte: u8| byte.is_ascii_hexdigit() || b"x, ".contains(&byte);
+    (run(line, at.start, LEAST, array) == LEAST).then(|| at.start..at.start + LEAST)
+}
+
+/// The magic numbers alone are what a careful script compares with.
+fn escaped_program(line: &str, at: Range<usize>) -> Option<Range<usize>> {
+    const LEAST: usize = 40;
+    let text = |byte: u8| !byte.is_ascii_whitespace() && !b"\"'`".contains(&byte);
+    (run(line, at.end, LEAST, text) == LEAST).then_some(at)
+}
+
+/// `data:text/html;base64,…` and what else runs where it is opened.
+fn data_url(line: &str, at: Range<usize>) -> Option<Range<usize>> {
+    const ACTIVE: [&str; 20] = [
+        "text/html",
+        "application/xhtml+xml",
+        "text/javascript",
+        "application/javascript",
+        "application/x-javascript",
+        "application/ecmascript",
+        "text/x-python",
+        "application/x-python",
+        "text/x-shellscript",
+        "text/x-sh",
+        "application/x-sh",
+        "application/x-shellscript",
+        "application/x-msdownload",
+        "application/x-dosexec",
+        "application/x-msdos-program",
+        "application/x-executable",
+        "application/x-elf",
+        "application/x-mach-binary",
+        "application/java-archive",
+        "application/wasm",
+    ];
+    let (head, _) = window_after(line, at.end, AROUND).split_once(',')?;
+    let mut parts = head.split(';');
+    let kind = parts.next()?.trim().to_ascii_lowercase();
+    let base64 = parts.any(|part| part.trim().eq_ignore_ascii_case("base64"));
+    (base64 && ACTIVE.contains(&kind.as_str())).then(|| at.start..at.end + head.len())
+}
+
+/// PowerShell's command in base64 of UTF-16.
+fn encoded_command(line: &str, at: Range<usize>) -> Option<Range<usize>> {
+    const LEAST: usize = 20;
+    let rest = line.get(at.end..)?;
+    let blanks = rest.bytes().take(AROUND).take_while(|byte| b" \"'".contains(byte)).count();
+    if run(line, at.end + blanks, LEAST, is_base64) < LEAST {
+        return None;
+    }
+    let named = line.get(at.clone()).is_some_and(|option| option.len() > "-enc ".len());
+    let before = || window_before(line, at.start, AROUND).to_ascii_lowercase();
+    let powershell = |text: String| text.contains("powershell") || text.contains("pwsh");
+    ((named && blanks > 0) || powershell(before())).then(|| at.start..at.end + blanks + LEAST)
+}

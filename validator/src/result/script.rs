@@ -1,0 +1,147 @@
+//! Executable payloads inline that are text: scripts, script in HTML, one-liners that decode and
+//! execute. A shape is looked at where one of its literals stands; it must never look further than
+//! a bounded number of bytes around it.
+
+use std::ops::Range;
+
+use super::content::{Shape, window_after, window_before};
+
+/// The literals (met in either case) and what has to hold around them.
+pub(super) const SHAPES: [(Shape, &[&str]); 6] = [
+    (shebang, &["#!"]),
+    (script_element, &["<script"]),
+    (script_url, &["javascript:", "vbscript:"]),
+    (event_handler, EVENT_HANDLERS),
+    (decoded_to_shell, &["base64 "]),
+    (decoded_and_executed, &["eval(", "exec(", "system(", "popen("]),
+];
+
+const EVENT_HANDLERS: &[&str] = &[
+    "onerror=",
+    "onload=",
+    "onclick=",
+    "onmouseover=",
+    "onmouseenter=",
+    "onfocus=",
+    "onblur=",
+    "ontoggle=",
+    "onbegin=",
+    "onpointerover=",
+    "oninput=",
+    "onchange=",
+    "onsubmit=",
+    "onkeydown=",
+    "onscroll=",
+    "onanimationstart=",
+];
+
+const AROUND: usize = 128;
+
+/// `#!/bin/sh` as the first thing of the line.
+fn shebang(line: &str, at: Range<usize>) -> Option<Range<usize>> {
+    // Anything but blanks before it ends this at once.
+    let first = line.bytes().take(at.start).all(|byte| byte.is_ascii_whitespace());
+    let program = window_after(line, at.end, AROUND).trim_start_matches([' ', '\t']);
+    let path = program.strip_prefix('/')?;
+    (first && path.starts_with(|c: char| c.is_ascii_alphanumeric())).then_some(at.start..line.len())
+}
+
+fn script_element(line: &str, at: Range<usize>) -> Option<Range<usize>> {
+    let after = line.get(at.end..).and_then(|rest| rest.chars().next());
+    after.is_none_or(|c| c.is_whitespace() || matches!(c, '>' | '/')).then_some(at)
+}
+
+/// A URL that calls or assigns; `javascript: 3` counts lines.
+fn script_url(line: &str, at: Range<usize>) -> Option<Range<usize>> {
+    const URL_HEAD: usize = 48;
+    let before = window_before(line, at.start, 1);
+    let end = |c: char| c.is_whitespace() || "\"'`<>".contains(c);
+    let body = window_after(line, at.end, URL_HEAD).split(end).next().unwrap_or("");
+    let does = body.contains(['(', '=', '%']) || body.starts_with("//");
+    let word = before.contains(|c: char| c.is_alphanumeric() || c == '_');
+    (does && !word).then(|| at.start..at.end + body.len())
+}
+
+fn event_handler(line: &str, at: Range<usize>) -> Option<Range<usize>> {
+    let before = window_before(line, at.start, AROUND);
+    let attribute = before.ends_with(|c: char| c.is_whitespace() || "\"'/".contains(c));
+    let tag = || {
+        let open = before.rfind('<').and_then(|open| before.get(open + 1..));
+        open.is_some_and(|name| {
+            name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.contains('>')
+        })
+    };
+    (attribute && tag()).then_some(at)
+}
+
+const SHELLS: [&str; 12] =
+    ["sh", "bash", "zsh", "dash", "ksh", "ash", "python", "python3", "perl", "ruby", "node", "php"];
+
+/// The program that a text begins with, without its directory.
+fn program(text: &str) -> &str {
+    let text = text.trim_start().strip_prefix("sudo ").unwrap_or(text).trim_start();
+    let word = text.split(|c: char| !(c.is_ascii_alphanumeric() || "/._-".contains(c))).next();
+    word.unwrap_or("").rsplit('/').next().unwrap_or("")
+}
+
+/// `base64 -d x | sh`, `eval "$(base64 -d x)"`.
+fn decoded_to_shell(line: &str, at: Range<usize>) -> Option<Range<usize>> {
+    const OPTIONS: [&str; 4] = ["-d", "--decode", "-D", "-di"];
+    let after = window_after(line, at.end, AROUND);
+    let option = after.split_whitespace().next().unwrap_or("");
+    if !OPTIONS.contains(&option.trim_end_matches([')', '"', '\'', '|', '`'])) {
+        return None;
+    }
+    let piped = after.match_indices('|').find_map(|(pipe, _)| {
+        let shell = after.get(pipe + 1..).is_some_and(|text| SHELLS.contains(&program(text)));
+        shell.then_some(pipe)
+    });
+    let before = window_before(line, at.start, AROUND);
+    let within = || {
+        let open = before.rfind("$(").or_else(|| before.rfind("<("));
+        let head = open.and_then(|open| before.get(..open)).unwrap_or("").trim_end();
+        let head = head.trim_end_matches(['"', '\'']).trim_end();
+        ["eval", "sh -c", "bash", "source"].iter().any(|word| head.ends_with(word))
+    };
+    piped.map(|pipe| at.start..at.end + pipe).or_else(|| within().then_some(at))
+}
+
+/// `eval(base64_decode(…`, `exec(__import__(…`.
+fn decoded_and_executed(line: &str, at: Range<usize>) -> Option<Range<usize>> {
+    const CALL_BYTES_MAX: usize = 48;
+    const DECODERS: [&str; 18] = [
+        "base64_decode(",
+        "base64.b64decode(",
+        "b64decode(",
+        "atob(",
+        "window.atob(",
+        "gzinflate(",
+        "gzuncompress(",
+        "str_rot13(",
+        "__import__(",
+        "zlib.decompress(",
+        "bytes.fromhex(",
+        "codecs.decode(",
+        "marshal.loads(",
+        "string.fromcharcode(",
+        "buffer.from(",
+        "unescape(",
+        "requests.get(",
+        "urllib.request.urlopen(",
+    ];
+    let literal = line.get(at.clone())?;
+    let calls = literal.starts_with(['e', 'E']);
+    // `execvp(` and `retrieval(` are other words.
+    let word = window_before(line, at.start, 1).contains(|c: char| c.is_alphanumeric());
+    let code = window_after(line, at.end, CALL_BYTES_MAX).trim_start();
+    let code = after_word(code, "compile(").map_or(code, str::trim_start);
+    let decodes = DECODERS.iter().any(|decoder| after_word(code, decoder).is_some());
+    let import = code.starts_with("__import__(");
+    (decodes && !word && (calls || !import)).then_some(at)
+}
+
+/// What follows this beginning of a text, in any case of its letters.
+fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let (head, rest) = text.split_at_checked(word.len())?;
+    head.eq_ignore_ascii_case(word).then_some(rest)
+}

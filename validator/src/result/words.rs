@@ -1,0 +1,184 @@
+//! A line of text as words with the meanings that the rules about instructions ask for, and what
+//! can be said of a word by its place: whether it orders, whether somebody only reports it. It
+//! must never make a line mean more because of words that stand before it, for a line that passes
+//! alone has to pass behind the words of a record too.
+
+use std::ops::Range;
+
+use super::lexicon::{Kinds, NEED, NEGATION, NOT_REPORTED, REPORT, TELLING, TO, kinds_of};
+
+struct Word {
+    at: usize,
+    end: usize,
+    kinds: Kinds,
+}
+
+/// A line and its words.
+pub(super) struct Words<'a> {
+    line: &'a str,
+    words: Vec<Word>,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn of(line: &'a str) -> Self {
+        let kinds = |range| line.get(range).map(kinds_of).unwrap_or_default();
+        let mut words = Vec::new();
+        let mut start = None;
+        // Up to here the word is sure: it ends with a letter or a digit.
+        let mut end = 0;
+        for (at, c) in line.char_indices() {
+            if c.is_alphanumeric() || c == '_' {
+                start = start.or(Some(at));
+                end = at + c.len_utf8();
+                continue;
+            }
+            if let Some(from) = start
+                && (at > end || !matches!(c, '-' | '\'' | '’'))
+            {
+                words.push(Word { at: from, end, kinds: kinds(from..end) });
+                start = None;
+            }
+        }
+        if let Some(from) = start {
+            words.push(Word { at: from, end, kinds: kinds(from..end) });
+        }
+        Self { line, words }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    pub(super) fn is(&self, index: usize, of: Kinds) -> bool {
+        self.words.get(index).is_some_and(|word| word.kinds.any(of))
+    }
+
+    /// The word as it is written.
+    pub(super) fn text(&self, index: usize) -> &'a str {
+        self.words.get(index).and_then(|word| self.line.get(word.at..word.end)).unwrap_or("")
+    }
+
+    /// The bytes from one word's beginning to another's end.
+    pub(super) fn range(&self, first: usize, last: usize) -> Range<usize> {
+        let at = self.words.get(first).map_or(0, |word| word.at);
+        at..self.words.get(last).map_or(self.line.len(), |word| word.end)
+    }
+
+    /// What stands between this word and the one before it, or the beginning of the line.
+    pub(super) fn gap(&self, index: usize) -> &'a str {
+        let before = index.checked_sub(1).and_then(|index| self.words.get(index));
+        let from = before.map_or(0, |word| word.end);
+        let to = self.words.get(index).map_or(self.line.len(), |word| word.at);
+        self.line.get(from..to).unwrap_or("")
+    }
+
+    /// Whether the phrase goes on from the word before to this one.
+    pub(super) fn joined(&self, index: usize) -> bool {
+        index > 0
+            && index < self.len()
+            && self.gap(index).chars().all(|c| c.is_whitespace() || is_quote(c) || "*_".contains(c))
+    }
+
+    /// The first index from here on, by at most `most` words of these kinds that join, whose word
+    /// is of another kind and joins too.
+    pub(super) fn skip(&self, mut index: usize, over: Kinds, most: usize) -> Option<usize> {
+        for _ in 0..=most {
+            if !self.joined(index) {
+                return None;
+            }
+            if !self.is(index, over) {
+                return Some(index);
+            }
+            index += 1;
+        }
+        None
+    }
+
+    /// Whether a clause, a list item or a quotation begins with this word.
+    pub(super) fn begins(&self, index: usize) -> bool {
+        const MARKS: &str = ":,;!?()[]{}<>|#—–•·=\t";
+        let gap = self.gap(index);
+        index == 0
+            || gap.contains(|c| MARKS.contains(c))
+            || gap.contains("  ")
+            || gap.contains("- ")
+            || gap.contains(". ")
+            || gap.chars().next_back().is_some_and(is_quote)
+    }
+
+    /// Whether the word is an order to the reader: nobody reports it, and nobody says not to.
+    pub(super) fn orders(&self, index: usize) -> bool {
+        let before = |back: usize| index.checked_sub(back);
+        let told = before(1).is_some_and(|last| {
+            let needed = self.is(last, TO)
+                && self.joined(last)
+                && before(2).is_some_and(|verb| self.is(verb, NEED));
+            self.joined(index) && (self.is(last, TELLING) || needed)
+        });
+        (self.begins(index) || told) && self.stands(index)
+    }
+
+    /// Whether the word is meant: neither negated nor reported.
+    pub(super) fn stands(&self, index: usize) -> bool {
+        !self.negated(index) && !self.reported(index)
+    }
+
+    fn negated(&self, index: usize) -> bool {
+        const BACK: usize = 4;
+        let mut at = index;
+        for _ in 0..BACK {
+            if at == 0 || self.gap(at).contains([',', ';', ':', '.', '!', '?']) {
+                return false;
+            }
+            at -= 1;
+            if self.is(at, NEGATION) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether somebody says in the same sentence that something asked for it.
+    fn reported(&self, index: usize) -> bool {
+        const BACK: usize = 12;
+        (index.saturating_sub(BACK)..index).any(|verb| {
+            let addressed = verb
+                .checked_sub(1)
+                .is_some_and(|last| self.is(last, NOT_REPORTED) && self.joined(verb));
+            self.is(verb, REPORT) && !addressed && self.same_sentence(verb, index)
+        })
+    }
+
+    /// Whether no sentence ends between two words, but within a quotation that is still open.
+    fn same_sentence(&self, first: usize, last: usize) -> bool {
+        let between = (self.words.get(first), self.words.get(last));
+        let (Some(from), Some(to)) = between else { return false };
+        let text = self.line.get(from.end..to.at).unwrap_or("");
+        let quotes =
+            |text: &str| text.chars().filter(|c| matches!(c, '"' | '`' | '“' | '”')).count();
+        match end_of_sentence(text) {
+            None => true,
+            Some(end) => {
+                let open = |text: &str| quotes(text) % 2 == 1;
+                open(text.get(..end).unwrap_or("")) && open(text)
+            }
+        }
+    }
+}
+
+/// Where the first sentence ends, if it does.
+fn end_of_sentence(text: &str) -> Option<usize> {
+    let mut ending = None;
+    for (at, c) in text.char_indices() {
+        match ending {
+            _ if c == ';' => return Some(at),
+            Some(end) if c.is_whitespace() => return Some(end),
+            _ => ending = matches!(c, '.' | '!' | '?').then_some(at),
+        }
+    }
+    None
+}
+
+pub(super) fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '\'' | '`' | '“' | '”' | '‘' | '’' | '«' | '»')
+}
