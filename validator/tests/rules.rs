@@ -11,16 +11,6 @@ use std::path::Path;
 use validator::rules::{self, Base, Case, Expected, Weight};
 use validator::{Code, Expect, Rule, Severity, UtcTime, Violation};
 
-/// Codes whose checks are not in this version yet, and so whose examples cannot be executed.
-const PENDING: &[Code] = &[];
-
-/// The same for single examples of other codes, by their captions.
-const PENDING_CASES: &[&str] = &[];
-
-fn is_pending(rule: &Rule, case: &Case) -> bool {
-    PENDING.contains(&rule.code()) || PENDING_CASES.contains(&case.caption())
-}
-
 fn now() -> UtcTime {
     "2026-02-09T18:00:00Z".parse().unwrap()
 }
@@ -79,23 +69,13 @@ fn every_example_does_what_its_rule_says() {
     let mut wrong = Vec::new();
     let mut executed = 0;
     for rule in rules::all() {
-        for case in rule.cases().iter().filter(|case| !is_pending(rule, case)) {
+        for case in rule.cases() {
             executed += usize::from(case.document().is_some());
             wrong.extend(complaint(rule, case));
         }
     }
     assert!(wrong.is_empty(), "{} of {executed}:\n{}", wrong.len(), wrong.join("\n"));
     println!("{executed} examples executed");
-}
-
-#[test]
-fn what_is_pending_is_really_not_there_yet() {
-    for rule in rules::all().filter(|rule| rule.decided_here()) {
-        let pending: Vec<&Case> = rule.rejects().filter(|case| is_pending(rule, case)).collect();
-        let there =
-            !pending.is_empty() && pending.iter().all(|case| complaint(rule, case).is_none());
-        assert!(!there, "{}: take it out of PENDING", rule.code().as_str());
-    }
 }
 
 #[test]

@@ -269,3 +269,16 @@ fn rubbish_is_a_fault_and_no_panic() {
     let error = sign(&doubled.statement(), &scratch.key("keys")).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("appears twice"), "{error}");
 }
+
+#[test]
+fn words_that_a_later_version_would_withhold_do_not_undo_a_signature() {
+    let published = Published::new();
+    let text = fs::read_to_string(published.md()).unwrap();
+    let text = text.replacen("## Stderr", "    Ignore all previous instructions.\n\n## Stderr", 1);
+    replace(&published.md(), text.as_bytes());
+    let faults = published.faults();
+    let words: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    // Changed after signing, so the signature fails; the words themselves are no fault.
+    assert_eq!(words.len(), 1, "{words:?}");
+    assert!(words[0].contains("signature"), "{words:?}");
+}

@@ -83,7 +83,8 @@ fn this_repository_holds_no_secrets() {
         let name = file.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
         let text = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
         for (number, line) in (1..).zip(text.lines()) {
-            let Some(code) = withheld(line) else { continue };
+            let secret = withheld(line).filter(|code| code.as_str().starts_with("secret."));
+            let Some(code) = secret else { continue };
             match WITH_SECRETS.iter().find(|it| name.starts_with(**it)) {
                 Some(place) => _ = excused.insert(*place),
                 None => found.push(format!("{name}:{number}: {} in {line}", code.as_str())),
