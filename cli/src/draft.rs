@@ -56,15 +56,19 @@ fn lint(composition: &Composition, now: UtcTime) -> Vec<Violation> {
     validator::lint(composition.to_text().as_bytes(), &name, Expect::DraftOnly, now).1
 }
 
+/// All but the one that a draft is expected to have.
+fn print_violations(path: &Path, composition: &Composition, violations: &[Violation]) {
+    let rest = violations.iter().filter(|it| it.code != Code::ApprovalMissing).cloned();
+    show::aside(path, composition.to_text().as_bytes(), &rest.collect::<Vec<_>>());
+}
+
 fn refuse(
     asked: &Draft,
     path: &Path,
     composition: &Composition,
     violations: &[Violation],
 ) -> Result<ExitCode, Failure> {
-    for violation in violations.iter().filter(|it| it.code != Code::ApprovalMissing) {
-        output::aside(show::violation(path, violation));
-    }
+    print_violations(path, composition, violations);
     if violations.iter().any(|it| it.code == Code::CommandUndeclaredFile) {
         propose_inputs(composition);
     }
@@ -99,9 +103,7 @@ fn tell(
     composition: &Composition,
     violations: &[Violation],
 ) -> Result<ExitCode, Failure> {
-    for violation in violations.iter().filter(|it| it.code != Code::ApprovalMissing) {
-        output::aside(show::violation(path, violation));
-    }
+    print_violations(path, composition, violations);
     match asked.format {
         Format::Human => {
             output::line(path.display())?;

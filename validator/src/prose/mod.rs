@@ -59,10 +59,11 @@ pub(crate) fn check_front_matter(front: &Node, lines: &[Line<'_>], report: &mut 
 
 fn check_values(node: &Node, own: bool, report: &mut Report) {
     match &node.value {
-        Value::Scalar { text, .. } => {
+        Value::Scalar { text, .. } if !is_plain_word(text) => {
             let words = speech::read(text.lines());
             check_words(&words, Text::FrontMatter, &|_, _| node.spot, report);
         }
+        Value::Scalar { .. } => {}
         Value::List(items) => items.iter().for_each(|item| check_values(item, own, report)),
         Value::Map(entries) => {
             let read = |key: &str| !own || !["name", "path", "sha256"].contains(&key);
@@ -70,6 +71,12 @@ fn check_values(node: &Node, own: bool, report: &mut Report) {
             entries.for_each(|entry| check_values(&entry.node, own, report));
         }
     }
+}
+
+/// Whether a value is one word that is no path: most are, and an instruction has two at least.
+fn is_plain_word(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:.".contains(&byte);
+    text.bytes().all(plain) && !text.contains("..")
 }
 
 /// What a word begins that must not be there.

@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
         let mut from = 0;
         let mut before = ' ';
         for (at, c) in line.char_indices() {
-            if separates(c, before, line.get(at + c.len_utf8()..)) {
+            if separates(c, before, line, at) {
                 self.word(number, line, from, at);
                 self.mark(c);
                 from = at + c.len_utf8();
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn separates(c: char, before: char, rest: Option<&str>) -> bool {
+fn separates(c: char, before: char, line: &str, at: usize) -> bool {
     match c {
         '"' | '`' | ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | '|' | '*' => true,
         '\u{ab}' | '\u{bb}' | '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{2013}' | '\u{2014}' => {
@@ -140,7 +140,7 @@ fn separates(c: char, before: char, rest: Option<&str>) -> bool {
         }
         // An apostrophe is part of a word, a single quote is not.
         '\'' | '\u{2018}' | '\u{2019}' => {
-            let after = rest.and_then(|rest| rest.chars().next());
+            let after = line.get(at + c.len_utf8()..).and_then(|rest| rest.chars().next());
             !(before.is_alphanumeric() && after.is_some_and(char::is_alphanumeric))
         }
         _ => c.is_whitespace(),
