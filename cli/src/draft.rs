@@ -106,8 +106,8 @@ fn tell(
     print_violations(path, composition, violations);
     match asked.format {
         Format::Human => {
-            output::line(path.display())?;
-            let path = path.display();
+            let path = show::name(path);
+            output::line(&path)?;
             output::aside(format_args!(
                 "A draft. Next: read it; whoever approves it fills in the two lines\n  \
                  approved_by: \"…\"\n  approved_utc: \"{}\" (the time then)\nand then\n  \

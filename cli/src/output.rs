@@ -5,6 +5,8 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
+use validator::escape_line;
+
 use crate::failure::Failure;
 
 /// A line of the answer.
@@ -31,7 +33,10 @@ pub(crate) fn settle(written: io::Result<()>) -> Result<(), Failure> {
 
 /// A line for people beside the answer, in this program's name.
 pub(crate) fn note(what: impl Display) {
-    aside(format_args!("toolexec: {what}"));
+    // A name in it may be somebody else's. Its own line ends are ours.
+    let what = what.to_string();
+    let lines: Vec<String> = what.split('\n').map(escape_line).collect();
+    aside(format_args!("toolexec: {}", lines.join("\n")));
 }
 
 /// A line for people beside the answer that names its own place.

@@ -1,5 +1,5 @@
 //! Findings as one SARIF 2.1.0 log, which code-review tools read. A log is kept and passed on, so no
-//! text of a document may get into it.
+//! secret and no line of a document may get into it, only what a message quotes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::ffi::OsStrExt;

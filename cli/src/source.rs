@@ -71,13 +71,14 @@ impl<'a> Source<'a> {
     /// The line with this number, from 1.
     pub(crate) fn line(&self, number: usize) -> Option<Line<'a>> {
         let text = *self.lines.get(number.checked_sub(1)?)?;
-        let line = Line::new(text, self.hidden.get(&number).cloned());
+        let hidden = self.hidden.get(&number).cloned();
         // A finding may be missing: of one kind only the first on a line is told, and a report of
-        // very many rows is cut.
-        match withheld(&line.readable) {
-            Some(Code::Secret(_)) => Some(Line::new(text, Some(WHOLE_LINE))),
-            _ => Some(line),
-        }
+        // very many rows is cut. So it is asked again, and hidden to the line's end if need be.
+        let rest = hidden.as_ref().map(|columns| columns.start..usize::MAX);
+        let tells = |line: &Line<'_>| matches!(withheld(&line.readable), Some(Code::Secret(_)));
+        let tries = [hidden, rest].map(|columns| Line::new(text, columns));
+        let kept = tries.into_iter().find(|line| !tells(line));
+        Some(kept.unwrap_or_else(|| Line::new(text, Some(WHOLE_LINE))))
     }
 }
 

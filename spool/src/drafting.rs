@@ -1,5 +1,6 @@
 //! A draft in the making: copies of its input files, hashed while they are copied, and the request
-//! last, by a rename. It must never replace what is there, and what is not kept leaves nothing.
+//! last, by a rename. It must never replace what is there. What is not kept is removed; only a kill
+//! leaves the copies, hidden beside the request.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -101,11 +102,17 @@ impl Drafting {
 
     fn place_request(&self, bytes: &[u8]) -> Result<(), SpoolError> {
         let hidden = hidden_beside(&self.request);
-        durable::write_new(&hidden, bytes, 0o666).map_err(SpoolError::io(&hidden, "write"))?;
-        let placed = durable::sync_file(&hidden)
-            .map_err(SpoolError::io(&hidden, "make durable"))
+        let written = durable::write_new(&hidden, bytes, 0o666);
+        // What was there already is not ours to remove.
+        let ours = !matches!(&written, Err(error) if error.kind() == io::ErrorKind::AlreadyExists);
+        let placed = written
+            .map_err(SpoolError::io(&hidden, "write"))
+            .and_then(|()| {
+                durable::sync_file(&hidden).map_err(SpoolError::io(&hidden, "make durable"))
+            })
             .and_then(|()| rename(&hidden, &self.request));
         if placed.is_err()
+            && ours
             && let Err(error) = fs::remove_file(&hidden)
         {
             tracing::warn!("{}: remove: {error}", hidden.display());

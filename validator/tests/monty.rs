@@ -92,6 +92,8 @@ fn code() {
         "# import note",
         "\u{ff45}val('1')",
         "x = (dir)",
+        "exe\u{1d9c}('1')",
+        "_\u{ff3f}import__('os')",
     ] {
         expect(BODY, line, "code.forbidden");
     }

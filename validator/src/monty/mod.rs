@@ -145,7 +145,8 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Letters that Python's identifiers treat as plain ASCII ones (NFKC): the full-width, the
-/// mathematical and the letter-like ones, the long s, and the raised and lowered ones.
+/// mathematical and the letter-like ones, the long s, the raised and lowered ones, and the marks
+/// that become `_`.
 fn is_folded(c: char) -> bool {
     matches!(
         c,
@@ -155,6 +156,7 @@ fn is_folded(c: char) -> bool {
             | '\u{2b0}'..='\u{2b8}'
             | '\u{2e0}'..='\u{2e4}'
             | '\u{1d2c}'..='\u{1d6a}'
+            | '\u{1d9c}'
             | '\u{2071}'
             | '\u{207f}'
             | '\u{2090}'..='\u{209c}'
@@ -163,6 +165,9 @@ fn is_folded(c: char) -> bool {
             | '\u{24b6}'..='\u{24e9}'
             | '\u{2c7c}'..='\u{2c7d}'
             | '\u{fb00}'..='\u{fb06}'
+            | '\u{fe33}'..='\u{fe34}'
+            | '\u{fe4d}'..='\u{fe4f}'
+            | '\u{ff3f}'
             | '\u{ff21}'..='\u{ff3a}'
             | '\u{ff41}'..='\u{ff5a}'
             | '\u{1d400}'..='\u{1d7ff}'

@@ -1,7 +1,7 @@
 //! The documentation of `backend.*`: the lanes.
 
-use super::Example::{All, Front, Section, Words};
-use super::case::{bad, good};
+use super::Example::{All, Front, Prose, Section};
+use super::case::{bad, good, warned};
 use super::{Base, By, Rule, TEXT, Weight};
 use crate::code::Code;
 
@@ -23,17 +23,20 @@ pub(super) static VALUE: Rule = Rule {
 
 pub(super) static UNAVAILABLE: Rule = Rule {
     code: Code::BackendUnavailable,
-    severity: Weight::Error,
-    decided: &[By::Policy, By::Host],
+    severity: Weight::Depends {
+        error: "when it is submitted or run",
+        warning: "for the monty lane in lint, since no policy of this version offers it",
+    },
+    decided: &[By::Text, By::Policy, By::Host],
     source: "design, Requests",
     why: "A lane that is not to be had is refused. Running in another instead would give the tool \
           less confinement, or other rights, than were approved.",
     remedy: "Ask for a lane that policy defines, with the sections of that lane.",
     cases: &[
-        bad("not in the policy", Words("`backend: monty`, and policy defines only `confined`.")),
-        bad("not built", Words("The lane is known, but this version cannot run it.")),
-        good("defined", Words("`backend: confined`, and policy defines it.")),
-        good("left to policy", Words("No `backend`: the default lane of policy is taken.")),
+        warned("the monty lane", Front("backend", "backend: monty")).of(Base::Monty),
+        warned("in quotes", Front("backend", "backend: \"monty\"")).of(Base::Monty),
+        good("our own lane", Front("backend", "backend: confined")),
+        good("none named: policy's own is taken", Prose("# Statistics of one table")),
     ],
 };
 

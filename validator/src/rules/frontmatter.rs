@@ -47,8 +47,8 @@ pub(super) static MISSING_KEY: Rule = Rule {
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
     why: "A value that is not written down would have to be guessed, and what the approver had in \
-          mind is not known to anybody else. Only `network` has a default, and it is the \
-          strictest.",
+          mind is not known to anybody else. Only `network`, `network_allowlist` and `backend` may \
+          be left out: no network, no hosts, and the policy's own lane.",
     remedy: "Add the key. A list that is empty is written `[]`.",
     cases: &[
         bad("no language", Front("language", "")),

@@ -28,8 +28,8 @@ pub(super) static LEVEL: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: SOURCE,
-    why: "The level can raise the number of approvals that policy asks for. A word that policy \
-          does not know would raise nothing.",
+    why: "The level is for policy to weigh, and policy only ever raises it. A word that it \
+          does not know would weigh nothing.",
     remedy: "Write low, medium or high.",
     cases: &[
         bad("the choice copied", Risk("Risk level", "* Risk level: low|medium|high")),

@@ -51,6 +51,7 @@ const WITH_SECRETS: &[&str] = &[
     "records/src/stream.rs",
     "records/src/yaml.rs",
     "records/tests/",
+    "tests/tests/diagnostics.rs",
     "validator/src/secrets/carrier.rs",
     "validator/tests/",
 ];
