@@ -144,6 +144,51 @@ pub(crate) fn reset_signals() {
     }
 }
 
+/// A call that must be refused in a finished cell. The arguments are fixed here, so that an attempt
+/// does no harm even where it is not refused: they name no memory and no other process.
+#[derive(Clone, Copy)]
+pub(crate) enum Escape {
+    Ptrace,
+    Mount,
+    Keyctl,
+    IoUring,
+    UserNamespace,
+}
+
+impl Escape {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Ptrace, Self::Mount, Self::Keyctl, Self::IoUring, Self::UserNamespace];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ptrace => "call ptrace",
+            Self::Mount => "call mount",
+            Self::Keyctl => "call keyctl",
+            Self::IoUring => "call io_uring_setup",
+            Self::UserNamespace => "unshare the user namespace",
+        }
+    }
+}
+
+/// Tries this call. What it would change is this process only, which is about to end or to exec.
+pub(crate) fn try_escape(escape: Escape) -> io::Result<()> {
+    let (number, first, second) = match escape {
+        // No such request, of nobody.
+        Escape::Ptrace => (libc::SYS_ptrace, -1, 0),
+        // A null target: EFAULT before anything is mounted.
+        Escape::Mount => (libc::SYS_mount, 0, 0),
+        // No such operation.
+        Escape::Keyctl => (libc::SYS_keyctl, -1, 0),
+        // No entries and no parameters.
+        Escape::IoUring => (libc::SYS_io_uring_setup, 0, 0),
+        Escape::UserNamespace => (libc::SYS_unshare, libc::c_long::from(libc::CLONE_NEWUSER), 0),
+    };
+    // SAFETY: the pointers among the arguments are null, which these calls answer with EFAULT; none
+    // of them reads or writes memory of this process.
+    let result = unsafe { libc::syscall(number, first, second, 0, 0, 0) };
+    check("escape", result).map(drop)
+}
+
 /// Loads one seccomp program into this process and all that it will execute. By prctl(2), because the
 /// allowlist that is loaded first has no seccomp(2) in it.
 pub(crate) fn load_seccomp(program: &[libc::sock_filter]) -> io::Result<()> {

@@ -16,7 +16,7 @@ use landlock::{
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sha2::{Digest, Sha256};
 
-use super::Failed;
+use super::{Failed, probe};
 use crate::plan::{Limits, Plan, ProcView};
 use crate::report::{CapabilitySets, Layer, LimitInForce, LimitName, Mechanism};
 
@@ -277,5 +277,6 @@ fn namespaces() -> Result<Vec<(String, u64)>, Failed> {
 fn mounts_digest() -> Result<[u8; 32], Failed> {
     let table =
         fs::read("/proc/self/mountinfo").map_err(Failed::at("read /proc/self/mountinfo"))?;
+    probe::no_cgroupfs(&table)?;
     Ok(Sha256::digest(&table).into())
 }

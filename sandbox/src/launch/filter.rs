@@ -18,6 +18,10 @@ use super::Failed;
 use crate::report::Layer;
 use crate::sys;
 
+/// What a call is answered that the filter does not know: libc and runtimes fall back on it.
+pub(super) const UNKNOWN_WITH: i32 = libc::ENOSYS;
+/// What a call is answered that is known and refused on purpose.
+pub(super) const REFUSED_WITH: i32 = libc::EPERM;
 /// Types into a terminal's input queue (ioctl_tty(2)).
 const TIOCSTI: u64 = 0x5412;
 /// The console's own way to do the same.
@@ -198,8 +202,8 @@ fn programs(watch: MemoryWatch) -> io::Result<[BpfProgram; 2]> {
     }
     let refused = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
     Ok([
-        compile(allowed, errno(libc::ENOSYS), SeccompAction::Allow)?,
-        compile(refused, SeccompAction::Allow, errno(libc::EPERM))?,
+        compile(allowed, errno(UNKNOWN_WITH), SeccompAction::Allow)?,
+        compile(refused, SeccompAction::Allow, errno(REFUSED_WITH))?,
     ])
 }
 

@@ -24,7 +24,7 @@ use rustix::process::{WaitOptions, wait};
 
 use super::filter::MemoryWatch;
 use super::view::Identity;
-use super::{Failed, collector, confine, filter, view};
+use super::{Failed, collector, confine, filter, probe, view};
 use crate::frame::{Evidence, FromInit, ToInit, ToolReport};
 use crate::outcome::ToolEnd;
 use crate::plan::Plan;
@@ -102,6 +102,7 @@ fn prepare(birth: &Birth) -> Result<Streams, Failed> {
     let seccomp_sha256 = filter::load(watch)?;
     let status = witness.status()?;
     confine::insist(&status)?;
+    probe::probe(birth.identity, landlock.abi)?;
     let confinement = Confinement {
         mode: birth.mode,
         uid: birth.identity.uid,

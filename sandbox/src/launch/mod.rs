@@ -2,7 +2,7 @@
 //!
 //! A run walks this folder as the kernel sees it: `options` (what the launcher itself allows) → `cell`
 //! (the parent: clone, watch, end, report) → `init` (pid 1 of the cell) → `view` (what files there are)
-//! → `confine` and `filter` (what may be done) → `collector` (what came out). Single-threaded
+//! → `confine` and `filter` (what may be done) → `probe` (whether it holds) → `collector` (what came out). Single-threaded
 //! throughout: everything here forks.
 
 mod cell;
@@ -13,6 +13,7 @@ mod filter;
 mod identity;
 mod init;
 mod options;
+mod probe;
 mod procfs;
 mod sampler;
 mod view;

@@ -31,6 +31,8 @@ const NO_LINKS: u64 = libc::MOUNT_ATTR_NOSYMFOLLOW;
 /// The device nodes of the cell, bound from the host: mknod is not allowed in a user namespace.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 const LOADER_CACHE: &str = "/etc/ld.so.cache";
+/// A file that exists, that file modes allow, and that no Landlock rule grants: see `probe`.
+pub(super) const CANARY: &str = "/.canary";
 /// Where merged-/usr hosts have links in the root directory.
 const ROOT_LINKS: [&str; 6] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 
@@ -67,6 +69,7 @@ pub(super) fn build(
         make_dirs(base, &target)?;
         attach(&tree, &below(base, &target))?;
     }
+    make_file(&below(base, Path::new(CANARY)), b"")?;
     root_links(base)?;
     for (tree, name) in devices {
         let place = base.join("dev").join(name);

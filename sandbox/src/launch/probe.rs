@@ -1,0 +1,157 @@
+//! The last look before the tool: canaries inside the finished cell, each aimed at one layer.
+//!
+//! What a layer reports of itself can be wrong; what the kernel answers to an attempt cannot. Each canary
+//! names the one errno that its layer gives, so that a call that fails for another reason (a path that is
+//! not there, an argument that is bad) is no proof. An attempt must do no harm where it succeeds, and the
+//! tool must never be started after a wrong answer.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+
+use nix::unistd::{Gid, Uid, getresgid, getresuid};
+use rustix::net::{AddressFamily, SocketType, connect, ipproto, socket};
+
+use super::Failed;
+use super::filter::{REFUSED_WITH, UNKNOWN_WITH};
+use super::view::{CANARY, Identity};
+use crate::report::Layer;
+use crate::sys::{Escape, errno_of, try_escape};
+
+/// The first ABI of Landlock that knows TCP.
+const ABI_WITH_TCP: u32 = 4;
+
+/// An attempt, the layer that must refuse it, and the errno by which that layer is known.
+struct Canary {
+    layer: Layer,
+    attempt: &'static str,
+    refused_with: i32,
+    answer: io::Result<()>,
+}
+
+/// Tries every way out that this process knows. A wrong answer names its layer.
+pub(super) fn probe(identity: Identity, landlock_abi: u32) -> Result<(), Failed> {
+    for canary in canaries(landlock_abi) {
+        judge(&canary)?;
+    }
+    own_ids(identity)
+}
+
+fn canaries(landlock_abi: u32) -> impl Iterator<Item = Canary> {
+    let canary =
+        |layer, attempt, refused_with, answer| Canary { layer, attempt, refused_with, answer };
+    let family = |attempt, family| {
+        let answer = socket(family, SocketType::RAW, None).map(drop).map_err(io::Error::from);
+        canary(Layer::Seccomp, attempt, UNKNOWN_WITH, answer)
+    };
+    let fixed = [
+        // It exists and file modes allow it: nothing but Landlock stands before it.
+        canary(Layer::Landlock, "open /.canary", libc::EACCES, File::open(CANARY).map(drop)),
+        canary(
+            Layer::Mounts,
+            "create a file in /in",
+            libc::EROFS,
+            OpenOptions::new().write(true).create_new(true).open("/in/.canary").map(drop),
+        ),
+        family("make a netlink socket", AddressFamily::NETLINK),
+        family("make a vsock socket", AddressFamily::VSOCK),
+        loopback(landlock_abi),
+    ];
+    let escapes = Escape::ALL
+        .into_iter()
+        .map(move |escape| canary(Layer::Seccomp, escape.name(), REFUSED_WITH, try_escape(escape)));
+    fixed.into_iter().chain(escapes)
+}
+
+/// Landlock says it first where it knows TCP; elsewhere the cell's own network has no route.
+fn loopback(landlock_abi: u32) -> Canary {
+    let (layer, refused_with) = if landlock_abi >= ABI_WITH_TCP {
+        (Layer::Landlock, libc::EACCES)
+    } else {
+        (Layer::Namespaces, libc::ENETUNREACH)
+    };
+    let address = std::net::SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 9);
+    let answer = socket(AddressFamily::INET, SocketType::STREAM, Some(ipproto::TCP))
+        .and_then(|made| connect(&made, &address))
+        .map_err(io::Error::from);
+    Canary { layer, attempt: "connect to loopback", refused_with, answer }
+}
+
+fn judge(canary: &Canary) -> Result<(), Failed> {
+    let errno = match &canary.answer {
+        Err(error) if errno_of(error) == canary.refused_with => return Ok(()),
+        Err(error) => errno_of(error),
+        Ok(()) => 0,
+    };
+    let word = canary.layer.word();
+    let got = if errno == 0 { "was possible" } else { "failed, but not as it must" };
+    Err(wrong(format!("probe of {word}: to {} {got}", canary.attempt), errno))
+}
+
+/// A layer that is there and does not work is a broken cell, not a host without that layer: the run
+/// ends as a set-up error, and no exception of a policy lets it pass.
+fn wrong(step: String, errno: i32) -> Failed {
+    Failed { layer: None, step, errno }
+}
+
+fn own_ids(identity: Identity) -> Result<(), Failed> {
+    let (uid, gid) = (Uid::from_raw(identity.uid), Gid::from_raw(identity.gid));
+    let uids = getresuid().map_err(Failed::at("read the user ids"))?;
+    let gids = getresgid().map_err(Failed::at("read the group ids"))?;
+    let is_tool = [uids.real, uids.effective, uids.saved].iter().all(|it| *it == uid)
+        && [gids.real, gids.effective, gids.saved].iter().all(|it| *it == gid);
+    if is_tool {
+        return Ok(());
+    }
+    Err(wrong("probe of capabilities: the ids are not the tool's".to_owned(), 0))
+}
+
+/// A cell that can see control groups could look for the way to its limits.
+pub(super) fn no_cgroupfs(mount_table: &[u8]) -> Result<(), Failed> {
+    // mountinfo: the file system's type follows the ` - ` (proc_pid_mountinfo(5)).
+    let table = String::from_utf8_lossy(mount_table);
+    let kinds = table.lines().filter_map(|line| line.split_once(" - ")?.1.split(' ').next());
+    if kinds.into_iter().any(|kind| kind == "cgroup" || kind == "cgroup2") {
+        return Err(wrong("probe of mounts: a cgroup file system is mounted".to_owned(), 0));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(answer: io::Result<()>) -> Option<(String, i32)> {
+        let (layer, refused_with) = (Layer::Mounts, libc::EROFS);
+        let canary = Canary { layer, attempt: "write", refused_with, answer };
+        judge(&canary).err().map(|failed| {
+            assert!(failed.layer.is_none(), "a set-up error, not a missing layer");
+            (failed.step, failed.errno)
+        })
+    }
+
+    #[test]
+    fn only_the_layers_own_errno_is_proof() {
+        let errno = |code| Err(io::Error::from_raw_os_error(code));
+        assert_eq!(judged(errno(libc::EROFS)), None);
+        let (step, code) = judged(errno(libc::ENOENT)).unwrap_or_default();
+        assert!(step.contains("mounts") && step.contains("not as it must"), "{step}");
+        assert_eq!(code, libc::ENOENT);
+        let (step, code) = judged(Ok(())).unwrap_or_default();
+        assert!(step.contains("was possible") && code == 0, "{step}");
+    }
+
+    #[test]
+    fn a_mount_table_is_read_by_type() {
+        let line = |kind: &str| format!("36 35 0:31 / /x ro - {kind} cgroup rw\n");
+        assert!(no_cgroupfs(line("tmpfs").as_bytes()).is_ok());
+        assert!(no_cgroupfs(line("cgroup2").as_bytes()).is_err());
+        assert!(no_cgroupfs(line("cgroup").as_bytes()).is_err());
+    }
+
+    #[test]
+    fn outside_a_cell_the_canaries_live() {
+        // This test runs unconfined: a probe that passes here would prove nothing there.
+        let wrong = canaries(9).filter(|canary| judge(canary).is_err()).count();
+        assert!(wrong >= 5, "{wrong}");
+    }
+}
