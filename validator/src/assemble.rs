@@ -161,6 +161,7 @@ impl Body {
         let known: &[&str] = if is_monty { &MONTY_SECTIONS } else { &SECTIONS };
         let sections = Sections::read(document, known, report);
         check_prose(document, &sections, report);
+        sections.refuse_html(&[INPUT_FILES, monty::INPUTS, OUTPUTS, RISK], report);
         let work = if is_monty {
             let least = sections.get(monty::INPUTS).is_none();
             sections.check(if least { &MONTY_SECTIONS_LEAST } else { known }, report);

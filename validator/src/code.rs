@@ -91,7 +91,7 @@ codes! {
     BackendUnavailable "backend.unavailable" "The lane that the request names is not to be had here.";
     BackendMismatch "backend.mismatch" "The request asks for what its lane cannot give: monty has no files, no network, and python only.";
     CodeEmpty "code.empty" "There is no code under `## Code`.";
-    CodeForbidden "code.forbidden" "The code uses a name that the monty lane refuses.";
+    CodeForbidden "code.forbidden" "The code uses a name or a mark that the monty lane refuses.";
     CodeInputs "code.inputs" "`## Inputs (JSON)` is not one JSON object whose keys are variable names.";
     RuntimeMissing "runtime.missing" "The runtime for the language is not installed.";
     InputsHashMissing "inputs.hash-missing" "A declared input has no sha256.";
@@ -108,6 +108,7 @@ codes! {
     SectionMissing "section.missing" "A required section is not there, or a Markdown reader cannot see it.";
     SectionOrder "section.order" "The sections are not in the required order.";
     SectionDuplicate "section.duplicate" "A section appears twice.";
+    SectionHidden "section.hidden" "A section holds HTML, so that a reader of the page may not see what is read there.";
     SectionUnexpected "section.unexpected" "A second-level heading that the schema does not have.";
     CommandEmpty "command.empty" "There is no command.";
     CommandMultipleLines "command.multiple-lines" "The command is more than one line.";

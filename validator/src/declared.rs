@@ -118,11 +118,16 @@ pub(crate) fn outputs(fields: &Fields<'_>, report: &mut Report) -> Declarations<
         let Some(item) = Fields::of(node, prefix, report) else { continue };
         item.refuse_unknown(&["path", "description"], false, report);
         let path = item.text("path", report);
-        let description = item.text("description", report).map(|text| text.value.to_owned());
+        let description = item.text("description", report);
+        let description = description.and_then(|text| item.readable("description", text, report));
         if let Some(path) = path
             && let Some(relative) = relative_to_out(&item, path, report)
         {
-            found.push(Declared { path: relative.to_owned(), spot: path.spot, rest: description });
+            found.push(Declared {
+                path: relative.to_owned(),
+                spot: path.spot,
+                rest: description.map(|text| text.value.to_owned()),
+            });
         }
     }
     refuse_doubles(&found, Code::OutputsDuplicate, "outputs_expected", report);

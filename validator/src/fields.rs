@@ -113,6 +113,21 @@ impl<'n> Fields<'n> {
         None
     }
 
+    /// The text if every line of it can be read as it is; otherwise `frontmatter.value`.
+    pub(crate) fn readable(
+        &self,
+        key: &str,
+        text: Placed<&'n str>,
+        report: &mut Report,
+    ) -> Option<Placed<&'n str>> {
+        if !text.value.split('\n').any(crate::text::has_trick) {
+            return Some(text);
+        }
+        let wrong = "must not hold control, direction or invisible characters";
+        report.error(Code::FrontmatterValue, text.spot, format!("{}: {wrong}", self.name(key)));
+        None
+    }
+
     /// The number under this key as it is written, without quotes.
     pub(crate) fn number(&self, key: &str, report: &mut Report) -> Option<Placed<&'n str>> {
         let node = self.node(key, report)?;
@@ -166,5 +181,8 @@ impl<'n> Fields<'n> {
 }
 
 fn is_extension(key: &str) -> bool {
-    key.strip_prefix("x-").is_some_and(|rest| !rest.is_empty())
+    const LONGEST: usize = 64;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    key.strip_prefix("x-")
+        .is_some_and(|rest| (1..=LONGEST).contains(&rest.len()) && rest.bytes().all(plain))
 }

@@ -21,6 +21,17 @@ pub(crate) struct Sections<'a> {
     pub(crate) all: Vec<Section<'a>>,
     /// The lines of headings that a Markdown reader does not see as headings.
     hidden: Vec<usize>,
+    /// The lines that are HTML to a Markdown reader, wholly or in part; ascending.
+    html: Vec<usize>,
+}
+
+/// What a Markdown reader makes of the lines.
+#[derive(Default)]
+struct Seen {
+    /// Those that hold second-level headings, ascending.
+    headings: Vec<usize>,
+    /// Those that hold HTML, ascending.
+    html: Vec<usize>,
 }
 
 impl<'a> Sections<'a> {
@@ -38,13 +49,26 @@ impl<'a> Sections<'a> {
                 prose.push(*line);
             }
         }
-        let hidden = if document.body_lines.iter().any(may_differ) {
-            let seen = markdown_headings(document);
-            report_disagreements(document, &all, &seen, wanted, report)
-        } else {
-            Vec::new()
-        };
-        Self { prose, all, hidden }
+        let (mut hidden, mut html) = (Vec::new(), Vec::new());
+        if document.body_lines.iter().any(may_differ) {
+            let seen = as_markdown(document);
+            hidden = report_disagreements(document, &all, &seen.headings, wanted, report);
+            html = seen.html;
+        }
+        Self { prose, all, hidden, html }
+    }
+
+    /// Refuses HTML in these sections: what is read here must be what a reader of the page sees.
+    pub(crate) fn refuse_html(&self, titles: &[&str], report: &mut Report) {
+        for section in self.all.iter().filter(|section| titles.contains(&section.title)) {
+            let shown = |line: &&Line<'_>| self.html.binary_search(&line.number).is_ok();
+            if let Some(line) = section.lines.iter().find(shown) {
+                let message = format!("`## {}`: HTML, which hides what it holds", section.title);
+                let hint = "write it as plain text, and a `<` that is meant as such in backquotes";
+                let at = line.text.find('<').unwrap_or(0);
+                report.error_hint(Code::SectionHidden, line.spot(at), message, hint);
+            }
+        }
     }
 
     /// The first section of this title, whether a Markdown reader sees it or not.
@@ -127,22 +151,29 @@ fn may_differ(line: &Line<'_>) -> bool {
         })
 }
 
-/// The lines that hold second-level headings for a Markdown reader, ascending.
-fn markdown_headings(document: &Document<'_>) -> Vec<usize> {
-    let parser = Parser::new_ext(document.body, Options::empty()).into_offset_iter();
-    let mut found: Vec<usize> = parser
-        .filter_map(|(event, range)| match event {
+fn as_markdown(document: &Document<'_>) -> Seen {
+    let mut seen = Seen::default();
+    let base = document.body_lines.first().map_or(0, |line| line.number);
+    let number = |byte: usize| {
+        let at = byte + document.body_offset;
+        base + document.body_lines.partition_point(|line| line.offset <= at).saturating_sub(1)
+    };
+    for (event, range) in Parser::new_ext(document.body, Options::empty()).into_offset_iter() {
+        match event {
             Event::Start(Tag::Heading { level: HeadingLevel::H2, .. }) => {
-                let at = range.start + document.body_offset;
-                let after = document.body_lines.partition_point(|line| line.offset <= at);
-                after.checked_sub(1).and_then(|index| document.body_lines.get(index))
+                seen.headings.push(number(range.start));
             }
-            _ => None,
-        })
-        .map(|line| line.number)
-        .collect();
-    found.sort_unstable();
-    found
+            // A block comes line by line, an inline comment may go over several.
+            Event::Html(_) | Event::InlineHtml(_) => {
+                let last = number(range.end.saturating_sub(1).max(range.start));
+                let from = seen.html.last().map_or(0, |line| line + 1);
+                seen.html.extend(from.max(number(range.start))..=last);
+            }
+            _ => {}
+        }
+    }
+    seen.headings.sort_unstable();
+    seen
 }
 
 /// Returns the lines of the headings that are hidden from a Markdown reader.
@@ -213,7 +244,7 @@ mod tests {
             }
             let all = document.body_lines.iter().filter(|line| heading(line.text).is_some());
             let source: Vec<usize> = all.map(|line| line.number).collect();
-            prop_assert_eq!(source, markdown_headings(&document), "{:?}", text);
+            prop_assert_eq!(source, as_markdown(&document).headings, "{:?}", text);
         }
     }
 }

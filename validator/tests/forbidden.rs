@@ -666,3 +666,21 @@ fn hostile_text_ends_soon() {
         }
     }
 }
+
+#[test]
+fn what_fetches_and_runs_in_one_step() {
+    for line in [
+        "bunx cowsay",
+        "deno run npm:cowsay",
+        "deno run -A jsr:@a/b",
+        "ruby -rbundler/inline -e 'gemfile(true) { gem \"rails\" }'",
+        "python -c 'from pip import main'",
+    ] {
+        let errors = support::errors(support::command(line));
+        assert!(errors.contains(&"package.install".to_owned()), "{line}: {errors:?}");
+    }
+    for line in ["ruby -e 'spawn(\"ls\")'", "python -c 'import subprocess as s; s.getoutput(1)'"] {
+        let errors = support::errors(support::command(line));
+        assert!(errors.contains(&"command.shell".to_owned()), "{line}: {errors:?}");
+    }
+}

@@ -100,6 +100,9 @@ fn code() {
     for line in ["reopen = 2", "important = 1", "dir_ = 1", "evaluate(1)", "s = 'é ü'"] {
         expect(BODY, line, "");
     }
+    expect("```python", "```bash", "backend.mismatch");
+    expect(BODY, "x = 1\n```\n\n```python\ny = 2", "code.forbidden");
+    expect("```python", "Adds up.\n\n```python", "code.forbidden");
     expect(BODY, "p = '/etc/passwd'", "path.host");
     expect(BODY, "t = 'password=hunter2hunter2'", "secret.password");
 }

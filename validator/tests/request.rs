@@ -453,3 +453,31 @@ fn selectors_that_nobody_sees() {
     assert_eq!(warnings(with("# Statistics", "# \u{2764}\u{fe0f} Statistics")), [] as [&str; 0]);
     expect("why execution", "why\u{fe0f} execution", "frontmatter.value text.confusable");
 }
+
+#[test]
+fn what_the_page_does_not_show_counts_for_nothing() {
+    let risk = "* `Risk level: low`\n* `Justification:` reads one table and writes its mean\n\
+                * `Data sensitivity:` public\n* `Network rationale:` none\n";
+    let text = with(risk, &format!("<!--\n{risk}-->\n\nRisk level is high.\n"));
+    assert_eq!(errors(text), ["section.hidden"]);
+    expect("- `/in/script.py`", "<p hidden>- `/in/script.py`</p>", "section.hidden");
+    expect("the statistics\n\n## Risk", "a <!-- b --> c\n\n## Risk", "section.hidden");
+    expect("the statistics\n\n## Risk", "`<mean>`, 1 < 2, <https://example.org>\n\n## Risk", "");
+}
+
+#[test]
+fn escapes_bring_nothing_in_that_nobody_sees() {
+    for text in ["the \\u202emean", "a\\x1b[2Jb", "a\\u200b", "a\\0b"] {
+        expect("\"the statistics\"", &format!("\"{text}\""), "frontmatter.value");
+        expect(
+            "constraints:\n",
+            &format!("x-a: {{b: [\"{text}\"]}}\nconstraints:\n"),
+            "frontmatter.value",
+        );
+    }
+    expect("\"the statistics\"", "\"two\\nlines\"", "");
+    for key in ["\"x-\\u202e\"", "x-/etc/passwd", "\"x-a b\"", "x-\u{430}udience"] {
+        let text = with("constraints:\n", &format!("{key}: 1\nconstraints:\n"));
+        assert!(errors(text).contains(&"frontmatter.unknown-key".to_owned()), "{key}");
+    }
+}

@@ -86,7 +86,8 @@ pub struct ComposedInput {
 pub struct ComposedOutput {
     /// The path below /out.
     pub path: OneLine,
-    /// What the file is for: any text, for it stands in quotes and nowhere else.
+    /// What the file is for: lines of any text that can be read, for it stands in quotes and
+    /// nowhere else.
     pub description: String,
 }
 

@@ -102,6 +102,7 @@ pub(crate) fn read(sections: &Sections<'_>, report: &mut Report) -> Option<PureC
 
 fn code_of(section: &Section<'_>, report: &mut Report) -> Option<String> {
     let lines = unfenced(&section.lines);
+    check_fences(section, lines, report);
     if lines.iter().all(|line| line.text.trim().is_empty()) {
         let hint = "write the code under the heading, in a fence or without";
         report.error_hint(Code::CodeEmpty, section.spot, "`## Code`: there is none", hint);
@@ -112,6 +113,25 @@ fn code_of(section: &Section<'_>, report: &mut Report) -> Option<String> {
     }
     let lines: Vec<&str> = lines.iter().map(|line| line.text).collect();
     Some(lines.join("\n"))
+}
+
+/// One fence around all of the code, of Python or of nothing, or none at all.
+fn check_fences(section: &Section<'_>, code: &[Line<'_>], report: &mut Report) {
+    let is_fence = |text: &str| text.starts_with("```") || text.starts_with("~~~");
+    let first = trimmed(&section.lines).first().map_or("", |line| line.text.trim());
+    let said = first.trim_start_matches(['`', '~']).trim();
+    if is_fence(first) && !["", "py", "python", "python3"].contains(&said) {
+        let message = format!("`## Code`: the fence is of {}, not of Python", quote(said));
+        let hint = "the monty lane runs python only";
+        report.error_hint(Code::BackendMismatch, section.spot, message, hint);
+    }
+    // Inside a string of Python a line may begin with the mark; then it stands in other fences.
+    let mark = first.get(..3).filter(|_| is_fence(first)).unwrap_or("```");
+    if let Some(line) = code.iter().find(|line| line.text.trim_start().starts_with(mark)) {
+        let message = "`## Code`: a fence among the code";
+        let hint = "one fence around all of it, and nothing beside it";
+        report.error_hint(Code::CodeForbidden, line.spot(0), message, hint);
+    }
 }
 
 fn check_line(line: &Line<'_>, report: &mut Report) {
@@ -156,7 +176,14 @@ fn is_folded(c: char) -> bool {
             | '\u{2b0}'..='\u{2b8}'
             | '\u{2e0}'..='\u{2e4}'
             | '\u{1d2c}'..='\u{1d6a}'
+            | '\u{132}'..='\u{133}'
+            | '\u{1c7}'..='\u{1cc}'
+            | '\u{1f1}'..='\u{1f3}'
             | '\u{1d9c}'
+            | '\u{1da0}'
+            | '\u{1dbb}'
+            | '\u{a7f2}'..='\u{a7f4}'
+            | '\u{107a5}'
             | '\u{2071}'
             | '\u{207f}'
             | '\u{2090}'..='\u{209c}'

@@ -40,6 +40,10 @@ pub(crate) fn installer(argv: &[&str]) -> Option<String> {
             let package = argv.iter().skip(2).find(|word| !word.starts_with('-'))?;
             package.contains('@').then(|| "go run …@version".to_owned())
         }
+        // What stands in a registry or on a web server is fetched, then run.
+        "bun" | "deno" | "node" if argv.iter().skip(1).take(16).any(|word| is_fetched(word)) => {
+            Some(format!("{plain} of a registry or URL"))
+        }
         "bun" | "deno" if ["add", "install", "i", "x", "create"].contains(&second) => {
             both(plain, second)
         }
@@ -51,6 +55,9 @@ pub(crate) fn installer(argv: &[&str]) -> Option<String> {
                 None => python_module(argv).and_then(|module| both("python -m", module)),
             }
         }
+        "ruby" | "jruby" if argv.iter().any(|word| word.contains("bundler/inline")) => {
+            both("ruby with", "bundler/inline")
+        }
         "ruby" | "jruby" => {
             let at = argv.iter().take(8).position(|word| *word == "-S")?;
             let name = argv.get(at + 1)?;
@@ -58,6 +65,10 @@ pub(crate) fn installer(argv: &[&str]) -> Option<String> {
         }
         _ => None,
     }
+}
+
+fn is_fetched(script: &str) -> bool {
+    ["npm:", "jsr:"].iter().any(|scheme| script.starts_with(scheme))
 }
 
 fn base_name(word: &str) -> &str {

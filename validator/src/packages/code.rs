@@ -4,7 +4,9 @@
 use super::{is_installer, plain_name};
 
 /// Calls that install without naming a tool, in lower case.
-const CALLS: [&str; 8] = [
+const CALLS: [&str; 10] = [
+    "bundler/inline",
+    "from pip ",
     "pip.main(",
     "pip._internal",
     "micropip.install",

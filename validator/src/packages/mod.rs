@@ -21,6 +21,7 @@ const PLAIN: Table = Table::new(&[
     "apt-get",
     "aptitude",
     "asdf",
+    "bunx",
     "cabal",
     "choco",
     "conan",

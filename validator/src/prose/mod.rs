@@ -15,7 +15,7 @@ use crate::report::{Report, Spot};
 use crate::secrets;
 use crate::shells;
 use crate::speech::{self, Speech, Word};
-use crate::text::{Line, quote};
+use crate::text::{Line, has_trick, quote};
 
 /// What kind of text it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,11 +50,24 @@ pub(crate) fn check_front_matter(front: &Node, lines: &[Line<'_>], report: &mut 
         }
     });
     let Value::Map(entries) = &front.value else { return };
+    for entry in entries.iter().filter(|entry| entry.key.starts_with("x-")) {
+        check_extension(&entry.node, report);
+    }
     for entry in entries {
         // The paths of inputs and outputs have rules and codes of their own.
         let own = ["inputs", "outputs_expected"].contains(&entry.key.as_str());
         check_values(&entry.node, own, report);
     }
+}
+
+/// A foreign extension may hold anything but what a reader cannot see.
+fn check_extension(node: &Node, report: &mut Report) {
+    node.each_scalar(&mut |text, spot| {
+        if text.split('\n').any(has_trick) {
+            let message = "an extension: control, direction or invisible characters";
+            report.error(Code::FrontmatterValue, spot, message);
+        }
+    });
 }
 
 fn check_values(node: &Node, own: bool, report: &mut Report) {

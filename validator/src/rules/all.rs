@@ -76,6 +76,7 @@ impl Rule {
             Code::SectionMissing => &section::MISSING,
             Code::SectionOrder => &section::ORDER,
             Code::SectionDuplicate => &section::DUPLICATE,
+            Code::SectionHidden => &section::HIDDEN,
             Code::SectionUnexpected => &section::UNEXPECTED,
             Code::CommandEmpty => &command_form::EMPTY,
             Code::CommandMultipleLines => &command_form::MULTIPLE_LINES,

@@ -129,3 +129,28 @@ pub(super) static UNEXPECTED: Rule = Rule {
         ),
     ],
 };
+
+pub(super) static HIDDEN: Rule = Rule {
+    code: Code::SectionHidden,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "design, Requests",
+    why: "Comments and tags are not shown by a Markdown reader. A risk level in a comment would \
+          count here and be seen by nobody who approves.",
+    remedy: "Write the line as plain text; put a `<` that is meant as such in backquotes.",
+    cases: &[
+        bad(
+            "files in a comment",
+            Section("Input Files", "<!--\n- `/in/input.csv`\n- `/in/script.py`\n-->"),
+        ),
+        bad(
+            "outputs in an invisible block",
+            Section(
+                "Output Expectations",
+                "<div style=\"display:none\">\n- /out/output.json\n</div>\n\nNone.",
+            ),
+        ),
+        good("in backquotes", Section("Output Expectations", "- /out/output.json: `<mean>`")),
+        good("a comment in the prose above", Prose("<!-- a note -->")),
+    ],
+};

@@ -40,6 +40,8 @@ const PYTHON: Ways = Ways {
         "from os import popen",
         "from pty import spawn",
         "from subprocess import getoutput",
+        ".getoutput(",
+        ".getstatusoutput(",
     ],
     launching: &[
         "subprocess",
@@ -80,6 +82,9 @@ const RUBY: Ways = Ways {
         "open('|",
         "Open3.",
         "PTY.spawn",
+        "spawn(",
+        "spawn\"",
+        "spawn'",
     ],
     launching: &["spawn", "Process."],
     option: &[],
