@@ -74,6 +74,11 @@ impl Report {
         self.errors.len() >= ROWS_MAX
     }
 
+    /// Whether warnings are no longer kept.
+    pub(crate) fn has_enough_warnings(&self) -> bool {
+        self.warnings.len() >= ROWS_MAX
+    }
+
     /// Whether any error was added, kept as a row or not.
     pub(crate) fn failed(&self) -> bool {
         self.failed

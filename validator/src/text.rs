@@ -101,7 +101,30 @@ pub(crate) fn check(lines: &[Line<'_>], report: &mut Report) {
             continue;
         }
         check_line(line, report);
+        check_words(line, report);
         confusable::check_line(line, report);
+    }
+}
+
+/// Between plain letters an invisible character serves nobody but who wants one word read and
+/// another one searched.
+fn check_words(line: &Line<'_>, report: &mut Report) {
+    let mut before = ' ';
+    let mut hidden = None;
+    for (index, c) in line.text.chars().enumerate() {
+        if trick(c) == Some(Trick::Invisible) {
+            hidden = hidden.or(before.is_ascii_alphanumeric().then_some(index));
+            continue;
+        }
+        if let Some(at) = hidden.take()
+            && c.is_ascii_alphanumeric()
+        {
+            let spot = Spot::new(line.number, at + 1).wide(index - at);
+            let message = "text: an invisible character inside a word";
+            report.error_hint(Code::TextConfusable, spot, message, "remove it");
+            return;
+        }
+        before = c;
     }
 }
 

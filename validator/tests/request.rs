@@ -447,6 +447,8 @@ fn limits_at_their_ceiling() {
 #[test]
 fn selectors_that_nobody_sees() {
     for c in ["\u{fe01}", "\u{e0101}", "\u{200d}"] {
+        let hidden = with("# Statistics", &format!("# pip in{c}stall requests"));
+        assert_eq!(errors(hidden), ["text.confusable"], "{c:?}");
         let prose = with("# Statistics", &format!("# a{c} Statistics"));
         assert_eq!(warnings(prose), ["text.confusable"], "{c:?}");
     }

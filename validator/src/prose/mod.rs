@@ -107,6 +107,10 @@ fn check_words(
 ) {
     let (mut line, mut told, mut warned) = (0, 0, Vec::new());
     for (index, word) in words.iter().enumerate() {
+        // Refused, and nothing more would be told.
+        if report.is_full() {
+            return;
+        }
         if word.line != line {
             (line, told, warned) = (word.line, 0, Vec::new());
         }
@@ -125,7 +129,9 @@ fn check_words(
                 report.error_hint(code, spot, found.message(), found.hint());
             } else {
                 warned.push(code);
-                report.warning(code, spot, found.message());
+                if !report.has_enough_warnings() {
+                    report.warning(code, spot, found.message());
+                }
             }
         }
     }
