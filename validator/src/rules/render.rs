@@ -180,6 +180,10 @@ TOOLEXEC_WRITE_DOCS=1 cargo test -p validator --test rules -->
 Every violation that TOOL-EXEC reports has a stable code. A code may be added; it is never renamed
 and never given a second meaning. `toolexec lint --explain CODE` prints what stands here.
 
+A document is UTF-8 without a byte order mark, of at most 256 KiB (a result: 4 MiB). Its lines may
+end with a line feed or with a carriage return and a line feed; digests and signatures are always
+over the bytes as they are.
+
 An *error* makes a document invalid. A *warning* is for the person who reads it. What a tool is
 told to do is judged strictly; what people write about it is not: a request may explain why it does
 without a forbidden thing, so a mere mention of a host path or of an installation is a warning.
