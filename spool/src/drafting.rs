@@ -3,14 +3,15 @@
 //! leaves the copies, hidden beside the request.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use validator::{Sha256, Sha256Stream};
+use validator::Sha256;
 
 use crate::claim::remove_tree;
 use crate::durable;
 use crate::error::SpoolError;
+use crate::pour::pour;
 use crate::promote::hidden_beside;
 
 /// The files of one request that is being drafted. Dropped before [`Drafting::keep`], it removes
@@ -127,24 +128,9 @@ impl Drop for Drafting {
     }
 }
 
-/// Copies at most one buffer more than `bytes_max`, hashing what is written.
 fn copy(from: &mut File, to: &Path, bytes_max: u64) -> io::Result<(Sha256, u64)> {
     let mut copy = OpenOptions::new().write(true).create_new(true).open(to)?;
-    let mut hash = Sha256Stream::new();
-    let mut buffer = vec![0; 256 * 1024];
-    let mut total = 0;
-    while total <= bytes_max {
-        let len = match from.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(len) => len,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        hash.update(&buffer[..len]);
-        copy.write_all(&buffer[..len])?;
-        total += u64::try_from(len).unwrap_or(u64::MAX);
-    }
-    Ok((hash.finish(), total))
+    pour(from, &mut copy, bytes_max)
 }
 
 fn rename(from: &Path, to: &Path) -> Result<(), SpoolError> {

@@ -20,6 +20,7 @@ mod durable;
 mod error;
 mod ledger;
 mod places;
+mod pour;
 mod promote;
 mod publish;
 mod recover;

@@ -5,18 +5,19 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use policies::Approved;
 use rustix::fs::{Dir, FileType, OFlags, fstat};
-use validator::{Code, Input, Sha256, Sha256Stream, Violation};
+use validator::{Code, Input, Sha256, Violation};
 
 use crate::claim::{Claimed, Inputs, Links, insist_on_file, open_beneath, remove_tree};
 use crate::error::SpoolError;
 use crate::places::Spool;
+use crate::pour::pour;
 
 /// Deepest directory below `<stem>.inputs/` that is looked at for files nobody declared.
 const LISTED_DEPTH_MAX: usize = 8;
@@ -193,27 +194,12 @@ fn make_parents(slot: &Path, name: &str) -> Result<(), SpoolError> {
     Ok(())
 }
 
-/// Copies at most one buffer more than `bytes_max`, hashing what is written.
 fn copy(from: OwnedFd, to: &Path, bytes_max: u64) -> Result<(Sha256, u64), SpoolError> {
     let copied = || -> io::Result<(Sha256, u64)> {
         let mut copy = OpenOptions::new().write(true).create_new(true).mode(0o444).open(to)?;
-        let mut from = File::from(from);
-        let mut hash = Sha256Stream::new();
-        let mut buffer = vec![0; 256 * 1024];
-        let mut total = 0;
-        while total <= bytes_max {
-            let len = match from.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(len) => len,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            hash.update(&buffer[..len]);
-            copy.write_all(&buffer[..len])?;
-            total += u64::try_from(len).unwrap_or(u64::MAX);
-        }
+        let poured = pour(&mut File::from(from), &mut copy, bytes_max)?;
         copy.set_permissions(Permissions::from_mode(0o444))?;
-        Ok((hash.finish(), total))
+        Ok(poured)
     };
     copied().map_err(SpoolError::io(to, "copy the input"))
 }
