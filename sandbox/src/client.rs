@@ -1,7 +1,7 @@
-//! The daemon's side of a run: `Launcher` → `ReadyCell` → `RunningCell` → `Finished`, each consumed by
-//! the next.
+//! The daemon's side of a run: `Launcher` → `PreparedCell` → `ReadyCell` → `RunningCell` → `Finished`,
+//! each consumed by the next.
 //!
-//! A [`ReadyCell`] is confined and waiting; nothing of the tool's has run. The caller makes its intent
+//! A cell can be prepared before there is anything to run in it. A [`ReadyCell`] is confined and waiting; nothing of the tool's has run. The caller makes its intent
 //! durable and only then calls [`ReadyCell::start`]. Everything read here was written by a tool or a
 //! process with the tool's uid: it is bounded, kept, hashed and believed in nothing.
 
@@ -9,12 +9,12 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with, socketpair,
@@ -23,7 +23,7 @@ use rustix::net::{
 use crate::collect::Collection;
 use crate::frame::{Ending, Evidence, FromLauncher, ToLauncher, Unable};
 use crate::outcome::{Facts, Killed};
-use crate::plan::{Limits, Plan};
+use crate::plan::{CellPlan, Limits, Order, Plan};
 use crate::report::{Confinement, Finished};
 use crate::tap::Tap;
 use crate::wire;
@@ -41,12 +41,12 @@ const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// How to reach a launcher.
 #[derive(Clone, Debug)]
-pub enum Launcher {
-    /// Start one of our own for each run.
+pub enum Reach {
+    /// Start one of our own, when it is needed first.
     Spawn {
         program: PathBuf,
         staging: PathBuf,
-        /// Directories beyond the launcher's own list that runtimes may need.
+        /// Directories that runtimes may need; the launcher's own list if there are none.
         mounts_allowed: Vec<PathBuf>,
     },
     /// Ask the one behind a socket unit.
@@ -85,38 +85,74 @@ fn lost(why: &'static str) -> BuildError {
     BuildError::Lost(io::Error::new(io::ErrorKind::UnexpectedEof, why))
 }
 
-/// The connection, and the process behind it if it is our child.
-struct Connection {
-    control: OwnedFd,
-    child: Option<Child>,
+/// A launcher, running or to be started with the first cell.
+#[derive(Debug)]
+pub struct Launcher {
+    reach: Reach,
+    own: Mutex<Option<OwnLauncher>>,
 }
 
-impl Drop for Connection {
-    /// The launcher ends when its order does or when we close; either way it must not stay a zombie.
+/// A launcher that is our child.
+#[derive(Debug)]
+struct OwnLauncher {
+    /// Conversations go in here; closing it is the word to end.
+    door: Option<OwnedFd>,
+    process: Child,
+}
+
+impl OwnLauncher {
+    fn start(program: &Path, staging: &Path, mounts_allowed: &[PathBuf]) -> io::Result<Self> {
+        let (door, theirs) = pair()?;
+        let mut command = Command::new(program);
+        command.arg("--staging").arg(staging).env_clear();
+        command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
+        // A Ctrl-C is the caller's to answer: the launcher must outlive it, or nobody would know how
+        // the run ended.
+        command.process_group(0);
+        for mount in mounts_allowed {
+            command.arg("--allow-mount").arg(mount);
+        }
+        Ok(Self { door: Some(door), process: command.spawn()? })
+    }
+
+    /// Begins a conversation.
+    fn converse(&self) -> io::Result<OwnedFd> {
+        let (control, theirs) = pair()?;
+        let door = self.door.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        wire::send(door, b"conversation", &[theirs.as_fd()])?;
+        Ok(control)
+    }
+}
+
+impl Drop for OwnLauncher {
+    /// The launcher ends when its door is closed and its last cell is gone; it must not stay a zombie.
     fn drop(&mut self) {
-        if let Some(child) = &mut self.child {
-            // Closing our end is what tells it that we are gone.
-            if let Ok(null) =
-                rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
-            {
-                self.control = null;
-            }
-            let deadline = Instant::now() + EXIT_TIME_MAX;
-            while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            // One that hangs takes its cell with it when it is killed; one that has ended is not hurt.
-            if let Err(error) = child.kill().and_then(|()| child.wait()) {
-                eprintln!("toolexec: the launcher could not be waited for: {error}");
-            }
+        self.door = None;
+        let deadline = Instant::now() + EXIT_TIME_MAX;
+        while matches!(self.process.try_wait(), Ok(None)) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        // One that hangs takes its cells with it when it is killed; one that has ended is not hurt.
+        if let Err(error) = self.process.kill().and_then(|()| self.process.wait()) {
+            eprintln!("toolexec: the launcher could not be waited for: {error}");
         }
     }
 }
 
-/// A cell that is built, confined and waiting.
+/// A cell that is built, confined and empty: it has no order yet.
+#[must_use = "a cell without an order is ended when it is dropped"]
+pub struct PreparedCell {
+    control: OwnedFd,
+    evidence: OwnedFd,
+    stdout: OwnedFd,
+    stderr: OwnedFd,
+    confinement: Confinement,
+}
+
+/// A cell that is built, confined and waiting, with its order's limits in force.
 #[must_use = "a cell that is not started is ended when it is dropped"]
 pub struct ReadyCell {
-    connection: Connection,
+    control: OwnedFd,
     evidence: OwnedFd,
     stdout: OwnedFd,
     stderr: OwnedFd,
@@ -125,9 +161,15 @@ pub struct ReadyCell {
 }
 
 impl Launcher {
-    fn connect(&self) -> Result<Connection, BuildError> {
-        match self {
-            Self::Socket(path) => {
+    /// Nothing is started or reached yet.
+    #[must_use]
+    pub fn new(reach: Reach) -> Self {
+        Self { reach, own: Mutex::new(None) }
+    }
+
+    fn converse(&self) -> Result<OwnedFd, BuildError> {
+        match &self.reach {
+            Reach::Socket(path) => {
                 let connected = || -> io::Result<OwnedFd> {
                     let kind = SocketType::SEQPACKET;
                     let control =
@@ -135,43 +177,72 @@ impl Launcher {
                     connect(&control, &SocketAddrUnix::new(path)?)?;
                     Ok(control)
                 };
-                let control =
-                    connected().map_err(|error| BuildError::Launcher(path.clone(), error))?;
-                Ok(Connection { control, child: None })
+                connected().map_err(|error| BuildError::Launcher(path.clone(), error))
             }
-            Self::Spawn { program, staging, mounts_allowed } => {
-                let spawned = || -> io::Result<Connection> {
-                    let (control, theirs) = pair()?;
-                    let mut command = Command::new(program);
-                    command.arg("--staging").arg(staging).env_clear();
-                    command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
-                    // A Ctrl-C is the caller's to answer: the launcher must outlive it, or nobody
-                    // would know how the run ended.
-                    command.process_group(0);
-                    for mount in mounts_allowed {
-                        command.arg("--allow-mount").arg(mount);
-                    }
-                    Ok(Connection { control, child: Some(command.spawn()?) })
+            Reach::Spawn { program, staging, mounts_allowed } => {
+                let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+                // One that has ended meanwhile (somebody killed it) is replaced.
+                if let Some(Ok(control)) = own.as_ref().map(OwnLauncher::converse) {
+                    return Ok(control);
+                }
+                let started = || {
+                    let started = OwnLauncher::start(program, staging, mounts_allowed)?;
+                    let control = started.converse()?;
+                    Ok((started, control))
                 };
-                spawned().map_err(|error| BuildError::Launcher(program.clone(), error))
+                let (started, control) = started()
+                    .map_err(|error: io::Error| BuildError::Launcher(program.clone(), error))?;
+                *own = Some(started);
+                Ok(control)
             }
         }
     }
 
-    /// Has a cell built for this plan. When this returns, every layer of confinement is in force and
-    /// nothing of the tool's has run.
+    /// Has a cell built. When this returns every layer of confinement is in force, nothing of a tool's
+    /// has run, and the cell waits for its order for at most a quarter of an hour.
+    ///
+    /// # Errors
+    /// [`BuildError`], and then nothing has run and nothing is left.
+    pub fn prepare(&self, plan: CellPlan) -> Result<PreparedCell, BuildError> {
+        self.ask_for(plan)?.prepared()
+    }
+
+    /// Has a cell built for this plan, with the order's limits in force.
     ///
     /// # Errors
     /// [`BuildError`], and then nothing has run and nothing is left.
     pub fn build(&self, plan: Plan) -> Result<ReadyCell, BuildError> {
-        let limits = plan.limits;
-        let connection = self.connect()?;
+        let asked = self.ask_for(plan.cell)?;
+        // The order waits at the launcher until the cell is there: one way less to go.
+        let limits = plan.order.limits;
+        let order = ToLauncher::Order(Box::new(plan.order)).encode();
+        // A launcher that has refused already has closed, and its answer is still to be read.
+        let sent = wire::send(&asked.control, &order, &[]);
+        let prepared = asked.prepared()?;
+        sent.map_err(BuildError::Lost)?;
+        prepared.ready(limits)
+    }
+
+    fn ask_for(&self, plan: CellPlan) -> Result<AskedCell, BuildError> {
+        let control = self.converse()?;
         let (evidence, theirs) = pair().map_err(BuildError::Lost)?;
-        let order = ToLauncher::Order(Box::new(plan)).encode();
-        wire::send(&connection.control, &order, &[theirs.as_fd()]).map_err(BuildError::Lost)?;
-        drop(theirs);
-        let confinement = match hear_soon(&connection.control).map_err(BuildError::Lost)? {
-            Some(FromLauncher::Ready(confinement)) => *confinement,
+        let verb = ToLauncher::Prepare(Box::new(plan)).encode();
+        wire::send(&control, &verb, &[theirs.as_fd()]).map_err(BuildError::Lost)?;
+        Ok(AskedCell { control, evidence })
+    }
+}
+
+/// A cell that is being built.
+struct AskedCell {
+    control: OwnedFd,
+    evidence: OwnedFd,
+}
+
+impl AskedCell {
+    fn prepared(self) -> Result<PreparedCell, BuildError> {
+        let Self { control, evidence } = self;
+        let confinement = match hear_soon(&control).map_err(BuildError::Lost)? {
+            Some(FromLauncher::Prepared(confinement)) => *confinement,
             Some(FromLauncher::Unable(unable)) => return Err(BuildError::Unable(unable)),
             Some(_) => return Err(lost("it spoke out of turn")),
             None => return Err(lost("it closed the connection")),
@@ -184,7 +255,37 @@ impl Launcher {
         else {
             return Err(lost("the cell sent no streams"));
         };
-        Ok(ReadyCell { connection, evidence, stdout, stderr, confinement, limits })
+        Ok(PreparedCell { control, evidence, stdout, stderr, confinement })
+    }
+}
+
+impl PreparedCell {
+    /// What is in force, as the cell read it back; the limits come with the order.
+    #[must_use]
+    pub fn confinement(&self) -> &Confinement {
+        &self.confinement
+    }
+
+    /// Gives the cell its order.
+    ///
+    /// # Errors
+    /// [`BuildError`], and then nothing has run and nothing is left.
+    pub fn order(self, order: Order) -> Result<ReadyCell, BuildError> {
+        let limits = order.limits;
+        let verb = ToLauncher::Order(Box::new(order)).encode();
+        wire::send(&self.control, &verb, &[]).map_err(BuildError::Lost)?;
+        self.ready(limits)
+    }
+
+    fn ready(self, limits: Limits) -> Result<ReadyCell, BuildError> {
+        let Self { control, evidence, stdout, stderr, mut confinement } = self;
+        match hear_soon(&control).map_err(BuildError::Lost)? {
+            Some(FromLauncher::Ready(in_force)) => confinement.limits = in_force,
+            Some(FromLauncher::Unable(unable)) => return Err(BuildError::Unable(unable)),
+            Some(_) => return Err(lost("it spoke out of turn")),
+            None => return Err(lost("it closed the connection")),
+        }
+        Ok(ReadyCell { control, evidence, stdout, stderr, confinement, limits })
     }
 }
 
@@ -201,16 +302,16 @@ impl ReadyCell {
     /// # Errors
     /// [`BuildError`] when the tool was not started, or, for [`BuildError::Unknown`], may have been.
     pub fn start(self, result: BorrowedFd<'_>) -> Result<RunningCell, BuildError> {
-        let Self { connection, evidence, stdout, stderr, limits, .. } = self;
+        let Self { control, evidence, stdout, stderr, limits, .. } = self;
         let prepared = || -> io::Result<_> {
             let stdout = Tap::new(stdout, result, "stdout", limits.stream_bytes_max)?;
             let stderr = Tap::new(stderr, result, "stderr", limits.stream_bytes_max)?;
             Ok((stdout, stderr, Collection::new(result, &limits)?))
         };
         let (stdout, stderr, collection) = prepared().map_err(BuildError::Lost)?;
-        wire::send(&connection.control, &ToLauncher::Go.encode(), &[]).map_err(BuildError::Lost)?;
+        wire::send(&control, &ToLauncher::Go.encode(), &[]).map_err(BuildError::Lost)?;
         let unknown = |kind: io::ErrorKind| BuildError::Unknown(kind.into());
-        match hear_soon(&connection.control).map_err(BuildError::Unknown)? {
+        match hear_soon(&control).map_err(BuildError::Unknown)? {
             Some(FromLauncher::Started) => {}
             Some(FromLauncher::Unable(unable)) => return Err(BuildError::Unable(unable)),
             Some(_) => return Err(unknown(io::ErrorKind::InvalidData)),
@@ -218,22 +319,14 @@ impl ReadyCell {
         }
         let time_max = Duration::from_millis(limits.wall_ms_max) + LAUNCHER_TIME_MAX;
         let asked_to_kill = None;
-        Ok(RunningCell {
-            connection,
-            evidence,
-            stdout,
-            stderr,
-            collection,
-            asked_to_kill,
-            time_max,
-        })
+        Ok(RunningCell { control, evidence, stdout, stderr, collection, asked_to_kill, time_max })
     }
 }
 
 /// A tool that is running.
 #[must_use = "a running cell that is dropped is killed"]
 pub struct RunningCell {
-    connection: Connection,
+    control: OwnedFd,
     evidence: OwnedFd,
     stdout: Tap,
     stderr: Tap,
@@ -284,7 +377,7 @@ impl RunningCell {
                 deadline = deadline.map(|_| Instant::now() + DRAIN_TIME_MAX);
             }
             if ready.control {
-                if let Ok(Some(FromLauncher::Ended(ended))) = hear(&self.connection.control) {
+                if let Ok(Some(FromLauncher::Ended(ended))) = hear(&self.control) {
                     ending = Some(*ended);
                 }
                 control = Owed::Nothing;
@@ -301,7 +394,7 @@ impl RunningCell {
 
     fn wait(&self, control: bool, evidence: bool) -> io::Result<Ready> {
         let fds = [
-            (control, self.connection.control.as_fd()),
+            (control, self.control.as_fd()),
             (evidence, self.evidence.as_fd()),
             (self.stdout.open(), self.stdout.pipe.as_fd()),
             (self.stderr.open(), self.stderr.pipe.as_fd()),
@@ -352,7 +445,7 @@ impl RunningCell {
     fn ask_to_kill(&mut self, why: Killed) {
         if self.asked_to_kill.is_none() {
             self.asked_to_kill = Some(why);
-            if wire::send(&self.connection.control, &ToLauncher::Kill(why).encode(), &[]).is_err() {
+            if wire::send(&self.control, &ToLauncher::Kill(why).encode(), &[]).is_err() {
                 eprintln!("toolexec: the launcher was gone when it was asked to kill");
             }
         }

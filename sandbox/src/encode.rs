@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::frame::{Ending, Unable};
 use crate::outcome::{Killed, ToolEnd};
-use crate::plan::{Demands, Limits, Plan, ProcView, Runtime, Slot, SlotId};
+use crate::plan::{CellPlan, Demands, Limits, Order, ProcView, Runtime, Slot, SlotId};
 use crate::report::{
     Accounting, CapabilitySets, Confinement, Layer, LimitInForce, LimitName, Mechanism, Mode,
 };
@@ -48,7 +48,7 @@ fn take_path(reader: &mut Reader<'_>) -> Result<PathBuf, WireError> {
     Ok(PathBuf::from(OsStr::from_bytes(reader.bytes(PATH_BYTES_MAX)?)))
 }
 
-pub(crate) fn put_plan(writer: &mut Writer, plan: &Plan) {
+pub(crate) fn put_cell_plan(writer: &mut Writer, plan: &CellPlan) {
     writer.text(plan.slot.id.as_str()).u64(plan.slot.device).u64(plan.slot.inode);
     put_path(writer, &plan.runtime.binary);
     writer.count(plan.runtime.mounts.len());
@@ -56,19 +56,10 @@ pub(crate) fn put_plan(writer: &mut Writer, plan: &Plan) {
         put_path(writer, mount);
     }
     put_index(writer, &[ProcView::None, ProcView::Pid], &plan.runtime.proc_view);
-    writer.count(plan.argv.len());
-    for word in &plan.argv {
-        writer.text(word);
-    }
-    writer.count(plan.env.len());
-    for (name, value) in &plan.env {
-        writer.text(name).text(value);
-    }
-    put_limits(writer, &plan.limits);
     writer.u32(plan.demands.landlock_abi_min).flag(plan.demands.cgroup_exception);
 }
 
-pub(crate) fn take_plan(reader: &mut Reader<'_>) -> Result<Plan, WireError> {
+pub(crate) fn take_cell_plan(reader: &mut Reader<'_>) -> Result<CellPlan, WireError> {
     let id = SlotId::new(&reader.text(32)?).ok_or(WireError::Range)?;
     let slot = Slot { id, device: reader.u64()?, inode: reader.u64()? };
     let binary = take_path(reader)?;
@@ -79,14 +70,29 @@ pub(crate) fn take_plan(reader: &mut Reader<'_>) -> Result<Plan, WireError> {
         mounts: mounts?,
         proc_view: take_index(reader, &[ProcView::None, ProcView::Pid])?,
     };
+    let demands = Demands { landlock_abi_min: reader.u32()?, cgroup_exception: reader.flag()? };
+    Ok(CellPlan { slot, runtime, demands })
+}
+
+pub(crate) fn put_order(writer: &mut Writer, order: &Order) {
+    writer.count(order.argv.len());
+    for word in &order.argv {
+        writer.text(word);
+    }
+    writer.count(order.env.len());
+    for (name, value) in &order.env {
+        writer.text(name).text(value);
+    }
+    put_limits(writer, &order.limits);
+}
+
+pub(crate) fn take_order(reader: &mut Reader<'_>) -> Result<Order, WireError> {
     let words = (0..reader.count(WORDS_MAX)?).map(|_| reader.text(WORD_BYTES_MAX));
     let argv = words.collect::<Result<Vec<_>, _>>()?;
     let variables = (0..reader.count(VARIABLES_MAX)?)
         .map(|_| Ok((reader.text(NAME_BYTES_MAX)?, reader.text(PATH_BYTES_MAX)?)));
     let env = variables.collect::<Result<Vec<_>, WireError>>()?;
-    let limits = take_limits(reader)?;
-    let demands = Demands { landlock_abi_min: reader.u32()?, cgroup_exception: reader.flag()? };
-    Ok(Plan { slot, runtime, argv, env, limits, demands })
+    Ok(Order { argv, env, limits: take_limits(reader)? })
 }
 
 fn put_limits(writer: &mut Writer, limits: &Limits) {
@@ -216,16 +222,36 @@ pub(crate) fn put_confinement(writer: &mut Writer, c: &Confinement) {
     let caps = &c.capabilities;
     writer.u64(caps.inheritable).u64(caps.permitted).u64(caps.effective);
     writer.u64(caps.bounding).u64(caps.ambient).digest(&c.mounts_sha256);
-    writer.count(c.limits.len());
-    for limit in &c.limits {
-        put_index(writer, &LimitName::ALL, &limit.name);
-        put_index(writer, &Mechanism::ALL, &limit.mechanism);
-        writer.u64(limit.asked).u64(limit.in_force);
-    }
+    put_limits_in_force(writer, &c.limits);
     writer.count(c.degraded.len());
     for layer in &c.degraded {
         writer.text(layer);
     }
+}
+
+pub(crate) fn put_limits_in_force(writer: &mut Writer, limits: &[LimitInForce]) {
+    writer.count(limits.len());
+    for limit in limits {
+        put_index(writer, &LimitName::ALL, &limit.name);
+        put_index(writer, &Mechanism::ALL, &limit.mechanism);
+        writer.u64(limit.asked).u64(limit.in_force);
+    }
+}
+
+pub(crate) fn take_limits_in_force(
+    reader: &mut Reader<'_>,
+) -> Result<Vec<LimitInForce>, WireError> {
+    let count = reader.count(NAMES_MAX)?;
+    (0..count).map(|_| take_limit_in_force(reader)).collect()
+}
+
+fn take_limit_in_force(reader: &mut Reader<'_>) -> Result<LimitInForce, WireError> {
+    Ok(LimitInForce {
+        name: take_index(reader, &LimitName::ALL)?,
+        mechanism: take_index(reader, &Mechanism::ALL)?,
+        asked: reader.u64()?,
+        in_force: reader.u64()?,
+    })
 }
 
 fn take_names(reader: &mut Reader<'_>) -> Result<Vec<String>, WireError> {
@@ -251,16 +277,7 @@ pub(crate) fn take_confinement(reader: &mut Reader<'_>) -> Result<Confinement, W
         ambient: reader.u64()?,
     };
     let mounts_sha256 = reader.digest()?;
-    let limits = (0..reader.count(NAMES_MAX)?)
-        .map(|_| {
-            Ok(LimitInForce {
-                name: take_index(reader, &LimitName::ALL)?,
-                mechanism: take_index(reader, &Mechanism::ALL)?,
-                asked: reader.u64()?,
-                in_force: reader.u64()?,
-            })
-        })
-        .collect::<Result<_, WireError>>()?;
+    let limits = take_limits_in_force(reader)?;
     let degraded = take_names(reader)?;
     Ok(Confinement {
         mode,

@@ -2,35 +2,41 @@
 //!
 //! | from | to | verbs | when |
 //! |---|---|---|---|
-//! | daemon | launcher | `Order` | once, first |
-//! | launcher | daemon | `Ready` or `Unable` | once, after the order |
-//! | daemon | launcher | `Go` | once, after `Ready` |
+//! | daemon | launcher | `Prepare` | once, first |
+//! | launcher | daemon | `Prepared` or `Unable` | once the cell is confined and empty |
+//! | daemon | launcher | `Order` | once, whether the cell is prepared yet or not |
+//! | launcher | daemon | `Ready` or `Unable` | once the order's limits are in force |
+//! | daemon | launcher | `Go` | once, after the order |
 //! | launcher | daemon | `Started` or `Unable` | once, after `Go` |
-//! | daemon | launcher | `Kill` | any time after `Started` |
+//! | daemon | launcher | `Kill` | any time after `Go` |
 //! | launcher | daemon | `Ended` | once, last |
 //!
-//! Anything else, or out of turn, ends the conversation and with it the cell. Between processes there
+//! Each `Prepare` begins a conversation of its own, on a socket that was accepted or sent through the
+//! launcher's door. Anything else, or out of turn, ends the conversation and with it the cell. Between processes there
 //! is no proof, only bytes: each side checks what it is told.
 
 use std::fmt;
 
 use crate::encode::{
-    KILLED, PATH_BYTES_MAX, put_accounting, put_confinement, put_ending, put_index, put_plan,
-    put_tool_end, put_unable, take_accounting, take_confinement, take_ending, take_index,
-    take_plan, take_tool_end, take_unable,
+    KILLED, PATH_BYTES_MAX, put_accounting, put_cell_plan, put_confinement, put_ending, put_index,
+    put_limits_in_force, put_order, put_tool_end, put_unable, take_accounting, take_cell_plan,
+    take_confinement, take_ending, take_index, take_limits_in_force, take_order, take_tool_end,
+    take_unable,
 };
 use crate::outcome::{Killed, ToolEnd};
-use crate::plan::Plan;
-use crate::report::{Accounting, Confinement, Layer, RejectReason};
+use crate::plan::{CellPlan, Order};
+use crate::report::{Accounting, Confinement, Layer, LimitInForce, RejectReason};
 use crate::wire::{Reader, WireError, Writer};
 
-/// First bytes of every order: the protocol and its version. Both programs come from one build.
-const MAGIC: u32 = 0x5445_0001;
+/// First bytes of every conversation: the protocol and its version. Both programs come from one build.
+const MAGIC: u32 = 0x5445_0002;
 
 /// What the daemon says to the launcher.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ToLauncher {
-    Order(Box<Plan>),
+    /// With one descriptor: where the cell's streams and files are to be sent.
+    Prepare(Box<CellPlan>),
+    Order(Box<Order>),
     Go,
     Kill(Killed),
 }
@@ -38,7 +44,9 @@ pub(crate) enum ToLauncher {
 /// What the launcher says to the daemon.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FromLauncher {
-    Ready(Box<Confinement>),
+    /// Without the limits, which come with the order.
+    Prepared(Box<Confinement>),
+    Ready(Vec<LimitInForce>),
     Unable(Unable),
     Started,
     Ended(Box<Ending>),
@@ -78,8 +86,9 @@ pub(crate) struct Ending {
 /// What the cell's init says to its launcher.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FromInit {
-    /// Confined and waiting; without the limits, which only the launcher can read back.
-    Ready(Box<Confinement>),
+    /// Confined and waiting. With the descriptors by which the launcher watches from outside: the
+    /// cell's `/proc`, `/out`, `/tmp` and `/dev/shm`.
+    Prepared(Box<Confinement>),
     Unable(Unable),
     Started,
     ToolEnded(Box<ToolReport>),
@@ -89,22 +98,20 @@ pub(crate) enum FromInit {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ToolReport {
     pub(crate) end: ToolEnd,
-    pub(crate) out_full: bool,
     pub(crate) accounting: Accounting,
 }
 
 /// What the launcher says to the cell's init.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ToInit {
-    /// The user namespace has its maps.
-    Mapped,
-    Go,
-    /// Kill the tree, then collect.
+    /// Start the tool.
+    Go(Box<Order>),
+    /// Kill the tree.
     Kill,
 }
 
-/// What the cell's init hands to the daemon past the launcher: descriptors and the names that go
-/// with them. It comes from a process with the tool's own uid and is believed in nothing.
+/// What the cell's init and the collector hand to the daemon past the launcher: descriptors and the
+/// names that go with them. It comes from processes with the tool's own uid and is believed in nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Evidence {
     /// With two descriptors: the read ends of stdout and stderr.
@@ -127,15 +134,19 @@ impl ToLauncher {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         match self {
-            Self::Order(plan) => {
+            Self::Prepare(plan) => {
                 writer.u8(1).u32(MAGIC);
-                put_plan(&mut writer, plan);
+                put_cell_plan(&mut writer, plan);
+            }
+            Self::Order(order) => {
+                writer.u8(2);
+                put_order(&mut writer, order);
             }
             Self::Go => {
-                writer.u8(2);
+                writer.u8(3);
             }
             Self::Kill(killed) => {
-                writer.u8(3);
+                writer.u8(4);
                 put_index(&mut writer, &KILLED, killed);
             }
         }
@@ -149,10 +160,11 @@ impl ToLauncher {
                 if reader.u32()? != MAGIC {
                     return Err(WireError::Range);
                 }
-                Self::Order(Box::new(take_plan(&mut reader)?))
+                Self::Prepare(Box::new(take_cell_plan(&mut reader)?))
             }
-            2 => Self::Go,
-            3 => Self::Kill(take_index(&mut reader, &KILLED)?),
+            2 => Self::Order(Box::new(take_order(&mut reader)?)),
+            3 => Self::Go,
+            4 => Self::Kill(take_index(&mut reader, &KILLED)?),
             _ => return Err(WireError::Range),
         };
         reader.end()?;
@@ -164,19 +176,23 @@ impl FromLauncher {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         match self {
-            Self::Ready(confinement) => {
+            Self::Prepared(confinement) => {
                 writer.u8(1);
                 put_confinement(&mut writer, confinement);
             }
-            Self::Unable(unable) => {
+            Self::Ready(limits) => {
                 writer.u8(2);
+                put_limits_in_force(&mut writer, limits);
+            }
+            Self::Unable(unable) => {
+                writer.u8(3);
                 put_unable(&mut writer, unable);
             }
             Self::Started => {
-                writer.u8(3);
+                writer.u8(4);
             }
             Self::Ended(ending) => {
-                writer.u8(4);
+                writer.u8(5);
                 put_ending(&mut writer, ending);
             }
         }
@@ -186,10 +202,11 @@ impl FromLauncher {
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         let mut reader = Reader::new(bytes);
         let verb = match reader.u8()? {
-            1 => Self::Ready(Box::new(take_confinement(&mut reader)?)),
-            2 => Self::Unable(take_unable(&mut reader)?),
-            3 => Self::Started,
-            4 => Self::Ended(Box::new(take_ending(&mut reader)?)),
+            1 => Self::Prepared(Box::new(take_confinement(&mut reader)?)),
+            2 => Self::Ready(take_limits_in_force(&mut reader)?),
+            3 => Self::Unable(take_unable(&mut reader)?),
+            4 => Self::Started,
+            5 => Self::Ended(Box::new(take_ending(&mut reader)?)),
             _ => return Err(WireError::Range),
         };
         reader.end()?;
@@ -201,7 +218,7 @@ impl FromInit {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         match self {
-            Self::Ready(confinement) => {
+            Self::Prepared(confinement) => {
                 writer.u8(1);
                 put_confinement(&mut writer, confinement);
             }
@@ -215,7 +232,6 @@ impl FromInit {
             Self::ToolEnded(report) => {
                 writer.u8(4);
                 put_tool_end(&mut writer, report.end);
-                writer.flag(report.out_full);
                 put_accounting(&mut writer, &report.accounting);
             }
         }
@@ -225,12 +241,11 @@ impl FromInit {
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         let mut reader = Reader::new(bytes);
         let verb = match reader.u8()? {
-            1 => Self::Ready(Box::new(take_confinement(&mut reader)?)),
+            1 => Self::Prepared(Box::new(take_confinement(&mut reader)?)),
             2 => Self::Unable(take_unable(&mut reader)?),
             3 => Self::Started,
             4 => Self::ToolEnded(Box::new(ToolReport {
                 end: take_tool_end(&mut reader)?,
-                out_full: reader.flag()?,
                 accounting: take_accounting(&mut reader)?,
             })),
             _ => return Err(WireError::Range),
@@ -241,21 +256,29 @@ impl FromInit {
 }
 
 impl ToInit {
-    pub(crate) fn encode(self) -> [u8; 1] {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
         match self {
-            Self::Mapped => [1],
-            Self::Go => [2],
-            Self::Kill => [3],
+            Self::Go(order) => {
+                writer.u8(1);
+                put_order(&mut writer, order);
+            }
+            Self::Kill => {
+                writer.u8(2);
+            }
         }
+        writer.into_bytes()
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
-        match bytes {
-            [1] => Ok(Self::Mapped),
-            [2] => Ok(Self::Go),
-            [3] => Ok(Self::Kill),
-            _ => Err(WireError::Range),
-        }
+        let mut reader = Reader::new(bytes);
+        let verb = match reader.u8()? {
+            1 => Self::Go(Box::new(take_order(&mut reader)?)),
+            2 => Self::Kill,
+            _ => return Err(WireError::Range),
+        };
+        reader.end()?;
+        Ok(verb)
     }
 }
 

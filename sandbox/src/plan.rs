@@ -1,8 +1,8 @@
 //! What one run is allowed to be: the daemon's decision, in the launcher's words.
 //!
-//! A [`Plan`] is plain data. Building one grants nothing: the launcher checks it against ceilings of
-//! its own before it makes a cell. It must never carry a path that the request's author chose; the
-//! only paths here come from the policy.
+//! A [`Plan`] is plain data in two halves, because a cell can be made before there is an order for it.
+//! Building one grants nothing: the launcher checks it against ceilings of its own. It must never carry
+//! a path that the request's author chose; the only paths here come from the policy.
 
 use std::path::PathBuf;
 
@@ -94,15 +94,27 @@ pub struct Demands {
     pub cgroup_exception: bool,
 }
 
-/// Everything that one cell is built from.
+/// What a cell is built from before anybody knows what will run in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct CellPlan {
     pub slot: Slot,
     pub runtime: Runtime,
+    pub demands: Demands,
+}
+
+/// What one run adds to a finished cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
     /// The words of the command; the first is what the tool sees as its own name.
     pub argv: Vec<String>,
     /// The whole environment of the tool; nothing is inherited.
     pub env: Vec<(String, String)>,
     pub limits: Limits,
-    pub demands: Demands,
+}
+
+/// Everything that one run is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    pub cell: CellPlan,
+    pub order: Order,
 }

@@ -118,6 +118,13 @@ pub struct LimitInForce {
     pub in_force: u64,
 }
 
+impl LimitInForce {
+    /// A limit that holds exactly as asked.
+    pub(crate) fn exact(name: LimitName, mechanism: Mechanism, value: u64) -> Self {
+        Self { name, mechanism, asked: value, in_force: value }
+    }
+}
+
 /// The five capability sets of the tool's process, as bit masks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CapabilitySets {

@@ -122,6 +122,25 @@ pub(crate) fn close_on_exec_from(first: u32) -> io::Result<()> {
     check("close_range", result).map(drop)
 }
 
+/// Closes every descriptor from 3 on but these (close_range(2), Linux 5.9). What this program still
+/// believes to own among the others must never be used again: for a fresh fork that ends in exec or
+/// exit.
+pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut kept: Vec<u32> = kept.iter().map(|fd| fd.as_raw_fd().unsigned_abs()).collect();
+    kept.sort_unstable();
+    let mut first = 3;
+    for last in kept.into_iter().chain([u32::MAX]) {
+        if first < last {
+            let end = if last == u32::MAX { last } else { last - 1 };
+            // SAFETY: no memory is involved; the caller's contract covers the descriptors.
+            let result = unsafe { libc::syscall(libc::SYS_close_range, first, end, 0) };
+            check("close_range", result)?;
+        }
+        first = last.saturating_add(1).max(first);
+    }
+    Ok(())
+}
+
 /// Sets SIGCHLD to its default.
 pub(crate) fn default_sigchld() {
     // SAFETY: SIG_DFL installs no handler, and the signal number is valid.

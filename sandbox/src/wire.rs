@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+    SendAncillaryMessage, SendFlags, recv, recvmsg, sendmsg,
 };
 
 /// Largest frame, bytes. The default socket buffer takes one of up to about 212,900.
@@ -190,7 +190,7 @@ pub(crate) fn send(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> i
 
 /// Receives one frame and its descriptors (close-on-exec). `None` when the peer has closed.
 pub(crate) fn receive(socket: impl AsFd) -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
-    let mut bytes = vec![0; FRAME_BYTES_MAX + 1];
+    let mut bytes = vec![0; next_len(&socket)?.min(FRAME_BYTES_MAX + 1)];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FRAME_FDS_MAX))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let received = loop {
@@ -215,6 +215,16 @@ pub(crate) fn receive(socket: impl AsFd) -> io::Result<Option<(Vec<u8>, Vec<Owne
     }
     bytes.truncate(received.bytes);
     Ok(Some((bytes, fds)))
+}
+
+/// The length of the next frame, waiting for it: most are short, and room for the longest is dear.
+fn next_len(socket: impl AsFd) -> io::Result<usize> {
+    loop {
+        match recv(&socket, &mut [0_u8; 0][..], RecvFlags::PEEK | RecvFlags::TRUNC) {
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNRESET) => {}
+            other => return Ok(other?.1),
+        }
+    }
 }
 
 #[cfg(test)]

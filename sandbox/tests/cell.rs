@@ -13,9 +13,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sandbox::client::{BuildError, Launcher};
+use sandbox::client::{BuildError, Launcher, Reach};
 use sandbox::outcome::Outcome;
-use sandbox::plan::{Demands, Limits, Plan, ProcView, Runtime, Slot, SlotId};
+use sandbox::plan::{CellPlan, Demands, Limits, Order, Plan, ProcView, Runtime, Slot, SlotId};
 use sandbox::report::{Confinement, Finished};
 
 const MIB: u64 = 1024 * 1024;
@@ -78,23 +78,26 @@ fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
     fs::set_permissions(&slot, fs::Permissions::from_mode(0o755)).unwrap();
     let found = fs::metadata(&slot).unwrap();
     let words = ["/usr/bin/python3", "-c", script];
-    Plan {
+    let cell = CellPlan {
         slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
         runtime: Runtime {
             binary: fs::canonicalize("/usr/bin/python3").unwrap(),
             mounts: vec![PathBuf::from("/usr")],
             proc_view: ProcView::Pid,
         },
+        demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
+    };
+    let order = Order {
         argv: words.map(str::to_owned).to_vec(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("HOME".into(), "/tmp".into())],
         limits,
-        demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
-    }
+    };
+    Plan { cell, order }
 }
 
 fn launcher(staging: &Path) -> Launcher {
     let program = env!("CARGO_BIN_EXE_toolexec-launch").into();
-    Launcher::Spawn { program, staging: staging.to_owned(), mounts_allowed: Vec::new() }
+    Launcher::new(Reach::Spawn { program, staging: staging.to_owned(), mounts_allowed: Vec::new() })
 }
 
 fn run_with(script: &str, limits: Limits) -> Ran {
@@ -314,7 +317,7 @@ fn without_proc_there_is_no_proc() {
     let launcher = launcher(&scratch.0);
     let script = "import os\ntry: print(os.listdir('/proc'))\nexcept OSError as e: print(e.errno)";
     let mut order = plan(&scratch.0, script, LIMITS);
-    order.runtime.proc_view = ProcView::None;
+    order.cell.runtime.proc_view = ProcView::None;
     let result = scratch.0.join("result");
     fs::create_dir(&result).unwrap();
     let directory = fs::File::open(&result).unwrap();
@@ -329,7 +332,7 @@ fn a_kernel_with_less_than_asked_is_refused_by_name() {
     let scratch = Scratch::new();
     let launcher = launcher(&scratch.0);
     let mut order = plan(&scratch.0, "pass", LIMITS);
-    order.demands.landlock_abi_min = 99;
+    order.cell.demands.landlock_abi_min = 99;
     let Err(BuildError::Unable(unable)) = launcher.build(order).map(drop) else {
         panic!("a cell was built");
     };
@@ -341,18 +344,19 @@ fn an_order_above_a_ceiling_is_no_cell() {
     let scratch = Scratch::new();
     let launcher = launcher(&scratch.0);
     for change in [
-        (|plan: &mut Plan| plan.limits.pids_max = 1_000_000) as fn(&mut Plan),
-        |plan| plan.limits.out_bytes_max = 0,
-        |plan| plan.limits.out_bytes_max = plan.limits.memory_bytes_max + 1,
-        |plan| plan.runtime.mounts = vec!["/etc".into()],
-        |plan| plan.runtime.mounts = vec!["/usr/../etc".into()],
+        (|plan: &mut Plan| plan.order.limits.pids_max = 1_000_000) as fn(&mut Plan),
+        |plan| plan.order.limits.out_bytes_max = 0,
+        |plan| plan.order.limits.out_bytes_max = plan.order.limits.memory_bytes_max + 1,
+        |plan| plan.cell.runtime.mounts = vec!["/etc".into()],
+        |plan| plan.cell.runtime.mounts = vec!["/usr/../etc".into()],
     ] {
         let mut order = plan(&scratch.0, "pass", LIMITS);
         change(&mut order);
         let Err(BuildError::Unable(unable)) = launcher.build(order).map(drop) else {
             panic!("a cell was built");
         };
-        assert!(unable.to_string().starts_with("order: "), "{unable}");
+        let told = unable.to_string();
+        assert!(told.starts_with("order: ") || told.starts_with("plan of a cell: "), "{told}");
     }
 }
 
@@ -387,7 +391,7 @@ fn a_slot_that_was_swapped_is_no_cell() {
     let scratch = Scratch::new();
     let launcher = launcher(&scratch.0);
     let mut order = plan(&scratch.0, "pass", LIMITS);
-    order.slot.inode += 1;
+    order.cell.slot.inode += 1;
     let Err(BuildError::Unable(unable)) = launcher.build(order).map(drop) else {
         panic!("a cell was built");
     };
@@ -399,7 +403,7 @@ fn a_binary_that_is_not_there_never_starts() {
     let scratch = Scratch::new();
     let launcher = launcher(&scratch.0);
     let mut order = plan(&scratch.0, "pass", LIMITS);
-    order.runtime.binary = "/usr/bin/no-such-program".into();
+    order.cell.runtime.binary = "/usr/bin/no-such-program".into();
     let result = scratch.0.join("result");
     fs::create_dir(&result).unwrap();
     let directory = fs::File::open(&result).unwrap();

@@ -1,11 +1,10 @@
 //! The launcher's side of one cell: make it, watch it, end it, report it.
 //!
-//! The parent holds every limit that the kernel does not, and three ways to end a tree: it asks init,
+//! This process holds every limit that the kernel does not, and three ways to end a tree: it asks init,
 //! it kills init (and the kernel with it the whole pid namespace), and its own death does the same.
 //! If the daemon's connection breaks the cell is killed at once: nothing runs that nobody will record.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
@@ -15,25 +14,28 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Signal, pidfd_send_signal};
 
-use super::Failed;
 use super::cgroup::Group;
-use super::identity::identity;
+use super::identity::Identity;
 use super::init::{Birth, live};
 use super::options::Options;
 use super::sampler::Sampler;
-use super::view::Identity;
+use super::seat::Ground;
+use super::windows::Windows;
+use super::{Failed, affinity, collector};
 use crate::frame::{Ending, FromInit, FromLauncher, ToInit, ToLauncher, ToolReport};
 use crate::outcome::Killed;
-use crate::plan::{Limits, Plan};
-use crate::report::{Confinement, Layer, LimitInForce, LimitName, Mechanism, Mode};
+use crate::plan::{CellPlan, Limits, Order};
+use crate::report::{LimitInForce, LimitName, Mechanism, Mode};
 use crate::sys::{self, Cloned, Fork};
 use crate::wire;
 
-/// Building a cell takes a millisecond; a cell that is not ready by then never will be.
+/// Building a cell takes a millisecond; a cell that is not there by then never will be.
 const BUILD_TIME_MAX: Duration = Duration::from_secs(20);
-/// How long a ready cell waits for its order to go: the daemon's intent must become durable.
+/// How long a cell may wait for an order.
+const PREPARED_TIME_MAX: Duration = Duration::from_secs(900);
+/// How long a cell with an order waits for its word to go: the daemon's intent must become durable.
 const READY_TIME_MAX: Duration = Duration::from_secs(120);
-/// How long init may take to end the tree before it is killed itself.
+/// How long init may take to end the tree, and then itself, before it is killed.
 const END_TIME_MAX: Duration = Duration::from_secs(2);
 /// How long collecting may take.
 const COLLECT_TIME_MAX: Duration = Duration::from_secs(120);
@@ -42,20 +44,25 @@ const BLIND_LOOKS_MAX: u32 = 20;
 /// Time between two looks at the counters.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Runs one order to its end. An error means that nothing was started, and is told to the daemon by
-/// the caller; after the start everything that goes wrong is part of the ending.
-pub(super) fn run(
+/// What a cell leaves behind.
+pub(super) enum Remains {
+    Nothing,
+    /// Its init could not be seen to end.
+    PerhapsProcesses,
+}
+
+/// Runs one conversation to its end. An error means that nothing was started, and is told to the
+/// daemon by the caller; after the start everything that goes wrong is part of the ending.
+pub(super) fn live_through(
     options: &Options,
-    plan: Plan,
+    ground: Ground,
+    plan: CellPlan,
     evidence: OwnedFd,
-    control: &mut OwnedFd,
-) -> Result<(), Failed> {
-    let (identity, _uid_lock) = identity(options.mode)?;
-    let limits = plan.limits;
-    // With our pid, so that the next launcher can tell a group that is left over.
-    let name = format!("cell-{}-{}", std::process::id(), plan.slot.id.as_str());
+    control: &OwnedFd,
+) -> Result<Remains, Failed> {
+    let Ground { identity, root_links, group } = ground;
     let may_do_without = plan.demands.cgroup_exception && options.allows_cgroup_exception();
-    let group = match Group::make(&name, options.cgroup_parent, &limits) {
+    let group = match group {
         Ok(group) => Some(group),
         Err(failed) if failed.layer.is_some() && may_do_without => None,
         Err(failed) => return Err(failed),
@@ -63,66 +70,50 @@ pub(super) fn run(
     let doors = group.as_ref().map_or(Ok(Vec::new()), Group::doors)?;
     let pair = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
     let (channel, inits_channel) = pair.map_err(Failed::at("make a channel"))?;
-    let mut namespaces = libc::CLONE_NEWNS
-        | libc::CLONE_NEWPID
-        | libc::CLONE_NEWNET
-        | libc::CLONE_NEWIPC
-        | libc::CLONE_NEWUTS;
-    let layer = match options.mode {
-        Mode::System => Layer::Namespaces,
-        Mode::User => {
-            namespaces |= libc::CLONE_NEWUSER;
-            Layer::UserNamespace
-        }
-    };
+    let namespaces = libc::CLONE_NEWNS | libc::CLONE_NEWPID;
+    let layer = crate::report::Layer::Namespaces;
     let cloned =
         match sys::clone_process(namespaces).map_err(Failed::without(layer, "clone the cell"))? {
             Fork::Child => {
-                let (mode, staging) = (options.mode, options.staging.clone());
-                drop(channel);
-                if let Err(failed) = let_go(control) {
-                    eprintln!("toolexec-launch: {}", failed.step);
-                    std::process::exit(1);
-                }
-                // The copy must not run the parent's clean-up: the group is the parent's to remove.
-                std::mem::forget(group);
-                let channel = inits_channel;
-                live(Birth { plan, mode, identity, staging, channel, evidence, doors })
+                let (mode, channel) = (options.mode, inits_channel);
+                live(Birth { plan, mode, identity, root_links, channel, evidence, doors })
             }
             Fork::Parent(cloned) => cloned,
         };
-    drop((inits_channel, evidence, doors));
-    let cell = Cell { cloned, channel, control, limits };
-    cell.live_through(options.mode, identity, group)
-}
-
-/// The copy of the launcher must not hold on to the daemon's connection, under either of its numbers.
-fn let_go(control: &mut OwnedFd) -> Result<(), Failed> {
-    let null = File::open("/dev/null").map_err(Failed::at("open /dev/null"))?;
-    nix::unistd::dup2_stdin(&null).map_err(Failed::at("let the connection go"))?;
-    *control = null.into();
-    Ok(())
+    drop((inits_channel, doors));
+    let cell = Cell { cloned, channel, control, evidence, identity, mode: options.mode };
+    let lived = cell.serve(options, group.as_ref());
+    // Whatever happened, nothing of the tree outlives this line; a group with processes in it could
+    // not be removed.
+    let ended = cell.end();
+    drop(group);
+    match (lived, ended) {
+        (Err(failed), _) => Err(failed),
+        (Ok(()), true) => Ok(Remains::Nothing),
+        (Ok(()), false) => Ok(Remains::PerhapsProcesses),
+    }
 }
 
 /// What holds memory, pids and CPU time to their limits.
-enum Watch {
-    Kernel(Group),
-    /// With the sampler, once init has sent what it samples by.
-    Sampled(Option<Sampler>),
-}
-
-/// How the building ended when nothing went wrong.
-enum Built {
-    Started,
-    /// The daemon did not want to go on.
-    Abandoned,
+enum Watch<'a> {
+    Kernel(&'a Group),
+    Sampled(Sampler),
 }
 
 struct Cell<'a> {
     cloned: Cloned,
     channel: OwnedFd,
     control: &'a OwnedFd,
-    limits: Limits,
+    evidence: OwnedFd,
+    identity: Identity,
+    mode: Mode,
+}
+
+/// Whose words are taken; the end of either is always heard.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Listening {
+    ToInit,
+    ToBoth,
 }
 
 /// What woke the launcher.
@@ -137,126 +128,138 @@ enum Woken {
     Nothing,
 }
 
+/// Why a conversation ended before the tool was started.
+enum Stopped {
+    /// The daemon changed its mind or is gone; there is nothing to say and nobody to tell.
+    Abandoned,
+    Failed(Failed),
+}
+
+impl From<Failed> for Stopped {
+    fn from(failed: Failed) -> Self {
+        Self::Failed(failed)
+    }
+}
+
 impl Cell<'_> {
-    fn live_through(
-        self,
-        mode: Mode,
-        identity: Identity,
-        group: Option<Group>,
-    ) -> Result<(), Failed> {
-        // Made before the tree and let go after it: a group with processes in it cannot be removed.
-        let mut watch = match group {
-            Some(group) => Watch::Kernel(group),
-            None => Watch::Sampled(None),
+    fn serve(&self, options: &Options, group: Option<&Group>) -> Result<(), Failed> {
+        let started = self.prepare().and_then(|windows| {
+            let (order, watch) = self.take_order(options, &windows, group)?;
+            self.start(order).map(|limits| (windows, watch, limits))
+        });
+        let (windows, mut watch, limits) = match started {
+            Ok(started) => started,
+            Err(Stopped::Abandoned) => return Ok(()),
+            Err(Stopped::Failed(failed)) => return Err(failed),
         };
-        match self.build(mode, identity, &mut watch) {
-            Ok(Built::Started) => {}
-            // The daemon changed its mind or is gone; there is nothing to say and nobody to tell.
-            Ok(Built::Abandoned) => {
-                self.kill_and_reap();
-                return Ok(());
-            }
-            Err(failed) => {
-                self.kill_and_reap();
-                return Err(failed);
-            }
-        }
-        let ending = self.watch(&mut watch);
+        let ending = self.watch(&limits, &windows, &mut watch);
         let frame = FromLauncher::Ended(Box::new(ending)).encode();
         if wire::send(self.control, &frame, &[]).is_err() {
             eprintln!("toolexec-launch: the daemon was gone when the run ended");
+            return Ok(());
+        }
+        if self.end() {
+            self.collect(&windows, &limits);
         }
         Ok(())
     }
 
-    /// From the clone to `Started`.
-    fn build(&self, mode: Mode, identity: Identity, watch: &mut Watch) -> Result<Built, Failed> {
-        if mode == Mode::User {
-            self.write_maps(identity)?;
-            self.tell(ToInit::Mapped)?;
-        }
-        let (mut confinement, fds) = match self.wake(Instant::now() + BUILD_TIME_MAX) {
-            Woken::Init(FromInit::Ready(confinement), fds) => (confinement, fds),
-            other => return self.stopped(other, "build the cell"),
+    /// Until the cell is confined and empty.
+    fn prepare(&self) -> Result<Windows, Stopped> {
+        let (confinement, fds) = match self.wake(BUILD_TIME_MAX, Listening::ToInit) {
+            Woken::Init(FromInit::Prepared(confinement), fds) => (confinement, fds),
+            other => return Err(stopped(other, "build the cell")),
         };
-        if let Watch::Sampled(sampler) = watch {
-            *sampler = Some(Sampler::new(fds, &self.limits).map_err(Failed::at("sample"))?);
-        }
-        self.add_limits(&mut confinement, watch);
-        wire::send(self.control, &FromLauncher::Ready(confinement).encode(), &[])
-            .map_err(Failed::at("report readiness"))?;
-        match self.wake(Instant::now() + READY_TIME_MAX) {
-            Woken::Daemon(ToLauncher::Go) => self.tell(ToInit::Go)?,
-            other => return self.stopped(other, "wait for the word to go"),
-        }
-        match self.wake(Instant::now() + BUILD_TIME_MAX) {
-            Woken::Init(FromInit::Started, _) => {}
-            other => return self.stopped(other, "start the tool"),
-        }
-        wire::send(self.control, &FromLauncher::Started.encode(), &[])
-            .map_err(Failed::at("report the start"))?;
-        Ok(Built::Started)
+        let nothing = || Failed::here("init sent no windows into the cell");
+        let windows = Windows::from_fds(fds).ok_or_else(nothing)?;
+        self.tell_daemon(&FromLauncher::Prepared(confinement))?;
+        Ok(windows)
     }
 
-    fn stopped(&self, woken: Woken, doing: &str) -> Result<Built, Failed> {
-        let failed = |why: &str| Failed { layer: None, step: format!("{doing}: {why}"), errno: 0 };
-        match woken {
-            Woken::Init(FromInit::Unable(unable), _) => {
-                Err(Failed { layer: unable.layer, step: unable.step, errno: unable.errno })
+    /// Until the order's limits are in force.
+    fn take_order<'g>(
+        &self,
+        options: &Options,
+        windows: &Windows,
+        group: Option<&'g Group>,
+    ) -> Result<(Box<Order>, Watch<'g>), Stopped> {
+        let order = match self.wake(PREPARED_TIME_MAX, Listening::ToBoth) {
+            Woken::Daemon(ToLauncher::Order(order)) => order,
+            other => return Err(stopped(other, "wait for an order")),
+        };
+        options.check_order(&order)?;
+        let limits = &order.limits;
+        let mut in_force = vec![LimitInForce::exact(
+            LimitName::WallMs,
+            Mechanism::Timer,
+            limits.wall_ms_max,
+        )];
+        let open_files = super::confine::open_files(limits);
+        in_force.push(LimitInForce {
+            in_force: open_files.map_err(Failed::at("read a resource limit"))?,
+            ..LimitInForce::exact(
+                LimitName::OpenFiles,
+                Mechanism::Rlimit,
+                u64::from(limits.open_files_max),
+            )
+        });
+        in_force.extend(windows.set_sizes(limits).map_err(Failed::at("size the tool's places"))?);
+        let watch = match group {
+            Some(group) => {
+                in_force.extend(group.limit(limits)?);
+                let cpu = limits.cpu_ms_max;
+                in_force.push(LimitInForce::exact(LimitName::CpuMs, Mechanism::Sampled, cpu));
+                Watch::Kernel(group)
             }
-            Woken::DaemonGone => Ok(Built::Abandoned),
-            Woken::InitGone => Err(failed("the cell's init died")),
-            Woken::Nothing => Err(failed("took too long")),
-            Woken::Init(..) | Woken::Daemon(_) => Err(failed("somebody spoke out of turn")),
-        }
-    }
-
-    /// Maps the tool's one id to itself. Written from outside: init has no right to in there.
-    fn write_maps(&self, Identity { uid, gid }: Identity) -> Result<(), Failed> {
-        let write = |name: &str, text: String| {
-            let path = format!("/proc/{}/{name}", self.cloned.pid);
-            let file = OpenOptions::new().write(true).open(path);
-            let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-            written.map_err(Failed::without(Layer::UserNamespace, &format!("write {name}")))
+            None => {
+                let cores = affinity::pin(Pid::from_raw(self.cloned.pid), limits.cpu_milli)?;
+                in_force.extend(Sampler::limits_in_force(limits, cores));
+                Watch::Sampled(Sampler::new(limits))
+            }
         };
-        write("setgroups", "deny".to_owned())?;
-        write("uid_map", format!("{uid} {uid} 1"))?;
-        write("gid_map", format!("{gid} {gid} 1"))
+        self.tell_daemon(&FromLauncher::Ready(in_force))?;
+        Ok((order, watch))
     }
 
-    fn tell(&self, verb: ToInit) -> Result<(), Failed> {
+    /// From the word to go until the tool's program runs.
+    fn start(&self, order: Box<Order>) -> Result<Limits, Stopped> {
+        let limits = order.limits;
+        match self.wake(READY_TIME_MAX, Listening::ToBoth) {
+            Woken::Daemon(ToLauncher::Go) => self.tell_init(&ToInit::Go(order))?,
+            other => return Err(stopped(other, "wait for the word to go")),
+        }
+        match self.wake(BUILD_TIME_MAX, Listening::ToInit) {
+            Woken::Init(FromInit::Started, _) => {}
+            other => return Err(stopped(other, "start the tool")),
+        }
+        self.tell_daemon(&FromLauncher::Started)?;
+        Ok(limits)
+    }
+
+    fn tell_daemon(&self, verb: &FromLauncher) -> Result<(), Stopped> {
+        // A daemon that is gone is no failure of this cell.
+        wire::send(self.control, &verb.encode(), &[]).map_err(|_| Stopped::Abandoned)
+    }
+
+    fn tell_init(&self, verb: &ToInit) -> Result<(), Failed> {
         wire::send(&self.channel, &verb.encode(), &[]).map_err(Failed::at("tell the cell's init"))
     }
 
-    fn add_limits(&self, confinement: &mut Confinement, watch: &Watch) {
-        let limits = &self.limits;
-        let same = |name, mechanism, value| LimitInForce {
-            name,
-            mechanism,
-            asked: value,
-            in_force: value,
-        };
-        let list = &mut confinement.limits;
-        list.push(same(LimitName::WallMs, Mechanism::Timer, limits.wall_ms_max));
-        match watch {
-            Watch::Kernel(group) => {
-                list.extend_from_slice(group.limits_in_force());
-                list.push(same(LimitName::CpuMs, Mechanism::Sampled, limits.cpu_ms_max));
-            }
-            Watch::Sampled(_) => {
-                let cores = u64::from(limits.cpu_milli.div_ceil(1000));
-                list.extend(Sampler::limits_in_force(limits, cores));
-            }
-        }
+    fn wake(&self, patience: Duration, listening: Listening) -> Woken {
+        self.wake_until(Instant::now() + patience, listening)
     }
 
     /// Waits for the next event until `deadline`.
-    fn wake(&self, deadline: Instant) -> Woken {
+    fn wake_until(&self, deadline: Instant, listening: Listening) -> Woken {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
+            let heard = match listening {
+                Listening::ToBoth => PollFlags::IN,
+                Listening::ToInit => PollFlags::empty(),
+            };
             let mut waited = [
                 PollFd::new(&self.channel, PollFlags::IN),
-                PollFd::new(self.control, PollFlags::IN),
+                PollFd::new(self.control, heard),
                 PollFd::new(&self.cloned.pidfd, PollFlags::IN),
             ];
             match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
@@ -266,18 +269,27 @@ impl Cell<'_> {
                 Err(_) => return Woken::InitGone,
                 Ok(_) => {}
             }
-            if waited[0].revents().contains(PollFlags::IN)
-                && let Ok(Some((bytes, fds))) = wire::receive(&self.channel)
-                && let Ok(verb) = FromInit::decode(&bytes)
-            {
-                return Woken::Init(verb, fds);
+            // What init said before it ended is heard first.
+            if waited[0].revents().contains(PollFlags::IN) {
+                match wire::receive(&self.channel) {
+                    Ok(Some((bytes, fds))) => match FromInit::decode(&bytes) {
+                        Ok(verb) => return Woken::Init(verb, fds),
+                        Err(_) => return Woken::InitGone,
+                    },
+                    _ => return Woken::InitGone,
+                }
             }
-            if !waited[1].revents().is_empty() {
-                let received = wire::receive(self.control);
-                return match received.map(|r| r.map(|(bytes, _)| ToLauncher::decode(&bytes))) {
-                    Ok(Some(Ok(verb))) => Woken::Daemon(verb),
+            if waited[1].revents().contains(PollFlags::IN) {
+                return match wire::receive(self.control) {
+                    Ok(Some((bytes, _))) => match ToLauncher::decode(&bytes) {
+                        Ok(verb) => Woken::Daemon(verb),
+                        Err(_) => Woken::DaemonGone,
+                    },
                     _ => Woken::DaemonGone,
                 };
+            }
+            if waited[1].revents().intersects(PollFlags::HUP | PollFlags::ERR) {
+                return Woken::DaemonGone;
             }
             if !waited[2].revents().is_empty() || !waited[0].revents().is_empty() {
                 return Woken::InitGone;
@@ -285,10 +297,10 @@ impl Cell<'_> {
         }
     }
 
-    /// From `Started` to the end of init, with every limit held.
-    fn watch(&self, watch: &mut Watch) -> Ending {
+    /// From `Started` to the death of the tree, with every limit held.
+    fn watch(&self, limits: &Limits, windows: &Windows, watch: &mut Watch<'_>) -> Ending {
         let started = Instant::now();
-        let wall = Duration::from_millis(self.limits.wall_ms_max);
+        let wall = Duration::from_millis(limits.wall_ms_max);
         let mut ending = Ending::default();
         let mut report = None;
         let mut blind = 0;
@@ -300,19 +312,19 @@ impl Cell<'_> {
         };
         while report.is_none() {
             let next_look = Instant::now() + LOOK_INTERVAL;
-            let over = match self.wake(next_look.min(started + wall)) {
+            let over = match self.wake_until(next_look.min(started + wall), Listening::ToBoth) {
                 Woken::Init(FromInit::ToolEnded(told), _) => {
                     report = Some(told);
                     continue;
                 }
                 Woken::Daemon(ToLauncher::Kill(killed)) => Some(killed),
                 Woken::Init(..) | Woken::Daemon(_) | Woken::DaemonGone => {
-                    self.kill_and_reap();
+                    self.kill();
                     break;
                 }
                 Woken::InitGone => break,
                 Woken::Nothing if started.elapsed() >= wall => Some(Killed::Wall),
-                Woken::Nothing => match self.over_limit(watch, built_us) {
+                Woken::Nothing => match over_limit(limits, windows, watch, built_us) {
                     Ok(over) => {
                         blind = 0;
                         over
@@ -337,36 +349,18 @@ impl Cell<'_> {
                 break;
             }
         }
-        ending.accounting.wall_us = u64::try_from(started.elapsed().as_micros()).ok();
-        let let_go = self.wait_for_init(Instant::now() + COLLECT_TIME_MAX);
-        self.close_books(&mut ending, report, watch);
-        if !let_go {
-            eprintln!("toolexec-launch: collecting took too long and was ended");
-        }
+        let wall_us = u64::try_from(started.elapsed().as_micros()).ok();
+        close_books(&mut ending, report, windows, watch);
+        ending.accounting.wall_us = wall_us;
         ending
-    }
-
-    fn over_limit(&self, watch: &mut Watch, built_us: u64) -> io::Result<Option<Killed>> {
-        let (over_memory, cpu_us) = match watch {
-            Watch::Kernel(group) => (group.oom_kills()? > 0, group.cpu_us()?),
-            Watch::Sampled(Some(sampler)) => (sampler.over_memory()?, sampler.cpu_us()),
-            Watch::Sampled(None) => return Err(io::Error::other("there is no sampler")),
-        };
-        Ok(if over_memory {
-            Some(Killed::Memory)
-        } else if cpu_us.saturating_sub(built_us) / 1000 >= self.limits.cpu_ms_max {
-            Some(Killed::Cpu)
-        } else {
-            None
-        })
     }
 
     /// Asks init to end the tree; kills init with everything else if it does not answer in time.
     fn end_tree(&self) -> Option<Box<ToolReport>> {
         let deadline = Instant::now() + END_TIME_MAX;
-        if self.tell(ToInit::Kill).is_ok() {
+        if self.tell_init(&ToInit::Kill).is_ok() {
             loop {
-                match self.wake(deadline) {
+                match self.wake_until(deadline, Listening::ToBoth) {
                     Woken::Init(FromInit::ToolEnded(report), _) => return Some(report),
                     // The daemon may go on asking for what is already happening.
                     Woken::Daemon(ToLauncher::Kill(_)) => {}
@@ -385,53 +379,146 @@ impl Cell<'_> {
         }
     }
 
-    fn kill_and_reap(&self) {
+    /// Sees init end, and with it everything in its pid namespace. False if it cannot be seen.
+    fn end(&self) -> bool {
+        // One that has said its last word ends by itself; any other has nothing left to do.
         self.kill();
-        self.reap();
-    }
-
-    fn reap(&self) {
-        // Init may have been reaped already by the path that killed it.
+        let ended = wait_for_end(&self.cloned.pidfd, END_TIME_MAX);
+        if !ended {
+            eprintln!("toolexec-launch: the cell's init cannot be killed");
+            return false;
+        }
         match waitpid(Pid::from_raw(self.cloned.pid), Some(WaitPidFlag::__WALL)) {
-            Ok(_) | Err(nix::errno::Errno::ECHILD) => {}
-            Err(errno) => eprintln!("toolexec-launch: reap the cell: {errno}"),
+            // It may have been reaped already.
+            Ok(_) | Err(nix::errno::Errno::ECHILD) => true,
+            Err(errno) => {
+                eprintln!("toolexec-launch: reap the cell: {errno}");
+                false
+            }
         }
     }
 
-    /// Waits until init has collected and ended; kills it at the deadline or when the daemon is gone.
-    fn wait_for_init(&self, deadline: Instant) -> bool {
-        let in_time = loop {
-            match self.wake(deadline) {
-                Woken::InitGone => break true,
-                Woken::Init(..) | Woken::Daemon(_) => {}
-                Woken::DaemonGone | Woken::Nothing => break false,
-            }
+    /// Has `/out` walked. What goes wrong here leaves the walk without its end, which the daemon sees.
+    fn collect(&self, windows: &Windows, limits: &Limits) {
+        let collected = match windows.out_use() {
+            Ok(out) if out.empty => collector::nothing(&self.evidence),
+            _ => self.run_collector(windows, limits),
         };
-        // A second kill of what has ended already does nothing, and without it a wait could last.
-        self.kill();
-        self.reap();
-        in_time
+        if let Err(error) = collected {
+            eprintln!("toolexec-launch: collecting: {error}");
+        }
     }
 
-    /// Everything that is counted, now that nothing counts any more.
-    fn close_books(&self, ending: &mut Ending, report: Option<Box<ToolReport>>, watch: &mut Watch) {
-        let wall_us = ending.accounting.wall_us;
-        if let Some(report) = report {
-            ending.tool = Some(report.end);
-            ending.out_full = report.out_full;
-            ending.accounting = report.accounting;
-            ending.accounting.wall_us = wall_us;
+    fn run_collector(&self, windows: &Windows, limits: &Limits) -> io::Result<()> {
+        let Cloned { pid, pidfd } =
+            collector::fork(windows.out(), &self.evidence, limits, self.identity, self.mode)?;
+        let waited = wait_for_either(&pidfd, self.control, COLLECT_TIME_MAX);
+        if waited != First::Process {
+            pidfd_send_signal(&pidfd, Signal::KILL)?;
         }
-        match watch {
-            Watch::Kernel(group) => {
-                group.account(&mut ending.accounting);
-                ending.pids_limit_hit = ending.accounting.pids_refused.unwrap_or(0) > 0;
-            }
-            Watch::Sampled(Some(sampler)) => {
-                sampler.account(&mut ending.accounting);
-                ending.pids_limit_hit = sampler.pids_limit_hit();
-            }
-            Watch::Sampled(None) => {}
+        waitpid(Pid::from_raw(pid), Some(WaitPidFlag::__WALL))?;
+        match waited {
+            // Nobody is there to miss anything.
+            First::Process | First::Hangup => Ok(()),
+            First::Neither => Err(io::Error::other("took too long and was ended")),
+        }
+    }
+}
+
+fn stopped(woken: Woken, doing: &str) -> Stopped {
+    let failed = |why: &str| Stopped::Failed(Failed::here(&format!("{doing}: {why}")));
+    match woken {
+        Woken::Init(FromInit::Unable(unable), _) => Stopped::Failed(Failed {
+            layer: unable.layer,
+            step: unable.step,
+            errno: unable.errno,
+        }),
+        Woken::DaemonGone => Stopped::Abandoned,
+        Woken::InitGone => failed("the cell's init died"),
+        Woken::Nothing => failed("took too long"),
+        Woken::Init(..) | Woken::Daemon(_) => failed("somebody spoke out of turn"),
+    }
+}
+
+fn over_limit(
+    limits: &Limits,
+    windows: &Windows,
+    watch: &mut Watch<'_>,
+    built_us: u64,
+) -> io::Result<Option<Killed>> {
+    let (over_memory, cpu_us) = match watch {
+        Watch::Kernel(group) => (group.oom_kills()? > 0, group.cpu_us()?),
+        Watch::Sampled(sampler) => (sampler.over_memory(windows)?, sampler.cpu_us()),
+    };
+    Ok(if over_memory {
+        Some(Killed::Memory)
+    } else if cpu_us.saturating_sub(built_us) / 1000 >= limits.cpu_ms_max {
+        Some(Killed::Cpu)
+    } else {
+        None
+    })
+}
+
+/// Everything that is counted, now that nothing counts any more.
+fn close_books(
+    ending: &mut Ending,
+    report: Option<Box<ToolReport>>,
+    windows: &Windows,
+    watch: &Watch<'_>,
+) {
+    if let Some(report) = report {
+        ending.tool = Some(report.end);
+        ending.accounting = report.accounting;
+    }
+    if let Ok(out) = windows.out_use() {
+        ending.out_full = out.full;
+        ending.accounting.out_bytes = Some(out.bytes);
+    }
+    match watch {
+        Watch::Kernel(group) => {
+            group.account(&mut ending.accounting);
+            ending.pids_limit_hit = ending.accounting.pids_refused.unwrap_or(0) > 0;
+        }
+        Watch::Sampled(sampler) => {
+            sampler.account(&mut ending.accounting);
+            ending.pids_limit_hit = sampler.pids_limit_hit();
+        }
+    }
+}
+
+/// What ended first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum First {
+    Process,
+    /// The connection to the daemon.
+    Hangup,
+    Neither,
+}
+
+fn wait_for_either(pidfd: &OwnedFd, control: &OwnedFd, patience: Duration) -> First {
+    let deadline = Instant::now() + patience;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let mut waited =
+            [PollFd::new(pidfd, PollFlags::IN), PollFd::new(control, PollFlags::empty())];
+        match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(0) | Err(_) => return First::Neither,
+            Ok(_) if waited[0].revents().is_empty() => return First::Hangup,
+            Ok(_) => return First::Process,
+        }
+    }
+}
+
+fn wait_for_end(pidfd: &OwnedFd, patience: Duration) -> bool {
+    let deadline = Instant::now() + patience;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let mut waited = [PollFd::new(pidfd, PollFlags::IN)];
+        match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(0) | Err(_) => return false,
+            Ok(_) => return true,
         }
     }
 }

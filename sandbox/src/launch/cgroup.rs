@@ -28,10 +28,63 @@ fn cpu_period_us(cpu_milli: u32) -> u64 {
     if cpu_milli < 10 { 1_000_000 } else { 100_000 }
 }
 
+const V2_ROOT: &str = "/sys/fs/cgroup";
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
     V1,
     V2,
+}
+
+/// Where the groups of cells are made: found once, because it takes reading the mount table.
+pub(super) enum Home {
+    V1 { memory: PathBuf, cpu: PathBuf, cpuacct: PathBuf, pids: PathBuf },
+    V2 { parent: PathBuf },
+}
+
+impl Home {
+    pub(super) fn find(parent: CgroupParent) -> io::Result<Self> {
+        if is_cgroup2_unified_mode() {
+            return Ok(Self::V2 { parent: v2_parent(parent)? });
+        }
+        use cgroups_rs::Controllers;
+        let own = get_cgroups_relative_paths().map_err(io::Error::other)?;
+        let hierarchy = V1::new();
+        // Below the group that this process is in, so that the host's own limits on us hold too.
+        let place = |controller: Controllers, key: &str| {
+            let mounted = hierarchy.get_mount_point(controller);
+            let mounted = mounted.ok_or_else(|| no_controller(key))?;
+            let relative = own.get(key).ok_or_else(|| no_controller(key))?;
+            Ok::<_, io::Error>(mounted.join(relative.trim_start_matches('/')))
+        };
+        Ok(Self::V1 {
+            memory: place(Controllers::Mem, "memory")?,
+            cpu: place(Controllers::Cpu, "cpu")?,
+            cpuacct: place(Controllers::CpuAcct, "cpuacct")?,
+            pids: place(Controllers::Pids, "pids")?,
+        })
+    }
+
+    /// A group of this process's cell, without limits yet. Failing is a missing layer.
+    pub(super) fn make_group(&self) -> Result<Group, Failed> {
+        // With our pid, so that the next launcher can tell a group that is left over.
+        let name = format!("cell-{}", std::process::id());
+        let (made, step) = match self {
+            Self::V1 { memory, cpu, cpuacct, pids } => {
+                let place = |parent: &PathBuf| parent.join(&name);
+                let group = Group {
+                    version: Version::V1,
+                    memory: place(memory),
+                    cpu: place(cpu),
+                    cpuacct: place(cpuacct),
+                    pids: place(pids),
+                };
+                (group.make_v1(), "make cgroup v1 groups")
+            }
+            Self::V2 { parent } => (Group::make_v2(parent.join(&name)), "make a cgroup v2 group"),
+        };
+        made.map_err(Failed::without(Layer::Cgroup, step))
+    }
 }
 
 /// Directories of one cell. On v2 all are the same one.
@@ -41,79 +94,46 @@ pub(super) struct Group {
     cpu: PathBuf,
     cpuacct: PathBuf,
     pids: PathBuf,
-    limits_in_force: Vec<LimitInForce>,
 }
 
 impl Group {
-    /// Makes the cell's groups and sets their limits; fails if one is not in force afterwards.
-    ///
-    /// Only groups that cannot be had at all are a missing layer; limits that cannot be set are a fault
-    /// of their own, which no exception covers.
-    pub(super) fn make(name: &str, parent: CgroupParent, limits: &Limits) -> Result<Self, Failed> {
-        let layer = Layer::Cgroup;
-        let mut group = if is_cgroup2_unified_mode() {
-            Self::make_v2(name, parent).map_err(Failed::without(layer, "make a cgroup v2 group"))?
-        } else {
-            Self::make_v1(name).map_err(Failed::without(layer, "make cgroup v1 groups"))?
-        };
-        // From here on the directories exist, and dropping `group` removes them.
-        group.set(limits).map_err(Failed::at("set cgroup limits"))?;
-        group.limits_in_force =
-            group.read_back(limits).map_err(Failed::at("read cgroup limits back"))?;
-        Ok(group)
+    /// Sets the order's limits and reads them back; fails if one is not in force afterwards. That is a
+    /// fault of its own and no missing layer: no exception covers it.
+    pub(super) fn limit(&self, limits: &Limits) -> Result<Vec<LimitInForce>, Failed> {
+        self.set(limits).map_err(Failed::at("set cgroup limits"))?;
+        self.read_back(limits).map_err(Failed::at("read cgroup limits back"))
     }
 
-    fn make_v1(name: &str) -> io::Result<Self> {
-        use cgroups_rs::Controllers;
-        let own = get_cgroups_relative_paths().map_err(io::Error::other)?;
-        let hierarchy = V1::new();
-        // Below the group that this process is in, so that the host's own limits on us hold too.
-        let place = |controller: Controllers, key: &str| {
-            let mounted = hierarchy.get_mount_point(controller);
-            let mounted = mounted.ok_or_else(|| no_controller(key))?;
-            let relative = own.get(key).ok_or_else(|| no_controller(key))?;
-            Ok::<_, io::Error>(mounted.join(relative.trim_start_matches('/')).join(name))
-        };
-        let group = Self {
-            version: Version::V1,
-            memory: place(Controllers::Mem, "memory")?,
-            cpu: place(Controllers::Cpu, "cpu")?,
-            cpuacct: place(Controllers::CpuAcct, "cpuacct")?,
-            pids: place(Controllers::Pids, "pids")?,
-            limits_in_force: Vec::new(),
-        };
-        group.directories().into_iter().for_each(|directory| sweep_beside(directory));
+    fn make_v1(self) -> io::Result<Self> {
+        self.directories().into_iter().for_each(|directory| sweep_beside(directory));
         // Whatever is there already is somebody else's, and counts somebody else's tasks.
-        if let Some(taken) = group.directories().into_iter().find(|d| d.exists()) {
+        if let Some(taken) = self.directories().into_iter().find(|d| d.exists()) {
             let taken = io::Error::other(format!("{}: exists already", taken.display()));
-            std::mem::forget(group);
+            std::mem::forget(self);
             return Err(taken);
         }
-        MemController::new(group.memory.clone(), false).create();
-        CpuController::new(group.cpu.clone(), false).create();
-        CpuAcctController::new(group.cpuacct.clone()).create();
-        PidController::new(group.pids.clone(), false).create();
-        group.insist_on_directories()
+        MemController::new(self.memory.clone(), false).create();
+        CpuController::new(self.cpu.clone(), false).create();
+        CpuAcctController::new(self.cpuacct.clone()).create();
+        PidController::new(self.pids.clone(), false).create();
+        self.insist_on_directories()
     }
 
-    fn make_v2(name: &str, parent: CgroupParent) -> io::Result<Self> {
-        let parent = v2_parent(parent)?;
-        let path = parent.join(name);
-        if Path::new("/sys/fs/cgroup").join(&path).exists() {
+    fn make_v2(path: PathBuf) -> io::Result<Self> {
+        let directory = Path::new(V2_ROOT).join(&path);
+        if directory.exists() {
             return Err(io::Error::other(format!("{}: exists already", path.display())));
         }
-        sweep_beside(&Path::new("/sys/fs/cgroup").join(&path));
+        sweep_beside(&directory);
         let wanted = ["memory", "cpu", "pids"].map(str::to_owned).to_vec();
         Cgroup::new_with_specified_controllers(Box::new(V2::new()), &path, Some(wanted))
             .map_err(io::Error::other)?;
-        let directory = Path::new("/sys/fs/cgroup").join(&path);
         let group = Self {
             version: Version::V2,
             memory: directory.clone(),
             cpu: directory.clone(),
             cpuacct: directory.clone(),
             pids: directory,
-            limits_in_force: Vec::new(),
         };
         group.insist_on_directories()
     }
@@ -183,10 +203,6 @@ impl Group {
         }
         let in_force = |(name, asked, in_force)| LimitInForce { name, mechanism, asked, in_force };
         Ok(table.map(in_force).to_vec())
-    }
-
-    pub(super) fn limits_in_force(&self) -> &[LimitInForce] {
-        &self.limits_in_force
     }
 
     /// Files into which a process writes `0` to join. Opened here, because the cell's init has
@@ -298,7 +314,7 @@ fn v2_parent(parent: CgroupParent) -> io::Result<PathBuf> {
     }
     let own = fs::read_to_string("/proc/self/cgroup")?;
     let own = own.trim().strip_prefix("0::/").unwrap_or_default().to_owned();
-    let unit = Path::new("/sys/fs/cgroup").join(&own);
+    let unit = Path::new(V2_ROOT).join(&own);
     let aside = unit.join("launcher");
     match fs::create_dir(&aside) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),

@@ -1,19 +1,27 @@
 //! What came out: walks `/out` and hands each plain file to the daemon as a read-only descriptor.
 //!
-//! Runs in the cell's init after the tree is dead, under the tool's own uid, with no capability, inside
-//! Landlock and the filters. It looks at a type before it opens anything, follows no link, and is
-//! bounded in entries, depth and bytes. The daemon believes nothing of what is said here.
+//! A process of its own, forked by the launcher when the cell's tree is dead: under the tool's own uid,
+//! without a capability, inside Landlock and the tool's filters, with a deadline, and outside the cell's
+//! control group, which the tool may have left full. It looks at a type before it opens anything, follows no
+//! link, and is bounded in entries, depth and bytes. The daemon believes nothing of what is said here.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::dir::Dir;
 use nix::fcntl::{AtFlags, OFlag, openat};
-use nix::sys::stat::{FchmodatFlags, FileStat, Mode, SFlag, fchmodat, fstatat};
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+use nix::sys::stat::{FchmodatFlags, FileStat, Mode as FileMode, SFlag, fchmod, fchmodat, fstatat};
+use nix::unistd::{Gid, Uid};
 
+use super::filter::{self, MemoryWatch};
+use super::identity::Identity;
+use super::{Failed, confine};
 use crate::frame::Evidence;
 use crate::plan::Limits;
-use crate::report::RejectReason;
+use crate::report::{Mode, RejectReason};
+use crate::sys::{self, Cloned, Fork};
 use crate::wire;
 
 /// Longest path below `/out`, bytes.
@@ -21,14 +29,62 @@ const PATH_BYTES_MAX: usize = 512;
 /// Rejections told one by one; after that the walk ends and says that it is not complete.
 const REJECTED_MAX: u32 = 1000;
 
+/// Forks the collector. It ends by itself when it has sent everything.
+pub(super) fn fork(
+    out: BorrowedFd<'_>,
+    evidence: &OwnedFd,
+    limits: &Limits,
+    identity: Identity,
+    mode: Mode,
+) -> io::Result<Cloned> {
+    match sys::clone_process(0)? {
+        Fork::Child => {
+            let collected = give_up_rights(out, evidence, identity, mode)
+                .map_err(|failed| failed.step)
+                .and_then(|()| collect(out, evidence, limits).map_err(|error| error.to_string()));
+            if let Err(why) = &collected {
+                eprintln!("toolexec-launch: collecting: {why}");
+            }
+            std::process::exit(i32::from(collected.is_err()))
+        }
+        Fork::Parent(cloned) => Ok(cloned),
+    }
+}
+
+/// Becomes the tool's user for good, with nothing left but the two descriptors.
+fn give_up_rights(
+    out: BorrowedFd<'_>,
+    evidence: &OwnedFd,
+    Identity { uid, gid }: Identity,
+    mode: Mode,
+) -> Result<(), Failed> {
+    sys::close_all_but(&[out, evidence.as_fd()]).map_err(Failed::at("close what is not needed"))?;
+    if mode == Mode::System {
+        let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
+        nix::unistd::setgroups(&[]).map_err(Failed::at("drop supplementary groups"))?;
+        nix::unistd::setresgid(gid, gid, gid).map_err(Failed::at("take the tool's group"))?;
+        nix::unistd::setresuid(uid, uid, uid).map_err(Failed::at("take the tool's user"))?;
+    }
+    confine::drop_capabilities()?;
+    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("die with the launcher"))?;
+    prctl::set_no_new_privs().map_err(Failed::at("set no_new_privs"))?;
+    confine::landlock_only(out)?;
+    filter::load(MemoryWatch::Kernel).map(drop)
+}
+
 /// Walks `/out` and sends what it finds, ending with `Evidence::End`.
-pub(super) fn collect(evidence: &OwnedFd, limits: &Limits) -> io::Result<()> {
+fn collect(out: BorrowedFd<'_>, evidence: &OwnedFd, limits: &Limits) -> io::Result<()> {
     let mut walk = Walk { evidence, limits, files: 0, rejected: 0 };
-    let complete = match open_top() {
+    let complete = match open_top(out) {
         Ok(top) => walk.directory(top, &mut Vec::new(), 0)?,
         Err(_) => false,
     };
     wire::send(evidence, &Evidence::End { complete }.encode(), &[])
+}
+
+/// For a `/out` in which there is nothing: what the collector would say of it.
+pub(super) fn nothing(evidence: &OwnedFd) -> io::Result<()> {
+    wire::send(evidence, &Evidence::End { complete: true }.encode(), &[])
 }
 
 const DIRECTORY: OFlag =
@@ -41,10 +97,10 @@ const FILE: OFlag = OFlag::O_RDONLY
     .union(OFlag::O_CLOEXEC);
 
 /// `/out` itself; the tool may have closed it to everybody, its owner included.
-fn open_top() -> nix::Result<OwnedFd> {
-    nix::fcntl::open("/out", DIRECTORY, Mode::empty()).or_else(|_| {
-        fchmodat(nix::fcntl::AT_FDCWD, "/out", Mode::S_IRWXU, FchmodatFlags::FollowSymlink)?;
-        nix::fcntl::open("/out", DIRECTORY, Mode::empty())
+fn open_top(out: BorrowedFd<'_>) -> nix::Result<OwnedFd> {
+    openat(out, ".", DIRECTORY, FileMode::empty()).or_else(|_| {
+        fchmod(out, FileMode::S_IRWXU)?;
+        openat(out, ".", DIRECTORY, FileMode::empty())
     })
 }
 
@@ -168,12 +224,12 @@ fn open_own(
     needed: u32,
     stat: &FileStat,
 ) -> Option<OwnedFd> {
-    if let Ok(opened) = openat(parent, name, flags, Mode::empty()) {
+    if let Ok(opened) = openat(parent, name, flags, FileMode::empty()) {
         return Some(opened);
     }
-    let mode = Mode::from_bits_truncate((stat.st_mode & 0o777) | needed);
+    let mode = FileMode::from_bits_truncate((stat.st_mode & 0o777) | needed);
     fchmodat(parent, name, mode, FchmodatFlags::FollowSymlink).ok()?;
-    openat(parent, name, flags, Mode::empty()).ok()
+    openat(parent, name, flags, FileMode::empty()).ok()
 }
 
 fn name_fault(path: &[u8]) -> Option<RejectReason> {

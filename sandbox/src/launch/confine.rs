@@ -5,6 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 use caps::CapSet;
@@ -17,8 +18,8 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sha2::{Digest, Sha256};
 
 use super::{Failed, probe};
-use crate::plan::{Limits, Plan, ProcView};
-use crate::report::{CapabilitySets, Layer, LimitInForce, LimitName, Mechanism};
+use crate::plan::{CellPlan, Limits, ProcView};
+use crate::report::{CapabilitySets, Layer};
 
 /// The newest Landlock that the crate knows; the kernel's own ABI decides what of it is in force.
 const NEWEST: ABI = ABI::V9;
@@ -29,61 +30,45 @@ pub(super) struct LandlockInForce {
     pub(super) handled: Vec<String>,
 }
 
-/// Resource limits that a process carries itself. Lowered, never raised.
-pub(super) fn rlimits(limits: &Limits, without_cgroup: bool) -> Result<(), Failed> {
+/// Resource limits that are the same for every tool. Lowered, never raised.
+pub(super) fn fixed_rlimits() -> Result<(), Failed> {
     // 1 and not 0: a `|pipe` core_pattern ignores 0 and stops at exactly 1 (coredump.c).
-    let mut table = vec![
+    let table = [
         (Resource::RLIMIT_CORE, 1),
         (Resource::RLIMIT_MEMLOCK, 64 * 1024),
         (Resource::RLIMIT_MSGQUEUE, 800 * 1024),
         (Resource::RLIMIT_RTPRIO, 0),
         (Resource::RLIMIT_NICE, 0),
     ];
-    if without_cgroup {
-        // One more for init, which has the same uid.
-        table.push((Resource::RLIMIT_NPROC, u64::from(limits.pids_max) + 1));
-        // Behind the sampling, for a process that it would see too late.
-        table.push((Resource::RLIMIT_CPU, limits.cpu_ms_max.div_ceil(1000) + 1));
-    }
     for (resource, wanted) in table {
-        let (_, hard) = getrlimit(resource).map_err(Failed::at("read a resource limit"))?;
-        let value = wanted.min(hard);
-        setrlimit(resource, value, value).map_err(Failed::at("set a resource limit"))?;
+        lower(resource, wanted).map_err(Failed::at("set a resource limit"))?;
     }
     Ok(())
 }
 
-/// Limits the tool's open files; in the tool's own process, because descriptors that init has in flight
-/// to the daemon are counted against init's limit.
-pub(super) fn limit_open_files(limits: &Limits) -> io::Result<()> {
-    let value = open_files(limits)?;
-    Ok(setrlimit(Resource::RLIMIT_NOFILE, value, value)?)
+fn lower(resource: Resource, wanted: u64) -> io::Result<()> {
+    let (_, hard) = getrlimit(resource)?;
+    let value = wanted.min(hard);
+    Ok(setrlimit(resource, value, value)?)
 }
 
-fn open_files(limits: &Limits) -> io::Result<u64> {
+/// Resource limits of the order; in the tool's own process, because descriptors that init has in flight
+/// to the daemon are counted against init's limit.
+pub(super) fn order_rlimits(limits: &Limits, sampled: bool) -> io::Result<()> {
+    lower(Resource::RLIMIT_NOFILE, u64::from(limits.open_files_max))?;
+    if sampled {
+        // One more for init, which has the same uid.
+        lower(Resource::RLIMIT_NPROC, u64::from(limits.pids_max) + 1)?;
+        // Behind the sampling, for a process that it would see too late.
+        lower(Resource::RLIMIT_CPU, limits.cpu_ms_max.div_ceil(1000) + 1)?;
+    }
+    Ok(())
+}
+
+/// How many files a process of the tool will be able to open.
+pub(super) fn open_files(limits: &Limits) -> io::Result<u64> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     Ok(hard.min(u64::from(limits.open_files_max)))
-}
-
-/// The limits that this process can read back itself: what open files can be, and its writable mounts.
-pub(super) fn own_limits(limits: &Limits) -> Result<Vec<LimitInForce>, Failed> {
-    let open_files = open_files(limits).map_err(Failed::at("read a resource limit"))?;
-    let size_of = |path| {
-        let stat =
-            rustix::fs::statvfs(path).map_err(Failed::at(&format!("read the size of {path}")));
-        stat.map(|stat| (stat.f_blocks * stat.f_frsize, stat.f_files))
-    };
-    let (out_bytes, out_inodes) = size_of("/out")?;
-    let row = |name, mechanism, asked, in_force| LimitInForce { name, mechanism, asked, in_force };
-    let tmpfs = Mechanism::Tmpfs;
-    let asked_files = u64::from(limits.open_files_max);
-    Ok(vec![
-        row(LimitName::OpenFiles, Mechanism::Rlimit, asked_files, open_files),
-        row(LimitName::OutBytes, tmpfs, limits.out_bytes_max, out_bytes),
-        row(LimitName::OutInodes, tmpfs, u64::from(limits.out_inodes_max), out_inodes),
-        row(LimitName::TmpBytes, tmpfs, limits.tmp_bytes_max, size_of("/tmp")?.0),
-        row(LimitName::ShmBytes, tmpfs, limits.shm_bytes_max, size_of("/dev/shm")?.0),
-    ])
 }
 
 /// Empties the bounding set: nothing that is executed can gain a capability again.
@@ -108,7 +93,7 @@ pub(super) fn drop_capabilities() -> Result<(), Failed> {
 
 /// Confines this process by Landlock: every right that kernel and crate know is handled, and given
 /// back only beneath the directories of the view.
-pub(super) fn landlock(plan: &Plan) -> Result<LandlockInForce, Failed> {
+pub(super) fn landlock(plan: &CellPlan) -> Result<LandlockInForce, Failed> {
     let status = landlock_status(plan)
         .map_err(io::Error::other)
         .map_err(Failed::without(Layer::Landlock, "restrict by Landlock"))?;
@@ -125,7 +110,7 @@ pub(super) fn landlock(plan: &Plan) -> Result<LandlockInForce, Failed> {
     Ok(LandlockInForce { abi, handled: handled(effective_abi) })
 }
 
-fn landlock_status(plan: &Plan) -> Result<RestrictionStatus, landlock::RulesetError> {
+fn landlock_status(plan: &CellPlan) -> Result<RestrictionStatus, landlock::RulesetError> {
     let read = AccessFs::ReadFile | AccessFs::ReadDir;
     let read_and_run = read | AccessFs::Execute;
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate;
@@ -154,6 +139,24 @@ fn landlock_status(plan: &Plan) -> Result<RestrictionStatus, landlock::RulesetEr
         rules = beneath(rules, Path::new(node), device)?;
     }
     rules.restrict_self()
+}
+
+/// Leaves this process nothing of any file system but reading beneath one directory.
+pub(super) fn landlock_only(directory: BorrowedFd<'_>) -> Result<(), Failed> {
+    let restrict = || {
+        let rules = Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(NEWEST))?
+            .handle_access(AccessNet::from_all(NEWEST))?
+            .scope(Scope::from_all(NEWEST))?
+            .create()?;
+        let read = AccessFs::ReadFile | AccessFs::ReadDir;
+        rules.add_rule(PathBeneath::new(directory, read))?.restrict_self()
+    };
+    restrict()
+        .map(drop)
+        .map_err(io::Error::other)
+        .map_err(Failed::without(Layer::Landlock, "restrict by Landlock"))
 }
 
 fn beneath(

@@ -1,4 +1,4 @@
-//! Pid 1 of the cell: builds it from the inside, starts the tool, reaps, ends the tree, collects.
+//! Pid 1 of the cell: builds it from the inside, starts the tool, reaps, ends the tree.
 //!
 //! It is a copy of the launcher in namespaces of its own. By the time the tool exists it has the
 //! tool's uid, no capability, the tool's Landlock domain and filters, and cannot be traced or dumped.
@@ -10,9 +10,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 
-use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
+use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{SigSet, Signal, kill};
@@ -23,21 +22,23 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{WaitOptions, wait};
 
 use super::filter::MemoryWatch;
-use super::view::Identity;
-use super::{Failed, collector, confine, filter, probe, view};
+use super::identity::Identity;
+use super::windows::Windows;
+use super::{Failed, confine, filter, probe, view};
 use crate::frame::{Evidence, FromInit, ToInit, ToolReport};
 use crate::outcome::ToolEnd;
-use crate::plan::Plan;
+use crate::plan::{CellPlan, Order};
 use crate::report::{Accounting, Confinement, Layer, Mode};
 use crate::sys::{self, Fork};
 use crate::wire;
 
 /// Everything that init is born with.
 pub(super) struct Birth {
-    pub(super) plan: Plan,
+    pub(super) plan: CellPlan,
     pub(super) mode: Mode,
     pub(super) identity: Identity,
-    pub(super) staging: PathBuf,
+    /// Links of the root directory.
+    pub(super) root_links: Vec<(String, String)>,
     /// To the launcher.
     pub(super) channel: OwnedFd,
     /// To the daemon.
@@ -74,27 +75,22 @@ struct Streams {
 
 /// From a fresh clone to a confined process that waits for `Go`.
 fn prepare(birth: &Birth) -> Result<Streams, Failed> {
-    if birth.mode == Mode::User {
-        expect(birth, ToInit::Mapped)?;
-    }
+    let mut kept = vec![birth.channel.as_fd(), birth.evidence.as_fd()];
+    kept.extend(birth.doors.iter().map(AsFd::as_fd));
+    sys::close_all_but(&kept).map_err(Failed::at("close what is the launcher's"))?;
     for mut door in &birth.doors {
         door.write_all(b"0").map_err(Failed::without(Layer::Cgroup, "join the cell's cgroup"))?;
     }
     // After joining: from inside, the cell's own group is the root of everything.
     unshare(CloneFlags::CLONE_NEWCGROUP)
         .map_err(Failed::without(Layer::Namespaces, "unshare the cgroup namespace"))?;
-    nix::unistd::sethostname("tool-exec").map_err(Failed::at("set the host name"))?;
     let sampled = birth.doors.is_empty();
-    view::build(&birth.plan, &birth.staging, birth.identity, sampled)?;
-    let sampled_fds = if sampled { sampling_descriptors()? } else { Vec::new() };
-    confine::rlimits(&birth.plan.limits, sampled)?;
-    if sampled {
-        pin_to_cores(birth.plan.limits.cpu_milli)?;
-    }
+    view::complete(&birth.plan, &birth.root_links, birth.identity)?;
+    let windows = open_windows()?;
+    confine::fixed_rlimits()?;
     change_identity(birth, sampled)?;
     rustix::process::setsid().map_err(Failed::at("begin a session without terminal"))?;
     let streams = make_streams(birth)?;
-    let limits = confine::own_limits(&birth.plan.limits)?;
     prctl::set_no_new_privs().map_err(Failed::without(Layer::Capabilities, "set no_new_privs"))?;
     let mut witness = confine::Witness::open()?;
     let landlock = confine::landlock(&birth.plan)?;
@@ -114,42 +110,21 @@ fn prepare(birth: &Birth) -> Result<Streams, Failed> {
         no_new_privs: status.no_new_privs,
         capabilities: status.capabilities,
         mounts_sha256: witness.mounts_sha256,
-        limits,
+        limits: Vec::new(),
         degraded: if sampled { vec![Layer::Cgroup.word().to_owned()] } else { Vec::new() },
     };
-    let frame = FromInit::Ready(Box::new(confinement)).encode();
-    let fds: Vec<BorrowedFd<'_>> = sampled_fds.iter().map(AsFd::as_fd).collect();
+    let frame = FromInit::Prepared(Box::new(confinement)).encode();
+    let fds: Vec<BorrowedFd<'_>> = windows.iter().map(AsFd::as_fd).collect();
     wire::send(&birth.channel, &frame, &fds).map_err(Failed::at("report readiness"))?;
     Ok(streams)
 }
 
-fn expect(birth: &Birth, expected: ToInit) -> Result<(), Failed> {
-    let received = wire::receive(&birth.channel).map_err(Failed::at("hear from the launcher"))?;
-    match received.map(|(bytes, _)| ToInit::decode(&bytes)) {
-        Some(Ok(verb)) if verb == expected => Ok(()),
-        _ => Err(Failed { layer: None, step: "the launcher spoke out of turn".into(), errno: 0 }),
-    }
-}
-
-/// What the launcher samples by, opened while this process still may.
-fn sampling_descriptors() -> Result<Vec<OwnedFd>, Failed> {
+/// What the launcher watches by, opened while this process still may.
+fn open_windows() -> Result<Vec<OwnedFd>, Failed> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = ["/proc", "/out", "/tmp", "/dev/shm"].map(|path| open(path, flags, Mode::empty()));
-    opened.into_iter().collect::<Result<_, _>>().map_err(Failed::at("open what is sampled"))
-}
-
-/// Without a cgroup, whole cores are all that can be given.
-fn pin_to_cores(cpu_milli: u32) -> Result<(), Failed> {
-    let allowed =
-        nix::sched::sched_getaffinity(Pid::from_raw(0)).map_err(Failed::at("read the affinity"))?;
-    let cores = usize::try_from(cpu_milli.div_ceil(1000)).unwrap_or(usize::MAX);
-    let mut mine = CpuSet::new();
-    let usable = (0..CpuSet::count()).filter(|core| allowed.is_set(*core).unwrap_or(false));
-    for core in usable.take(cores) {
-        mine.set(core).map_err(Failed::at("choose cores"))?;
-    }
-    sched_setaffinity(Pid::from_raw(0), &mine).map_err(Failed::at("pin to cores"))
+    let opened = Windows::PATHS.map(|path| open(path, flags, Mode::empty()));
+    opened.into_iter().collect::<Result<_, _>>().map_err(Failed::at("open what is watched"))
 }
 
 /// Becomes the tool's user for good, without a capability anywhere.
@@ -208,34 +183,37 @@ fn make_streams(birth: &Birth) -> Result<Streams, Failed> {
     Ok(Streams { stdout, stderr })
 }
 
-/// From `Go` to the last file of `/out`.
+/// From `Go` to the death of the tree.
 fn run(birth: &Birth, streams: Streams) -> Result<(), Failed> {
-    expect(birth, ToInit::Go)?;
+    let order = hear_order(birth)?;
     let mut watched = SigSet::empty();
     watched.add(Signal::SIGCHLD);
     watched.thread_block().map_err(Failed::at("block SIGCHLD"))?;
     let children = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
         .map_err(Failed::at("watch children"))?;
-    let tool = start_tool(&birth.plan, streams)?;
+    let tool = start_tool(birth, &order, streams)?;
     wire::send(&birth.channel, &FromInit::Started.encode(), &[])
         .map_err(Failed::at("report the start"))?;
     let end = wait_for_tool(birth, tool, &children)?;
     let report = FromInit::ToolEnded(Box::new(last_look(end)));
-    wire::send(&birth.channel, &report.encode(), &[]).map_err(Failed::at("report the end"))?;
-    // From here on the tree is dead, and a daemon that has gone is no failure of this cell.
-    if let Err(error) = collector::collect(&birth.evidence, &birth.plan.limits) {
-        eprintln!("toolexec-launch: collecting: {error}");
-    }
-    Ok(())
+    wire::send(&birth.channel, &report.encode(), &[]).map_err(Failed::at("report the end"))
 }
 
-fn start_tool(plan: &Plan, streams: Streams) -> Result<Pid, Failed> {
+fn hear_order(birth: &Birth) -> Result<Order, Failed> {
+    let received = wire::receive(&birth.channel).map_err(Failed::at("hear from the launcher"))?;
+    match received.map(|(bytes, _)| ToInit::decode(&bytes)) {
+        Some(Ok(ToInit::Go(order))) => Ok(*order),
+        _ => Err(Failed::here("the launcher spoke out of turn")),
+    }
+}
+
+fn start_tool(birth: &Birth, order: &Order, streams: Streams) -> Result<Pid, Failed> {
     let (errno_read, errno_write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(Failed::at("make a pipe"))?;
     match sys::fork().map_err(Failed::at("fork the tool"))? {
         Fork::Child => {
             drop(errno_read);
-            let Err(error) = become_tool(plan, &streams);
+            let Err(error) = become_tool(birth, order, &streams);
             let code = sys::errno_of(&error).to_le_bytes();
             // The parent reads an empty pipe as success, so a failed write must not exit quietly.
             if rustix::io::write(&errno_write, &code).is_err() {
@@ -252,7 +230,7 @@ fn start_tool(plan: &Plan, streams: Streams) -> Result<Pid, Failed> {
             match <[u8; 4]>::try_from(code.as_slice()) {
                 Ok(code) => Err(Failed {
                     layer: None,
-                    step: format!("execute {}", plan.runtime.binary.display()),
+                    step: format!("execute {}", birth.plan.runtime.binary.display()),
                     errno: i32::from_le_bytes(code),
                 }),
                 Err(_) => Ok(Pid::from_raw(pid)),
@@ -262,7 +240,7 @@ fn start_tool(plan: &Plan, streams: Streams) -> Result<Pid, Failed> {
 }
 
 /// The last lines of ours that run before the tool's own.
-fn become_tool(plan: &Plan, streams: &Streams) -> io::Result<Infallible> {
+fn become_tool(birth: &Birth, order: &Order, streams: &Streams) -> io::Result<Infallible> {
     rustix::process::setsid()?;
     rustix::process::chdir("/in")?;
     let null = File::open("/dev/null")?;
@@ -270,12 +248,12 @@ fn become_tool(plan: &Plan, streams: &Streams) -> io::Result<Infallible> {
     nix::unistd::dup2_stdout(&streams.stdout)?;
     nix::unistd::dup2_stderr(&streams.stderr)?;
     sys::close_on_exec_from(3)?;
-    confine::limit_open_files(&plan.limits)?;
+    confine::order_rlimits(&order.limits, birth.doors.is_empty())?;
     let word = |text: &[u8]| CString::new(text).map_err(io::Error::other);
-    let path = word(plan.runtime.binary.as_os_str().as_bytes())?;
-    let argv = plan.argv.iter().map(|w| word(w.as_bytes())).collect::<io::Result<Vec<_>>>()?;
+    let path = word(birth.plan.runtime.binary.as_os_str().as_bytes())?;
+    let argv = order.argv.iter().map(|w| word(w.as_bytes())).collect::<io::Result<Vec<_>>>()?;
     let variable = |(name, value): &(String, String)| word(format!("{name}={value}").as_bytes());
-    let env = plan.env.iter().map(variable).collect::<io::Result<Vec<_>>>()?;
+    let env = order.env.iter().map(variable).collect::<io::Result<Vec<_>>>()?;
     sys::reset_signals();
     Ok(nix::unistd::execve(&path, &argv, &env)?)
 }
@@ -352,11 +330,5 @@ fn last_look(end: ToolEnd) -> ToolReport {
         accounting.blocks_in = count(usage.block_reads());
         accounting.blocks_out = count(usage.block_writes());
     }
-    let mut out_full = false;
-    if let Ok(stat) = rustix::fs::statvfs("/out") {
-        accounting.out_bytes = Some((stat.f_blocks.saturating_sub(stat.f_bfree)) * stat.f_frsize);
-        // tmpfs fails a write before its last page is used up: one page free is full.
-        out_full = stat.f_bfree <= 1 || stat.f_ffree == 0;
-    }
-    ToolReport { end, out_full, accounting }
+    ToolReport { end, accounting }
 }

@@ -1,36 +1,41 @@
-//! The launcher: one connection, one order, one cell, one report, then exit.
+//! The launcher: conversations in, one cell each, one report each.
 //!
-//! A run walks this folder as the kernel sees it: `options` (what the launcher itself allows) → `cell`
-//! (the parent: clone, watch, end, report) → `init` (pid 1 of the cell) → `view` (what files there are)
-//! → `confine` and `filter` (what may be done) → `probe` (whether it holds) → `collector` (what came out). Single-threaded
-//! throughout: everything here forks.
+//! A run walks this folder as the kernel sees it: `options` (what the launcher itself allows) → `zygote`
+//! (the long-lived process, in its `house`) → `seat` (one waiting process per cell, at the `door`) → `cell`
+//! (clone, watch, end, report) → `init` (pid 1 of the cell) → `view` (what files there are) → `confine`
+//! and `filter` (what may be done) → `probe` (whether it holds) → `collector` (what came out).
+//! Single-threaded throughout: everything here forks.
 
+mod affinity;
 mod cell;
 mod cgroup;
 mod collector;
 mod confine;
+mod door;
 mod filter;
+mod house;
 mod identity;
 mod init;
 mod options;
 mod probe;
 mod procfs;
 mod sampler;
+mod seat;
 mod view;
+mod windows;
+mod zygote;
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 
-use crate::frame::{FromLauncher, ToLauncher, Unable};
-use crate::plan::Plan;
+use crate::frame::Unable;
 use crate::report::Layer;
-use crate::wire;
 
+use door::Door;
 use options::Options;
 
 /// A step of the set-up that failed, or that the kernel does not offer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Failed {
     layer: Option<Layer>,
     step: String,
@@ -42,6 +47,11 @@ impl Failed {
     fn without<E: Into<io::Error>>(layer: Layer, step: &str) -> impl FnOnce(E) -> Self {
         let step = step.to_owned();
         move |error| Self { layer: Some(layer), ..Self::at(&step)(error) }
+    }
+
+    /// For what is wrong without the kernel having said so.
+    fn here(step: &str) -> Self {
+        Self { layer: None, step: step.to_owned(), errno: 0 }
     }
 
     /// For a step whose failure says nothing about the kernel.
@@ -61,7 +71,7 @@ impl Failed {
     }
 }
 
-/// Runs the launcher on the connection that is its standard input.
+/// Runs the launcher on the door that is its standard input.
 #[must_use]
 pub fn main() -> ExitCode {
     // Modes are given in full where they matter; the caller's umask must not take from them.
@@ -69,7 +79,9 @@ pub fn main() -> ExitCode {
     // Whoever ignores SIGCHLD has exec hand that down, and then no child can be waited for.
     crate::sys::default_sigchld();
     let served = match Options::from_words(std::env::args_os().skip(1)) {
-        Ok(Some(options)) => serve(&options),
+        Ok(Some(options)) => {
+            Door::from_stdin(&options).and_then(|door| zygote::live(&options, door))
+        }
         Ok(None) => {
             print!("{}", options::USAGE);
             return ExitCode::SUCCESS;
@@ -84,39 +96,6 @@ pub fn main() -> ExitCode {
         Err(error) => {
             eprintln!("toolexec-launch: {error}");
             ExitCode::from(3)
-        }
-    }
-}
-
-fn serve(options: &Options) -> io::Result<()> {
-    let mut control = io::stdin().as_fd().try_clone_to_owned()?;
-    options.check_client(control.as_fd())?;
-    let Some((bytes, mut fds)) = wire::receive(&control)? else {
-        return Ok(());
-    };
-    let plan = match ToLauncher::decode(&bytes)? {
-        ToLauncher::Order(plan) => *plan,
-        ToLauncher::Go | ToLauncher::Kill(_) => {
-            return Err(io::Error::other("the first frame was no order"));
-        }
-    };
-    let (Some(evidence), true) = (fds.pop(), fds.is_empty()) else {
-        return Err(io::Error::other("an order comes with exactly one descriptor"));
-    };
-    answer(options, plan, evidence, &mut control)
-}
-
-fn answer(
-    options: &Options,
-    plan: Plan,
-    evidence: OwnedFd,
-    control: &mut OwnedFd,
-) -> io::Result<()> {
-    let ran = options.check_plan(&plan).and_then(|()| cell::run(options, plan, evidence, control));
-    match ran {
-        Ok(()) => Ok(()),
-        Err(failed) => {
-            wire::send(control, &FromLauncher::Unable(failed.into_unable()).encode(), &[])
         }
     }
 }

@@ -11,14 +11,15 @@ use std::path::{Component, Path, PathBuf};
 use rustix::net::sockopt::socket_peercred;
 
 use super::Failed;
-use crate::plan::Plan;
+use crate::plan::{CellPlan, Order};
 use crate::report::Mode;
 
 pub(super) const USAGE: &str = "\
-usage: toolexec-launch --staging DIR [options]    (the connection is standard input)
+usage: toolexec-launch --staging DIR [options]    (its door is standard input)
 
-Builds one cell for the one order it receives, runs it, reports and exits. Started by toolexec and
-toolexecd, or by toolexec-launch.socket; there is nothing to type here by hand.
+Builds one cell for each conversation at its door, runs the one command ordered and reports. The door
+is a listening socket (of toolexec-launch.socket) or a connection to the parent, which sends the ends of
+others through it; when the parent closes it, the launcher ends. There is nothing to type here by hand.
 
   --staging DIR          the one directory that orders may name slots of
   --mode system|user     with a uid of its own per cell (root), or in a user namespace;
@@ -28,6 +29,8 @@ toolexecd, or by toolexec-launch.socket; there is nothing to type here by hand.
                          by default /usr, /bin, /sbin, /lib, /lib32, /lib64, /libx32 and /opt
   --cgroup root|unit     where on cgroup v2 cells' groups go: in a group of ours below the
                          root, or in this unit's own group (it must be delegated)
+  --seats-waiting N      processes that wait ready for the next conversation (by default 2)
+  --seats-max N          cells at one time (by default 64)
   --memory-mib-max N     ceilings that no order may exceed
   --wall-sec-max N
   --pids-max N
@@ -48,8 +51,10 @@ pub(super) struct Options {
     pub(super) staging: PathBuf,
     pub(super) mode: Mode,
     pub(super) cgroup_parent: CgroupParent,
+    pub(super) mounts_allowed: Vec<PathBuf>,
+    pub(super) seats_waiting: usize,
+    pub(super) seats_max: usize,
     client_uid: Option<u32>,
-    mounts_allowed: Vec<PathBuf>,
     memory_bytes_max: u64,
     wall_ms_max: u64,
     pids_max: u32,
@@ -66,8 +71,10 @@ impl Options {
             staging: PathBuf::new(),
             mode: if root { Mode::System } else { Mode::User },
             cgroup_parent: CgroupParent::Root,
-            client_uid: None,
             mounts_allowed: Vec::new(),
+            seats_waiting: 2,
+            seats_max: 64,
+            client_uid: None,
             memory_bytes_max: u64::MAX,
             wall_ms_max: u64::MAX,
             pids_max: 4096,
@@ -119,6 +126,8 @@ impl Options {
                 }
             }
             "--client-user" => self.client_uid = Some(uid_of(value)?),
+            "--seats-waiting" => self.seats_waiting = usize::try_from(number()?).unwrap_or(1),
+            "--seats-max" => self.seats_max = usize::try_from(number()?).unwrap_or(1),
             "--memory-mib-max" => self.memory_bytes_max = u64::from(number()?) * 1024 * 1024,
             "--wall-sec-max" => self.wall_ms_max = u64::from(number()?) * 1000,
             "--pids-max" => self.pids_max = number()?,
@@ -144,8 +153,24 @@ impl Options {
         self.client_uid.is_none()
     }
 
-    pub(super) fn check_plan(&self, plan: &Plan) -> Result<(), Failed> {
-        let limits = &plan.limits;
+    pub(super) fn check_cell(&self, plan: &CellPlan) -> Result<(), Failed> {
+        let allowed = |path: &Path| {
+            plain_absolute(path) && self.mounts_allowed.iter().any(|top| path.starts_with(top))
+        };
+        let refused = if let Some(mount) = plan.runtime.mounts.iter().find(|m| !allowed(m)) {
+            format!("{} may not be bound; see --allow-mount", mount.display())
+        } else if !plain_absolute(&plan.runtime.binary) {
+            format!("{} is no absolute path", plan.runtime.binary.display())
+        } else if plan.demands.landlock_abi_min == 0 {
+            "Landlock may not be left out".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(Failed { layer: None, step: format!("plan of a cell: {refused}"), errno: 0 })
+    }
+
+    pub(super) fn check_order(&self, order: &Order) -> Result<(), Failed> {
+        let limits = &order.limits;
         let within = limits.memory_bytes_max <= self.memory_bytes_max
             && limits.wall_ms_max <= self.wall_ms_max
             && limits.pids_max <= self.pids_max;
@@ -161,24 +186,17 @@ impl Options {
             && limits.stream_bytes_max > 0
             && limits.out_bytes_max <= limits.memory_bytes_max
             && limits.tmp_bytes_max <= limits.memory_bytes_max
-            && limits.shm_bytes_max <= limits.memory_bytes_max
-            && plan.demands.landlock_abi_min > 0
-            && !plan.argv.is_empty();
-        let allowed = |path: &Path| {
-            plain_absolute(path) && self.mounts_allowed.iter().any(|top| path.starts_with(top))
-        };
+            && limits.shm_bytes_max <= limits.memory_bytes_max;
         let refused = if !within {
-            "order: a limit is above the launcher's own ceiling".to_owned()
+            "a limit is above the launcher's own ceiling"
         } else if !whole {
-            "order: a limit is missing".to_owned()
-        } else if let Some(mount) = plan.runtime.mounts.iter().find(|m| !allowed(m)) {
-            format!("order: {} may not be bound; see --allow-mount", mount.display())
-        } else if !plain_absolute(&plan.runtime.binary) {
-            format!("order: {} is no absolute path", plan.runtime.binary.display())
+            "a limit is missing"
+        } else if order.argv.is_empty() {
+            "no command"
         } else {
             return Ok(());
         };
-        Err(Failed { layer: None, step: refused, errno: 0 })
+        Err(Failed { layer: None, step: format!("order: {refused}"), errno: 0 })
     }
 }
 

@@ -13,7 +13,8 @@ use rustix::net::{AddressFamily, SocketType, connect, ipproto, socket};
 
 use super::Failed;
 use super::filter::{REFUSED_WITH, UNKNOWN_WITH};
-use super::view::{CANARY, Identity};
+use super::identity::Identity;
+use super::view::CANARY;
 use crate::report::Layer;
 use crate::sys::{Escape, errno_of, try_escape};
 

@@ -6,18 +6,14 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::OwnedFd;
-
-use rustix::fs::fstatvfs;
 
 use super::procfs::{self, Look};
+use super::windows::Windows;
 use crate::plan::Limits;
 use crate::report::{Accounting, LimitInForce, LimitName, Mechanism};
 
-/// Descriptors from inside the cell: its `/proc`, and the three tmpfs whose pages are memory.
+/// What was seen so far, and what may not be exceeded.
 pub(super) struct Sampler {
-    proc_dir: OwnedFd,
-    memory_mounts: Vec<OwnedFd>,
     memory_bytes_max: u64,
     pids_max: u64,
     memory_peak: u64,
@@ -53,36 +49,25 @@ impl CpuTime {
 }
 
 impl Sampler {
-    /// `fds` are the four that init sends along when it is ready.
-    pub(super) fn new(fds: Vec<OwnedFd>, limits: &Limits) -> io::Result<Self> {
-        let mut fds = fds.into_iter();
-        let (Some(proc_dir), memory_mounts) = (fds.next(), fds.collect::<Vec<_>>()) else {
-            return Err(io::Error::other("init sent no descriptors to sample by"));
-        };
-        Ok(Self {
-            proc_dir,
-            memory_mounts,
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
             memory_bytes_max: limits.memory_bytes_max,
             pids_max: u64::from(limits.pids_max),
             memory_peak: 0,
             tasks_peak: 0,
             cpu: CpuTime::default(),
-        })
+        }
     }
 
     /// One look. True when memory is over its limit.
-    pub(super) fn over_memory(&mut self) -> io::Result<bool> {
+    pub(super) fn over_memory(&mut self, windows: &Windows) -> io::Result<bool> {
         let Look { anonymous_bytes, own_cpu_us, waited_cpu_us, tasks } =
-            procfs::look(&self.proc_dir)?;
-        let mut in_mounts = 0;
-        for mount in &self.memory_mounts {
-            let stat = fstatvfs(mount)?;
-            in_mounts += stat.f_blocks.saturating_sub(stat.f_bfree) * stat.f_frsize;
-        }
-        let mut memory = anonymous_bytes + in_mounts;
+            procfs::look(windows.proc_dir())?;
+        let in_files = windows.memory_bytes()?;
+        let mut memory = anonymous_bytes + in_files;
         if memory > self.memory_bytes_max {
             // The cheap sum counts a page once for each process that forked with it.
-            memory = procfs::proportional_bytes(&self.proc_dir)? + in_mounts;
+            memory = procfs::proportional_bytes(windows.proc_dir())? + in_files;
         }
         self.memory_peak = self.memory_peak.max(memory);
         self.tasks_peak = self.tasks_peak.max(tasks);
@@ -110,16 +95,15 @@ impl Sampler {
         let pids = u64::from(limits.pids_max);
         let cpu = u64::from(limits.cpu_milli);
         vec![
-            limit(LimitName::MemoryBytes, Mechanism::Sampled, memory, memory),
-            limit(LimitName::Pids, Mechanism::Rlimit, pids, pids),
-            limit(LimitName::CpuMilli, Mechanism::Affinity, cpu, cores * 1000),
-            limit(LimitName::CpuMs, Mechanism::Sampled, limits.cpu_ms_max, limits.cpu_ms_max),
+            LimitInForce::exact(LimitName::MemoryBytes, Mechanism::Sampled, memory),
+            LimitInForce::exact(LimitName::Pids, Mechanism::Rlimit, pids),
+            LimitInForce {
+                in_force: cores * 1000,
+                ..LimitInForce::exact(LimitName::CpuMilli, Mechanism::Affinity, cpu)
+            },
+            LimitInForce::exact(LimitName::CpuMs, Mechanism::Sampled, limits.cpu_ms_max),
         ]
     }
-}
-
-fn limit(name: LimitName, mechanism: Mechanism, asked: u64, in_force: u64) -> LimitInForce {
-    LimitInForce { name, mechanism, asked, in_force }
 }
 
 #[cfg(test)]

@@ -1,101 +1,103 @@
 //! What files there are in the cell: a root built from nothing.
 //!
 //! Everything that the tool can name is put here by hand; there is nothing to mask because nothing
-//! else is mounted. Runs in the cell's own mount namespace, before any right is given up. It must
-//! never follow a name that an order or a tool made: the slot is opened by id beneath the staging root
-//! and compared with the directory that the daemon filled.
+//! else is mounted. The part that is the same for every cell is made by the seat ahead of time, the rest
+//! by the cell's init in its own mount namespace, before any right is given up. It must never follow a
+//! name that an order or a tool made: the staging slot is opened by id beneath the staging root and
+//! compared with the directory that the daemon filled.
 
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::Write;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, open, openat2};
-use rustix::mount::{
-    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount,
-    mount_change, mount_remount, move_mount, open_tree, unmount,
-};
+use rustix::mount::{MountFlags, OpenTreeFlags, mount, mount_remount, open_tree};
 
 use super::Failed;
-use crate::plan::{Plan, Slot};
+use super::house::{
+    CELL, DEVICES, HOST, House, LOADER_CACHE, STAGING, attach, below, change_root, make_dir,
+    make_file,
+};
+use super::identity::Identity;
+use crate::plan::{CellPlan, Slot};
 use crate::report::Layer;
-use crate::sys;
 
-const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
-const NO_SETUID: u64 = libc::MOUNT_ATTR_NOSUID;
-const NO_DEVICES: u64 = libc::MOUNT_ATTR_NODEV;
-const NO_EXEC: u64 = libc::MOUNT_ATTR_NOEXEC;
-const NO_LINKS: u64 = libc::MOUNT_ATTR_NOSYMFOLLOW;
-
-/// The device nodes of the cell, bound from the host: mknod is not allowed in a user namespace.
-const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
-const LOADER_CACHE: &str = "/etc/ld.so.cache";
 /// A file that exists, that file modes allow, and that no Landlock rule grants: see `probe`.
 pub(super) const CANARY: &str = "/.canary";
-/// Where merged-/usr hosts have links in the root directory.
-const ROOT_LINKS: [&str; 6] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
+/// The tool's own places, each a tmpfs: its sizes come with the order, and until then nothing fits.
+pub(super) const WRITABLE: [&str; 3] = ["out", "tmp", "dev/shm"];
 
-/// Who the tool is, as the cell sees it.
-#[derive(Clone, Copy)]
-pub(super) struct Identity {
-    pub(super) uid: u32,
-    pub(super) gid: u32,
-}
-
-/// Builds the cell's root and makes it the root of this process.
-pub(super) fn build(
-    plan: &Plan,
-    staging: &Path,
+/// The part that is the same for every cell of this identity, in the seat's mount namespace.
+pub(super) fn lay_foundation(
+    house: &House,
     identity: Identity,
     sampled: bool,
 ) -> Result<(), Failed> {
-    let layer = Layer::Mounts;
-    let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
-    mount_change("/", private).map_err(Failed::without(layer, "make mounts private"))?;
-    // Everything of the host is opened before the new root is mounted over the staging directory.
-    let inputs = input_tree(staging, &plan.slot)?;
-    let runtime = runtime_trees(&plan.runtime.mounts)?;
-    let devices = device_trees(sampled)?;
-    let loader_cache = loader_cache()?;
-    let base = staging;
+    let base = Path::new(CELL);
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("tmpfs", base, "tmpfs", flags, c"size=1m,nr_inodes=1k,mode=0755")
-        .map_err(Failed::without(layer, "mount the root"))?;
-    for directory in ["in", "out", "tmp", "dev", "etc", "proc"] {
+        .map_err(Failed::without(Layer::Mounts, "mount the root"))?;
+    for directory in ["in", "dev", "etc", "proc"].into_iter().chain(WRITABLE) {
         make_dir(&base.join(directory))?;
     }
-    for (tree, target) in runtime {
-        make_dirs(base, &target)?;
-        attach(&tree, &below(base, &target))?;
-    }
     make_file(&below(base, Path::new(CANARY)), b"")?;
-    root_links(base)?;
-    for (tree, name) in devices {
+    // A shared mapping of /dev/zero is memory that sampling cannot see.
+    for name in DEVICES.into_iter().filter(|name| !(sampled && *name == "zero")) {
         let place = base.join("dev").join(name);
         make_file(&place, b"")?;
-        attach(&tree, &place)?;
+        attach(&copy_of(&Path::new("/dev").join(name))?, &place)?;
     }
     device_links(base)?;
     account_files(base, identity)?;
-    if let Some(tree) = loader_cache {
+    if house.has_loader_cache {
         let place = below(base, Path::new(LOADER_CACHE));
         make_file(&place, b"")?;
-        attach(&tree, &place)?;
+        attach(&copy_of(Path::new(LOADER_CACHE))?, &place)?;
     }
-    attach(&inputs, &base.join("in"))?;
-    writable_mounts(base, plan, identity)?;
-    let proc_flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    mount("proc", base.join("proc"), "proc", proc_flags, c"hidepid=invisible,subset=pid")
+    Ok(())
+}
+
+/// The rest, in the cell's own mount namespace, and then the cell's root is this process's.
+pub(super) fn complete(
+    plan: &CellPlan,
+    root_links: &[(String, String)],
+    identity: Identity,
+) -> Result<(), Failed> {
+    let layer = Layer::Mounts;
+    let base = Path::new(CELL);
+    for path in &plan.runtime.mounts {
+        let place = below(base, path);
+        make_dir(&place)?;
+        attach(&copy_of(&below(Path::new(HOST), path))?, &place)?;
+    }
+    // Links into what is mounted; where the runtime mounted the place itself, none is needed.
+    for (name, target) in root_links.iter().filter(|(name, _)| !base.join(name).exists()) {
+        make_link(target, &base.join(name))?;
+    }
+    attach(&inputs(&plan.slot)?, &base.join("in"))?;
+    writable_mounts(base, identity)?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount("proc", base.join("proc"), "proc", flags, c"hidepid=invisible,subset=pid")
         .map_err(Failed::without(layer, "mount /proc"))?;
-    enter(base)
+    change_root(base)?;
+    mount_remount("/", flags | MountFlags::BIND | MountFlags::RDONLY, "")
+        .map_err(Failed::without(layer, "make / read-only"))
+}
+
+/// A mount of the launcher's root once more, with the attributes that it has there.
+fn copy_of(path: &Path) -> Result<OwnedFd, Failed> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE;
+    open_tree(CWD, path, flags)
+        .map_err(Failed::without(Layer::Mounts, &format!("clone {}", path.display())))
 }
 
 /// Opens the slot by id beneath the staging root and takes a read-only tree of it.
-fn input_tree(staging: &Path, slot: &Slot) -> Result<OwnedFd, Failed> {
+fn inputs(slot: &Slot) -> Result<OwnedFd, Failed> {
     let directory = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let staging =
-        open(staging, directory, Mode::empty()).map_err(Failed::at("open the staging root"))?;
+        open(STAGING, directory, Mode::empty()).map_err(Failed::at("open the staging root"))?;
     let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let opened =
         openat2(&staging, slot.id.as_str(), directory | OFlags::NOFOLLOW, Mode::empty(), beneath)
@@ -108,79 +110,12 @@ fn input_tree(staging: &Path, slot: &Slot) -> Result<OwnedFd, Failed> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_EMPTY_PATH;
-    let tree = open_tree(&opened, "", flags)
-        .map_err(Failed::without(Layer::Mounts, "clone the staging slot"))?;
-    sys::mount_setattr_tree(tree.as_fd(), READ_ONLY | NO_SETUID | NO_DEVICES | NO_EXEC | NO_LINKS)
-        .map_err(Failed::without(Layer::Mounts, "make /in read-only"))?;
-    Ok(tree)
-}
-
-fn host_tree(path: &Path, attributes: u64) -> Result<OwnedFd, Failed> {
-    // Recursive, because a user namespace may not uncover what other mounts hide.
-    let flags = OpenTreeFlags::OPEN_TREE_CLONE
-        | OpenTreeFlags::OPEN_TREE_CLOEXEC
-        | OpenTreeFlags::AT_RECURSIVE;
-    let tree = open_tree(CWD, path, flags)
-        .map_err(Failed::without(Layer::Mounts, &format!("clone {}", path.display())))?;
-    sys::mount_setattr_tree(tree.as_fd(), attributes)
-        .map_err(Failed::without(Layer::Mounts, &format!("make {} read-only", path.display())))?;
-    Ok(tree)
-}
-
-fn runtime_trees(mounts: &[PathBuf]) -> Result<Vec<(OwnedFd, PathBuf)>, Failed> {
-    let attributes = READ_ONLY | NO_SETUID | NO_DEVICES;
-    mounts.iter().map(|path| Ok((host_tree(path, attributes)?, path.clone()))).collect()
-}
-
-/// A shared mapping of /dev/zero is memory that sampling cannot see.
-fn device_trees(sampled: bool) -> Result<Vec<(OwnedFd, &'static str)>, Failed> {
-    let attributes = NO_SETUID | NO_EXEC;
-    let tree = |name| Ok((host_tree(&Path::new("/dev").join(name), attributes)?, name));
-    DEVICES.into_iter().filter(|name| !(sampled && *name == "zero")).map(tree).collect()
-}
-
-fn attach(tree: &OwnedFd, target: &Path) -> Result<(), Failed> {
-    move_mount(tree, "", CWD, target, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
-        .map_err(Failed::without(Layer::Mounts, &format!("attach {}", target.display())))
-}
-
-/// An absolute path of the host at its place below the new root.
-fn below(base: &Path, absolute: &Path) -> PathBuf {
-    base.join(absolute.strip_prefix("/").unwrap_or(absolute))
-}
-
-fn make_dir(path: &Path) -> Result<(), Failed> {
-    let made = DirBuilder::new().mode(0o755).recursive(true).create(path);
-    made.map_err(Failed::at(&format!("make {}", path.display())))
-}
-
-fn make_dirs(base: &Path, absolute: &Path) -> Result<(), Failed> {
-    make_dir(&below(base, absolute))
-}
-
-fn make_file(path: &Path, content: &[u8]) -> Result<(), Failed> {
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o444).open(path);
-    let written = made.and_then(|mut file| file.write_all(content));
-    written.map_err(Failed::at(&format!("make {}", path.display())))
+    open_tree(&opened, "", flags)
+        .map_err(Failed::without(Layer::Mounts, "clone the staging slot"))
 }
 
 fn make_link(target: &str, path: &Path) -> Result<(), Failed> {
     symlink(target, path).map_err(Failed::at(&format!("make {}", path.display())))
-}
-
-/// `/bin`, `/lib64` and their like, as the host has them, where they are links into what is mounted.
-fn root_links(base: &Path) -> Result<(), Failed> {
-    for name in ROOT_LINKS {
-        let Ok(target) = fs::read_link(Path::new("/").join(name)) else {
-            continue;
-        };
-        let place = base.join(name);
-        let (Some(target), false) = (target.to_str(), place.exists()) else {
-            continue;
-        };
-        make_link(target, &place)?;
-    }
-    Ok(())
 }
 
 fn device_links(base: &Path) -> Result<(), Failed> {
@@ -188,8 +123,7 @@ fn device_links(base: &Path) -> Result<(), Failed> {
     make_link("/proc/self/fd", &dev.join("fd"))?;
     make_link("/proc/self/fd/0", &dev.join("stdin"))?;
     make_link("/proc/self/fd/1", &dev.join("stdout"))?;
-    make_link("/proc/self/fd/2", &dev.join("stderr"))?;
-    make_dir(&dev.join("shm"))
+    make_link("/proc/self/fd/2", &dev.join("stderr"))
 }
 
 /// The few files without which runtimes cannot say who and where they are.
@@ -206,47 +140,17 @@ fn account_files(base: &Path, Identity { uid, gid }: Identity) -> Result<(), Fai
     make_link("/usr/share/zoneinfo/Etc/UTC", &etc.join("localtime"))
 }
 
-/// Where the host's loader finds libraries that lie in no default directory.
-fn loader_cache() -> Result<Option<OwnedFd>, Failed> {
-    let path = Path::new(LOADER_CACHE);
-    if !path.is_file() {
-        return Ok(None);
-    }
-    host_tree(path, READ_ONLY | NO_SETUID | NO_DEVICES | NO_EXEC).map(Some)
-}
-
-fn writable_mounts(base: &Path, plan: &Plan, identity: Identity) -> Result<(), Failed> {
-    let limits = &plan.limits;
-    let places = [
-        ("out", limits.out_bytes_max, limits.out_inodes_max),
-        ("tmp", limits.tmp_bytes_max, limits.out_inodes_max),
-        ("dev/shm", limits.shm_bytes_max, limits.out_inodes_max),
-    ];
-    for (name, bytes, inodes) in places {
-        let Identity { uid, gid } = identity;
-        let options = format!("size={bytes},nr_inodes={inodes},mode=0700,uid={uid},gid={gid}\0");
-        let options = std::ffi::CStr::from_bytes_with_nul(options.as_bytes())
-            .map_err(std::io::Error::other)
-            .map_err(Failed::at("write mount options"))?;
-        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+fn writable_mounts(base: &Path, Identity { uid, gid }: Identity) -> Result<(), Failed> {
+    // A page and the root directory: the order's own sizes replace these from outside.
+    let options = format!("size=4k,nr_inodes=1,mode=0700,uid={uid},gid={gid}\0");
+    let options = std::ffi::CStr::from_bytes_with_nul(options.as_bytes())
+        .map_err(std::io::Error::other)
+        .map_err(Failed::at("write mount options"))?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    for name in WRITABLE {
         mount("tmpfs", base.join(name), "tmpfs", flags, options)
             .map_err(Failed::without(Layer::Mounts, &format!("mount /{name}")))?;
     }
     Ok(())
 }
 
-/// Makes `base` the root and lets everything else go.
-fn enter(base: &Path) -> Result<(), Failed> {
-    let layer = Layer::Mounts;
-    rustix::process::chdir(base).map_err(Failed::without(layer, "enter the root"))?;
-    rustix::process::pivot_root(".", ".").map_err(Failed::without(layer, "pivot_root"))?;
-    // The old root lies on top of the new one now; "." is still the new one below it.
-    unmount(".", UnmountFlags::DETACH).map_err(Failed::without(layer, "let the old root go"))?;
-    rustix::process::chdir("/").map_err(Failed::without(layer, "enter /"))?;
-    let flags = MountFlags::BIND
-        | MountFlags::RDONLY
-        | MountFlags::NOSUID
-        | MountFlags::NODEV
-        | MountFlags::NOEXEC;
-    mount_remount("/", flags, "").map_err(Failed::without(layer, "make / read-only"))
-}

@@ -1,0 +1,66 @@
+//! Where conversations come in: a listening socket (from a socket unit) or one connection through which
+//! our own parent sends the ends of others.
+//!
+//! Several processes wait here at once; each conversation reaches exactly one of them. Only the kernel's
+//! word counts for who is at the other end.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::net::{SocketFlags, accept_with, sockopt};
+
+use super::options::Options;
+use crate::wire;
+
+pub(super) enum Door {
+    Listening(OwnedFd),
+    Connected(OwnedFd),
+}
+
+impl Door {
+    pub(super) const CLOSED: bool = true;
+
+    /// Takes over this process's standard input, which is the door.
+    pub(super) fn from_stdin(options: &Options) -> io::Result<Self> {
+        let socket = io::stdin().as_fd().try_clone_to_owned()?;
+        let null = std::fs::File::open("/dev/null")?;
+        nix::unistd::dup2_stdin(&null)?;
+        if sockopt::socket_acceptconn(&socket)? {
+            return Ok(Self::Listening(socket));
+        }
+        options.check_client(socket.as_fd())?;
+        Ok(Self::Connected(socket))
+    }
+
+    /// The next conversation; `None` when there will be no other.
+    pub(super) fn next(&self, options: &Options) -> io::Result<Option<OwnedFd>> {
+        loop {
+            let conversation = match self {
+                Self::Listening(socket) => match accept_with(socket, SocketFlags::CLOEXEC) {
+                    Ok(accepted) => accepted,
+                    Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED) => continue,
+                    Err(errno) => return Err(errno.into()),
+                },
+                Self::Connected(socket) => match wire::receive(socket)? {
+                    None => return Ok(None),
+                    Some((_, mut fds)) => match (fds.pop(), fds.is_empty()) {
+                        (Some(conversation), true) => conversation,
+                        _ => return Err(io::Error::other("the door takes one descriptor a time")),
+                    },
+                },
+            };
+            match options.check_client(conversation.as_fd()) {
+                Ok(()) => return Ok(Some(conversation)),
+                Err(refused) => eprintln!("toolexec-launch: {refused}"),
+            }
+        }
+    }
+}
+
+impl AsFd for Door {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Listening(socket) | Self::Connected(socket) => socket.as_fd(),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The launcher's own view of the host: a small root with nothing in it but what cells are made of.
+//!
+//! A cell's mount namespace is a copy of this one, and copying a few mounts is cheap where copying the
+//! host's is not. Everything that orders may name lies here read-only, so that a cell need only take a
+//! copy. It must never hold a directory that the unit or the parent did not allow.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::Write;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use nix::sched::{CloneFlags, unshare};
+use rustix::fs::CWD;
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount,
+    mount_change, move_mount, open_tree, unmount,
+};
+
+use super::Failed;
+use super::cgroup::Home;
+use super::identity::Identity;
+use super::options::Options;
+use crate::report::{Layer, Mode};
+use crate::sys;
+
+pub(super) const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
+pub(super) const NO_SETUID: u64 = libc::MOUNT_ATTR_NOSUID;
+pub(super) const NO_DEVICES: u64 = libc::MOUNT_ATTR_NODEV;
+pub(super) const NO_EXEC: u64 = libc::MOUNT_ATTR_NOEXEC;
+pub(super) const NO_LINKS: u64 = libc::MOUNT_ATTR_NOSYMFOLLOW;
+
+/// The staging root, read-only and with nothing executable.
+pub(super) const STAGING: &str = "/staging";
+/// Below it the host's directories that orders may name, each at its own path.
+pub(super) const HOST: &str = "/host";
+/// Where a cell's root is mounted.
+pub(super) const CELL: &str = "/cell";
+pub(super) const LOADER_CACHE: &str = "/etc/ld.so.cache";
+/// The device nodes of a cell, bound from the host: mknod is not allowed in a user namespace.
+pub(super) const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+/// Where merged-/usr hosts have links in the root directory.
+const ROOT_LINKS: [&str; 6] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
+const CGROUPS: &str = "/sys/fs/cgroup";
+
+/// What is known of the host once its files are out of sight.
+pub(super) struct House {
+    /// Links in the host's root directory: name and target.
+    pub(super) root_links: Vec<(String, String)>,
+    pub(super) has_loader_cache: bool,
+    /// Where cells' control groups are made, or why there can be none.
+    pub(super) cgroups: Result<Home, Failed>,
+}
+
+impl House {
+    /// Builds the root and makes it this process's own. In user mode this is also where the process
+    /// enters the user namespace that all its cells lie in.
+    pub(super) fn enter(options: &Options) -> Result<Self, Failed> {
+        if options.mode == Mode::User {
+            enter_user_namespace(Identity::own())?;
+        }
+        let layer = Layer::Namespaces;
+        unshare(CloneFlags::CLONE_NEWNS)
+            .map_err(Failed::without(layer, "unshare the mount namespace"))?;
+        let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
+        mount_change("/", private)
+            .map_err(Failed::without(Layer::Mounts, "make mounts private"))?;
+        let root_links = root_links();
+        let has_loader_cache = Path::new(LOADER_CACHE).is_file();
+        let trees = trees(options, has_loader_cache)?;
+        let base = &options.staging;
+        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        mount("tmpfs", base, "tmpfs", flags, c"size=1m,nr_inodes=1k,mode=0755")
+            .map_err(Failed::without(Layer::Mounts, "mount the launcher's root"))?;
+        make_dir(&below(base, Path::new(CELL)))?;
+        for (tree, place) in trees {
+            let place = below(base, &place);
+            match place.parent() {
+                Some(parent) => make_dir(parent)?,
+                None => continue,
+            }
+            if is_directory(&tree)? { make_dir(&place)? } else { make_file(&place, b"")? }
+            attach(&tree, &place)?;
+        }
+        change_root(base)?;
+        let cgroups = Home::find(options.cgroup_parent)
+            .map_err(Failed::without(Layer::Cgroup, "find the control groups"));
+        Ok(Self { root_links, has_loader_cache, cgroups })
+    }
+}
+
+/// Maps our own id to itself and nobody else: whatever is in there is still this user.
+fn enter_user_namespace(Identity { uid, gid }: Identity) -> Result<(), Failed> {
+    let layer = Layer::UserNamespace;
+    unshare(CloneFlags::CLONE_NEWUSER)
+        .map_err(Failed::without(layer, "unshare the user namespace"))?;
+    let write = |name: &str, text: &str| {
+        let file = OpenOptions::new().write(true).open(format!("/proc/self/{name}"));
+        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(Failed::without(layer, &format!("write {name}")))
+    };
+    write("setgroups", "deny")?;
+    write("uid_map", &format!("{uid} {uid} 1"))?;
+    write("gid_map", &format!("{gid} {gid} 1"))
+}
+
+/// Copies of everything of the host that is needed, each with the place where it goes.
+fn trees(options: &Options, has_loader_cache: bool) -> Result<Vec<(OwnedFd, PathBuf)>, Failed> {
+    let mut trees = Vec::new();
+    // With the attributes of `/in`: a cell's copy of a slot has them then.
+    let inputs = READ_ONLY | NO_SETUID | NO_DEVICES | NO_EXEC | NO_LINKS;
+    trees.push((host_tree(&options.staging, Some(inputs))?, PathBuf::from(STAGING)));
+    let programs = READ_ONLY | NO_SETUID | NO_DEVICES;
+    for allowed in options.mounts_allowed.iter().filter(|path| path.is_dir()) {
+        trees.push((host_tree(allowed, Some(programs))?, below(Path::new(HOST), allowed)));
+    }
+    for name in DEVICES {
+        let node = Path::new("/dev").join(name);
+        trees.push((host_tree(&node, Some(NO_SETUID | NO_EXEC))?, node));
+    }
+    if has_loader_cache {
+        let data = programs | NO_EXEC;
+        trees.push((host_tree(Path::new(LOADER_CACHE), Some(data))?, LOADER_CACHE.into()));
+    }
+    // A user namespace may mount a /proc of its own only where it can see a whole one.
+    trees.push((host_tree(Path::new("/proc"), None)?, "/proc".into()));
+    if Path::new(CGROUPS).is_dir() {
+        trees.push((host_tree(Path::new(CGROUPS), None)?, CGROUPS.into()));
+    }
+    Ok(trees)
+}
+
+fn host_tree(path: &Path, attributes: Option<u64>) -> Result<OwnedFd, Failed> {
+    // Recursive, because a user namespace may not uncover what other mounts hide.
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE;
+    let tree = open_tree(CWD, path, flags)
+        .map_err(Failed::without(Layer::Mounts, &format!("clone {}", path.display())))?;
+    if let Some(attributes) = attributes {
+        sys::mount_setattr_tree(tree.as_fd(), attributes).map_err(Failed::without(
+            Layer::Mounts,
+            &format!("make {} read-only", path.display()),
+        ))?;
+    }
+    Ok(tree)
+}
+
+fn is_directory(tree: &OwnedFd) -> Result<bool, Failed> {
+    let stat = rustix::fs::fstat(tree).map_err(Failed::at("look at a mount"))?;
+    Ok(rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir())
+}
+
+/// `/bin`, `/lib64` and their like, as the host has them.
+fn root_links() -> Vec<(String, String)> {
+    let link = |name: &&str| {
+        let target = fs::read_link(Path::new("/").join(name)).ok()?;
+        Some(((*name).to_owned(), target.to_str()?.to_owned()))
+    };
+    ROOT_LINKS.iter().filter_map(link).collect()
+}
+
+pub(super) fn attach(tree: &OwnedFd, target: &Path) -> Result<(), Failed> {
+    move_mount(tree, "", CWD, target, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+        .map_err(Failed::without(Layer::Mounts, &format!("attach {}", target.display())))
+}
+
+/// An absolute path at its place below another directory.
+pub(super) fn below(base: &Path, absolute: &Path) -> PathBuf {
+    base.join(absolute.strip_prefix("/").unwrap_or(absolute))
+}
+
+pub(super) fn make_dir(path: &Path) -> Result<(), Failed> {
+    let made = DirBuilder::new().mode(0o755).recursive(true).create(path);
+    made.map_err(Failed::at(&format!("make {}", path.display())))
+}
+
+pub(super) fn make_file(path: &Path, content: &[u8]) -> Result<(), Failed> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o444).open(path);
+    let written = made.and_then(|mut file| file.write_all(content));
+    written.map_err(Failed::at(&format!("make {}", path.display())))
+}
+
+/// Makes `base` the root and lets everything else go.
+pub(super) fn change_root(base: &Path) -> Result<(), Failed> {
+    let layer = Layer::Mounts;
+    rustix::process::chdir(base).map_err(Failed::without(layer, "enter the root"))?;
+    rustix::process::pivot_root(".", ".").map_err(Failed::without(layer, "pivot_root"))?;
+    // The old root lies on top of the new one now; "." is still the new one below it.
+    unmount(".", UnmountFlags::DETACH).map_err(Failed::without(layer, "let the old root go"))?;
+    rustix::process::chdir("/").map_err(Failed::without(layer, "enter /"))
+}

@@ -1,0 +1,116 @@
+//! One seat's process: waits at the door with everything made that the next cell needs and no order
+//! decides, serves one conversation, and ends.
+//!
+//! It is the only process that reads what a client sends, and it reads for one client only: whatever a
+//! client could do to it ends with this process. It must end with status 0 only when its cell's tree is
+//! dead and nothing of it is left, because then the seat is used again.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::prctl;
+use nix::sys::signal::{SigSet, Signal};
+
+use super::cell::{self, Remains};
+use super::cgroup::Group;
+use super::door::Door;
+use super::house::House;
+use super::identity::Identity;
+use super::options::Options;
+use super::zygote::Seat;
+use super::{Failed, view};
+use crate::frame::{FromLauncher, ToLauncher};
+use crate::report::Layer;
+use crate::wire;
+
+/// What is made before anybody knows what will run.
+pub(super) struct Ground {
+    pub(super) identity: Identity,
+    /// Links of the cell's root directory.
+    pub(super) root_links: Vec<(String, String)>,
+    /// Where the tree is counted and limited, or why it cannot be.
+    pub(super) group: Result<Group, Failed>,
+}
+
+/// Lives and never returns. `taken` tells the launcher that the next process is needed.
+pub(super) fn live(
+    options: &Options,
+    seat: &Seat,
+    house: &Result<House, Failed>,
+    door: &Door,
+    taken: impl Fn() -> io::Result<()>,
+) -> ! {
+    let status = match wait_and_serve(options, seat, house, door, taken) {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("toolexec-launch: {error}");
+            1
+        }
+    };
+    std::process::exit(status)
+}
+
+fn wait_and_serve(
+    options: &Options,
+    seat: &Seat,
+    house: &Result<House, Failed>,
+    door: &Door,
+    taken: impl Fn() -> io::Result<()>,
+) -> io::Result<()> {
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    SigSet::all().thread_unblock()?;
+    let ground = match house {
+        Ok(house) => lay_ground(seat, house),
+        Err(failed) => Err(failed.clone()),
+    };
+    let Some(control) = door.next(options)? else {
+        return Ok(());
+    };
+    taken()?;
+    serve(options, ground, control)
+}
+
+fn lay_ground(seat: &Seat, house: &House) -> Result<Ground, Failed> {
+    let layer = Layer::Namespaces;
+    setns(&seat.network, CloneFlags::CLONE_NEWNET)
+        .map_err(Failed::without(layer, "enter the network namespace"))?;
+    unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC | CloneFlags::CLONE_NEWUTS)
+        .map_err(Failed::without(layer, "unshare mounts, IPC and host name"))?;
+    nix::unistd::sethostname("tool-exec").map_err(Failed::at("set the host name"))?;
+    let group = match &house.cgroups {
+        Ok(home) => home.make_group(),
+        Err(failed) => Err(failed.clone()),
+    };
+    view::lay_foundation(house, seat.identity, group.is_err())?;
+    let root_links = house.root_links.clone();
+    Ok(Ground { identity: seat.identity, root_links, group })
+}
+
+fn serve(
+    options: &Options,
+    ground: Result<Ground, Failed>,
+    control: OwnedFd,
+) -> io::Result<()> {
+    let Some((bytes, mut fds)) = wire::receive(&control)? else {
+        return Ok(());
+    };
+    let ToLauncher::Prepare(plan) = ToLauncher::decode(&bytes)? else {
+        return Err(io::Error::other("a conversation begins with the plan of a cell"));
+    };
+    let (Some(evidence), true) = (fds.pop(), fds.is_empty()) else {
+        return Err(io::Error::other("the plan of a cell comes with exactly one descriptor"));
+    };
+    let ran = options
+        .check_cell(&plan)
+        .and(ground)
+        .and_then(|ground| cell::live_through(options, ground, *plan, evidence, &control));
+    match ran {
+        Ok(Remains::Nothing) => Ok(()),
+        Ok(Remains::PerhapsProcesses) => Err(io::Error::other("the cell's tree may still be alive")),
+        Err(failed) => {
+            let frame = FromLauncher::Unable(failed.into_unable()).encode();
+            wire::send(control.as_fd(), &frame, &[])
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Windows into the cell: descriptors opened inside it by which the launcher watches from outside.
+//!
+//! They are used as they are; no name beneath them is ever resolved here but the kernel's own in `/proc`.
+//! The sizes of the tool's places are set through them, because they come with the order, when nothing
+//! inside the cell may mount any more.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::fstatvfs;
+use rustix::mount::{
+    FsPickFlags, fsconfig_reconfigure, fsconfig_set_string, fspick,
+};
+
+use crate::plan::Limits;
+use crate::report::{LimitInForce, LimitName, Mechanism};
+
+pub(super) struct Windows {
+    proc_dir: OwnedFd,
+    out: OwnedFd,
+    tmp: OwnedFd,
+    shm: OwnedFd,
+}
+
+/// How full `/out` is.
+pub(super) struct OutUse {
+    pub(super) bytes: u64,
+    pub(super) full: bool,
+    /// Nothing in it, not even a directory.
+    pub(super) empty: bool,
+}
+
+impl Windows {
+    /// The paths of these windows inside the cell, in the order in which init sends them.
+    pub(super) const PATHS: [&str; 4] = ["/proc", "/out", "/tmp", "/dev/shm"];
+
+    pub(super) fn from_fds(fds: Vec<OwnedFd>) -> Option<Self> {
+        let [proc_dir, out, tmp, shm] = <[OwnedFd; 4]>::try_from(fds).ok()?;
+        Some(Self { proc_dir, out, tmp, shm })
+    }
+
+    pub(super) fn proc_dir(&self) -> &OwnedFd {
+        &self.proc_dir
+    }
+
+    pub(super) fn out(&self) -> BorrowedFd<'_> {
+        self.out.as_fd()
+    }
+
+    /// Sets the sizes of the tool's places and reads them back.
+    pub(super) fn set_sizes(&self, limits: &Limits) -> io::Result<Vec<LimitInForce>> {
+        let inodes = u64::from(limits.out_inodes_max);
+        let places = [
+            (&self.out, limits.out_bytes_max),
+            (&self.tmp, limits.tmp_bytes_max),
+            (&self.shm, limits.shm_bytes_max),
+        ];
+        for (place, bytes) in places {
+            let flags = FsPickFlags::FSPICK_CLOEXEC | FsPickFlags::FSPICK_EMPTY_PATH;
+            let picked = fspick(place, "", flags)?;
+            fsconfig_set_string(&picked, "size", bytes.to_string())?;
+            fsconfig_set_string(&picked, "nr_inodes", inodes.to_string())?;
+            fsconfig_reconfigure(&picked)?;
+        }
+        let row = |name, asked, in_force| LimitInForce {
+            name,
+            mechanism: Mechanism::Tmpfs,
+            asked,
+            in_force,
+        };
+        let size = |place: &OwnedFd| fstatvfs(place).map(|stat| stat.f_blocks * stat.f_frsize);
+        Ok(vec![
+            row(LimitName::OutBytes, limits.out_bytes_max, size(&self.out)?),
+            row(LimitName::OutInodes, inodes, fstatvfs(&self.out)?.f_files),
+            row(LimitName::TmpBytes, limits.tmp_bytes_max, size(&self.tmp)?),
+            row(LimitName::ShmBytes, limits.shm_bytes_max, size(&self.shm)?),
+        ])
+    }
+
+    /// Bytes of memory that the tool's files hold.
+    pub(super) fn memory_bytes(&self) -> io::Result<u64> {
+        let mut sum = 0;
+        for place in [&self.out, &self.tmp, &self.shm] {
+            let stat = fstatvfs(place)?;
+            sum += stat.f_blocks.saturating_sub(stat.f_bfree) * stat.f_frsize;
+        }
+        Ok(sum)
+    }
+
+    pub(super) fn out_use(&self) -> io::Result<OutUse> {
+        let stat = fstatvfs(&self.out)?;
+        Ok(OutUse {
+            bytes: stat.f_blocks.saturating_sub(stat.f_bfree) * stat.f_frsize,
+            // tmpfs fails a write before its last page is used up: one page free is full.
+            full: stat.f_bfree <= 1 || stat.f_ffree == 0,
+            // The directory itself has an inode.
+            empty: stat.f_files.saturating_sub(stat.f_ffree) <= 1,
+        })
+    }
+}
