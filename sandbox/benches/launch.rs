@@ -53,9 +53,11 @@ impl Bench {
     fn new() -> Self {
         // In memory: what disks cost is not what is asked here.
         let top = PathBuf::from(format!("/dev/shm/toolexec-launch-bench-{}", std::process::id()));
-        let (tools, staging) = (top.join("tools"), top.join("staging"));
+        let staging = top.join("staging");
+        fs::create_dir_all(&staging).unwrap();
+        // Not there: a cell has a /dev/shm of its own.
+        let tools = launcher_program().parent().unwrap().join("launch-bench");
         fs::create_dir_all(&tools).unwrap();
-        fs::create_dir(&staging).unwrap();
         let source = tools.join("true.c");
         fs::write(&source, "int main(void) { return 0; }\n").unwrap();
         let tool = tools.join("true");

@@ -104,6 +104,8 @@ pub(crate) struct ToolReport {
 /// What the launcher says to the cell's init.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ToInit {
+    /// Make this cell. With one descriptor: where the streams are to be sent.
+    Plan(Box<CellPlan>),
     /// Start the tool.
     Go(Box<Order>),
     /// Kill the tree.
@@ -259,12 +261,16 @@ impl ToInit {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         match self {
-            Self::Go(order) => {
+            Self::Plan(plan) => {
                 writer.u8(1);
+                put_cell_plan(&mut writer, plan);
+            }
+            Self::Go(order) => {
+                writer.u8(2);
                 put_order(&mut writer, order);
             }
             Self::Kill => {
-                writer.u8(2);
+                writer.u8(3);
             }
         }
         writer.into_bytes()
@@ -273,8 +279,9 @@ impl ToInit {
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         let mut reader = Reader::new(bytes);
         let verb = match reader.u8()? {
-            1 => Self::Go(Box::new(take_order(&mut reader)?)),
-            2 => Self::Kill,
+            1 => Self::Plan(Box::new(take_cell_plan(&mut reader)?)),
+            2 => Self::Go(Box::new(take_order(&mut reader)?)),
+            3 => Self::Kill,
             _ => return Err(WireError::Range),
         };
         reader.end()?;

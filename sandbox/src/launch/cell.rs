@@ -5,28 +5,25 @@
 //! If the daemon's connection breaks the cell is killed at once: nothing runs that nobody will record.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Signal, pidfd_send_signal};
 
 use super::cgroup::Group;
-use super::identity::Identity;
-use super::init::{Birth, live};
 use super::options::Options;
 use super::sampler::Sampler;
-use super::seat::Ground;
+use super::shell::Shell;
 use super::windows::Windows;
 use super::{Failed, affinity, collector};
 use crate::frame::{Ending, FromInit, FromLauncher, ToInit, ToLauncher, ToolReport};
 use crate::outcome::Killed;
 use crate::plan::{CellPlan, Limits, Order};
-use crate::report::{LimitInForce, LimitName, Mechanism, Mode};
-use crate::sys::{self, Cloned, Fork};
+use crate::report::{LimitInForce, LimitName, Mechanism};
+use crate::sys::Cloned;
 use crate::wire;
 
 /// Building a cell takes a millisecond; a cell that is not there by then never will be.
@@ -55,43 +52,20 @@ pub(super) enum Remains {
 /// daemon by the caller; after the start everything that goes wrong is part of the ending.
 pub(super) fn live_through(
     options: &Options,
-    ground: Ground,
-    plan: CellPlan,
+    shell: Shell,
+    plan: Box<CellPlan>,
     evidence: OwnedFd,
     control: &OwnedFd,
 ) -> Result<Remains, Failed> {
-    let Ground { identity, root_links, group } = ground;
-    let may_do_without = plan.demands.cgroup_exception && options.allows_cgroup_exception();
-    let group = match group {
-        Ok(group) => Some(group),
-        Err(failed) if failed.layer.is_some() && may_do_without => None,
-        Err(failed) => return Err(failed),
-    };
-    let doors = group.as_ref().map_or(Ok(Vec::new()), Group::doors)?;
-    let pair = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
-    let (channel, inits_channel) = pair.map_err(Failed::at("make a channel"))?;
-    let namespaces = libc::CLONE_NEWNS | libc::CLONE_NEWPID;
-    let layer = crate::report::Layer::Namespaces;
-    let cloned =
-        match sys::clone_process(namespaces).map_err(Failed::without(layer, "clone the cell"))? {
-            Fork::Child => {
-                let (mode, channel) = (options.mode, inits_channel);
-                live(Birth { plan, mode, identity, root_links, channel, evidence, doors })
-            }
-            Fork::Parent(cloned) => cloned,
-        };
-    drop((inits_channel, doors));
-    let cell = Cell { cloned, channel, control, evidence, identity, mode: options.mode };
-    let lived = cell.serve(options, group.as_ref());
-    // Whatever happened, nothing of the tree outlives this line; a group with processes in it could
-    // not be removed.
-    let ended = cell.end();
-    drop(group);
-    match (lived, ended) {
-        (Err(failed), _) => Err(failed),
-        (Ok(()), true) => Ok(Remains::Nothing),
-        (Ok(()), false) => Ok(Remains::PerhapsProcesses),
+    if let Err(failed) = &shell.group {
+        let may_do_without = plan.demands.cgroup_exception && options.allows_cgroup_exception();
+        if failed.layer.is_none() || !may_do_without {
+            return Err(failed.clone());
+        }
     }
+    let mut cell = Cell { shell, control, evidence };
+    cell.serve(options, plan)?;
+    Ok(if cell.shell.end() { Remains::Nothing } else { Remains::PerhapsProcesses })
 }
 
 /// What holds memory, pids and CPU time to their limits.
@@ -101,12 +75,9 @@ enum Watch<'a> {
 }
 
 struct Cell<'a> {
-    cloned: Cloned,
-    channel: OwnedFd,
+    shell: Shell,
     control: &'a OwnedFd,
     evidence: OwnedFd,
-    identity: Identity,
-    mode: Mode,
 }
 
 /// Whose words are taken; the end of either is always heard.
@@ -142,9 +113,9 @@ impl From<Failed> for Stopped {
 }
 
 impl Cell<'_> {
-    fn serve(&self, options: &Options, group: Option<&Group>) -> Result<(), Failed> {
-        let started = self.prepare().and_then(|windows| {
-            let (order, watch) = self.take_order(options, &windows, group)?;
+    fn serve(&mut self, options: &Options, plan: Box<CellPlan>) -> Result<(), Failed> {
+        let started = self.prepare(plan).and_then(|windows| {
+            let (order, watch) = self.take_order(options, &windows)?;
             self.start(order).map(|limits| (windows, watch, limits))
         });
         let (windows, mut watch, limits) = match started {
@@ -153,19 +124,32 @@ impl Cell<'_> {
             Err(Stopped::Failed(failed)) => return Err(failed),
         };
         let ending = self.watch(&limits, &windows, &mut watch);
+        // With the tool's end known the tree is dead, and an empty `/out` will stay so.
+        let nothing_left = ending.tool.is_some() && windows.out_use().is_ok_and(|out| out.empty);
         let frame = FromLauncher::Ended(Box::new(ending)).encode();
         if wire::send(self.control, &frame, &[]).is_err() {
             eprintln!("toolexec-launch: the daemon was gone when the run ended");
             return Ok(());
         }
-        if self.end() {
-            self.collect(&windows, &limits);
+        let collected = if nothing_left {
+            collector::nothing(&self.evidence)
+        } else if self.shell.end() {
+            self.run_collector(&windows, &limits)
+        } else {
+            Err(io::Error::other("the tree may still be alive"))
+        };
+        // The walk is then left without its end, which the daemon sees.
+        if let Err(error) = collected {
+            eprintln!("toolexec-launch: collecting: {error}");
         }
         Ok(())
     }
 
     /// Until the cell is confined and empty.
-    fn prepare(&self) -> Result<Windows, Stopped> {
+    fn prepare(&self, plan: Box<CellPlan>) -> Result<Windows, Stopped> {
+        let verb = ToInit::Plan(plan).encode();
+        wire::send(&self.shell.channel, &verb, &[self.evidence.as_fd()])
+            .map_err(Failed::at("tell the cell's init"))?;
         let (confinement, fds) = match self.wake(BUILD_TIME_MAX, Listening::ToInit) {
             Woken::Init(FromInit::Prepared(confinement), fds) => (confinement, fds),
             other => return Err(stopped(other, "build the cell")),
@@ -177,12 +161,11 @@ impl Cell<'_> {
     }
 
     /// Until the order's limits are in force.
-    fn take_order<'g>(
+    fn take_order(
         &self,
         options: &Options,
         windows: &Windows,
-        group: Option<&'g Group>,
-    ) -> Result<(Box<Order>, Watch<'g>), Stopped> {
+    ) -> Result<(Box<Order>, Watch<'_>), Stopped> {
         let order = match self.wake(PREPARED_TIME_MAX, Listening::ToBoth) {
             Woken::Daemon(ToLauncher::Order(order)) => order,
             other => return Err(stopped(other, "wait for an order")),
@@ -204,15 +187,15 @@ impl Cell<'_> {
             )
         });
         in_force.extend(windows.set_sizes(limits).map_err(Failed::at("size the tool's places"))?);
-        let watch = match group {
-            Some(group) => {
+        let watch = match &self.shell.group {
+            Ok(group) => {
                 in_force.extend(group.limit(limits)?);
                 let cpu = limits.cpu_ms_max;
                 in_force.push(LimitInForce::exact(LimitName::CpuMs, Mechanism::Sampled, cpu));
                 Watch::Kernel(group)
             }
-            None => {
-                let cores = affinity::pin(Pid::from_raw(self.cloned.pid), limits.cpu_milli)?;
+            Err(_) => {
+                let cores = affinity::pin(self.shell.init(), limits.cpu_milli)?;
                 in_force.extend(Sampler::limits_in_force(limits, cores));
                 Watch::Sampled(Sampler::new(limits))
             }
@@ -242,7 +225,7 @@ impl Cell<'_> {
     }
 
     fn tell_init(&self, verb: &ToInit) -> Result<(), Failed> {
-        wire::send(&self.channel, &verb.encode(), &[]).map_err(Failed::at("tell the cell's init"))
+        wire::send(&self.shell.channel, &verb.encode(), &[]).map_err(Failed::at("tell the cell's init"))
     }
 
     fn wake(&self, patience: Duration, listening: Listening) -> Woken {
@@ -258,9 +241,9 @@ impl Cell<'_> {
                 Listening::ToInit => PollFlags::empty(),
             };
             let mut waited = [
-                PollFd::new(&self.channel, PollFlags::IN),
+                PollFd::new(&self.shell.channel, PollFlags::IN),
                 PollFd::new(self.control, heard),
-                PollFd::new(&self.cloned.pidfd, PollFlags::IN),
+                PollFd::new(self.shell.pidfd(), PollFlags::IN),
             ];
             match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
                 Ok(0) => return Woken::Nothing,
@@ -271,7 +254,7 @@ impl Cell<'_> {
             }
             // What init said before it ended is heard first.
             if waited[0].revents().contains(PollFlags::IN) {
-                match wire::receive(&self.channel) {
+                match wire::receive(&self.shell.channel) {
                     Ok(Some((bytes, fds))) => match FromInit::decode(&bytes) {
                         Ok(verb) => return Woken::Init(verb, fds),
                         Err(_) => return Woken::InitGone,
@@ -319,7 +302,7 @@ impl Cell<'_> {
                 }
                 Woken::Daemon(ToLauncher::Kill(killed)) => Some(killed),
                 Woken::Init(..) | Woken::Daemon(_) | Woken::DaemonGone => {
-                    self.kill();
+                    self.shell.kill();
                     break;
                 }
                 Woken::InitGone => break,
@@ -368,50 +351,20 @@ impl Cell<'_> {
                 }
             }
         }
-        self.kill();
+        self.shell.kill();
         None
     }
 
-    fn kill(&self) {
-        match pidfd_send_signal(&self.cloned.pidfd, Signal::KILL) {
-            Ok(()) | Err(rustix::io::Errno::SRCH) => {}
-            Err(errno) => eprintln!("toolexec-launch: kill the cell: {errno}"),
-        }
-    }
-
-    /// Sees init end, and with it everything in its pid namespace. False if it cannot be seen.
-    fn end(&self) -> bool {
-        // One that has said its last word ends by itself; any other has nothing left to do.
-        self.kill();
-        let ended = wait_for_end(&self.cloned.pidfd, END_TIME_MAX);
-        if !ended {
-            eprintln!("toolexec-launch: the cell's init cannot be killed");
-            return false;
-        }
-        match waitpid(Pid::from_raw(self.cloned.pid), Some(WaitPidFlag::__WALL)) {
-            // It may have been reaped already.
-            Ok(_) | Err(nix::errno::Errno::ECHILD) => true,
-            Err(errno) => {
-                eprintln!("toolexec-launch: reap the cell: {errno}");
-                false
-            }
-        }
-    }
-
-    /// Has `/out` walked. What goes wrong here leaves the walk without its end, which the daemon sees.
-    fn collect(&self, windows: &Windows, limits: &Limits) {
-        let collected = match windows.out_use() {
-            Ok(out) if out.empty => collector::nothing(&self.evidence),
-            _ => self.run_collector(windows, limits),
-        };
-        if let Err(error) = collected {
-            eprintln!("toolexec-launch: collecting: {error}");
-        }
-    }
-
+    /// Has `/out` walked.
     fn run_collector(&self, windows: &Windows, limits: &Limits) -> io::Result<()> {
         let Cloned { pid, pidfd } =
-            collector::fork(windows.out(), &self.evidence, limits, self.identity, self.mode)?;
+            collector::fork(
+            windows.out(),
+            &self.evidence,
+            limits,
+            self.shell.identity,
+            self.shell.mode,
+        )?;
         let waited = wait_for_either(&pidfd, self.control, COLLECT_TIME_MAX);
         if waited != First::Process {
             pidfd_send_signal(&pidfd, Signal::KILL)?;
@@ -506,19 +459,6 @@ fn wait_for_either(pidfd: &OwnedFd, control: &OwnedFd, patience: Duration) -> Fi
             Ok(0) | Err(_) => return First::Neither,
             Ok(_) if waited[0].revents().is_empty() => return First::Hangup,
             Ok(_) => return First::Process,
-        }
-    }
-}
-
-fn wait_for_end(pidfd: &OwnedFd, patience: Duration) -> bool {
-    let deadline = Instant::now() + patience;
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let mut waited = [PollFd::new(pidfd, PollFlags::IN)];
-        match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
-            Err(rustix::io::Errno::INTR) => {}
-            Ok(0) | Err(_) => return false,
-            Ok(_) => return true,
         }
     }
 }

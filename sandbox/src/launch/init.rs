@@ -10,6 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
@@ -32,37 +33,37 @@ use crate::report::{Accounting, Confinement, Layer, Mode};
 use crate::sys::{self, Fork};
 use crate::wire;
 
-/// Everything that init is born with.
-pub(super) struct Birth {
-    pub(super) plan: CellPlan,
+/// Everything that init is born with, before anybody knows what will run.
+pub(super) struct Birth<'a> {
     pub(super) mode: Mode,
     pub(super) identity: Identity,
     /// Links of the root directory.
-    pub(super) root_links: Vec<(String, String)>,
+    pub(super) root_links: &'a [(String, String)],
     /// To the launcher.
     pub(super) channel: OwnedFd,
-    /// To the daemon.
-    pub(super) evidence: OwnedFd,
     /// `cgroup.procs` of the cell's groups; empty where there are none.
     pub(super) doors: Vec<File>,
 }
 
+impl Birth<'_> {
+    /// Whether the launcher counts by looking, because there is no group that counts.
+    fn sampled(&self) -> bool {
+        self.doors.is_empty()
+    }
+}
+
 /// Lives and never returns.
-pub(super) fn live(birth: Birth) -> ! {
-    let unable = |failed: Failed| {
-        let frame = FromInit::Unable(failed.into_unable());
-        // A launcher that is gone cannot be told; it has ended the cell already.
-        if wire::send(&birth.channel, &frame.encode(), &[]).is_err() {
-            eprintln!("toolexec-launch: the cell's init could not report");
+pub(super) fn live(birth: Birth<'_>) -> ! {
+    let status = match run(&birth) {
+        Ok(()) => 0,
+        Err(failed) => {
+            let frame = FromInit::Unable(failed.into_unable());
+            // A launcher that is gone cannot be told; it has ended the cell already.
+            if wire::send(&birth.channel, &frame.encode(), &[]).is_err() {
+                eprintln!("toolexec-launch: the cell's init could not report");
+            }
+            1
         }
-        1
-    };
-    let status = match prepare(&birth) {
-        Ok(streams) => match run(&birth, streams) {
-            Ok(()) => 0,
-            Err(failed) => unable(failed),
-        },
-        Err(failed) => unable(failed),
     };
     std::process::exit(status)
 }
@@ -73,27 +74,56 @@ struct Streams {
     stderr: OwnedFd,
 }
 
-/// From a fresh clone to a confined process that waits for `Go`.
-fn prepare(birth: &Birth) -> Result<Streams, Failed> {
-    let mut kept = vec![birth.channel.as_fd(), birth.evidence.as_fd()];
+/// From a fresh clone to the death of the tool's tree.
+fn run(birth: &Birth<'_>) -> Result<(), Failed> {
+    settle(birth)?;
+    let Some((plan, evidence)) = hear_plan(birth)? else {
+        return Ok(());
+    };
+    let streams = prepare(birth, &plan, evidence)?;
+    let Some(order) = hear_order(birth)? else {
+        return Ok(());
+    };
+    let mut watched = SigSet::empty();
+    watched.add(Signal::SIGCHLD);
+    watched.thread_block().map_err(Failed::at("block SIGCHLD"))?;
+    let children = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
+        .map_err(Failed::at("watch children"))?;
+    let tool = start_tool(birth, &plan.runtime.binary, &order, streams)?;
+    wire::send(&birth.channel, &FromInit::Started.encode(), &[])
+        .map_err(Failed::at("report the start"))?;
+    let end = wait_for_tool(birth, tool, &children)?;
+    let report = FromInit::ToolEnded(Box::new(last_look(end)));
+    wire::send(&birth.channel, &report.encode(), &[]).map_err(Failed::at("report the end"))
+}
+
+/// What needs no plan: the control groups, the namespaces and the mounts that every cell has.
+fn settle(birth: &Birth<'_>) -> Result<(), Failed> {
+    let mut kept = vec![birth.channel.as_fd()];
     kept.extend(birth.doors.iter().map(AsFd::as_fd));
     sys::close_all_but(&kept).map_err(Failed::at("close what is the launcher's"))?;
+    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("die with the launcher"))?;
     for mut door in &birth.doors {
         door.write_all(b"0").map_err(Failed::without(Layer::Cgroup, "join the cell's cgroup"))?;
     }
     // After joining: from inside, the cell's own group is the root of everything.
     unshare(CloneFlags::CLONE_NEWCGROUP)
         .map_err(Failed::without(Layer::Namespaces, "unshare the cgroup namespace"))?;
-    let sampled = birth.doors.is_empty();
-    view::complete(&birth.plan, &birth.root_links, birth.identity)?;
+    view::mount_own_places(birth.identity)?;
+    confine::fixed_rlimits()
+}
+
+/// From a plan to a confined process that waits for `Go`.
+fn prepare(birth: &Birth<'_>, plan: &CellPlan, evidence: OwnedFd) -> Result<Streams, Failed> {
+    let sampled = birth.sampled();
+    view::complete(plan, birth.root_links)?;
     let windows = open_windows()?;
-    confine::fixed_rlimits()?;
-    change_identity(birth, sampled)?;
+    change_identity(birth)?;
     rustix::process::setsid().map_err(Failed::at("begin a session without terminal"))?;
-    let streams = make_streams(birth)?;
+    let streams = make_streams(evidence)?;
     prctl::set_no_new_privs().map_err(Failed::without(Layer::Capabilities, "set no_new_privs"))?;
     let mut witness = confine::Witness::open()?;
-    let landlock = confine::landlock(&birth.plan)?;
+    let landlock = confine::landlock(plan)?;
     let watch = if sampled { MemoryWatch::Sampled } else { MemoryWatch::Kernel };
     let seccomp_sha256 = filter::load(watch)?;
     let status = witness.status()?;
@@ -119,6 +149,37 @@ fn prepare(birth: &Birth) -> Result<Streams, Failed> {
     Ok(streams)
 }
 
+/// What the launcher says next; `None` when it has closed the channel, or when it wants the cell dead.
+fn hear(birth: &Birth<'_>) -> Result<Option<(ToInit, Vec<OwnedFd>)>, Failed> {
+    let received = wire::receive(&birth.channel).map_err(Failed::at("hear from the launcher"))?;
+    let Some((bytes, fds)) = received else {
+        return Ok(None);
+    };
+    match ToInit::decode(&bytes) {
+        Ok(ToInit::Kill) => Ok(None),
+        Ok(verb) => Ok(Some((verb, fds))),
+        Err(error) => Err(io::Error::from(error)).map_err(Failed::at("hear from the launcher")),
+    }
+}
+
+fn hear_plan(birth: &Birth<'_>) -> Result<Option<(Box<CellPlan>, OwnedFd)>, Failed> {
+    match hear(birth)? {
+        None => Ok(None),
+        Some((ToInit::Plan(plan), mut fds)) if fds.len() == 1 => {
+            Ok(fds.pop().map(|evidence| (plan, evidence)))
+        }
+        Some(_) => Err(Failed::here("the launcher spoke out of turn")),
+    }
+}
+
+fn hear_order(birth: &Birth<'_>) -> Result<Option<Box<Order>>, Failed> {
+    match hear(birth)? {
+        None => Ok(None),
+        Some((ToInit::Go(order), _)) => Ok(Some(order)),
+        Some(_) => Err(Failed::here("the launcher spoke out of turn")),
+    }
+}
+
 /// What the launcher watches by, opened while this process still may.
 fn open_windows() -> Result<Vec<OwnedFd>, Failed> {
     use rustix::fs::{Mode, OFlags, open};
@@ -128,7 +189,7 @@ fn open_windows() -> Result<Vec<OwnedFd>, Failed> {
 }
 
 /// Becomes the tool's user for good, without a capability anywhere.
-fn change_identity(birth: &Birth, sampled: bool) -> Result<(), Failed> {
+fn change_identity(birth: &Birth<'_>) -> Result<(), Failed> {
     let layer = Layer::Capabilities;
     let (uid, gid) = (Uid::from_raw(birth.identity.uid), Gid::from_raw(birth.identity.gid));
     if birth.mode == Mode::System {
@@ -139,7 +200,7 @@ fn change_identity(birth: &Birth, sampled: bool) -> Result<(), Failed> {
         nix::unistd::setresuid(uid, uid, uid)
             .map_err(Failed::without(layer, "take the tool's user"))?;
     }
-    if birth.mode == Mode::User || sampled {
+    if birth.mode == Mode::User || birth.sampled() {
         own_user_namespace(birth.identity)?;
         confine::drop_bounding_set()?;
     }
@@ -173,47 +234,28 @@ fn write_map(name: &str, text: &str) -> io::Result<()> {
 
 /// Makes the pipes under the tool's uid, or `/dev/stdout` could not be opened, and sends the read
 /// ends out.
-fn make_streams(birth: &Birth) -> Result<Streams, Failed> {
+fn make_streams(evidence: OwnedFd) -> Result<Streams, Failed> {
     let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
     let (stdout_read, stdout) = pipe().map_err(Failed::at("make the stdout pipe"))?;
     let (stderr_read, stderr) = pipe().map_err(Failed::at("make the stderr pipe"))?;
     let fds = [stdout_read.as_fd(), stderr_read.as_fd()];
-    wire::send(&birth.evidence, &Evidence::Streams.encode(), &fds)
+    wire::send(evidence, &Evidence::Streams.encode(), &fds)
         .map_err(Failed::at("send the pipes"))?;
     Ok(Streams { stdout, stderr })
 }
 
-/// From `Go` to the death of the tree.
-fn run(birth: &Birth, streams: Streams) -> Result<(), Failed> {
-    let order = hear_order(birth)?;
-    let mut watched = SigSet::empty();
-    watched.add(Signal::SIGCHLD);
-    watched.thread_block().map_err(Failed::at("block SIGCHLD"))?;
-    let children = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
-        .map_err(Failed::at("watch children"))?;
-    let tool = start_tool(birth, &order, streams)?;
-    wire::send(&birth.channel, &FromInit::Started.encode(), &[])
-        .map_err(Failed::at("report the start"))?;
-    let end = wait_for_tool(birth, tool, &children)?;
-    let report = FromInit::ToolEnded(Box::new(last_look(end)));
-    wire::send(&birth.channel, &report.encode(), &[]).map_err(Failed::at("report the end"))
-}
-
-fn hear_order(birth: &Birth) -> Result<Order, Failed> {
-    let received = wire::receive(&birth.channel).map_err(Failed::at("hear from the launcher"))?;
-    match received.map(|(bytes, _)| ToInit::decode(&bytes)) {
-        Some(Ok(ToInit::Go(order))) => Ok(*order),
-        _ => Err(Failed::here("the launcher spoke out of turn")),
-    }
-}
-
-fn start_tool(birth: &Birth, order: &Order, streams: Streams) -> Result<Pid, Failed> {
+fn start_tool(
+    birth: &Birth<'_>,
+    binary: &Path,
+    order: &Order,
+    streams: Streams,
+) -> Result<Pid, Failed> {
     let (errno_read, errno_write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(Failed::at("make a pipe"))?;
     match sys::fork().map_err(Failed::at("fork the tool"))? {
         Fork::Child => {
             drop(errno_read);
-            let Err(error) = become_tool(birth, order, &streams);
+            let Err(error) = become_tool(birth, binary, order, &streams);
             let code = sys::errno_of(&error).to_le_bytes();
             // The parent reads an empty pipe as success, so a failed write must not exit quietly.
             if rustix::io::write(&errno_write, &code).is_err() {
@@ -230,7 +272,7 @@ fn start_tool(birth: &Birth, order: &Order, streams: Streams) -> Result<Pid, Fai
             match <[u8; 4]>::try_from(code.as_slice()) {
                 Ok(code) => Err(Failed {
                     layer: None,
-                    step: format!("execute {}", birth.plan.runtime.binary.display()),
+                    step: format!("execute {}", binary.display()),
                     errno: i32::from_le_bytes(code),
                 }),
                 Err(_) => Ok(Pid::from_raw(pid)),
@@ -240,7 +282,12 @@ fn start_tool(birth: &Birth, order: &Order, streams: Streams) -> Result<Pid, Fai
 }
 
 /// The last lines of ours that run before the tool's own.
-fn become_tool(birth: &Birth, order: &Order, streams: &Streams) -> io::Result<Infallible> {
+fn become_tool(
+    birth: &Birth<'_>,
+    binary: &Path,
+    order: &Order,
+    streams: &Streams,
+) -> io::Result<Infallible> {
     rustix::process::setsid()?;
     rustix::process::chdir("/in")?;
     let null = File::open("/dev/null")?;
@@ -248,9 +295,9 @@ fn become_tool(birth: &Birth, order: &Order, streams: &Streams) -> io::Result<In
     nix::unistd::dup2_stdout(&streams.stdout)?;
     nix::unistd::dup2_stderr(&streams.stderr)?;
     sys::close_on_exec_from(3)?;
-    confine::order_rlimits(&order.limits, birth.doors.is_empty())?;
+    confine::order_rlimits(&order.limits, birth.sampled())?;
     let word = |text: &[u8]| CString::new(text).map_err(io::Error::other);
-    let path = word(birth.plan.runtime.binary.as_os_str().as_bytes())?;
+    let path = word(binary.as_os_str().as_bytes())?;
     let argv = order.argv.iter().map(|w| word(w.as_bytes())).collect::<io::Result<Vec<_>>>()?;
     let variable = |(name, value): &(String, String)| word(format!("{name}={value}").as_bytes());
     let env = order.env.iter().map(variable).collect::<io::Result<Vec<_>>>()?;
@@ -259,7 +306,7 @@ fn become_tool(birth: &Birth, order: &Order, streams: &Streams) -> io::Result<In
 }
 
 /// Reaps until the tool has ended or the launcher wants the tree dead, then leaves nobody alive.
-fn wait_for_tool(birth: &Birth, tool: Pid, children: &SignalFd) -> Result<ToolEnd, Failed> {
+fn wait_for_tool(birth: &Birth<'_>, tool: Pid, children: &SignalFd) -> Result<ToolEnd, Failed> {
     let mut end = None;
     while end.is_none() {
         let mut waited =

@@ -1,8 +1,8 @@
 //! The launcher: conversations in, one cell each, one report each.
 //!
 //! A run walks this folder as the kernel sees it: `options` (what the launcher itself allows) → `zygote`
-//! (the long-lived process, in its `house`) → `seat` (one waiting process per cell, at the `door`) → `cell`
-//! (clone, watch, end, report) → `init` (pid 1 of the cell) → `view` (what files there are) → `confine`
+//! (the long-lived process, in its `house`) → `seat` (one waiting process per cell, at the `door`) → `shell`
+//! (the cell's namespaces and groups, with nothing in them) → `cell` (watch, end, report) → `init` (pid 1 of the cell) → `view` (what files there are) → `confine`
 //! and `filter` (what may be done) → `probe` (whether it holds) → `collector` (what came out).
 //! Single-threaded throughout: everything here forks.
 
@@ -21,6 +21,7 @@ mod probe;
 mod procfs;
 mod sampler;
 mod seat;
+mod shell;
 mod view;
 mod windows;
 mod zygote;

@@ -13,25 +13,15 @@ use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 
 use super::cell::{self, Remains};
-use super::cgroup::Group;
 use super::door::Door;
 use super::house::House;
-use super::identity::Identity;
 use super::options::Options;
+use super::shell::Shell;
 use super::zygote::Seat;
 use super::{Failed, view};
 use crate::frame::{FromLauncher, ToLauncher};
 use crate::report::Layer;
 use crate::wire;
-
-/// What is made before anybody knows what will run.
-pub(super) struct Ground {
-    pub(super) identity: Identity,
-    /// Links of the cell's root directory.
-    pub(super) root_links: Vec<(String, String)>,
-    /// Where the tree is counted and limited, or why it cannot be.
-    pub(super) group: Result<Group, Failed>,
-}
 
 /// Lives and never returns. `taken` tells the launcher that the next process is needed.
 pub(super) fn live(
@@ -60,18 +50,18 @@ fn wait_and_serve(
 ) -> io::Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     SigSet::all().thread_unblock()?;
-    let ground = match house {
-        Ok(house) => lay_ground(seat, house),
+    let shell = match house {
+        Ok(house) => raise_shell(options, seat, house),
         Err(failed) => Err(failed.clone()),
     };
     let Some(control) = door.next(options)? else {
         return Ok(());
     };
     taken()?;
-    serve(options, ground, control)
+    serve(options, shell, control)
 }
 
-fn lay_ground(seat: &Seat, house: &House) -> Result<Ground, Failed> {
+fn raise_shell(options: &Options, seat: &Seat, house: &House) -> Result<Shell, Failed> {
     let layer = Layer::Namespaces;
     setns(&seat.network, CloneFlags::CLONE_NEWNET)
         .map_err(Failed::without(layer, "enter the network namespace"))?;
@@ -83,13 +73,12 @@ fn lay_ground(seat: &Seat, house: &House) -> Result<Ground, Failed> {
         Err(failed) => Err(failed.clone()),
     };
     view::lay_foundation(house, seat.identity, group.is_err())?;
-    let root_links = house.root_links.clone();
-    Ok(Ground { identity: seat.identity, root_links, group })
+    Shell::raise(options.mode, seat.identity, &house.root_links, group)
 }
 
 fn serve(
     options: &Options,
-    ground: Result<Ground, Failed>,
+    shell: Result<Shell, Failed>,
     control: OwnedFd,
 ) -> io::Result<()> {
     let Some((bytes, mut fds)) = wire::receive(&control)? else {
@@ -103,8 +92,8 @@ fn serve(
     };
     let ran = options
         .check_cell(&plan)
-        .and(ground)
-        .and_then(|ground| cell::live_through(options, ground, *plan, evidence, &control));
+        .and(shell)
+        .and_then(|shell| cell::live_through(options, shell, plan, evidence, &control));
     match ran {
         Ok(Remains::Nothing) => Ok(()),
         Ok(Remains::PerhapsProcesses) => Err(io::Error::other("the cell's tree may still be alive")),

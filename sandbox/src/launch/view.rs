@@ -57,13 +57,17 @@ pub(super) fn lay_foundation(
     Ok(())
 }
 
-/// The rest, in the cell's own mount namespace, and then the cell's root is this process's.
-pub(super) fn complete(
-    plan: &CellPlan,
-    root_links: &[(String, String)],
-    identity: Identity,
-) -> Result<(), Failed> {
-    let layer = Layer::Mounts;
+/// The mounts that belong to one cell whatever runs in it, in the cell's own namespaces.
+pub(super) fn mount_own_places(identity: Identity) -> Result<(), Failed> {
+    let base = Path::new(CELL);
+    writable_mounts(base, identity)?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount("proc", base.join("proc"), "proc", flags, c"hidepid=invisible,subset=pid")
+        .map_err(Failed::without(Layer::Mounts, "mount /proc"))
+}
+
+/// The rest, and then the cell's root is this process's.
+pub(super) fn complete(plan: &CellPlan, root_links: &[(String, String)]) -> Result<(), Failed> {
     let base = Path::new(CELL);
     for path in &plan.runtime.mounts {
         let place = below(base, path);
@@ -75,13 +79,10 @@ pub(super) fn complete(
         make_link(target, &base.join(name))?;
     }
     attach(&inputs(&plan.slot)?, &base.join("in"))?;
-    writable_mounts(base, identity)?;
-    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    mount("proc", base.join("proc"), "proc", flags, c"hidepid=invisible,subset=pid")
-        .map_err(Failed::without(layer, "mount /proc"))?;
     change_root(base)?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount_remount("/", flags | MountFlags::BIND | MountFlags::RDONLY, "")
-        .map_err(Failed::without(layer, "make / read-only"))
+        .map_err(Failed::without(Layer::Mounts, "make / read-only"))
 }
 
 /// A mount of the launcher's root once more, with the attributes that it has there.

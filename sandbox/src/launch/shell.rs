@@ -1,0 +1,127 @@
+//! A cell's shell: its init in its namespaces and control groups, made before anybody knows what will
+//! run in it.
+//!
+//! It is used for one cell and never for a second. Nothing of its tree outlives it, and its groups go when
+//! the tree has gone.
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::Pid;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::process::{Signal, pidfd_send_signal};
+
+use super::Failed;
+use super::cgroup::Group;
+use super::identity::Identity;
+use super::init::{Birth, live};
+use crate::report::{Layer, Mode};
+use crate::sys::{self, Cloned, Fork};
+
+/// How long init may take to end.
+const END_TIME_MAX: Duration = Duration::from_secs(2);
+
+pub(super) struct Shell {
+    cloned: Cloned,
+    /// To init.
+    pub(super) channel: OwnedFd,
+    pub(super) identity: Identity,
+    pub(super) mode: Mode,
+    /// Where the tree is counted and limited, or why it cannot be.
+    pub(super) group: Result<Group, Failed>,
+    life: Life,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Life {
+    Alive,
+    Ended,
+    /// Killed, and not seen to end.
+    Unknown,
+}
+
+impl Shell {
+    pub(super) fn raise(
+        mode: Mode,
+        identity: Identity,
+        root_links: &[(String, String)],
+        group: Result<Group, Failed>,
+    ) -> Result<Self, Failed> {
+        let doors = group.as_ref().map_or_else(|_| Ok(Vec::new()), Group::doors)?;
+        let pair =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
+        let (channel, inits_channel) = pair.map_err(Failed::at("make a channel"))?;
+        let namespaces = libc::CLONE_NEWNS | libc::CLONE_NEWPID;
+        let cloned = sys::clone_process(namespaces)
+            .map_err(Failed::without(Layer::Namespaces, "clone the cell"))?;
+        match cloned {
+            Fork::Child => live(Birth { mode, identity, root_links, channel: inits_channel, doors }),
+            Fork::Parent(cloned) => {
+                Ok(Self { cloned, channel, identity, mode, group, life: Life::Alive })
+            }
+        }
+    }
+
+    /// Init's pid in the launcher's namespace.
+    pub(super) fn init(&self) -> Pid {
+        Pid::from_raw(self.cloned.pid)
+    }
+
+    /// Readable when init has ended.
+    pub(super) fn pidfd(&self) -> &OwnedFd {
+        &self.cloned.pidfd
+    }
+
+    pub(super) fn kill(&self) {
+        match pidfd_send_signal(&self.cloned.pidfd, Signal::KILL) {
+            Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+            Err(errno) => eprintln!("toolexec-launch: kill the cell: {errno}"),
+        }
+    }
+
+    /// Sees init end, and with it everything in its pid namespace. False if it cannot be seen.
+    pub(super) fn end(&mut self) -> bool {
+        if self.life == Life::Alive {
+            // One that has said its last word ends by itself; any other has nothing left to do.
+            self.kill();
+            self.life = if self.wait_and_reap() { Life::Ended } else { Life::Unknown };
+        }
+        self.life == Life::Ended
+    }
+
+    fn wait_and_reap(&self) -> bool {
+        if !wait_for_end(&self.cloned.pidfd, END_TIME_MAX) {
+            eprintln!("toolexec-launch: the cell's init cannot be killed");
+            return false;
+        }
+        match waitpid(self.init(), Some(WaitPidFlag::__WALL)) {
+            Ok(_) => true,
+            Err(errno) => {
+                eprintln!("toolexec-launch: reap the cell: {errno}");
+                false
+            }
+        }
+    }
+}
+
+impl Drop for Shell {
+    /// Before the group, which cannot be removed with processes in it.
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn wait_for_end(pidfd: &OwnedFd, patience: Duration) -> bool {
+    let deadline = Instant::now() + patience;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let mut waited = [PollFd::new(pidfd, PollFlags::IN)];
+        match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(0) | Err(_) => return false,
+            Ok(_) => return true,
+        }
+    }
+}
