@@ -5,8 +5,10 @@
 
 #![allow(unsafe_code, reason = "the one file that may")]
 
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 /// Which side of a fork this is.
 pub(crate) enum Fork<P> {
@@ -93,6 +95,83 @@ pub(crate) fn fork() -> io::Result<Fork<libc::pid_t>> {
         0 => Ok(Fork::Child),
         _ => Ok(Fork::Parent(pid)),
     }
+}
+
+/// What [`vfork_exec`]'s child works with; all of it is the parent's memory.
+struct Embryo<'a> {
+    prepare: &'a dyn Fn() -> io::Result<()>,
+    path: &'a CStr,
+    argv: *const *const libc::c_char,
+    env: *const *const libc::c_char,
+    /// The errno of the step that failed; 0 while none has.
+    failed: AtomicI32,
+}
+
+/// Room for the few calls between clone and exec.
+const EMBRYO_STACK_BYTES: usize = 64 * 1024;
+
+/// Executes a program in a new process, in the manner of vfork(2): no memory is copied, and this process
+/// stands still until the program runs. `prepare` runs in the new process first; it must not end the
+/// process, and whatever it changes in memory stays changed here. The program must be single-threaded.
+///
+/// # Errors
+/// Of `clone`, of `prepare` or of execve(2); then there is no new process.
+pub(crate) fn vfork_exec(
+    prepare: &dyn Fn() -> io::Result<()>,
+    path: &CStr,
+    argv: &[CString],
+    env: &[CString],
+) -> io::Result<libc::pid_t> {
+    let pointers = |words: &[CString]| {
+        let words = words.iter().map(|word| word.as_ptr());
+        words.chain(std::iter::once(std::ptr::null())).collect::<Vec<_>>()
+    };
+    let (argv, env) = (pointers(argv), pointers(env));
+    let embryo =
+        Embryo { prepare, path, argv: argv.as_ptr(), env: env.as_ptr(), failed: AtomicI32::new(0) };
+    // Of u128, because the ABIs want the top of a stack aligned to 16 bytes.
+    let mut stack = vec![0_u128; EMBRYO_STACK_BYTES / size_of::<u128>()];
+    // SAFETY: the child runs `become_program` on a stack of its own whose top is one past the last
+    // element of `stack`. It shares our memory, and CLONE_VFORK keeps us from touching any of it until
+    // the child has executed or ended; so `stack`, `embryo` and all that it points to outlive the child's
+    // use of them, and nobody else runs in this memory meanwhile: this program has one thread.
+    let pid = unsafe {
+        let top = stack.as_mut_ptr().add(stack.len());
+        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+        libc::clone(become_program, top.cast(), flags, (&raw const embryo).cast_mut().cast())
+    };
+    let pid = check("clone", pid.into())?;
+    let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::other("clone"))?;
+    match embryo.failed.load(Ordering::SeqCst) {
+        0 => Ok(pid),
+        errno => {
+            // SAFETY: waits for our own child, which has ended or is about to; no status is wanted.
+            unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::__WALL) };
+            Err(io::Error::from_raw_os_error(errno))
+        }
+    }
+}
+
+extern "C" fn become_program(embryo: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: `vfork_exec` passes a pointer to its own `Embryo`, which lives until we are done.
+    let embryo = unsafe { &*embryo.cast::<Embryo<'_>>() };
+    let error = match (embryo.prepare)() {
+        Err(error) => error,
+        Ok(()) => {
+            // SAFETY: the path is a C string, and both arrays hold C strings and end with null.
+            unsafe { libc::execve(embryo.path.as_ptr(), embryo.argv, embryo.env) };
+            io::Error::last_os_error()
+        }
+    };
+    // 0 would be taken for success: a failure without an errno becomes one with a telling one.
+    let errno = match errno_of(&error) {
+        0 => libc::EPROTO,
+        errno => errno,
+    };
+    embryo.failed.store(errno, Ordering::SeqCst);
+    // SAFETY: ends this process at once and runs nothing of the parent's: its exit handlers and
+    // buffers are its own. Returning would do the same through libc's `exit`.
+    unsafe { libc::_exit(127) }
 }
 
 /// mount_setattr(2) on the whole tree below an open mount: adds `attributes` (`MOUNT_ATTR_*`).

@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, pidfd_send_signal};
 
-use super::cgroup::Group;
+use super::cgroup::Knobs;
 use super::options::Options;
 use super::sampler::Sampler;
 use super::shell::Shell;
@@ -57,7 +57,7 @@ pub(super) fn live_through(
     evidence: OwnedFd,
     control: &OwnedFd,
 ) -> Result<Remains, Failed> {
-    if let Err(failed) = &shell.group {
+    if let Err(failed) = &shell.knobs {
         let may_do_without = plan.demands.cgroup_exception && options.allows_cgroup_exception();
         if failed.layer.is_none() || !may_do_without {
             return Err(failed.clone());
@@ -70,7 +70,7 @@ pub(super) fn live_through(
 
 /// What holds memory, pids and CPU time to their limits.
 enum Watch<'a> {
-    Kernel(&'a Group),
+    Kernel(&'a Knobs),
     Sampled(Sampler),
 }
 
@@ -187,12 +187,13 @@ impl Cell<'_> {
             )
         });
         in_force.extend(windows.set_sizes(limits).map_err(Failed::at("size the tool's places"))?);
-        let watch = match &self.shell.group {
-            Ok(group) => {
-                in_force.extend(group.limit(limits)?);
+        let watch = match &self.shell.knobs {
+            Ok(knobs) => {
+                let held = knobs.limit(limits).map_err(Failed::at("set the cgroup limits"))?;
+                in_force.extend(held);
                 let cpu = limits.cpu_ms_max;
                 in_force.push(LimitInForce::exact(LimitName::CpuMs, Mechanism::Sampled, cpu));
-                Watch::Kernel(group)
+                Watch::Kernel(knobs)
             }
             Err(_) => {
                 let cores = affinity::pin(self.shell.init(), limits.cpu_milli)?;
@@ -290,7 +291,7 @@ impl Cell<'_> {
         // What building the cell cost is in the group's count and is not the tool's. Where it cannot be
         // read nothing is taken off, which is the stricter side.
         let built_us = match &*watch {
-            Watch::Kernel(group) => group.cpu_us().unwrap_or(0),
+            Watch::Kernel(knobs) => knobs.cpu_us().unwrap_or(0),
             Watch::Sampled(_) => 0,
         };
         while report.is_none() {
@@ -400,7 +401,7 @@ fn over_limit(
     built_us: u64,
 ) -> io::Result<Option<Killed>> {
     let (over_memory, cpu_us) = match watch {
-        Watch::Kernel(group) => (group.oom_kills()? > 0, group.cpu_us()?),
+        Watch::Kernel(knobs) => (knobs.oom_kills()? > 0, knobs.cpu_us()?),
         Watch::Sampled(sampler) => (sampler.over_memory(windows)?, sampler.cpu_us()),
     };
     Ok(if over_memory {
@@ -428,8 +429,8 @@ fn close_books(
         ending.accounting.out_bytes = Some(out.bytes);
     }
     match watch {
-        Watch::Kernel(group) => {
-            group.account(&mut ending.accounting);
+        Watch::Kernel(knobs) => {
+            knobs.account(&mut ending.accounting);
             ending.pids_limit_hit = ending.accounting.pids_refused.unwrap_or(0) > 0;
         }
         Watch::Sampled(sampler) => {

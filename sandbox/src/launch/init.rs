@@ -4,10 +4,9 @@
 //! tool's uid, no capability, the tool's Landlock domain and filters, and cannot be traced or dumped.
 //! It forwards no signal, and believes that its launcher is gone when the channel closes.
 
-use std::convert::Infallible;
 use std::ffi::CString;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -30,7 +29,7 @@ use crate::frame::{Evidence, FromInit, ToInit, ToolReport};
 use crate::outcome::ToolEnd;
 use crate::plan::{CellPlan, Order};
 use crate::report::{Accounting, Confinement, Layer, Mode};
-use crate::sys::{self, Fork};
+use crate::sys;
 use crate::wire;
 
 /// Everything that init is born with, before anybody knows what will run.
@@ -250,59 +249,37 @@ fn start_tool(
     order: &Order,
     streams: Streams,
 ) -> Result<Pid, Failed> {
-    let (errno_read, errno_write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
-        .map_err(Failed::at("make a pipe"))?;
-    match sys::fork().map_err(Failed::at("fork the tool"))? {
-        Fork::Child => {
-            drop(errno_read);
-            let Err(error) = become_tool(birth, binary, order, &streams);
-            let code = sys::errno_of(&error).to_le_bytes();
-            // The parent reads an empty pipe as success, so a failed write must not exit quietly.
-            if rustix::io::write(&errno_write, &code).is_err() {
-                std::process::abort();
-            }
-            std::process::exit(127)
-        }
-        Fork::Parent(pid) => {
-            drop((errno_write, streams));
-            let mut code = Vec::new();
-            File::from(errno_read)
-                .read_to_end(&mut code)
-                .map_err(Failed::at("hear from the tool"))?;
-            match <[u8; 4]>::try_from(code.as_slice()) {
-                Ok(code) => Err(Failed {
-                    layer: None,
-                    step: format!("execute {}", binary.display()),
-                    errno: i32::from_le_bytes(code),
-                }),
-                Err(_) => Ok(Pid::from_raw(pid)),
-            }
-        }
-    }
+    let execute = || -> io::Result<libc::pid_t> {
+        let word = |text: &[u8]| CString::new(text).map_err(io::Error::other);
+        let path = word(binary.as_os_str().as_bytes())?;
+        let argv = order.argv.iter().map(|w| word(w.as_bytes())).collect::<io::Result<Vec<_>>>()?;
+        let variable =
+            |(name, value): &(String, String)| word(format!("{name}={value}").as_bytes());
+        let env = order.env.iter().map(variable).collect::<io::Result<Vec<_>>>()?;
+        let null = File::open("/dev/null")?;
+        let become_tool = || become_tool(birth, order, &null, &streams);
+        sys::vfork_exec(&become_tool, &path, &argv, &env)
+    };
+    execute().map(Pid::from_raw).map_err(Failed::at(&format!("execute {}", binary.display())))
 }
 
-/// The last lines of ours that run before the tool's own.
+/// The last lines of ours that run before the tool's own, in its process. They share init's memory, so
+/// they change none of it, and only what belongs to the process.
 fn become_tool(
     birth: &Birth<'_>,
-    binary: &Path,
     order: &Order,
+    null: &File,
     streams: &Streams,
-) -> io::Result<Infallible> {
+) -> io::Result<()> {
     rustix::process::setsid()?;
     rustix::process::chdir("/in")?;
-    let null = File::open("/dev/null")?;
-    nix::unistd::dup2_stdin(&null)?;
+    nix::unistd::dup2_stdin(null)?;
     nix::unistd::dup2_stdout(&streams.stdout)?;
     nix::unistd::dup2_stderr(&streams.stderr)?;
     sys::close_on_exec_from(3)?;
     confine::order_rlimits(&order.limits, birth.sampled())?;
-    let word = |text: &[u8]| CString::new(text).map_err(io::Error::other);
-    let path = word(binary.as_os_str().as_bytes())?;
-    let argv = order.argv.iter().map(|w| word(w.as_bytes())).collect::<io::Result<Vec<_>>>()?;
-    let variable = |(name, value): &(String, String)| word(format!("{name}={value}").as_bytes());
-    let env = order.env.iter().map(variable).collect::<io::Result<Vec<_>>>()?;
     sys::reset_signals();
-    Ok(nix::unistd::execve(&path, &argv, &env)?)
+    Ok(())
 }
 
 /// Reaps until the tool has ended or the launcher wants the tree dead, then leaves nobody alive.

@@ -14,7 +14,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Signal, pidfd_send_signal};
 
 use super::Failed;
-use super::cgroup::Group;
+use super::cgroup::{Group, Knobs};
 use super::identity::Identity;
 use super::init::{Birth, live};
 use crate::report::{Layer, Mode};
@@ -29,8 +29,10 @@ pub(super) struct Shell {
     pub(super) channel: OwnedFd,
     pub(super) identity: Identity,
     pub(super) mode: Mode,
-    /// Where the tree is counted and limited, or why it cannot be.
-    pub(super) group: Result<Group, Failed>,
+    /// What limits and counts the tree, or why nothing does.
+    pub(super) knobs: Result<Knobs, Failed>,
+    /// Removed when the tree has gone.
+    _group: Option<Group>,
     life: Life,
 }
 
@@ -49,7 +51,14 @@ impl Shell {
         root_links: &[(String, String)],
         group: Result<Group, Failed>,
     ) -> Result<Self, Failed> {
-        let doors = group.as_ref().map_or_else(|_| Ok(Vec::new()), Group::doors)?;
+        let (group, knobs, doors) = match group {
+            Ok(group) => {
+                let knobs = group.knobs().map_err(Failed::without(Layer::Cgroup, "open the limits"))?;
+                let doors = group.doors()?;
+                (Some(group), Ok(knobs), doors)
+            }
+            Err(failed) => (None, Err(failed), Vec::new()),
+        };
         let pair =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
         let (channel, inits_channel) = pair.map_err(Failed::at("make a channel"))?;
@@ -59,7 +68,8 @@ impl Shell {
         match cloned {
             Fork::Child => live(Birth { mode, identity, root_links, channel: inits_channel, doors }),
             Fork::Parent(cloned) => {
-                Ok(Self { cloned, channel, identity, mode, group, life: Life::Alive })
+                let life = Life::Alive;
+                Ok(Self { cloned, channel, identity, mode, knobs, _group: group, life })
             }
         }
     }

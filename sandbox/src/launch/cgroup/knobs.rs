@@ -1,0 +1,218 @@
+//! The files of a control group that limit and count, opened once and used often.
+//!
+//! A limit that was written is not yet a limit that holds: each is read back, and one that is not in force
+//! ends the cell before the tool exists. What the kernel does not tell stays unknown, never zero.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use crate::plan::Limits;
+use crate::report::{Accounting, LimitInForce, LimitName, Mechanism};
+
+/// The longest of these files, `memory.events` of v2 and `cpu.stat`, have a few hundred bytes.
+const FILE_BYTES_MAX: usize = 4096;
+
+/// Period over which processor bandwidth is measured, microseconds: the kernel's default, or the longest
+/// there is where the share of the default one would be below the least quota, 1 ms.
+fn cpu_period_us(cpu_milli: u32) -> u64 {
+    if cpu_milli < 10 { 1_000_000 } else { 100_000 }
+}
+
+/// One group's files.
+pub(in super::super) struct Knobs {
+    limits: LimitKnobs,
+    counts: CountKnobs,
+}
+
+enum LimitKnobs {
+    V1 {
+        memory: File,
+        /// Memory and swap together; not there on a kernel without swap accounting.
+        memory_and_swap: Option<File>,
+        cpu_period: File,
+        cpu_quota: File,
+        pids: File,
+    },
+    V2 {
+        memory: File,
+        /// Swap apart; not there on a kernel without swap accounting.
+        swap: Option<File>,
+        cpu: File,
+        pids: File,
+    },
+}
+
+struct CountKnobs {
+    memory_peak: Option<File>,
+    /// Has a line `oom_kill N`.
+    oom: File,
+    cpu: CpuKnobs,
+    /// Has a line `max N`: forks refused.
+    pids_events: File,
+    pids_peak: Option<File>,
+}
+
+enum CpuKnobs {
+    V1 { usage_ns: File, user_ns: Option<File>, system_ns: Option<File> },
+    V2 { stat: File },
+}
+
+impl Knobs {
+    pub(super) fn open_v1(
+        memory: &Path,
+        cpu: &Path,
+        cpuacct: &Path,
+        pids: &Path,
+    ) -> io::Result<Self> {
+        let limits = LimitKnobs::V1 {
+            memory: to_set(&memory.join("memory.limit_in_bytes"))?,
+            memory_and_swap: if_there(to_set(&memory.join("memory.memsw.limit_in_bytes")))?,
+            cpu_period: to_set(&cpu.join("cpu.cfs_period_us"))?,
+            cpu_quota: to_set(&cpu.join("cpu.cfs_quota_us"))?,
+            pids: to_set(&pids.join("pids.max"))?,
+        };
+        let counts = CountKnobs {
+            memory_peak: if_there(File::open(memory.join("memory.max_usage_in_bytes")))?,
+            oom: File::open(memory.join("memory.oom_control"))?,
+            cpu: CpuKnobs::V1 {
+                usage_ns: File::open(cpuacct.join("cpuacct.usage"))?,
+                user_ns: if_there(File::open(cpuacct.join("cpuacct.usage_user")))?,
+                system_ns: if_there(File::open(cpuacct.join("cpuacct.usage_sys")))?,
+            },
+            pids_events: File::open(pids.join("pids.events"))?,
+            pids_peak: if_there(File::open(pids.join("pids.peak")))?,
+        };
+        Ok(Self { limits, counts })
+    }
+
+    pub(super) fn open_v2(group: &Path) -> io::Result<Self> {
+        let limits = LimitKnobs::V2 {
+            memory: to_set(&group.join("memory.max"))?,
+            swap: if_there(to_set(&group.join("memory.swap.max")))?,
+            cpu: to_set(&group.join("cpu.max"))?,
+            pids: to_set(&group.join("pids.max"))?,
+        };
+        let counts = CountKnobs {
+            memory_peak: if_there(File::open(group.join("memory.peak")))?,
+            oom: File::open(group.join("memory.events"))?,
+            cpu: CpuKnobs::V2 { stat: File::open(group.join("cpu.stat"))? },
+            pids_events: File::open(group.join("pids.events"))?,
+            pids_peak: if_there(File::open(group.join("pids.peak")))?,
+        };
+        Ok(Self { limits, counts })
+    }
+
+    /// Sets the order's limits and reads them back; fails if one is not in force afterwards.
+    pub(in super::super) fn limit(&self, limits: &Limits) -> io::Result<Vec<LimitInForce>> {
+        let period_us = cpu_period_us(limits.cpu_milli);
+        let quota_us = u64::from(limits.cpu_milli) * period_us / 1000;
+        let memory_bytes = limits.memory_bytes_max;
+        // One more for the cell's init.
+        let tasks = u64::from(limits.pids_max) + 1;
+        // No memory.oom.group on v2: it would take the cell's init along, and with it the tool's exit
+        // status and its files. The launcher sees the kill and ends the tree, as on v1.
+        let (mechanism, memory_bytes, quota_us, tasks) = match &self.limits {
+            LimitKnobs::V1 { memory, memory_and_swap, cpu_period, cpu_quota, pids } => {
+                set(memory, memory_bytes)?;
+                // No swap: never more of both together than of memory alone.
+                memory_and_swap.as_ref().map_or(Ok(()), |knob| set(knob, memory_bytes))?;
+                // The period first: the quota that is there must fit the new period.
+                set(cpu_period, period_us)?;
+                set(cpu_quota, quota_us)?;
+                set(pids, tasks)?;
+                (Mechanism::CgroupV1, number(memory)?, number(cpu_quota)?, number(pids)?)
+            }
+            LimitKnobs::V2 { memory, swap, cpu, pids } => {
+                set(memory, memory_bytes)?;
+                swap.as_ref().map_or(Ok(()), |knob| set(knob, 0))?;
+                cpu.write_all_at(format!("{quota_us} {period_us}").as_bytes(), 0)?;
+                set(pids, tasks)?;
+                (Mechanism::CgroupV2, number(memory)?, number(cpu)?, number(pids)?)
+            }
+        };
+        let table = [
+            (LimitName::MemoryBytes, limits.memory_bytes_max, memory_bytes),
+            (LimitName::CpuMilli, u64::from(limits.cpu_milli), quota_us * 1000 / period_us),
+            (LimitName::Pids, u64::from(limits.pids_max), tasks.saturating_sub(1)),
+        ];
+        if let Some((name, asked, found)) = table.iter().find(|(_, asked, found)| found > asked) {
+            let name = name.word();
+            return Err(io::Error::other(format!("{name}: asked {asked}, in force {found}")));
+        }
+        let in_force = |(name, asked, in_force)| LimitInForce { name, mechanism, asked, in_force };
+        Ok(table.map(in_force).to_vec())
+    }
+
+    /// Processes that the kernel's OOM killer has ended in this group.
+    pub(in super::super) fn oom_kills(&self) -> io::Result<u64> {
+        keyed(&self.counts.oom, "oom_kill")
+    }
+
+    /// User plus system time of the whole tree, microseconds.
+    pub(in super::super) fn cpu_us(&self) -> io::Result<u64> {
+        match &self.counts.cpu {
+            CpuKnobs::V1 { usage_ns, .. } => Ok(number(usage_ns)? / 1000),
+            CpuKnobs::V2 { stat } => keyed(stat, "usage_usec"),
+        }
+    }
+
+    /// What the kernel counted for this group.
+    pub(in super::super) fn account(&self, accounting: &mut Accounting) {
+        let us = |knob: &Option<File>| knob.as_ref().and_then(|ns| number(ns).ok()).map(|n| n / 1000);
+        let (user, system) = match &self.counts.cpu {
+            CpuKnobs::V1 { user_ns, system_ns, .. } => (us(user_ns), us(system_ns)),
+            CpuKnobs::V2 { stat } => (keyed(stat, "user_usec").ok(), keyed(stat, "system_usec").ok()),
+        };
+        let peak = |knob: &Option<File>| knob.as_ref().and_then(|knob| number(knob).ok());
+        accounting.memory_peak_bytes = peak(&self.counts.memory_peak);
+        accounting.memory_peak_sampled = false;
+        accounting.cpu_user_us = user.or(accounting.cpu_user_us);
+        accounting.cpu_system_us = system.or(accounting.cpu_system_us);
+        accounting.oom_kills = self.oom_kills().ok();
+        accounting.pids_refused = keyed(&self.counts.pids_events, "max").ok();
+        // Without the cell's init.
+        accounting.pids_peak = peak(&self.counts.pids_peak).map(|peak| peak.saturating_sub(1));
+    }
+}
+
+fn to_set(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open(path)
+}
+
+/// A file that some kernels do not have.
+fn if_there(opened: io::Result<File>) -> io::Result<Option<File>> {
+    match opened {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn set(knob: &File, value: u64) -> io::Result<()> {
+    knob.write_all_at(value.to_string().as_bytes(), 0)
+}
+
+/// The file as it is now: each read from the beginning asks the kernel anew.
+fn text(knob: &File) -> io::Result<String> {
+    let mut bytes = [0; FILE_BYTES_MAX];
+    let len = knob.read_at(&mut bytes, 0)?;
+    Ok(String::from_utf8_lossy(&bytes[..len]).into_owned())
+}
+
+fn first_number(text: &str) -> io::Result<u64> {
+    let word = text.split_ascii_whitespace().next().unwrap_or_default();
+    word.parse().map_err(|_| io::Error::other(format!("'{word}' is no number")))
+}
+
+fn number(knob: &File) -> io::Result<u64> {
+    first_number(&text(knob)?)
+}
+
+/// The number behind `key` in a file of `key number` lines.
+fn keyed(knob: &File, key: &str) -> io::Result<u64> {
+    let text = text(knob)?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
+    first_number(line.ok_or_else(|| io::Error::other(format!("no {key} line")))?)
+}
