@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use daemon::{Halt, Host, HostParts, Told, config, find_launcher};
 
 use records::{ResultKey, Trust, Verified};
-use sandbox::client::Launcher;
+use sandbox::client::{Launcher, Reach};
 use sandbox::outcome::Outcome;
 use spool::{Places, Spool, SpoolError};
 use validator::REQUEST_BYTES_MAX;
@@ -81,7 +81,9 @@ fn open_host(asked: &Run) -> Result<Host, Failure> {
     let spool = Spool::open_embedded(&places)?;
     let key = ResultKey::open_or_create(&state.join("keys"))?;
     let staging = spool.staging();
-    let launcher = Launcher::Spawn { program, staging, mounts_allowed: Vec::new() };
+    let (mounts_allowed, seats_max) = (Vec::new(), 1);
+    let launcher =
+        Launcher::new(Reach::Spawn { program, staging, mounts_allowed, seats_max });
     Ok(Host::new(HostParts { spool, policy, signers, key, launcher }))
 }
 

@@ -23,8 +23,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use daemon::{Host, HostParts};
 use policies::Policy;
 use records::ResultKey;
-use sandbox::client::Launcher;
-use sandbox::plan::{Demands, Limits, Plan, ProcView, Runtime, Slot, SlotId};
+use sandbox::client::{Launcher, Reach};
+use sandbox::plan::{CellPlan, Demands, Limits, Order, Plan, ProcView, Runtime, Slot, SlotId};
 use spool::{Places, Spool};
 use validator::UtcTime;
 
@@ -104,7 +104,12 @@ fn launcher_program() -> PathBuf {
 fn launcher(top: &Path) -> Launcher {
     let staging = top.join("bare-staging");
     fs::create_dir(&staging).unwrap();
-    Launcher::Spawn { program: launcher_program(), staging, mounts_allowed: Vec::new() }
+    start_with(staging)
+}
+
+fn start_with(staging: PathBuf) -> Launcher {
+    let (program, mounts_allowed) = (launcher_program(), Vec::new());
+    Launcher::new(Reach::Spawn { program, staging, mounts_allowed, seats_max: 2 })
 }
 
 fn host(top: &Path) -> Host {
@@ -120,11 +125,7 @@ fn host(top: &Path) -> Host {
         policy: Policy::parse(text.as_bytes(), "bench").unwrap(),
         signers: None,
         key: ResultKey::open_or_create(&state.join("keys")).unwrap(),
-        launcher: Launcher::Spawn {
-            program: launcher_program(),
-            staging,
-            mounts_allowed: Vec::new(),
-        },
+        launcher: start_with(staging),
         spool,
     })
 }
@@ -157,13 +158,16 @@ fn plan(top: &Path, number: usize) -> (Plan, PathBuf) {
     fs::create_dir(&slot).unwrap();
     fs::create_dir(&result).unwrap();
     let found = fs::metadata(&slot).unwrap();
-    let plan = Plan {
+    let cell = CellPlan {
         slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
         runtime: Runtime {
             binary: "/usr/bin/true".into(),
             mounts: vec!["/usr".into()],
             proc_view: ProcView::Pid,
         },
+        demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
+    };
+    let order = Order {
         argv: vec!["true".into()],
         env: Vec::new(),
         limits: Limits {
@@ -181,7 +185,6 @@ fn plan(top: &Path, number: usize) -> (Plan, PathBuf) {
             artifacts_max: 1000,
             artifact_depth_max: 16,
         },
-        demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
     };
-    (plan, result)
+    (Plan { cell, order }, result)
 }

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use policies::{POLICY_BYTES_MAX, Policy, PolicyError, SIGNERS_BYTES_MAX, Signers, SignersError};
-use sandbox::client::Launcher;
+use sandbox::client::{Launcher, Reach};
 use serde::Deserialize;
 
 use crate::host::find_launcher;
 
 const CONFIG_BYTES_MAX: usize = 64 * 1024;
+/// Cells at one time of a launcher of our own: far above what the daemon starts.
+const SEATS_MAX: u32 = 16;
 
 /// The file, as it is written.
 #[derive(Debug, Deserialize)]
@@ -188,7 +190,7 @@ fn launcher(form: Option<LauncherForm>, state: &Path) -> Result<Launcher, String
     let form = form.unwrap_or(LauncherForm { socket: None, program: None });
     let program = match (form.socket, form.program) {
         (Some(_), Some(_)) => return Err("launcher: name a socket or a program, not both".into()),
-        (Some(socket), None) => return Ok(Launcher::Socket(socket)),
+        (Some(socket), None) => return Ok(Launcher::new(Reach::Socket(socket))),
         (None, Some(program)) if !program.is_file() => {
             return Err(format!("launcher.program: {} is not there", program.display()));
         }
@@ -196,5 +198,6 @@ fn launcher(form: Option<LauncherForm>, state: &Path) -> Result<Launcher, String
         (None, None) => find_launcher()?,
     };
     let staging = state.join("staging");
-    Ok(Launcher::Spawn { program, staging, mounts_allowed: Vec::new() })
+    let (mounts_allowed, seats_max) = (Vec::new(), SEATS_MAX);
+    Ok(Launcher::new(Reach::Spawn { program, staging, mounts_allowed, seats_max }))
 }

@@ -1,6 +1,6 @@
 //! From what was granted to what the launcher is told: the same numbers in other units.
 
-use sandbox::plan::{Demands, Limits, Plan, ProcView, Runtime, Slot, SlotId};
+use sandbox::plan::{CellPlan, Demands, Limits, Order, Plan, ProcView, Runtime, Slot, SlotId};
 use spool::Staged;
 
 /// A granted number that the launcher's protocol cannot carry.
@@ -40,7 +40,7 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
     }
     let (device, inode) = staged.slot_identity();
     let id = SlotId::new(staged.claimed().id().as_str()).ok_or(OutOfRange("claim id"))?;
-    Ok(Plan {
+    let cell = CellPlan {
         slot: Slot { id, device, inode },
         runtime: Runtime {
             binary: grant.binary().to_owned(),
@@ -50,12 +50,10 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
                 policies::ProcView::Pid => ProcView::Pid,
             },
         },
-        argv,
-        env: grant.env().to_vec(),
-        limits,
         demands: Demands {
             landlock_abi_min: grant.landlock_abi_min(),
             cgroup_exception: grant.cgroup_exception(),
         },
-    })
+    };
+    Ok(Plan { cell, order: Order { argv, env: grant.env().to_vec(), limits } })
 }

@@ -68,6 +68,7 @@ impl Bench {
             program: launcher_program(),
             staging,
             mounts_allowed: vec![tools, "/usr".into()],
+            seats_max: 32,
         };
         Self { top, tool, launcher: Launcher::new(reach), count: AtomicUsize::new(0) }
     }

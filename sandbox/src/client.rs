@@ -48,6 +48,8 @@ pub enum Reach {
         staging: PathBuf,
         /// Directories that runtimes may need; the launcher's own list if there are none.
         mounts_allowed: Vec<PathBuf>,
+        /// Cells at one time.
+        seats_max: u32,
     },
     /// Ask the one behind a socket unit.
     Socket(PathBuf),
@@ -101,10 +103,16 @@ struct OwnLauncher {
 }
 
 impl OwnLauncher {
-    fn start(program: &Path, staging: &Path, mounts_allowed: &[PathBuf]) -> io::Result<Self> {
+    fn start(
+        program: &Path,
+        staging: &Path,
+        mounts_allowed: &[PathBuf],
+        seats_max: u32,
+    ) -> io::Result<Self> {
         let (door, theirs) = pair()?;
         let mut command = Command::new(program);
         command.arg("--staging").arg(staging).env_clear();
+        command.arg("--seats-max").arg(seats_max.to_string());
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
         // A Ctrl-C is the caller's to answer: the launcher must outlive it, or nobody would know how
         // the run ended.
@@ -179,14 +187,14 @@ impl Launcher {
                 };
                 connected().map_err(|error| BuildError::Launcher(path.clone(), error))
             }
-            Reach::Spawn { program, staging, mounts_allowed } => {
+            Reach::Spawn { program, staging, mounts_allowed, seats_max } => {
                 let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
                 // One that has ended meanwhile (somebody killed it) is replaced.
                 if let Some(Ok(control)) = own.as_ref().map(OwnLauncher::converse) {
                     return Ok(control);
                 }
                 let started = || {
-                    let started = OwnLauncher::start(program, staging, mounts_allowed)?;
+                    let started = OwnLauncher::start(program, staging, mounts_allowed, *seats_max)?;
                     let control = started.converse()?;
                     Ok((started, control))
                 };

@@ -97,7 +97,8 @@ fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
 
 fn launcher(staging: &Path) -> Launcher {
     let program = env!("CARGO_BIN_EXE_toolexec-launch").into();
-    Launcher::new(Reach::Spawn { program, staging: staging.to_owned(), mounts_allowed: Vec::new() })
+    let (staging, mounts_allowed) = (staging.to_owned(), Vec::new());
+    Launcher::new(Reach::Spawn { program, staging, mounts_allowed, seats_max: 4 })
 }
 
 fn run_with(script: &str, limits: Limits) -> Ran {
