@@ -1,9 +1,9 @@
 //! From rules to a program of the kernel's classic BPF: a search tree over ranges of equal answers.
 //!
 //! When a filter is loaded the kernel runs it once for every system call of each architecture, to learn
-//! which are always allowed (Linux 5.11), so what counts is the length of the way to each answer: a tree
-//! makes it logarithmic, and the architecture check in front ends the compat half at once. The same rules
-//! give the same bytes, because the digest of a program stands in the record.
+//! which are always allowed (Linux 5.11), so what counts is the way to each answer: a tree that is balanced
+//! by calls makes it short, and the architecture check in front ends the compat half at once. The same
+//! rules give the same bytes, because the digest of a program stands in the record.
 
 use std::collections::BTreeMap;
 
@@ -37,8 +37,15 @@ const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
 const FIRST_ARGUMENT: u32 = 16;
 
+/// No kernel has as many calls: what lies above carries no weight in the tree.
+const CALLS_MAX: u32 = 512;
+
 /// How far a conditional jump reaches, with room for the two stand-ins that one jump may need.
 const REACH: usize = 255 - 2;
+
+/// Up to so many numbers are found by comparing with each: a tree over them and what lies between would
+/// be as deep and twice as large.
+const SINGLES_MAX: usize = 3;
 
 /// What a filter answers the kernel: an action and its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,29 +108,62 @@ pub(super) fn compile(leaves: &BTreeMap<u32, Leaf>, unknown: Answer) -> Program 
     Program { instructions, sha256: hash.finalize().into() }
 }
 
-/// Where each answer begins, in order, from 0; it holds up to the next beginning.
-fn ranges(leaves: &BTreeMap<u32, Leaf>, unknown: Answer) -> Vec<(u32, Leaf)> {
-    let mut ranges: Vec<(u32, Leaf)> = Vec::new();
-    let mut from = |start: u32, leaf: &Leaf| {
-        if ranges.last().is_none_or(|(_, last)| last != leaf) {
-            ranges.push((start, leaf.clone()));
-        }
-    };
-    let unknown = Leaf::Always(unknown);
-    let mut next = 0;
-    for (number, leaf) in leaves {
-        if *number > next {
-            from(next, &unknown);
-        }
-        from(*number, leaf);
-        next = number + 1;
+/// Neighbouring numbers with one answer; `last` is among them.
+#[derive(Debug)]
+struct Range {
+    first: u32,
+    last: u32,
+    leaf: Leaf,
+}
+
+impl Range {
+    /// How many calls the kernel may have here.
+    fn calls(&self) -> u32 {
+        self.last.min(CALLS_MAX - 1).saturating_sub(self.first) + 1
     }
-    from(next, &unknown);
+}
+
+/// Where to divide these ranges, of which there are two or more, so that both sides have as many calls.
+fn middle(ranges: &[Range]) -> usize {
+    let all: u32 = ranges.iter().map(Range::calls).sum();
+    let mut below = 0;
+    let half = ranges.iter().position(|range| {
+        below += range.calls();
+        below >= all / 2
+    });
+    half.map_or(1, |at| (at + 1).min(ranges.len() - 1))
+}
+
+/// All numbers there are, in order.
+fn ranges(leaves: &BTreeMap<u32, Leaf>, unknown: Answer) -> Vec<Range> {
+    let mut starts = leaves.clone();
+    let unknown = Leaf::Always(unknown);
+    for after in leaves.keys().filter_map(|number| number.checked_add(1)).chain([0]) {
+        starts.entry(after).or_insert_with(|| unknown.clone());
+    }
     if let Some(second) = SECOND_TABLE {
-        from(second.start, &Leaf::Always(Answer::KILL));
-        from(second.end, &unknown);
+        starts.insert(second.start, Leaf::Always(Answer::KILL));
+        starts.insert(second.end, unknown);
+    }
+    let mut ranges: Vec<Range> = Vec::new();
+    for (first, leaf) in starts {
+        if let Some(before) = ranges.last_mut() {
+            if before.leaf == leaf {
+                continue;
+            }
+            before.last = first - 1;
+        }
+        ranges.push(Range { first, last: u32::MAX, leaf });
     }
     ranges
+}
+
+/// The answer of all these ranges but for a few single numbers, if that is what they are.
+fn background(ranges: &[Range]) -> Option<&Leaf> {
+    let widest = ranges.iter().max_by_key(|range| range.last - range.first)?;
+    let others = ranges.iter().filter(|range| range.leaf != widest.leaf);
+    let single = others.clone().all(|range| range.first == range.last);
+    (single && others.count() <= SINGLES_MAX).then_some(&widest.leaf)
 }
 
 /// A program that is written from its end, since jumps only go forward: every target is there before
@@ -226,23 +266,20 @@ impl Backward {
     }
 
     /// Returns the place of the root of the tree over these ranges.
-    fn tree(&mut self, ranges: &[(u32, Leaf)]) -> usize {
-        match ranges {
-            [] => self.answer(Answer::KILL),
-            [(_, leaf)] => self.leaf(leaf),
-            // One number among others that are alike.
-            [(_, below), (number, one), (above, same)] if below == same && number + 1 == *above => {
-                let (one, others) = (self.leaf(one), self.leaf(same));
-                self.branch(IF_EQUAL, *number, one, others);
-                self.last()
+    fn tree(&mut self, ranges: &[Range]) -> usize {
+        if let Some(common) = background(ranges) {
+            let mut place = self.leaf(common);
+            for single in ranges.iter().filter(|range| range.leaf != *common).rev() {
+                let leaf = self.leaf(&single.leaf);
+                self.branch(IF_EQUAL, single.first, leaf, place);
+                place = self.last();
             }
-            _ => {
-                let (lower, upper) = ranges.split_at(ranges.len() / 2);
-                let start = upper[0].0;
-                let (upper, lower) = (self.tree(upper), self.tree(lower));
-                self.branch(IF_AT_LEAST, start, upper, lower);
-                self.last()
-            }
+            return place;
         }
+        let (lower, upper) = ranges.split_at(middle(ranges));
+        let start = upper[0].first;
+        let (upper, lower) = (self.tree(upper), self.tree(lower));
+        self.branch(IF_AT_LEAST, start, upper, lower);
+        self.last()
     }
 }
