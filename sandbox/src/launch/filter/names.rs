@@ -81,13 +81,19 @@ const HERE: Calls = calls! {
 #[cfg(not(target_arch = "x86_64"))]
 const HERE: Calls = &[];
 
+/// The number of a system call that every architecture has.
+pub(super) fn everywhere(name: &str) -> Option<u32> {
+    find(EVERYWHERE, name)
+}
+
 /// The number of a system call, `None` if it has none here.
 pub(super) fn number(name: &str) -> Option<u32> {
-    let find = |calls: Calls| {
-        let at = calls.binary_search_by_key(&name, |(name, _)| name).ok()?;
-        u32::try_from(calls[at].1).ok()
-    };
-    find(EVERYWHERE).or_else(|| find(HERE))
+    everywhere(name).or_else(|| find(HERE, name))
+}
+
+fn find(calls: Calls, name: &str) -> Option<u32> {
+    let at = calls.binary_search_by_key(&name, |(name, _)| name).ok()?;
+    u32::try_from(calls[at].1).ok()
 }
 
 /// The name of a system call.

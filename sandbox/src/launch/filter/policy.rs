@@ -107,8 +107,11 @@ impl Policy {
     /// The filter that is loaded once and inherited by every cell.
     pub(in crate::launch) fn outer(&self) -> Program {
         let named = self.allowed.values().chain([&self.denied]).flat_map(Rules::keys);
-        let calls = named.chain(&self.setup);
-        let leaves = calls.map(|call| (*call, Leaf::Always(Answer::ALLOW))).collect();
+        let mut calls: Vec<u32> = named.chain(&self.setup).copied().collect();
+        // Every runtime names what base does: a map would be filled six times over.
+        calls.sort_unstable();
+        calls.dedup();
+        let leaves = calls.into_iter().map(|call| (call, Leaf::Always(Answer::ALLOW))).collect();
         tree::compile(&leaves, Answer::errno(Denial::Absent.errno()))
     }
 
@@ -198,4 +201,43 @@ fn told<'a>(lists: impl Iterator<Item = &'a Rules>) -> Result<BTreeMap<u32, Deni
         }
     }
     Ok(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(text: &'static str, bare: Bare) -> Rules {
+        text::read(Text { file: "t.txt", text, bare }).unwrap().rules
+    }
+
+    #[test]
+    fn texts_that_contradict_each_other_are_no_policy() {
+        let mut list = rules("read\nmount", Bare::Allowed);
+        let wrong = add(&mut list, rules("write\nmount", Bare::Allowed), "o.txt").unwrap_err();
+        assert_eq!(wrong.to_string(), "seccomp/o.txt: `mount` is named in another file too");
+        add(&mut list, rules("write", Bare::Allowed), "o.txt").unwrap();
+        assert_eq!(list.len(), 3);
+    }
+
+    #[test]
+    fn what_is_told_means_one_thing() {
+        let one = rules("socket: domain in 1 else refuse EPERM\nread: absent", Bare::Nothing);
+        let same = rules("socket: domain in 2 else refuse EPERM\nread: escape", Bare::Nothing);
+        let heard = told([&one, &same].into_iter()).unwrap();
+        assert_eq!(heard.values().collect::<Vec<_>>(), [&Denial::Escape, &Denial::Refused(1)]);
+        let other = rules("socket: domain in 1 else escape", Bare::Nothing);
+        assert!(told([&one, &other].into_iter()).is_err());
+    }
+
+    #[test]
+    fn a_file_includes_what_stands_before_it() {
+        let base = rules("read", Bare::Allowed);
+        let before = BTreeMap::from([(Profile::Base, base)]);
+        let with = |text| with_included(Text { file: "t.txt", text, bare: Bare::Allowed }, &before);
+        assert_eq!(with("include base\nwrite").unwrap().len(), 2);
+        for text in ["include node", "include nothing", "include base\nread"] {
+            assert!(with(text).is_err(), "{text}");
+        }
+    }
 }
