@@ -15,10 +15,14 @@ use crate::sys::{self, Escape, errno_of, try_escape};
 
 /// Confines the calling thread as a cell is; the listener hears what it is denied.
 fn confine(policy: &Policy) -> OwnedFd {
+    confine_as(policy, Profile::Python)
+}
+
+fn confine_as(policy: &Policy, profile: Profile) -> OwnedFd {
     nix::sys::prctl::set_no_new_privs().unwrap();
     sys::load_seccomp(policy.outer().instructions()).unwrap();
     let (memory, network) = (MemoryWatch::Kernel, Network::Nothing);
-    let last = policy.last(Profile::Python, memory, network, Answered::ByListener);
+    let last = policy.last(profile, memory, network, Answered::ByListener);
     sys::load_seccomp_listening(last.instructions()).unwrap()
 }
 
@@ -76,6 +80,68 @@ fn without_a_listener_nothing_is_let_through() {
         attempts()
     });
     assert_eq!(tool.join().unwrap(), [libc::ENOSYS; 6]);
+}
+
+/// Programs that use much of each runtime's own library: processes, threads, sockets, a resolver.
+const RUNTIMES: [(Profile, &[&str]); 5] = [
+    (
+        Profile::Python,
+        &[
+            "/usr/bin/python3",
+            "-c",
+            "import asyncio, multiprocessing, socket, sqlite3, ssl, subprocess, tempfile, threading
+subprocess.run(['true'], check=True); asyncio.run(asyncio.sleep(0)); socket.socketpair()
+t = threading.Thread(target=print); t.start(); t.join(); tempfile.TemporaryFile().write(b'x')
+multiprocessing.Pool(2).map(abs, [1]); sqlite3.connect(':memory:').execute('create table t(a)')
+socket.getaddrinfo('localhost', 80)",
+        ],
+    ),
+    (Profile::Node, &["node", "-e", NODE]),
+    (Profile::Ts, &["node", "-e", NODE]),
+    (
+        Profile::Ruby,
+        &[
+            "ruby",
+            "-e",
+            "require 'socket'; require 'tempfile'; require 'timeout'; Thread.new { 1 }.join
+Process.wait(fork { }); `true`; Timeout.timeout(5) { sleep 0 }; Tempfile.create { |f| f << 'x' }
+s = TCPServer.new('127.0.0.1', 0); TCPSocket.new('127.0.0.1', s.addr[1]); s.accept; GC.start",
+        ],
+    ),
+    (Profile::Go, &["go", "env", "GOROOT"]),
+];
+const NODE: &str = "const { Worker } = require('worker_threads'), fs = require('fs');
+new Worker('1', { eval: true }); require('child_process').execSync('true');
+fs.rmSync(fs.mkdtempSync(require('os').tmpdir() + '/n'), { recursive: true });
+require('crypto').pbkdf2('a', 'b', 1, 20, 'sha1', () => {});
+require('dns').lookup('localhost', () => {});
+const s = require('http').createServer((q, r) => r.end()).listen(0, '127.0.0.1', () =>
+  fetch('http://127.0.0.1:' + s.address().port).then(() => process.exit(0)));";
+
+#[test]
+fn no_runtime_tries_what_would_end_it() {
+    for (profile, words) in RUNTIMES {
+        let (hand_over, handed) = mpsc::channel();
+        let runtime = thread::spawn(move || {
+            hand_over.send(confine_as(&policy(), profile)).unwrap();
+            // The child inherits this thread's filters.
+            std::process::Command::new(words[0]).args(&words[1..]).output()
+        });
+        let told = answer_all(&policy(), &handed.recv().unwrap());
+        let output = match runtime.join().unwrap() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                println!("skipped: there is no {}", words[0]);
+                continue;
+            }
+            output => output.unwrap(),
+        };
+        println!("{profile:?} was denied {told:?}");
+        assert!(output.status.success(), "{profile:?} {told:?} {output:?}");
+        for call in told.keys() {
+            let (_, denial) = policy().denied(number(call)).unwrap();
+            assert_ne!(denial, Denial::Escape, "{profile:?} {call}");
+        }
+    }
 }
 
 #[test]
