@@ -19,7 +19,7 @@ use std::io;
 use super::Failed;
 use crate::report::Layer;
 use crate::sys;
-use policy::{Answered, Network, Policy, Profile};
+pub(super) use policy::{Answered, Network, Policy, Profile};
 
 /// How memory is limited decides whether unmapped memory can be allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
