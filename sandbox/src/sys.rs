@@ -287,8 +287,8 @@ pub(crate) fn try_escape(escape: Escape) -> io::Result<()> {
     check("escape", result).map(drop)
 }
 
-/// Loads one seccomp program into this process and all that it will execute. By prctl(2), because the
-/// allowlist that is loaded first has no seccomp(2) in it.
+/// Loads one seccomp program into this thread and all that it will execute. By prctl(2), which needs no
+/// call that a tool may not make.
 pub(crate) fn load_seccomp(program: &[libc::sock_filter]) -> io::Result<()> {
     let len = u16::try_from(program.len()).map_err(|_| io::Error::other("seccomp: too long"))?;
     let fprog = libc::sock_fprog { len, filter: program.as_ptr().cast_mut() };
@@ -297,4 +297,114 @@ pub(crate) fn load_seccomp(program: &[libc::sock_filter]) -> io::Result<()> {
     let result =
         unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const fprog) };
     check("prctl PR_SET_SECCOMP", result.into()).map(drop)
+}
+
+/// Loads one seccomp program and returns the listener that hears of the calls it notifies (seccomp(2),
+/// `SECCOMP_FILTER_FLAG_NEW_LISTENER`). One listener is all that a process and its ancestors may have:
+/// EBUSY for a second. With the listener closed a notified call is answered ENOSYS.
+#[cfg_attr(not(test), expect(dead_code, reason = "nobody listens yet"))]
+pub(crate) fn load_seccomp_listening(program: &[libc::sock_filter]) -> io::Result<OwnedFd> {
+    // A signal must not make the caller call, and be counted, twice (Linux 5.19); a kernel without
+    // the flag counts too many and lets nothing through.
+    let killable = libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    match seccomp_listening(program, killable) {
+        Err(error) if errno_of(&error) == libc::EINVAL => seccomp_listening(program, 0),
+        loaded => loaded,
+    }
+}
+
+fn seccomp_listening(program: &[libc::sock_filter], flags: libc::c_ulong) -> io::Result<OwnedFd> {
+    let len = u16::try_from(program.len()).map_err(|_| io::Error::other("seccomp: too long"))?;
+    let fprog = libc::sock_fprog { len, filter: program.as_ptr().cast_mut() };
+    // SAFETY: `fprog` points at `len` instructions that live until the call returns; the kernel
+    // copies them and checks them before it takes them.
+    let listener = unsafe {
+        libc::syscall(
+            libc::SYS_seccomp,
+            libc::SECCOMP_SET_MODE_FILTER,
+            libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | flags,
+            &raw const fprog,
+        )
+    };
+    owned(check("seccomp", listener)?, "seccomp")
+}
+
+/// A call that waits for its answer. Its arguments are not kept: those that are pointers could change
+/// after they are looked at, and no answer here depends on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Notification {
+    pub(crate) id: u64,
+    /// The thread that called, in our pid namespace; 0 if it is not in it.
+    pub(crate) thread: u32,
+    /// The call's number on this architecture: the filter kills every other.
+    pub(crate) call: u32,
+}
+
+/// Takes the next notification, and waits for one if there is none. `None` if its caller was killed
+/// meanwhile. A listener whose processes are all gone says so by POLLHUP.
+#[cfg_attr(not(test), expect(dead_code, reason = "nobody listens yet"))]
+pub(crate) fn receive_notification(listener: BorrowedFd<'_>) -> io::Result<Option<Notification>> {
+    // SAFETY: a notification is plain integers, for which zero is a value; the kernel wants zeroes.
+    let mut told = unsafe { std::mem::zeroed::<libc::seccomp_notif>() };
+    // SAFETY: the kernel writes one `seccomp_notif`, whose size is part of the request's number, to
+    // `told`, which lives until the call returns.
+    let result =
+        unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut told) };
+    match check("ioctl SECCOMP_IOCTL_NOTIF_RECV", result.into()) {
+        Ok(_) => Ok(Some(Notification {
+            id: told.id,
+            thread: told.pid,
+            call: told.data.nr.cast_unsigned(),
+        })),
+        Err(error) if errno_of(&error) == libc::ENOENT => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Has the call return -1 with this errno, which must not be 0: a notified call is never made. That its
+/// caller was killed meanwhile is no error.
+#[cfg_attr(not(test), expect(dead_code, reason = "nobody listens yet"))]
+pub(crate) fn answer_notification(listener: BorrowedFd<'_>, id: u64, errno: i32) -> io::Result<()> {
+    if errno <= 0 {
+        return Err(io::Error::other("an answer of 0 would tell the caller that it succeeded"));
+    }
+    let answer = libc::seccomp_notif_resp { id, val: 0, error: -errno, flags: 0 };
+    // SAFETY: the kernel reads one `seccomp_notif_resp`, whose size is part of the request's number,
+    // from `answer`, which lives until the call returns.
+    let result = unsafe {
+        libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw const answer)
+    };
+    match check("ioctl SECCOMP_IOCTL_NOTIF_SEND", result.into()) {
+        Err(error) if errno_of(&error) != libc::ENOENT => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// A call by another way in than this architecture's own, which every filter must answer with death.
+#[cfg(all(test, target_arch = "x86_64"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WayIn {
+    X32,
+    I386,
+}
+
+/// Asks for the own process id in this way. Returns what the kernel answered, if it did.
+#[cfg(all(test, target_arch = "x86_64"))]
+pub(crate) fn pid_by(way: WayIn) -> i64 {
+    match way {
+        // SAFETY: getpid takes no argument and touches no memory, by whichever number it is called.
+        WayIn::X32 => unsafe { libc::syscall(0x4000_0000 | libc::SYS_getpid) },
+        WayIn::I386 => {
+            let mut register: i64 = 20;
+            // SAFETY: 20 is getpid of the 32-bit table, which takes no argument and touches no memory;
+            // the registers that the kernel clears on this way in are given up.
+            unsafe {
+                std::arch::asm!(
+                    "int 0x80", inlateout("rax") register,
+                    out("r8") _, out("r9") _, out("r10") _, out("r11") _,
+                );
+            }
+            register
+        }
+    }
 }

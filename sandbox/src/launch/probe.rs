@@ -12,7 +12,6 @@ use nix::unistd::{Gid, Uid, getresgid, getresuid};
 use rustix::net::{AddressFamily, SocketType, connect, ipproto, socket};
 
 use super::Failed;
-use super::filter::{REFUSED_WITH, UNKNOWN_WITH};
 use super::identity::Identity;
 use super::view::CANARY;
 use crate::report::Layer;
@@ -42,7 +41,7 @@ fn canaries(landlock_abi: u32) -> impl Iterator<Item = Canary> {
         |layer, attempt, refused_with, answer| Canary { layer, attempt, refused_with, answer };
     let family = |attempt, family| {
         let answer = socket(family, SocketType::RAW, None).map(drop).map_err(io::Error::from);
-        canary(Layer::Seccomp, attempt, UNKNOWN_WITH, answer)
+        canary(Layer::Seccomp, attempt, libc::EAFNOSUPPORT, answer)
     };
     let fixed = [
         // It exists and file modes allow it: nothing but Landlock stands before it.
@@ -59,7 +58,7 @@ fn canaries(landlock_abi: u32) -> impl Iterator<Item = Canary> {
     ];
     let escapes = Escape::ALL
         .into_iter()
-        .map(move |escape| canary(Layer::Seccomp, escape.name(), REFUSED_WITH, try_escape(escape)));
+        .map(move |escape| canary(Layer::Seccomp, escape.name(), libc::EPERM, try_escape(escape)));
     fixed.into_iter().chain(escapes)
 }
 

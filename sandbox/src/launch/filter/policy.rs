@@ -1,0 +1,243 @@
+//! The texts of `sandbox/seccomp` put together: what each runtime may call, and what a denial means.
+//!
+//! Files that contradict each other are refused when they are read: a call has one meaning, whatever the
+//! runtime. A [`Policy`] only says and compiles; it loads nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::MemoryWatch;
+use super::names;
+use super::text::{self, Bare, Denial, Rule, Rules, Text, Wrong};
+use super::tree::{self, Answer, Leaf, Program};
+
+/// Whose list of calls a cell is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::launch) enum Profile {
+    Base,
+    Python,
+    Node,
+    Ts,
+    Go,
+    Ruby,
+}
+
+/// Whether the run may reach hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::launch) enum Network {
+    Nothing,
+    Hosts,
+}
+
+/// Who answers a denied call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::launch) enum Answered {
+    /// The kernel, and nobody is told.
+    ByErrno,
+    /// Whoever holds the listener that loading the program gives.
+    #[cfg_attr(not(test), expect(dead_code, reason = "nobody listens yet"))]
+    ByListener,
+}
+
+macro_rules! text {
+    ($file:literal, $bare:expr) => {
+        Text { file: $file, text: include_str!(concat!("../../../seccomp/", $file)), bare: $bare }
+    };
+}
+
+/// A file may include one that stands before it.
+const ALLOWED: [(Profile, Text); 6] = [
+    (Profile::Base, text!("base.txt", Bare::Allowed)),
+    (Profile::Python, text!("python.txt", Bare::Allowed)),
+    (Profile::Node, text!("node.txt", Bare::Allowed)),
+    (Profile::Ts, text!("ts.txt", Bare::Allowed)),
+    (Profile::Go, text!("go.txt", Bare::Allowed)),
+    (Profile::Ruby, text!("ruby.txt", Bare::Allowed)),
+];
+const REFUSED: Text = text!("refused.txt", Bare::Is(Denial::Refused(libc::EPERM)));
+const ESCAPE: Text = text!("escape.txt", Bare::Is(Denial::Escape));
+const SETUP: Text = text!("setup.txt", Bare::Is(Denial::Absent));
+const SAMPLED: Text = text!("sampled.txt", Bare::Nothing);
+const HOSTS: Text = text!("hosts.txt", Bare::Nothing);
+
+/// The texts, read and found to agree.
+#[derive(Debug)]
+pub(in crate::launch) struct Policy {
+    /// What each runtime may call, with the lines of what its file includes.
+    pub(super) allowed: BTreeMap<Profile, Rules>,
+    /// `refused.txt` and `escape.txt`.
+    pub(super) denied: Rules,
+    pub(super) setup: BTreeSet<u32>,
+    /// Lines that take the place of base's.
+    sampled: Rules,
+    hosts: Rules,
+    /// Every call of which a listener may hear.
+    told: BTreeMap<u32, Denial>,
+}
+
+impl Policy {
+    /// Reads the texts that are compiled in.
+    pub(in crate::launch) fn embedded() -> Result<Self, Wrong> {
+        let mut allowed = BTreeMap::new();
+        for (profile, text) in ALLOWED {
+            let rules = with_included(text, &allowed)?;
+            allowed.insert(profile, rules);
+        }
+        let mut denied = text::read(REFUSED)?.rules;
+        add(&mut denied, text::read(ESCAPE)?.rules, ESCAPE.file)?;
+        for rules in allowed.values() {
+            disjoint(rules, &denied, "refused.txt or escape.txt")?;
+        }
+        let base = allowed.get(&Profile::Base).cloned().unwrap_or_default();
+        let setup = text::read(SETUP)?.rules;
+        disjoint(&base, &setup, SETUP.file)?;
+        let instead = |text: Text| {
+            let rules = text::read(text)?.rules;
+            match rules.keys().find(|call| !base.contains_key(call)) {
+                Some(call) => Err(clash(text.file, *call, "changes no line of base.txt")),
+                None => Ok(rules),
+            }
+        };
+        let (sampled, hosts) = (instead(SAMPLED)?, instead(HOSTS)?);
+        let lists = allowed.values().chain([&denied, &sampled, &hosts]);
+        let told = told(lists)?;
+        let setup = setup.into_keys().collect();
+        Ok(Self { allowed, denied, setup, sampled, hosts, told })
+    }
+
+    /// The filter that is loaded once and inherited by every cell.
+    pub(in crate::launch) fn outer(&self) -> Program {
+        let named = self.allowed.values().chain([&self.denied]).flat_map(Rules::keys);
+        let mut calls: Vec<u32> = named.chain(&self.setup).copied().collect();
+        // Every runtime names what base does: a map would be filled six times over.
+        calls.sort_unstable();
+        calls.dedup();
+        let leaves = calls.into_iter().map(|call| (call, Leaf::Always(Answer::ALLOW))).collect();
+        tree::compile(&leaves, Answer::errno(Denial::Absent.errno()))
+    }
+
+    /// The filter that is loaded last in a cell, after which nothing but the tool's calls can be made.
+    pub(in crate::launch) fn last(
+        &self,
+        profile: Profile,
+        memory: MemoryWatch,
+        network: Network,
+        answered: Answered,
+    ) -> Program {
+        let deny = |denial: Denial| match (answered, denial) {
+            (Answered::ByListener, Denial::Refused(_) | Denial::Escape) => Answer::NOTIFY,
+            (_, denial) => Answer::errno(denial.errno()),
+        };
+        let leaf = |(call, rule): (u32, Rule)| {
+            let leaf = match rule {
+                Rule::Allow => Leaf::Always(Answer::ALLOW),
+                Rule::Deny(denial) => Leaf::Always(deny(denial)),
+                Rule::Only { when, otherwise } => Leaf::Only(when, deny(otherwise)),
+            };
+            (call, leaf)
+        };
+        let leaves = self.rules(profile, memory, network).into_iter().map(leaf).collect();
+        tree::compile(&leaves, Answer::errno(Denial::Absent.errno()))
+    }
+
+    /// Everything that is not answered ENOSYS.
+    pub(super) fn rules(&self, profile: Profile, memory: MemoryWatch, network: Network) -> Rules {
+        let mut rules = self.denied.clone();
+        rules.extend(self.allowed.get(&profile).cloned().unwrap_or_default());
+        if memory == MemoryWatch::Sampled {
+            rules.extend(self.sampled.clone());
+        }
+        if network == Network::Hosts {
+            rules.extend(self.hosts.clone());
+        }
+        rules
+    }
+
+    /// Name and meaning of a call that a listener was told of; `None` if no program here tells of it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "nobody listens yet"))]
+    pub(in crate::launch) fn denied(&self, call: u32) -> Option<(&'static str, Denial)> {
+        let denial = self.told.get(&call)?;
+        Some((names::name(call)?, *denial))
+    }
+}
+
+fn clash(file: &'static str, call: u32, what: &str) -> Wrong {
+    Wrong::throughout(file, format!("`{}` {what}", names::name(call).unwrap_or("?")))
+}
+
+fn with_included(text: Text, before: &BTreeMap<Profile, Rules>) -> Result<Rules, Wrong> {
+    let read = text::read(text)?;
+    let mut rules = Rules::new();
+    if let Some(word) = read.includes {
+        let named = |(_, text): &&(Profile, Text)| text.file.strip_suffix(".txt") == Some(word);
+        let included = ALLOWED.iter().find(named).and_then(|(profile, _)| before.get(profile));
+        let unknown = || Wrong::throughout(text.file, format!("`{word}` is no file before this"));
+        rules = included.ok_or_else(unknown)?.clone();
+    }
+    add(&mut rules, read.rules, text.file)?;
+    Ok(rules)
+}
+
+fn add(rules: &mut Rules, more: Rules, file: &'static str) -> Result<(), Wrong> {
+    disjoint(rules, &more, file)?;
+    rules.extend(more);
+    Ok(())
+}
+
+fn disjoint(rules: &Rules, others: &Rules, file: &'static str) -> Result<(), Wrong> {
+    match others.keys().find(|call| rules.contains_key(call)) {
+        Some(call) => Err(clash(file, *call, "is named in another file too")),
+        None => Ok(()),
+    }
+}
+
+/// What each call is told as; one that would be told as two things is a mistake.
+fn told<'a>(lists: impl Iterator<Item = &'a Rules>) -> Result<BTreeMap<u32, Denial>, Wrong> {
+    let mut told = BTreeMap::new();
+    for (call, rule) in lists.flatten() {
+        let (Rule::Deny(denial) | Rule::Only { otherwise: denial, .. }) = rule else { continue };
+        if *denial != Denial::Absent && told.insert(*call, *denial).is_some_and(|it| it != *denial)
+        {
+            return Err(clash("base.txt", *call, "is denied in two ways"));
+        }
+    }
+    Ok(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(text: &'static str, bare: Bare) -> Rules {
+        text::read(Text { file: "t.txt", text, bare }).unwrap().rules
+    }
+
+    #[test]
+    fn texts_that_contradict_each_other_are_no_policy() {
+        let mut list = rules("read\nmount", Bare::Allowed);
+        let wrong = add(&mut list, rules("write\nmount", Bare::Allowed), "o.txt").unwrap_err();
+        assert_eq!(wrong.to_string(), "seccomp/o.txt: `mount` is named in another file too");
+        add(&mut list, rules("write", Bare::Allowed), "o.txt").unwrap();
+        assert_eq!(list.len(), 3);
+    }
+
+    #[test]
+    fn what_is_told_means_one_thing() {
+        let one = rules("socket: domain in 1 else refuse EPERM\nread: absent", Bare::Nothing);
+        let same = rules("socket: domain in 2 else refuse EPERM\nread: escape", Bare::Nothing);
+        let heard = told([&one, &same].into_iter()).unwrap();
+        assert_eq!(heard.values().collect::<Vec<_>>(), [&Denial::Escape, &Denial::Refused(1)]);
+        let other = rules("socket: domain in 1 else escape", Bare::Nothing);
+        assert!(told([&one, &other].into_iter()).is_err());
+    }
+
+    #[test]
+    fn a_file_includes_what_stands_before_it() {
+        let base = rules("read", Bare::Allowed);
+        let before = BTreeMap::from([(Profile::Base, base)]);
+        let with = |text| with_included(Text { file: "t.txt", text, bare: Bare::Allowed }, &before);
+        assert_eq!(with("include base\nwrite").unwrap().len(), 2);
+        for text in ["include node", "include nothing", "include base\nread"] {
+            assert!(with(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The programs in the kernel of this machine. A filter binds the thread that loads it and its children,
+//! so that each test confines a thread of its own.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::mpsc;
+use std::thread;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::{AddressFamily, SocketType, socket};
+
+use super::*;
+use crate::sys::{self, Escape, errno_of, try_escape};
+
+/// Confines the calling thread as a cell is; the listener hears what it is denied.
+fn confine(policy: &Policy) -> OwnedFd {
+    confine_as(policy, Profile::Python)
+}
+
+fn confine_as(policy: &Policy, profile: Profile) -> OwnedFd {
+    nix::sys::prctl::set_no_new_privs().unwrap();
+    sys::load_seccomp(policy.outer().instructions()).unwrap();
+    let (memory, network) = (MemoryWatch::Kernel, Network::Nothing);
+    let last = policy.last(profile, memory, network, Answered::ByListener);
+    sys::load_seccomp_listening(last.instructions()).unwrap()
+}
+
+fn netlink() -> io::Result<()> {
+    socket(AddressFamily::NETLINK, SocketType::RAW, None).map(drop).map_err(io::Error::from)
+}
+
+/// The errnos of one attempt each, a refused family last.
+fn attempts() -> Vec<i32> {
+    let code = |done: io::Result<()>| done.err().map_or(0, |error| errno_of(&error));
+    let mut codes = Escape::ALL.map(|escape| code(try_escape(escape))).to_vec();
+    codes.push(code(netlink()));
+    codes
+}
+
+/// Answers until nobody is left to ask; how often each call was told.
+fn answer_all(policy: &Policy, listener: &OwnedFd) -> BTreeMap<&'static str, u32> {
+    let mut counts = BTreeMap::new();
+    loop {
+        let mut waited = [PollFd::new(listener, PollFlags::IN)];
+        poll(&mut waited, None).unwrap();
+        if !waited[0].revents().contains(PollFlags::IN) {
+            assert!(waited[0].revents().contains(PollFlags::HUP), "{waited:?}");
+            return counts;
+        }
+        let Some(told) = sys::receive_notification(listener.as_fd()).unwrap() else { continue };
+        let (name, denial) = policy.denied(told.call).unwrap();
+        *counts.entry(name).or_default() += 1;
+        sys::answer_notification(listener.as_fd(), told.id, denial.errno()).unwrap();
+    }
+}
+
+#[test]
+fn the_listener_hears_each_denied_call_and_answers_it() {
+    let (hand_over, handed) = mpsc::channel();
+    let tool = thread::spawn(move || {
+        hand_over.send(confine(&policy())).unwrap();
+        let codes = [attempts(), attempts()].concat();
+        // What is absent is not told, and what is allowed works.
+        (codes, rustix::process::getpid().as_raw_nonzero().get())
+    });
+    let counts = answer_all(&policy(), &handed.recv().unwrap());
+    let (codes, pid) = tool.join().unwrap();
+    let once = [&[libc::EPERM; 5][..], &[libc::EAFNOSUPPORT]].concat();
+    assert_eq!(codes, [once.clone(), once].concat());
+    assert_eq!(pid.unsigned_abs(), std::process::id());
+    let calls = ["io_uring_setup", "keyctl", "mount", "ptrace", "socket", "unshare"];
+    assert_eq!(counts, calls.map(|call| (call, 2)).into());
+}
+
+#[test]
+fn without_a_listener_nothing_is_let_through() {
+    let tool = thread::spawn(|| {
+        drop(confine(&policy()));
+        attempts()
+    });
+    assert_eq!(tool.join().unwrap(), [libc::ENOSYS; 6]);
+}
+
+/// Programs that use much of each runtime's own library: processes, threads, sockets, a resolver.
+const RUNTIMES: [(Profile, &[&str]); 5] = [
+    (
+        Profile::Python,
+        &[
+            "/usr/bin/python3",
+            "-c",
+            "import asyncio, multiprocessing, socket, sqlite3, ssl, subprocess, tempfile, threading
+subprocess.run(['true'], check=True); asyncio.run(asyncio.sleep(0)); socket.socketpair()
+t = threading.Thread(target=print); t.start(); t.join(); tempfile.TemporaryFile().write(b'x')
+multiprocessing.Pool(2).map(abs, [1]); sqlite3.connect(':memory:').execute('create table t(a)')
+socket.getaddrinfo('localhost', 80)",
+        ],
+    ),
+    (Profile::Node, &["node", "-e", NODE]),
+    (Profile::Ts, &["node", "-e", NODE]),
+    (
+        Profile::Ruby,
+        &[
+            "ruby",
+            "-e",
+            "require 'socket'; require 'tempfile'; require 'timeout'; Thread.new { 1 }.join
+Process.wait(fork { }); `true`; Timeout.timeout(5) { sleep 0 }; Tempfile.create { |f| f << 'x' }
+s = TCPServer.new('127.0.0.1', 0); TCPSocket.new('127.0.0.1', s.addr[1]); s.accept; GC.start",
+        ],
+    ),
+    (Profile::Go, &["go", "env", "GOROOT"]),
+];
+const NODE: &str = "const { Worker } = require('worker_threads'), fs = require('fs');
+new Worker('1', { eval: true }); require('child_process').execSync('true');
+fs.rmSync(fs.mkdtempSync(require('os').tmpdir() + '/n'), { recursive: true });
+require('crypto').pbkdf2('a', 'b', 1, 20, 'sha1', () => {});
+require('dns').lookup('localhost', () => {});
+const s = require('http').createServer((q, r) => r.end()).listen(0, '127.0.0.1', () =>
+  fetch('http://127.0.0.1:' + s.address().port).then(() => process.exit(0)));";
+
+#[test]
+fn no_runtime_tries_what_would_end_it() {
+    for (profile, words) in RUNTIMES {
+        let (hand_over, handed) = mpsc::channel();
+        let runtime = thread::spawn(move || {
+            hand_over.send(confine_as(&policy(), profile)).unwrap();
+            // The child inherits this thread's filters.
+            std::process::Command::new(words[0]).args(&words[1..]).output()
+        });
+        let told = answer_all(&policy(), &handed.recv().unwrap());
+        let output = match runtime.join().unwrap() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                println!("skipped: there is no {}", words[0]);
+                continue;
+            }
+            output => output.unwrap(),
+        };
+        println!("{profile:?} was denied {told:?}");
+        assert!(output.status.success(), "{profile:?} {told:?} {output:?}");
+        for call in told.keys() {
+            let (_, denial) = policy().denied(number(call)).unwrap();
+            assert_ne!(denial, Denial::Escape, "{profile:?} {call}");
+        }
+    }
+}
+
+#[test]
+fn a_second_listener_is_not_to_be_had() {
+    let tool = thread::spawn(|| {
+        let policy = policy();
+        nix::sys::prctl::set_no_new_privs().unwrap();
+        let answered = Answered::ByListener;
+        let last = policy.last(Profile::Node, MemoryWatch::Sampled, Network::Hosts, answered);
+        // Nobody answers here, and the second is refused by the kernel and not by the first: the
+        // outer program allows seccomp(2).
+        let first = sys::load_seccomp_listening(policy.outer().instructions()).unwrap();
+        let second = sys::load_seccomp_listening(last.instructions());
+        drop(first);
+        second.map(drop).map_err(|error| errno_of(&error))
+    });
+    assert_eq!(tool.join().unwrap(), Err(libc::EBUSY));
+}
+
+#[test]
+fn an_answer_is_never_success() {
+    let file = std::fs::File::open("/dev/null").unwrap();
+    assert!(sys::answer_notification(file.as_fd(), 1, 0).is_err());
+    assert!(sys::answer_notification(file.as_fd(), 1, -1).is_err());
+    let errno = sys::answer_notification(file.as_fd(), 1, 1).map_err(|error| errno_of(&error));
+    assert_eq!(errno, Err(libc::ENOTTY));
+}
+
+#[cfg(target_arch = "x86_64")]
+mod ways_in {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Command;
+
+    use super::*;
+    use crate::sys::{WayIn, pid_by};
+
+    const CHOICE: &str = "WAY_IN";
+
+    /// What the process does that this test runs and sees die.
+    fn call_by(way: &str) {
+        let way = if way == "x32" { WayIn::X32 } else { WayIn::I386 };
+        let listener = confine(&policy());
+        println!("asked and answered {}", pid_by(way));
+        drop(listener);
+    }
+
+    #[test]
+    fn a_call_by_another_table_is_death() {
+        if let Ok(way) = std::env::var(CHOICE) {
+            return call_by(&way);
+        }
+        for way in ["x32", "i386"] {
+            let me = std::env::current_exe().unwrap();
+            let name = "launch::filter::tests::kernel::ways_in::a_call_by_another_table_is_death";
+            let ran = Command::new(me)
+                .args(["--exact", name, "--nocapture"])
+                .env(CHOICE, way)
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&ran.stdout);
+            assert!(said.contains("running 1 test") && !said.contains("answered"), "{said}");
+            match ran.status.signal() {
+                Some(libc::SIGSEGV) if way == "i386" => {
+                    println!("skipped: this kernel has no {way} calls to filter");
+                }
+                signal => assert_eq!(signal, Some(libc::SIGSYS), "{way}: {said}"),
+            }
+        }
+    }
+}

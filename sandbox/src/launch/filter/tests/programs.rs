@@ -1,0 +1,300 @@
+//! The compiled programs, held to the rules: every number, every edge of every condition.
+
+use std::collections::BTreeMap;
+
+use super::machine::{Call, run};
+use super::*;
+use crate::launch::filter::text::{Compare, Condition};
+use crate::launch::filter::tree::{self, ARCH, Answer, Leaf, Program};
+
+const EDGES: [u32; 12] = [
+    601,
+    1023,
+    4095,
+    0x3fff_ffff,
+    0x4000_0000,
+    0x4000_0001,
+    0x4000_0000 + 56,
+    0x7fff_ffff,
+    0x8000_0000,
+    0xc000_0000,
+    0xffff_fffe,
+    0xffff_ffff,
+];
+/// i386, x86_64, ARM, AArch64, RISC-V 64 and nothing at all.
+const ARCHITECTURES: [u32; 6] =
+    [0x4000_0003, 0xC000_003E, 0x4000_0028, 0xC000_00B7, 0xC000_00F3, 0];
+
+fn numbers() -> impl Iterator<Item = u32> {
+    (0..=600).chain(EDGES)
+}
+
+fn answer(program: &Program, number: u32, arguments: [u64; 6]) -> u32 {
+    run(program.instructions(), Call { number, arch: ARCH, arguments }).0
+}
+
+fn holds(condition: &Condition, arguments: [u64; 6]) -> bool {
+    condition.iter().any(|tests| {
+        tests.iter().all(|test| {
+            // The kernel's own narrowing of an int argument.
+            let value = (arguments[test.argument as usize] & 0xffff_ffff) as u32;
+            match &test.compare {
+                Compare::In(values) => values.contains(&value),
+                Compare::NotIn(values) => !values.contains(&value),
+                Compare::Masked { mask, value: expected } => value & mask == *expected,
+            }
+        })
+    })
+}
+
+fn denied(denial: Denial, answered: Answered) -> u32 {
+    let errno = |errno: i32| libc::SECCOMP_RET_ERRNO | errno.unsigned_abs();
+    match (answered, denial) {
+        (_, Denial::Absent) => errno(libc::ENOSYS),
+        (Answered::ByListener, _) => libc::SECCOMP_RET_USER_NOTIF,
+        (Answered::ByErrno, Denial::Escape) => errno(libc::EPERM),
+        (Answered::ByErrno, Denial::Refused(code)) => errno(code),
+    }
+}
+
+fn expected(rule: Option<&Rule>, number: u32, arguments: [u64; 6], answered: Answered) -> u32 {
+    if cfg!(target_arch = "x86_64") && (0x4000_0000..0x8000_0000).contains(&number) {
+        return libc::SECCOMP_RET_KILL_PROCESS;
+    }
+    match rule {
+        None => denied(Denial::Absent, answered),
+        Some(Rule::Allow) => libc::SECCOMP_RET_ALLOW,
+        Some(Rule::Deny(denial)) => denied(*denial, answered),
+        Some(Rule::Only { when, .. }) if holds(when, arguments) => libc::SECCOMP_RET_ALLOW,
+        Some(Rule::Only { otherwise, .. }) => denied(*otherwise, answered),
+    }
+}
+
+/// Arguments on both sides of everything that a rule compares, with and without upper halves.
+fn arguments_for(rule: Option<&Rule>) -> Vec<[u64; 6]> {
+    let mut all = vec![[0; 6], [u64::MAX; 6]];
+    let Some(Rule::Only { when, .. }) = rule else { return all };
+    for test in when.iter().flatten() {
+        let named = match &test.compare {
+            Compare::In(values) | Compare::NotIn(values) => values.clone(),
+            Compare::Masked { mask, value } => {
+                let bits = (0..32).map(|bit| 1 << bit);
+                bits.chain([*mask, *value, !mask, mask | 1, *value | !mask]).collect()
+            }
+        };
+        let mut values = vec![0, 1, u64::from(u32::MAX), 1 << 32];
+        for value in named {
+            let value = u64::from(value);
+            let around = [value, value + 1, value.wrapping_sub(1) & 0xffff_ffff];
+            values.extend(around);
+            values.extend(around.map(|it| it | 0xdead_0000_0000_0000));
+        }
+        let before = all.clone();
+        for arguments in before {
+            for value in &values {
+                let mut more = arguments;
+                more[test.argument as usize] = *value;
+                all.push(more);
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn every_call_is_answered_as_the_texts_say() {
+    let policy = policy();
+    for (profile, memory, network, answered) in variants() {
+        let rules = policy.rules(profile, memory, network);
+        let program = policy.last(profile, memory, network, answered);
+        let mut counts = BTreeMap::<u32, u32>::new();
+        for number in numbers() {
+            let rule = rules.get(&number);
+            for arguments in arguments_for(rule) {
+                let got = answer(&program, number, arguments);
+                let want = expected(rule, number, arguments, answered);
+                assert_eq!(got, want, "{number} {arguments:?} {profile:?} {memory:?} {network:?}");
+                *counts.entry(got).or_default() += 1;
+            }
+        }
+        assert!(counts.len() >= 4, "{counts:?}");
+    }
+}
+
+#[test]
+fn the_outer_filter_allows_all_that_is_named_and_nothing_else() {
+    let policy = policy();
+    let outer = policy.outer();
+    for number in numbers() {
+        let named = PROFILES.iter().any(|profile| policy.allowed[profile].contains_key(&number))
+            || policy.denied.contains_key(&number)
+            || policy.setup.contains(&number);
+        let rule = if named { Some(Rule::Allow) } else { None };
+        for arguments in [[0; 6], [u64::MAX; 6]] {
+            let want = expected(rule.as_ref(), number, arguments, Answered::ByErrno);
+            assert_eq!(answer(&outer, number, arguments), want, "{number}");
+        }
+    }
+    // An errno is stricter than a notification: what is told must pass the outer filter.
+    for (profile, memory, network, answered) in variants() {
+        let last = policy.last(profile, memory, network, answered);
+        for number in numbers() {
+            if answer(&last, number, [u64::MAX; 6]) == libc::SECCOMP_RET_USER_NOTIF {
+                assert_eq!(answer(&outer, number, [0; 6]), libc::SECCOMP_RET_ALLOW, "{number}");
+                assert!(policy.denied(number).is_some(), "{number}");
+            }
+        }
+    }
+}
+
+#[test]
+fn another_architecture_is_death_whatever_the_call() {
+    let policy = policy();
+    let mut programs = vec![policy.outer()];
+    programs.extend(variants().into_iter().map(|(p, m, n, a)| policy.last(p, m, n, a)));
+    for program in programs {
+        for arch in ARCHITECTURES.into_iter().filter(|arch| *arch != ARCH) {
+            for number in numbers() {
+                let call = Call { number, arch, arguments: [0; 6] };
+                let (got, steps) = run(program.instructions(), call);
+                assert_eq!((got, steps), (libc::SECCOMP_RET_KILL_PROCESS, 3), "{arch:#x} {number}");
+            }
+        }
+    }
+}
+
+/// The lines by which the texts stand or fall, written out a second time by hand.
+#[test]
+fn what_matters_most_is_so() {
+    let policy = policy();
+    let last =
+        |network, memory| policy.last(Profile::Python, memory, network, Answered::ByListener);
+    let plain = last(Network::Nothing, MemoryWatch::Kernel);
+    let (allow, told) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_USER_NOTIF);
+    let absent = libc::SECCOMP_RET_ERRNO | 38;
+    let of = |program: &Program, call, first: u64, second: u64, third: u64, fourth: u64| {
+        answer(program, number(call), [first, second, third, fourth, 0, 0])
+    };
+    let one = |call, first| of(&plain, call, first, 0, 0, 0);
+    for call in ["read", "openat", "execve", "futex", "mmap", "exit_group", "kill"] {
+        assert_eq!(one(call, 0), allow, "{call}");
+    }
+    for call in ["mount", "unshare", "setns", "ptrace", "bpf", "seccomp", "io_uring_setup"] {
+        assert_eq!(one(call, 0), told, "{call}");
+    }
+    assert_eq!(one("clone3", 0), absent);
+    assert_eq!(one("pkey_alloc", 0), absent);
+    // CLONE_VM and the like with SIGCHLD; then NEWUSER, NEWTIME, NEWNS.
+    assert_eq!(one("clone", 0x3d0f00 | 17), allow);
+    for flag in [0x1000_0000, 0x80, 0x2_0000, 0x4000_0000] {
+        assert_eq!(one("clone", 17 | flag), told, "{flag:#x}");
+    }
+    // TIOCSTI and TIOCLINUX with whatever in the upper half; TCGETS.
+    for upper in [0, 1 << 32, 0xffff_ffff_0000_0000] {
+        assert_eq!(of(&plain, "ioctl", 0, 0x5412 | upper, 0, 0), told);
+        assert_eq!(of(&plain, "ioctl", 0, 0x541c | upper, 0, 0), told);
+        assert_eq!(of(&plain, "ioctl", 0, 0x5401 | upper, 0, 0), allow);
+    }
+    // AF_UNIX, AF_INET, AF_INET6; then AF_NETLINK, AF_PACKET, AF_ALG, AF_VSOCK.
+    for family in [1, 2, 10] {
+        assert_eq!(one("socket", family), allow, "{family}");
+    }
+    for family in [0, 16, 17, 38, 40] {
+        assert_eq!(one("socket", family), told, "{family}");
+        assert_eq!(one("socketpair", family), told, "{family}");
+    }
+    let hosts = last(Network::Hosts, MemoryWatch::Kernel);
+    // NETLINK_ROUTE, NETLINK_NETFILTER, NETLINK_ROUTE with an upper half.
+    assert_eq!(of(&hosts, "socket", 16, 3, 0, 0), allow);
+    assert_eq!(of(&hosts, "socket", 16, 3, 12, 0), told);
+    assert_eq!(of(&hosts, "socket", 16, 3, 1 << 32, 0), allow);
+    assert_eq!(of(&hosts, "socket", 40, 1, 0, 0), told);
+    // Another's limits and priority are its own.
+    assert_eq!((one("prlimit64", 0), one("prlimit64", 2)), (allow, told));
+    assert_eq!(of(&plain, "setpriority", 0, 0, 5, 0), allow);
+    assert_eq!(of(&plain, "setpriority", 0, 2, 5, 0), told);
+    assert_eq!(of(&plain, "setpriority", 1, 0, 5, 0), told);
+    // Shared and anonymous (0x21) cannot be sampled; private or of a file can.
+    let sampled = last(Network::Nothing, MemoryWatch::Sampled);
+    for (flags, when_sampled) in [(0x21, told), (0x23, told), (0x22, allow), (0x01, allow)] {
+        assert_eq!(of(&sampled, "mmap", 0, 0, 3, flags), when_sampled, "{flags:#x}");
+        assert_eq!(of(&plain, "mmap", 0, 0, 3, flags), allow, "{flags:#x}");
+    }
+    assert_eq!(of(&sampled, "memfd_create", 0, 0, 0, 0), told);
+}
+
+#[test]
+fn programs_are_small_and_the_same_every_time() {
+    let policy = policy();
+    let outer = policy.outer();
+    assert_eq!(outer, self::policy().outer());
+    let mut digests = std::collections::BTreeSet::from([outer.sha256()]);
+    let mut largest = 0;
+    for (profile, memory, network, answered) in variants() {
+        let last = policy.last(profile, memory, network, answered);
+        assert_eq!(last, self::policy().last(profile, memory, network, answered));
+        largest = largest.max(last.instructions().len());
+        digests.insert(last.sha256());
+    }
+    println!("outer {}, last at most {largest} instructions", outer.instructions().len());
+    assert!(largest <= 130, "{largest}");
+    // Python, Go and Ruby have what base has; TypeScript what Node has.
+    assert_eq!(digests.len(), 1 + 2 * 8);
+}
+
+/// Numbers without end from a seed (xorshift).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+}
+
+/// Tables of up to 1,500 entries: their trees are far wider than a conditional jump reaches.
+#[test]
+fn a_tree_of_any_size_finds_every_answer() {
+    let policy = policy();
+    let rules = policy.rules(Profile::Base, MemoryWatch::Sampled, Network::Hosts);
+    let only = rules.values().filter_map(|rule| match rule {
+        Rule::Only { when, .. } => Some(when.clone()),
+        Rule::Allow | Rule::Deny(_) => None,
+    });
+    let conditions: Vec<Condition> = only.collect();
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut longest = 0;
+    for size in [0, 1, 2, 3, 5, 40, 130, 260, 300, 700, 1500] {
+        for kinds in [2, 9, 4000] {
+            let mut leaves = BTreeMap::new();
+            for _ in 0..size {
+                let number = u32::try_from(dice.below(2 * size)).unwrap();
+                let answer = Answer(u32::try_from(dice.below(kinds)).unwrap());
+                let at = usize::try_from(dice.below(9)).unwrap();
+                let leaf = match conditions.get(at) {
+                    Some(when) => Leaf::Only(when.clone(), answer),
+                    None => Leaf::Always(answer),
+                };
+                leaves.insert(number, leaf);
+            }
+            let program = tree::compile(&leaves, Answer(0xffff));
+            longest = longest.max(program.instructions().len());
+            for number in (0..u32::try_from(2 * size + 3).unwrap()).chain([0x3fff_ffff]) {
+                for arguments in [[0; 6], [1; 6], [0x10; 6], [u64::MAX; 6]] {
+                    let want = match leaves.get(&number) {
+                        None => 0xffff,
+                        Some(Leaf::Always(answer)) => answer.0,
+                        Some(Leaf::Only(when, _)) if holds(when, arguments) => {
+                            libc::SECCOMP_RET_ALLOW
+                        }
+                        Some(Leaf::Only(_, answer)) => answer.0,
+                    };
+                    assert_eq!(answer(&program, number, arguments), want, "{number} of {size}");
+                }
+            }
+        }
+    }
+    assert!(longest > 3000, "{longest}");
+}

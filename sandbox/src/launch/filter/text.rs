@@ -1,0 +1,295 @@
+//! The policies as people write them: one system call a line, each with what is done about it.
+//!
+//! The texts are compiled into the launcher and are the only place where a call is allowed or denied;
+//! `sandbox/seccomp/base.txt` explains the form. Reading is strict: an unknown word, a call named twice,
+//! or a condition that does not fit its call is an error, because a line that is skipped would be a hole.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::names;
+
+/// What becomes of a call that is not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::launch) enum Denial {
+    /// As if the kernel did not know the call: ENOSYS, and nobody is told.
+    Absent,
+    /// Answered this errno, and told in the record.
+    Refused(i32),
+    /// Answered EPERM, and the run ends as `seccomp_violation`.
+    Escape,
+}
+
+impl Denial {
+    /// What the caller sees.
+    pub(in crate::launch) fn errno(self) -> i32 {
+        match self {
+            Self::Absent => libc::ENOSYS,
+            Self::Refused(errno) => errno,
+            Self::Escape => libc::EPERM,
+        }
+    }
+}
+
+/// One comparison of one argument, counted from 0, in 32 bits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Test {
+    pub(super) argument: u32,
+    pub(super) compare: Compare,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Compare {
+    In(Vec<u32>),
+    NotIn(Vec<u32>),
+    Masked { mask: u32, value: u32 },
+}
+
+/// Alternatives of which one must hold, each of them tests that all must.
+pub(super) type Condition = Vec<Vec<Test>>;
+
+/// What is done about one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    Allow,
+    Deny(Denial),
+    Only { when: Condition, otherwise: Denial },
+}
+
+/// Rules by the number of the call.
+pub(super) type Rules = BTreeMap<u32, Rule>;
+
+/// What a line means that says nothing but a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bare {
+    Is(Denial),
+    Allowed,
+    /// The file changes lines of another, so that a name alone says nothing.
+    Nothing,
+}
+
+/// One file of `sandbox/seccomp`.
+#[derive(Clone, Copy)]
+pub(super) struct Text {
+    pub(super) file: &'static str,
+    pub(super) text: &'static str,
+    pub(super) bare: Bare,
+}
+
+/// What is wrong with a text, and where.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::launch) struct Wrong {
+    file: &'static str,
+    /// Counted from 1; `None` where two files disagree.
+    line: Option<usize>,
+    what: String,
+}
+
+impl Wrong {
+    /// Something that no single line is to blame for.
+    pub(super) fn throughout(file: &'static str, what: String) -> Self {
+        Self { file, line: None, what }
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "seccomp/{}", self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        write!(f, ": {}", self.what)
+    }
+}
+
+impl std::error::Error for Wrong {}
+
+/// What one file says by itself, and the file that it includes.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) includes: Option<&'static str>,
+    pub(super) rules: Rules,
+}
+
+/// Reads one file. Lines for another architecture are passed over.
+pub(super) fn read(text: Text) -> Result<Read, Wrong> {
+    let mut read = Read { includes: None, rules: Rules::new() };
+    for (at, line) in text.text.lines().enumerate() {
+        let wrong = |what| Wrong { file: text.file, line: Some(at + 1), what };
+        let content = line.split_once('#').map_or(line, |(content, _)| content);
+        let words: Vec<&'static str> = content.split_ascii_whitespace().collect();
+        match words.as_slice() {
+            [] => {}
+            ["include", file] if read.includes.is_none() && read.rules.is_empty() => {
+                read.includes = Some(file);
+            }
+            words => {
+                if let Some((call, rule)) = call_line(words, text.bare).map_err(wrong)?
+                    && read.rules.insert(call, rule).is_some()
+                {
+                    return Err(wrong("the call is named twice".to_owned()));
+                }
+            }
+        }
+    }
+    Ok(read)
+}
+
+/// `None` for a line that is another architecture's.
+fn call_line(words: &[&str], bare: Bare) -> Result<Option<(u32, Rule)>, String> {
+    let (number, words): (fn(&str) -> Option<u32>, _) = match words {
+        ["[x86_64]", rest @ ..] if cfg!(target_arch = "x86_64") => (names::number, rest),
+        ["[aarch64]", rest @ ..] if cfg!(target_arch = "aarch64") => (names::number, rest),
+        ["[x86_64]" | "[aarch64]", ..] => return Ok(None),
+        rest => (names::everywhere, rest),
+    };
+    let (name, rule) = match words {
+        [name] => {
+            let rule = match bare {
+                Bare::Allowed => Rule::Allow,
+                Bare::Is(denial) => Rule::Deny(denial),
+                Bare::Nothing => return Err(format!("`{name}` says nothing in this file")),
+            };
+            (*name, rule)
+        }
+        [name, words @ ..] => {
+            let name = name.strip_suffix(':').ok_or("a name and its condition need a `:`")?;
+            if matches!(bare, Bare::Is(_)) {
+                return Err("only names may stand in this file".to_owned());
+            }
+            (name, rule(name, words)?)
+        }
+        [] => return Err("there is no call on this line".to_owned()),
+    };
+    let number = number(name).ok_or_else(|| format!("`{name}` is no system call here"))?;
+    Ok(Some((number, rule)))
+}
+
+fn rule(call: &str, words: &[&str]) -> Result<Rule, String> {
+    let Some(at) = words.iter().position(|word| *word == "else") else {
+        return Ok(Rule::Deny(denial(words)?));
+    };
+    let alternatives = words[..at].split(|word| *word == "or");
+    let tests = |all: &[&str]| all.split(|word| *word == "and").map(|it| test(call, it)).collect();
+    let when = alternatives.map(tests).collect::<Result<_, String>>()?;
+    Ok(Rule::Only { when, otherwise: denial(&words[at + 1..])? })
+}
+
+fn denial(words: &[&str]) -> Result<Denial, String> {
+    match words {
+        ["absent"] => Ok(Denial::Absent),
+        ["escape"] => Ok(Denial::Escape),
+        ["refuse", errno] => {
+            let known = names::errno(errno).ok_or_else(|| format!("`{errno}` is no errno here"))?;
+            Ok(Denial::Refused(known))
+        }
+        _ => Err("the answer is none of `refuse ERRNO`, `escape`, `absent`".to_owned()),
+    }
+}
+
+fn test(call: &str, words: &[&str]) -> Result<Test, String> {
+    let (name, compare) = match words {
+        [name, "not", "in", list @ ..] if !list.is_empty() => (name, Compare::NotIn(values(list)?)),
+        [name, "in", list @ ..] if !list.is_empty() => (name, Compare::In(values(list)?)),
+        [name, "==", one] => (name, Compare::In(vec![value(one)?])),
+        [name, "&", mask, "==", rest] => {
+            let (mask, value) = (value(mask)?, value(rest)?);
+            if value & !mask != 0 {
+                return Err(format!("`{rest}` has bits that the mask takes away"));
+            }
+            (name, Compare::Masked { mask, value })
+        }
+        _ => return Err(format!("`{}` is no condition", words.join(" "))),
+    };
+    let argument = names::argument(call, name)
+        .ok_or_else(|| format!("`{call}` has no argument `{name}` that can be compared"))?;
+    Ok(Test { argument, compare })
+}
+
+fn values(words: &[&str]) -> Result<Vec<u32>, String> {
+    words.iter().map(|word| value(word)).collect()
+}
+
+fn value(word: &str) -> Result<u32, String> {
+    names::value(word).ok_or_else(|| format!("`{word}` is no value"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &'static str, bare: Bare) -> Result<Rules, String> {
+        let read = read(Text { file: "t", text, bare });
+        read.map(|read| read.rules).map_err(|wrong| wrong.to_string())
+    }
+
+    fn one(text: &'static str) -> Rule {
+        of(text, Bare::Allowed).unwrap().into_values().next().unwrap()
+    }
+
+    #[test]
+    fn a_line_says_what_it_says() {
+        assert_eq!(one("read # why"), Rule::Allow);
+        assert_eq!(one("mmap: refuse ENOSYS"), Rule::Deny(Denial::Refused(libc::ENOSYS)));
+        let test = |argument, compare| Test { argument, compare };
+        let family = |families: &[u32]| test(0, Compare::In(families.to_vec()));
+        let when = vec![vec![family(&[1, 2])], vec![family(&[16]), test(2, Compare::In(vec![0]))]];
+        assert_eq!(
+            one(
+                "socket: domain in AF_UNIX AF_INET or domain == 0x10 and protocol == 0 else absent"
+            ),
+            Rule::Only { when, otherwise: Denial::Absent }
+        );
+        let mask = test(0, Compare::Masked { mask: 0x7e02_0080, value: 0 });
+        assert_eq!(
+            one("clone: flags & 0x7e020080 == 0 else escape"),
+            Rule::Only { when: vec![vec![mask]], otherwise: Denial::Escape }
+        );
+        let input = test(1, Compare::NotIn(vec![0x5412, 0x541c]));
+        assert_eq!(
+            one("ioctl: cmd not in TIOCSTI TIOCLINUX else refuse EPERM"),
+            Rule::Only { when: vec![vec![input]], otherwise: Denial::Refused(libc::EPERM) }
+        );
+        let refused = of("mount", Bare::Is(Denial::Escape)).unwrap();
+        assert_eq!(refused.into_values().next(), Some(Rule::Deny(Denial::Escape)));
+    }
+
+    #[test]
+    fn a_line_for_another_architecture_is_none() {
+        let elsewhere = if cfg!(target_arch = "x86_64") { "[aarch64]" } else { "[x86_64]" };
+        let words = [elsewhere, "no_such_call"];
+        assert_eq!(call_line(&words, Bare::Allowed), Ok(None));
+        // What only this one has must say so, or the texts are wrong for the other.
+        #[cfg(target_arch = "x86_64")]
+        assert!(of("open", Bare::Allowed).is_err() && of("[x86_64] open", Bare::Allowed).is_ok());
+    }
+
+    #[test]
+    fn what_is_not_understood_is_wrong() {
+        for (text, why) in [
+            ("reed", "line 1: `reed` is no system call here"),
+            ("\nread\nread", "line 3: the call is named twice"),
+            ("read write", "a name and its condition need a `:`"),
+            ("[x86_64]", "no call on this line"),
+            ("[mips] read", "need a `:`"),
+            ("read\ninclude base", "need a `:`"),
+            ("include base\ninclude base", "need a `:`"),
+            ("socket: domain in AF_UNIX", "the answer is none of"),
+            ("socket: domain in AF_UNIX else", "the answer is none of"),
+            ("socket: domain in AF_UNIX else allow", "the answer is none of"),
+            ("socket: domain in AF_UNIX else refuse EWHAT", "`EWHAT` is no errno"),
+            ("socket: domain in AF_VSOK else absent", "`AF_VSOK` is no value"),
+            ("socket: domain in else absent", "`domain in` is no condition"),
+            ("socket: domain == AF_UNIX or else absent", "`` is no condition"),
+            ("socket: else absent", "`` is no condition"),
+            ("socket: type in 1 else absent", "`socket` has no argument `type`"),
+            ("read: flags == 1 else absent", "`read` has no argument `flags`"),
+            ("mmap: flags & 0x10 == 0x20 else absent", "bits that the mask takes away"),
+        ] {
+            let wrong = of(text, Bare::Allowed).unwrap_err();
+            assert!(wrong.contains(why), "{text:?}: {wrong}");
+        }
+        assert!(of("mmap: absent", Bare::Is(Denial::Escape)).unwrap_err().contains("only names"));
+        assert!(of("mmap", Bare::Nothing).unwrap_err().contains("says nothing"));
+    }
+}
