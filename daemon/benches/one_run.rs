@@ -24,7 +24,7 @@ use daemon::{Host, HostParts};
 use policies::Policy;
 use records::ResultKey;
 use sandbox::client::Launcher;
-use sandbox::plan::{Demands, Limits, Plan, ProcView, Runtime, Slot, SlotId};
+use sandbox::plan::{Demands, Limits, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse};
 use spool::{Places, Spool};
 use validator::UtcTime;
 
@@ -160,8 +160,12 @@ fn plan(top: &Path, number: usize) -> (Plan, PathBuf) {
     let plan = Plan {
         slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
         runtime: Runtime {
+            profile: Profile::Python,
+            root: None,
             binary: "/usr/bin/true".into(),
             mounts: vec!["/usr".into()],
+            caches: Vec::new(),
+            tmp: TmpUse::Data,
             proc_view: ProcView::Pid,
         },
         argv: vec!["true".into()],

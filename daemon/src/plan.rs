@@ -1,7 +1,8 @@
 //! From what was granted to what the launcher is told: the same numbers in other units.
 
-use sandbox::plan::{Demands, Limits, Plan, ProcView, Runtime, Slot, SlotId};
+use sandbox::plan::{Demands, Limits, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse};
 use spool::Staged;
+use validator::Language;
 
 /// A granted number that the launcher's protocol cannot carry.
 #[derive(Debug)]
@@ -43,8 +44,12 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
     Ok(Plan {
         slot: Slot { id, device, inode },
         runtime: Runtime {
+            profile: profile(grant.language()),
             binary: grant.binary().to_owned(),
+            root: None,
             mounts: grant.mounts().to_vec(),
+            caches: Vec::new(),
+            tmp: TmpUse::Data,
             proc_view: match grant.proc() {
                 policies::ProcView::None => ProcView::None,
                 policies::ProcView::Pid => ProcView::Pid,
@@ -58,4 +63,14 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
             cgroup_exception: grant.cgroup_exception(),
         },
     })
+}
+
+fn profile(language: Language) -> Profile {
+    match language {
+        Language::Python => Profile::Python,
+        Language::Node => Profile::Node,
+        Language::Ts => Profile::Ts,
+        Language::Go => Profile::Go,
+        Language::Ruby => Profile::Ruby,
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use validator::{Request, Sha256};
+use validator::{Language, Request, Sha256};
 
 use crate::approval::Approval;
 use crate::limits::GrantedLimits;
@@ -24,6 +24,7 @@ const BASE_ENV: [(&str, &str); 5] = [
 #[derive(Debug)]
 pub struct Grant {
     runtime_name: String,
+    language: Language,
     binary: PathBuf,
     mounts: Vec<PathBuf>,
     proc: ProcView,
@@ -49,6 +50,7 @@ impl Grant {
         let rules = &policy.rules;
         Self {
             runtime_name: runtime.name().to_owned(),
+            language: runtime.language(),
             binary: binary.to_owned(),
             mounts: runtime.mounts().to_vec(),
             proc: runtime.proc(),
@@ -69,6 +71,12 @@ impl Grant {
     #[must_use]
     pub fn runtime_name(&self) -> &str {
         &self.runtime_name
+    }
+
+    /// The language of the runtime, and of the request.
+    #[must_use]
+    pub fn language(&self) -> Language {
+        self.language
     }
 
     /// The program to execute, as an absolute path on this host.

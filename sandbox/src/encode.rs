@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::frame::{Ending, Unable};
 use crate::outcome::{Killed, ToolEnd};
-use crate::plan::{Demands, Limits, Plan, ProcView, Runtime, Slot, SlotId};
+use crate::plan::{Cache, Demands, Limits, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse};
 use crate::report::{
     Accounting, CapabilitySets, Confinement, Layer, LimitInForce, LimitName, Mechanism, Mode,
 };
@@ -27,6 +27,9 @@ const NAME_BYTES_MAX: usize = 256;
 
 pub(crate) const KILLED: [Killed; 5] =
     [Killed::Wall, Killed::Cpu, Killed::Memory, Killed::Stream, Killed::Cancelled];
+
+const PROC_VIEWS: [ProcView; 3] = [ProcView::None, ProcView::Pid, ProcView::Full];
+const TMP_USES: [TmpUse; 2] = [TmpUse::Data, TmpUse::Programs];
 
 const MODES: [Mode; 2] = [Mode::System, Mode::User];
 
@@ -50,12 +53,7 @@ fn take_path(reader: &mut Reader<'_>) -> Result<PathBuf, WireError> {
 
 pub(crate) fn put_plan(writer: &mut Writer, plan: &Plan) {
     writer.text(plan.slot.id.as_str()).u64(plan.slot.device).u64(plan.slot.inode);
-    put_path(writer, &plan.runtime.binary);
-    writer.count(plan.runtime.mounts.len());
-    for mount in &plan.runtime.mounts {
-        put_path(writer, mount);
-    }
-    put_index(writer, &[ProcView::None, ProcView::Pid], &plan.runtime.proc_view);
+    put_runtime(writer, &plan.runtime);
     writer.count(plan.argv.len());
     for word in &plan.argv {
         writer.text(word);
@@ -71,14 +69,7 @@ pub(crate) fn put_plan(writer: &mut Writer, plan: &Plan) {
 pub(crate) fn take_plan(reader: &mut Reader<'_>) -> Result<Plan, WireError> {
     let id = SlotId::new(&reader.text(32)?).ok_or(WireError::Range)?;
     let slot = Slot { id, device: reader.u64()?, inode: reader.u64()? };
-    let binary = take_path(reader)?;
-    let mounts =
-        (0..reader.count(MOUNTS_MAX)?).map(|_| take_path(reader)).collect::<Result<_, _>>();
-    let runtime = Runtime {
-        binary,
-        mounts: mounts?,
-        proc_view: take_index(reader, &[ProcView::None, ProcView::Pid])?,
-    };
+    let runtime = take_runtime(reader)?;
     let words = (0..reader.count(WORDS_MAX)?).map(|_| reader.text(WORD_BYTES_MAX));
     let argv = words.collect::<Result<Vec<_>, _>>()?;
     let variables = (0..reader.count(VARIABLES_MAX)?)
@@ -87,6 +78,41 @@ pub(crate) fn take_plan(reader: &mut Reader<'_>) -> Result<Plan, WireError> {
     let limits = take_limits(reader)?;
     let demands = Demands { landlock_abi_min: reader.u32()?, cgroup_exception: reader.flag()? };
     Ok(Plan { slot, runtime, argv, env, limits, demands })
+}
+
+fn put_runtime(writer: &mut Writer, runtime: &Runtime) {
+    put_index(writer, &Profile::ALL, &runtime.profile);
+    put_path(writer, &runtime.binary);
+    writer.flag(runtime.root.is_some());
+    if let Some(root) = &runtime.root {
+        put_path(writer, root);
+    }
+    writer.count(runtime.mounts.len());
+    for mount in &runtime.mounts {
+        put_path(writer, mount);
+    }
+    writer.count(runtime.caches.len());
+    for cache in &runtime.caches {
+        put_path(writer, &cache.source);
+        put_path(writer, &cache.target);
+    }
+    put_index(writer, &TMP_USES, &runtime.tmp);
+    put_index(writer, &PROC_VIEWS, &runtime.proc_view);
+}
+
+fn take_runtime(reader: &mut Reader<'_>) -> Result<Runtime, WireError> {
+    let profile = take_index(reader, &Profile::ALL)?;
+    let binary = take_path(reader)?;
+    let own_root = reader.flag()?;
+    let root = if own_root { Some(take_path(reader)?) } else { None };
+    let mounts = (0..reader.count(MOUNTS_MAX)?).map(|_| take_path(reader));
+    let mounts = mounts.collect::<Result<_, _>>()?;
+    let caches = (0..reader.count(MOUNTS_MAX)?)
+        .map(|_| Ok(Cache { source: take_path(reader)?, target: take_path(reader)? }));
+    let caches = caches.collect::<Result<_, WireError>>()?;
+    let tmp = take_index(reader, &TMP_USES)?;
+    let proc_view = take_index(reader, &PROC_VIEWS)?;
+    Ok(Runtime { profile, binary, root, mounts, caches, tmp, proc_view })
 }
 
 fn put_limits(writer: &mut Writer, limits: &Limits) {

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sandbox::client::{BuildError, Launcher};
 use sandbox::outcome::Outcome;
-use sandbox::plan::{Demands, Limits, Plan, ProcView, Runtime, Slot, SlotId};
+use sandbox::plan::{Demands, Limits, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse};
 use sandbox::report::{Confinement, Finished};
 
 const MIB: u64 = 1024 * 1024;
@@ -81,8 +81,12 @@ fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
     Plan {
         slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
         runtime: Runtime {
+            profile: Profile::Python,
+            root: None,
             binary: fs::canonicalize("/usr/bin/python3").unwrap(),
             mounts: vec![PathBuf::from("/usr")],
+            caches: Vec::new(),
+            tmp: TmpUse::Data,
             proc_view: ProcView::Pid,
         },
         argv: words.map(str::to_owned).to_vec(),

@@ -14,7 +14,9 @@ mod identity;
 mod init;
 mod options;
 mod probe;
+mod proc_view;
 mod procfs;
+mod programs;
 mod sampler;
 mod view;
 

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::net::sockopt::socket_peercred;
 
 use super::Failed;
-use crate::plan::Plan;
+use crate::plan::{CACHES, MOUNTS_BY_DEFAULT, Plan, Runtime};
 use crate::report::Mode;
 
 pub(super) const USAGE: &str = "\
@@ -33,9 +33,8 @@ toolexecd, or by toolexec-launch.socket; there is nothing to type here by hand.
   --pids-max N
 ";
 
-/// Directories that hold programs and nothing private on any Linux host.
-const MOUNTS_BY_DEFAULT: [&str; 8] =
-    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
+/// What no option can allow: it would show the host, or everybody's files, to a tool.
+const NEVER_BOUND: [&str; 3] = ["/", "/home", "/root"];
 
 /// Below which group on cgroup v2 the cells' own groups are made.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -164,17 +163,34 @@ impl Options {
             && limits.shm_bytes_max <= limits.memory_bytes_max
             && plan.demands.landlock_abi_min > 0
             && !plan.argv.is_empty();
-        let allowed = |path: &Path| {
-            plain_absolute(path) && self.mounts_allowed.iter().any(|top| path.starts_with(top))
-        };
         let refused = if !within {
             "order: a limit is above the launcher's own ceiling".to_owned()
         } else if !whole {
             "order: a limit is missing".to_owned()
-        } else if let Some(mount) = plan.runtime.mounts.iter().find(|m| !allowed(m)) {
-            format!("order: {} may not be bound; see --allow-mount", mount.display())
-        } else if !plain_absolute(&plan.runtime.binary) {
-            format!("order: {} is no absolute path", plan.runtime.binary.display())
+        } else {
+            return self.check_runtime(&plan.runtime);
+        };
+        Err(Failed { layer: None, step: refused, errno: 0 })
+    }
+
+    fn check_runtime(&self, runtime: &Runtime) -> Result<(), Failed> {
+        let allowed = |path: &Path| {
+            plain_absolute(path)
+                && NEVER_BOUND.iter().all(|never| path != Path::new(never))
+                && self.mounts_allowed.iter().any(|top| path.starts_with(top))
+        };
+        let caches = runtime.caches.iter().map(|cache| &cache.source);
+        let mut bound = runtime.mounts.iter().chain(&runtime.root).chain(caches);
+        let in_place = |target: &Path| {
+            plain_absolute(target) && target.starts_with(CACHES) && target != Path::new(CACHES)
+        };
+        let misplaced = runtime.caches.iter().find(|cache| !in_place(&cache.target));
+        let refused = if let Some(path) = bound.find(|path| !allowed(path)) {
+            format!("order: {} may not be bound; see --allow-mount", path.display())
+        } else if let Some(cache) = misplaced {
+            format!("order: {} is no place for a cache", cache.target.display())
+        } else if !plain_absolute(&runtime.binary) {
+            format!("order: {} is no absolute path", runtime.binary.display())
         } else {
             return Ok(());
         };

@@ -5,7 +5,7 @@
 //! never follow a name that an order or a tool made: the slot is opened by id beneath the staging root
 //! and compared with the directory that the daemon filled.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
@@ -18,23 +18,22 @@ use rustix::mount::{
 };
 
 use super::Failed;
-use crate::plan::{Plan, Slot};
+use super::proc_view::mount_proc;
+use super::programs::Programs;
+use crate::plan::{Plan, Slot, TmpUse};
 use crate::report::Layer;
 use crate::sys;
 
-const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
-const NO_SETUID: u64 = libc::MOUNT_ATTR_NOSUID;
-const NO_DEVICES: u64 = libc::MOUNT_ATTR_NODEV;
-const NO_EXEC: u64 = libc::MOUNT_ATTR_NOEXEC;
+pub(super) const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
+pub(super) const NO_SETUID: u64 = libc::MOUNT_ATTR_NOSUID;
+pub(super) const NO_DEVICES: u64 = libc::MOUNT_ATTR_NODEV;
+pub(super) const NO_EXEC: u64 = libc::MOUNT_ATTR_NOEXEC;
 const NO_LINKS: u64 = libc::MOUNT_ATTR_NOSYMFOLLOW;
 
 /// The device nodes of the cell, bound from the host: mknod is not allowed in a user namespace.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
-const LOADER_CACHE: &str = "/etc/ld.so.cache";
 /// A file that exists, that file modes allow, and that no Landlock rule grants: see `probe`.
 pub(super) const CANARY: &str = "/.canary";
-/// Where merged-/usr hosts have links in the root directory.
-const ROOT_LINKS: [&str; 6] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 
 /// Who the tool is, as the cell sees it.
 #[derive(Clone, Copy)]
@@ -55,9 +54,8 @@ pub(super) fn build(
     mount_change("/", private).map_err(Failed::without(layer, "make mounts private"))?;
     // Everything of the host is opened before the new root is mounted over the staging directory.
     let inputs = input_tree(staging, &plan.slot)?;
-    let runtime = runtime_trees(&plan.runtime.mounts)?;
+    let programs = Programs::open(&plan.runtime)?;
     let devices = device_trees(sampled)?;
-    let loader_cache = loader_cache()?;
     let base = staging;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("tmpfs", base, "tmpfs", flags, c"size=1m,nr_inodes=1k,mode=0755")
@@ -65,12 +63,8 @@ pub(super) fn build(
     for directory in ["in", "out", "tmp", "dev", "etc", "proc"] {
         make_dir(&base.join(directory))?;
     }
-    for (tree, target) in runtime {
-        make_dirs(base, &target)?;
-        attach(&tree, &below(base, &target))?;
-    }
     make_file(&below(base, Path::new(CANARY)), b"")?;
-    root_links(base)?;
+    programs.attach(base)?;
     for (tree, name) in devices {
         let place = base.join("dev").join(name);
         make_file(&place, b"")?;
@@ -78,16 +72,9 @@ pub(super) fn build(
     }
     device_links(base)?;
     account_files(base, identity)?;
-    if let Some(tree) = loader_cache {
-        let place = below(base, Path::new(LOADER_CACHE));
-        make_file(&place, b"")?;
-        attach(&tree, &place)?;
-    }
     attach(&inputs, &base.join("in"))?;
     writable_mounts(base, plan, identity)?;
-    let proc_flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    mount("proc", base.join("proc"), "proc", proc_flags, c"hidepid=invisible,subset=pid")
-        .map_err(Failed::without(layer, "mount /proc"))?;
+    mount_proc(&base.join("proc"), plan.runtime.proc_view)?;
     enter(base)
 }
 
@@ -115,7 +102,7 @@ fn input_tree(staging: &Path, slot: &Slot) -> Result<OwnedFd, Failed> {
     Ok(tree)
 }
 
-fn host_tree(path: &Path, attributes: u64) -> Result<OwnedFd, Failed> {
+pub(super) fn host_tree(path: &Path, attributes: u64) -> Result<OwnedFd, Failed> {
     // Recursive, because a user namespace may not uncover what other mounts hide.
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
@@ -127,11 +114,6 @@ fn host_tree(path: &Path, attributes: u64) -> Result<OwnedFd, Failed> {
     Ok(tree)
 }
 
-fn runtime_trees(mounts: &[PathBuf]) -> Result<Vec<(OwnedFd, PathBuf)>, Failed> {
-    let attributes = READ_ONLY | NO_SETUID | NO_DEVICES;
-    mounts.iter().map(|path| Ok((host_tree(path, attributes)?, path.clone()))).collect()
-}
-
 /// A shared mapping of /dev/zero is memory that sampling cannot see.
 fn device_trees(sampled: bool) -> Result<Vec<(OwnedFd, &'static str)>, Failed> {
     let attributes = NO_SETUID | NO_EXEC;
@@ -139,48 +121,29 @@ fn device_trees(sampled: bool) -> Result<Vec<(OwnedFd, &'static str)>, Failed> {
     DEVICES.into_iter().filter(|name| !(sampled && *name == "zero")).map(tree).collect()
 }
 
-fn attach(tree: &OwnedFd, target: &Path) -> Result<(), Failed> {
+pub(super) fn attach(tree: &OwnedFd, target: &Path) -> Result<(), Failed> {
     move_mount(tree, "", CWD, target, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
         .map_err(Failed::without(Layer::Mounts, &format!("attach {}", target.display())))
 }
 
 /// An absolute path of the host at its place below the new root.
-fn below(base: &Path, absolute: &Path) -> PathBuf {
+pub(super) fn below(base: &Path, absolute: &Path) -> PathBuf {
     base.join(absolute.strip_prefix("/").unwrap_or(absolute))
 }
 
-fn make_dir(path: &Path) -> Result<(), Failed> {
+pub(super) fn make_dir(path: &Path) -> Result<(), Failed> {
     let made = DirBuilder::new().mode(0o755).recursive(true).create(path);
     made.map_err(Failed::at(&format!("make {}", path.display())))
 }
 
-fn make_dirs(base: &Path, absolute: &Path) -> Result<(), Failed> {
-    make_dir(&below(base, absolute))
-}
-
-fn make_file(path: &Path, content: &[u8]) -> Result<(), Failed> {
+pub(super) fn make_file(path: &Path, content: &[u8]) -> Result<(), Failed> {
     let made = OpenOptions::new().write(true).create_new(true).mode(0o444).open(path);
     let written = made.and_then(|mut file| file.write_all(content));
     written.map_err(Failed::at(&format!("make {}", path.display())))
 }
 
-fn make_link(target: &str, path: &Path) -> Result<(), Failed> {
+pub(super) fn make_link(target: impl AsRef<Path>, path: &Path) -> Result<(), Failed> {
     symlink(target, path).map_err(Failed::at(&format!("make {}", path.display())))
-}
-
-/// `/bin`, `/lib64` and their like, as the host has them, where they are links into what is mounted.
-fn root_links(base: &Path) -> Result<(), Failed> {
-    for name in ROOT_LINKS {
-        let Ok(target) = fs::read_link(Path::new("/").join(name)) else {
-            continue;
-        };
-        let place = base.join(name);
-        let (Some(target), false) = (target.to_str(), place.exists()) else {
-            continue;
-        };
-        make_link(target, &place)?;
-    }
-    Ok(())
 }
 
 fn device_links(base: &Path) -> Result<(), Failed> {
@@ -206,15 +169,6 @@ fn account_files(base: &Path, Identity { uid, gid }: Identity) -> Result<(), Fai
     make_link("/usr/share/zoneinfo/Etc/UTC", &etc.join("localtime"))
 }
 
-/// Where the host's loader finds libraries that lie in no default directory.
-fn loader_cache() -> Result<Option<OwnedFd>, Failed> {
-    let path = Path::new(LOADER_CACHE);
-    if !path.is_file() {
-        return Ok(None);
-    }
-    host_tree(path, READ_ONLY | NO_SETUID | NO_DEVICES | NO_EXEC).map(Some)
-}
-
 fn writable_mounts(base: &Path, plan: &Plan, identity: Identity) -> Result<(), Failed> {
     let limits = &plan.limits;
     let places = [
@@ -228,7 +182,10 @@ fn writable_mounts(base: &Path, plan: &Plan, identity: Identity) -> Result<(), F
         let options = std::ffi::CStr::from_bytes_with_nul(options.as_bytes())
             .map_err(std::io::Error::other)
             .map_err(Failed::at("write mount options"))?;
-        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        let mut flags = MountFlags::NOSUID | MountFlags::NODEV;
+        if name != "tmp" || plan.runtime.tmp == TmpUse::Data {
+            flags |= MountFlags::NOEXEC;
+        }
         mount("tmpfs", base.join(name), "tmpfs", flags, options)
             .map_err(Failed::without(Layer::Mounts, &format!("mount /{name}")))?;
     }
