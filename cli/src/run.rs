@@ -82,7 +82,8 @@ fn open_host(asked: &Run) -> Result<Host, Failure> {
     let key = ResultKey::open_or_create(&state.join("keys"))?;
     let staging = spool.staging();
     let launcher = Launcher::Spawn { program, staging, mounts_allowed: Vec::new() };
-    Ok(Host::new(HostParts { spool, policy, signers, key, launcher }))
+    let caches = state.join("caches");
+    Ok(Host::new(HostParts { spool, policy, signers, key, launcher, caches }))
 }
 
 /// Ctrl-C cancels the run, which then has a record that says so; a second one ends this program.

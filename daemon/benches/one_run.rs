@@ -126,6 +126,7 @@ fn host(top: &Path) -> Host {
             mounts_allowed: Vec::new(),
         },
         spool,
+        caches: state.join("caches"),
     })
 }
 

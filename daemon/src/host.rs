@@ -19,6 +19,8 @@ pub struct HostParts {
     pub signers: Option<Signers>,
     pub key: ResultKey,
     pub launcher: Launcher,
+    /// The directory with the caches that were made once for all runs, by the name of the runtime.
+    pub caches: PathBuf,
 }
 
 /// One place where requests are run.
@@ -34,8 +36,9 @@ pub struct Host {
 impl Host {
     #[must_use]
     pub fn new(parts: HostParts) -> Self {
-        let HostParts { spool, policy, signers, key, launcher } = parts;
-        let binaries = runtimes::find(&policy);
+        let HostParts { spool, policy, signers, key, launcher, caches } = parts;
+        let binaries = runtimes::find(&policy, &caches);
+        let launcher = runtimes::allow(launcher, &policy, &binaries);
         Self { spool, policy, signers, key, launcher, binaries }
     }
 

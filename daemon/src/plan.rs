@@ -1,6 +1,8 @@
 //! From what was granted to what the launcher is told: the same numbers in other units.
 
-use sandbox::plan::{Demands, Limits, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse};
+use sandbox::plan::{
+    Cache, Demands, Limits, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+};
 use spool::Staged;
 use validator::Language;
 
@@ -46,13 +48,21 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
         runtime: Runtime {
             profile: profile(grant.language()),
             binary: grant.binary().to_owned(),
-            root: None,
+            root: grant.root().map(std::path::Path::to_owned),
             mounts: grant.mounts().to_vec(),
-            caches: Vec::new(),
-            tmp: TmpUse::Data,
+            caches: grant
+                .caches()
+                .iter()
+                .map(|(target, source)| Cache { source: source.clone(), target: target.clone() })
+                .collect(),
+            tmp: match grant.tmp() {
+                policies::TmpUse::Data => TmpUse::Data,
+                policies::TmpUse::Programs => TmpUse::Programs,
+            },
             proc_view: match grant.proc() {
                 policies::ProcView::None => ProcView::None,
                 policies::ProcView::Pid => ProcView::Pid,
+                policies::ProcView::Full => ProcView::Full,
             },
         },
         argv,

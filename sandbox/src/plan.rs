@@ -96,8 +96,8 @@ pub struct Cache {
 
 /// Directories that hold programs and nothing private on any Linux host: what a launcher lets orders
 /// bind that was told nothing else.
-pub const MOUNTS_BY_DEFAULT: [&str; 8] =
-    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
+pub const MOUNTS_BY_DEFAULT: [&str; 9] =
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/var/cache/toolexec"];
 
 /// The interpreter and the read-only directories it needs, as the policy names them.
 #[derive(Clone, Debug, PartialEq, Eq)]

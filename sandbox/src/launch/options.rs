@@ -25,7 +25,8 @@ toolexecd, or by toolexec-launch.socket; there is nothing to type here by hand.
                          by default system for root and user for everybody else
   --client-user NAME     accept orders from this user only (name or uid)
   --allow-mount DIR      a directory that orders may bind, and all below it; may be repeated;
-                         by default /usr, /bin, /sbin, /lib, /lib32, /lib64, /libx32 and /opt
+                         by default /usr, /bin, /sbin, /lib, /lib32, /lib64, /libx32, /opt
+                         and /var/cache/toolexec
   --cgroup root|unit     where on cgroup v2 cells' groups go: in a group of ours below the
                          root, or in this unit's own group (it must be delegated)
   --memory-mib-max N     ceilings that no order may exceed
