@@ -22,7 +22,8 @@ pub(super) fn make(fresh: &Path) -> Result<(), Failure> {
         fs::write(&path, content).map_err(Failure::io(&path))?;
     }
     let mut npm = Command::new("npm");
-    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(fresh);
+    let quiet = ["--no-audit", "--no-fund", "--no-update-notifier"];
+    npm.args(["ci", "--ignore-scripts"]).args(quiet).current_dir(fresh);
     run(&mut npm, "npm ci")?;
     let loader = fresh.join(LOADER);
     fs::metadata(&loader).map(drop).map_err(Failure::io(&loader))
