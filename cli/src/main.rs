@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod doctor;
 mod draft;
 mod explain;
 mod failure;
@@ -64,5 +65,6 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::List(asked) => list::list(&asked),
         Command::Keys(asked) => keys::keys(&asked),
         Command::Policy(asked) => policy::policy(&asked),
+        Command::Doctor(asked) => doctor::doctor(&asked),
     }
 }

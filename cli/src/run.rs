@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use daemon::{Halt, Host, HostParts, Told, config, find_launcher};
 
 use records::{ResultKey, Trust, Verified};
-use sandbox::client::{Launcher, Reach};
+use sandbox::client::Reach;
 use sandbox::outcome::Outcome;
 use spool::{Places, Spool, SpoolError};
 use validator::REQUEST_BYTES_MAX;
@@ -82,9 +82,9 @@ fn open_host(asked: &Run) -> Result<Host, Failure> {
     let key = ResultKey::open_or_create(&state.join("keys"))?;
     let staging = spool.staging();
     let (mounts_allowed, seats_max) = (Vec::new(), 1);
-    let launcher =
-        Launcher::new(Reach::Spawn { program, staging, mounts_allowed, seats_max });
-    Ok(Host::new(HostParts { spool, policy, signers, key, launcher }))
+    let launcher = Reach::Spawn { program, staging, mounts_allowed, seats_max };
+    let caches = state.join("caches");
+    Ok(Host::new(HostParts { spool, policy, signers, key, launcher, caches }))
 }
 
 /// Ctrl-C cancels the run, which then has a record that says so; a second one ends this program.

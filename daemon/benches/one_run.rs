@@ -24,7 +24,9 @@ use daemon::{Host, HostParts};
 use policies::Policy;
 use records::ResultKey;
 use sandbox::client::{Launcher, Reach};
-use sandbox::plan::{CellPlan, Demands, Limits, Order, Plan, ProcView, Runtime, Slot, SlotId};
+use sandbox::plan::{
+    CellPlan, Demands, Limits, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+};
 use spool::{Places, Spool};
 use validator::UtcTime;
 
@@ -104,12 +106,12 @@ fn launcher_program() -> PathBuf {
 fn launcher(top: &Path) -> Launcher {
     let staging = top.join("bare-staging");
     fs::create_dir(&staging).unwrap();
-    start_with(staging)
+    Launcher::new(reach(staging))
 }
 
-fn start_with(staging: PathBuf) -> Launcher {
+fn reach(staging: PathBuf) -> Reach {
     let (program, mounts_allowed) = (launcher_program(), Vec::new());
-    Launcher::new(Reach::Spawn { program, staging, mounts_allowed, seats_max: 2 })
+    Reach::Spawn { program, staging, mounts_allowed, seats_max: 2 }
 }
 
 fn host(top: &Path) -> Host {
@@ -125,8 +127,9 @@ fn host(top: &Path) -> Host {
         policy: Policy::parse(text.as_bytes(), "bench").unwrap(),
         signers: None,
         key: ResultKey::open_or_create(&state.join("keys")).unwrap(),
-        launcher: start_with(staging),
+        launcher: reach(staging),
         spool,
+        caches: state.join("caches"),
     })
 }
 
@@ -161,8 +164,12 @@ fn plan(top: &Path, number: usize) -> (Plan, PathBuf) {
     let cell = CellPlan {
         slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
         runtime: Runtime {
+            profile: Profile::Python,
+            root: None,
             binary: "/usr/bin/true".into(),
             mounts: vec!["/usr".into()],
+            caches: Vec::new(),
+            tmp: TmpUse::Data,
             proc_view: ProcView::Pid,
         },
         demands: Demands { landlock_abi_min: 1, cgroup_exception: true },

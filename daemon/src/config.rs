@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use policies::{POLICY_BYTES_MAX, Policy, PolicyError, SIGNERS_BYTES_MAX, Signers, SignersError};
-use sandbox::client::{Launcher, Reach};
+use sandbox::client::Reach;
 use serde::Deserialize;
 
 use crate::host::find_launcher;
@@ -53,7 +53,7 @@ pub struct Config {
     pub state: PathBuf,
     pub policy: Policy,
     pub signers: Option<Signers>,
-    pub launcher: Launcher,
+    pub launcher: Reach,
     /// inotify is a hint; this often the directory itself is looked at.
     pub rescan: Duration,
     /// After SIGTERM, how long a run may go on before it is cancelled.
@@ -186,11 +186,11 @@ fn check_spool(spool: &Path) -> Result<(), String> {
     Err(format!("spool: {}: {why}; make it, or name another spool", approved.display()))
 }
 
-fn launcher(form: Option<LauncherForm>, state: &Path) -> Result<Launcher, String> {
+fn launcher(form: Option<LauncherForm>, state: &Path) -> Result<Reach, String> {
     let form = form.unwrap_or(LauncherForm { socket: None, program: None });
     let program = match (form.socket, form.program) {
         (Some(_), Some(_)) => return Err("launcher: name a socket or a program, not both".into()),
-        (Some(socket), None) => return Ok(Launcher::new(Reach::Socket(socket))),
+        (Some(socket), None) => return Ok(Reach::Socket(socket)),
         (None, Some(program)) if !program.is_file() => {
             return Err(format!("launcher.program: {} is not there", program.display()));
         }
@@ -199,5 +199,5 @@ fn launcher(form: Option<LauncherForm>, state: &Path) -> Result<Launcher, String
     };
     let staging = state.join("staging");
     let (mounts_allowed, seats_max) = (Vec::new(), SEATS_MAX);
-    Ok(Launcher::new(Reach::Spawn { program, staging, mounts_allowed, seats_max }))
+    Ok(Reach::Spawn { program, staging, mounts_allowed, seats_max })
 }

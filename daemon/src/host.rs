@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use policies::{Binaries, Policy, Signers};
 use records::{KeyError, ResultKey, SignError};
-use sandbox::client::Launcher;
+use sandbox::client::{Launcher, Reach};
 use spool::{Spool, SpoolError};
 
 use crate::runtimes;
@@ -18,7 +18,9 @@ pub struct HostParts {
     /// Whose signatures count, where that is configured.
     pub signers: Option<Signers>,
     pub key: ResultKey,
-    pub launcher: Launcher,
+    pub launcher: Reach,
+    /// The directory with the caches that were made once for all runs, by the name of the runtime.
+    pub caches: PathBuf,
 }
 
 /// One place where requests are run.
@@ -34,8 +36,9 @@ pub struct Host {
 impl Host {
     #[must_use]
     pub fn new(parts: HostParts) -> Self {
-        let HostParts { spool, policy, signers, key, launcher } = parts;
-        let binaries = runtimes::find(&policy);
+        let HostParts { spool, policy, signers, key, launcher, caches } = parts;
+        let binaries = runtimes::find(&policy, &caches);
+        let launcher = Launcher::new(runtimes::allow(launcher, &policy, &binaries));
         Self { spool, policy, signers, key, launcher, binaries }
     }
 

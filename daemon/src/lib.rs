@@ -24,4 +24,5 @@ mod verdicts;
 pub use edge::user_name;
 pub use flow::Told;
 pub use host::{Halt, Host, HostParts, find_launcher};
+pub use runtimes::program_of;
 pub use serve::{Service, Stop};

@@ -1,7 +1,10 @@
 //! From what was granted to what the launcher is told: the same numbers in other units.
 
-use sandbox::plan::{CellPlan, Demands, Limits, Order, Plan, ProcView, Runtime, Slot, SlotId};
+use sandbox::plan::{
+    Cache, CellPlan, Demands, Limits, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+};
 use spool::Staged;
+use validator::Language;
 
 /// A granted number that the launcher's protocol cannot carry.
 #[derive(Debug)]
@@ -43,11 +46,23 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
     let cell = CellPlan {
         slot: Slot { id, device, inode },
         runtime: Runtime {
+            profile: profile(grant.language()),
             binary: grant.binary().to_owned(),
+            root: grant.root().map(std::path::Path::to_owned),
             mounts: grant.mounts().to_vec(),
+            caches: grant
+                .caches()
+                .iter()
+                .map(|(target, source)| Cache { source: source.clone(), target: target.clone() })
+                .collect(),
+            tmp: match grant.tmp() {
+                policies::TmpUse::Data => TmpUse::Data,
+                policies::TmpUse::Programs => TmpUse::Programs,
+            },
             proc_view: match grant.proc() {
                 policies::ProcView::None => ProcView::None,
                 policies::ProcView::Pid => ProcView::Pid,
+                policies::ProcView::Full => ProcView::Full,
             },
         },
         demands: Demands {
@@ -56,4 +71,14 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
         },
     };
     Ok(Plan { cell, order: Order { argv, env: grant.env().to_vec(), limits } })
+}
+
+fn profile(language: Language) -> Profile {
+    match language {
+        Language::Python => Profile::Python,
+        Language::Node => Profile::Node,
+        Language::Ts => Profile::Ts,
+        Language::Go => Profile::Go,
+        Language::Ruby => Profile::Ruby,
+    }
 }

@@ -116,10 +116,14 @@ fn runtimes(
         let at = format!("runtimes.{}", runtime.name());
         for (index, word) in runtime.words().iter().enumerate() {
             let again = runtime.words()[..index].contains(word);
-            let elsewhere = runtimes.iter().any(|other| other.words().contains(word));
+            // A request names its language, so `node` may run both node and ts.
+            let elsewhere = runtimes.iter().any(|other| {
+                other.language() == runtime.language() && other.words().contains(word)
+            });
             if again || elsewhere {
                 let what = format!("`{word}` appears twice");
-                problems.add(&format!("{at}.words"), what, "a word must choose one runtime");
+                let advice = "a word must choose one runtime of its language";
+                problems.add(&format!("{at}.words"), what, advice);
             }
         }
         if runtime.pids_min() > ceilings.pids {

@@ -3,7 +3,7 @@
 //! states what every rule said.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use validator::{Code, OwnerUid, Request, UtcTime, Violation};
 
@@ -41,9 +41,32 @@ pub enum Submission {
     },
 }
 
-/// The programs that were found on this host, by the policy's name of the runtime.
+/// What a host has of one runtime. Plain places that prove nothing, so the fields are open.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Installed {
+    /// The program, as the cell sees it.
+    pub binary: PathBuf,
+    /// The directory of the interpreter and its library, where that is in none of the policy's
+    /// mounts.
+    pub prefix: Option<PathBuf>,
+    /// The caches that are there: where on the host, by their place in the cell.
+    pub caches: BTreeMap<PathBuf, PathBuf>,
+}
+
+impl Installed {
+    /// A program that needs nothing else.
+    #[must_use]
+    pub fn binary(path: impl Into<PathBuf>) -> Self {
+        Self { binary: path.into(), prefix: None, caches: BTreeMap::new() }
+    }
+}
+
+/// The programs that were looked for on this host, by the policy's name of the runtime.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Binaries(BTreeMap<String, PathBuf>);
+pub struct Binaries {
+    found: BTreeMap<String, Installed>,
+    missing: BTreeMap<String, String>,
+}
 
 impl Binaries {
     /// None found yet.
@@ -52,26 +75,41 @@ impl Binaries {
         Self::default()
     }
 
-    /// Notes where the binary of a runtime was found. A path that is not absolute is as good as
-    /// none, for it would mean another file in another directory.
-    pub fn insert(&mut self, runtime_name: impl Into<String>, path: impl Into<PathBuf>) {
-        let path = path.into();
-        if path.is_absolute() {
-            self.0.insert(runtime_name.into(), path);
+    /// Notes what was found of a runtime. A path that is not absolute is as good as none, for it
+    /// would mean another file in another directory.
+    pub fn insert(&mut self, runtime_name: impl Into<String>, found: Installed) {
+        if found.binary.is_absolute() {
+            self.found.insert(runtime_name.into(), found);
         }
     }
 
-    /// Where the binary of a runtime was found.
+    /// Notes why a runtime cannot be used here.
+    pub fn insert_missing(&mut self, runtime_name: impl Into<String>, why: String) {
+        self.missing.insert(runtime_name.into(), why);
+    }
+
+    /// What was found of a runtime.
     #[must_use]
-    pub fn get(&self, runtime_name: &str) -> Option<&Path> {
-        self.0.get(runtime_name).map(PathBuf::as_path)
+    pub fn get(&self, runtime_name: &str) -> Option<&Installed> {
+        self.found.get(runtime_name)
+    }
+
+    /// Why a runtime cannot be used, where more is known than that it was not found.
+    #[must_use]
+    pub fn why_not(&self, runtime_name: &str) -> Option<&str> {
+        self.missing.get(runtime_name).map(String::as_str)
+    }
+
+    /// Everything that was found.
+    pub fn found(&self) -> impl Iterator<Item = &Installed> {
+        self.found.values()
     }
 }
 
 impl<N: Into<String>, P: Into<PathBuf>> FromIterator<(N, P)> for Binaries {
     fn from_iter<I: IntoIterator<Item = (N, P)>>(found: I) -> Self {
         let mut binaries = Self::new();
-        found.into_iter().for_each(|(name, path)| binaries.insert(name, path));
+        found.into_iter().for_each(|(name, path)| binaries.insert(name, Installed::binary(path)));
         binaries
     }
 }

@@ -37,11 +37,17 @@ pub(crate) struct RuntimeForm {
     pub(crate) language: String,
     pub(crate) words: Vec<String>,
     pub(crate) binary: String,
+    pub(crate) names: Option<Vec<String>>,
+    pub(crate) root: Option<String>,
     pub(crate) mounts: Vec<String>,
+    pub(crate) caches: Option<Vec<CacheForm>>,
+    pub(crate) arguments: Option<Vec<String>>,
+    pub(crate) tmp: TmpForm,
     pub(crate) proc: ProcForm,
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) pids_min: Count,
     pub(crate) heap_flag: Option<String>,
+    pub(crate) heap_variable: Option<String>,
     pub(crate) tool_category: String,
     pub(crate) risk_domain: String,
 }
@@ -51,6 +57,30 @@ pub(crate) struct RuntimeForm {
 pub(crate) enum ProcForm {
     None,
     Pid,
+    Full,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TmpForm {
+    Data,
+    Programs,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CacheForm {
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) variable: Option<String>,
+    pub(crate) without: WithoutCacheForm,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum WithoutCacheForm {
+    Run,
+    Refuse,
 }
 
 #[derive(serde::Deserialize)]

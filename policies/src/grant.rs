@@ -1,22 +1,23 @@
 //! The bounds under which one approved request runs. A grant must never be made but inside
 //! `authorise`, and nothing in it may come from the request except what was checked against policy.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use validator::{Request, Sha256};
+use validator::{Language, Request, Sha256};
 
 use crate::approval::Approval;
+use crate::decision::Installed;
 use crate::limits::GrantedLimits;
 use crate::policy::Policy;
-use crate::runtime::{ProcView, Runtime};
+use crate::runtime::{HeapRule, ProcView, Runtime, TmpUse};
 
 /// The environment of every cell; nothing of the host's reaches a run.
-const BASE_ENV: [(&str, &str); 5] = [
+const BASE_ENV: [(&str, &str); 4] = [
     ("PATH", "/usr/local/bin:/usr/bin:/bin"),
     ("HOME", "/tmp"),
     ("LANG", "C.UTF-8"),
     ("TZ", "UTC"),
-    ("TMPDIR", "/tmp"),
 ];
 
 /// Everything that the next steps need to know of policy about one run.
@@ -24,8 +25,12 @@ const BASE_ENV: [(&str, &str); 5] = [
 #[derive(Debug)]
 pub struct Grant {
     runtime_name: String,
+    language: Language,
     binary: PathBuf,
+    root: Option<PathBuf>,
     mounts: Vec<PathBuf>,
+    caches: BTreeMap<PathBuf, PathBuf>,
+    tmp: TmpUse,
     proc: ProcView,
     env: Vec<(String, String)>,
     argv: Vec<String>,
@@ -43,16 +48,20 @@ impl Grant {
     pub(crate) fn new(
         request: &Request,
         policy: &Policy,
-        (runtime, binary): (&Runtime, &Path),
+        (runtime, installed): (&Runtime, &Installed),
         approval: Approval,
     ) -> Self {
         let rules = &policy.rules;
         Self {
             runtime_name: runtime.name().to_owned(),
-            binary: binary.to_owned(),
-            mounts: runtime.mounts().to_vec(),
+            language: runtime.language(),
+            binary: installed.binary.clone(),
+            root: runtime.root().map(Path::to_owned),
+            mounts: runtime.mounts().iter().chain(&installed.prefix).cloned().collect(),
+            caches: installed.caches.clone(),
+            tmp: runtime.tmp(),
             proc: runtime.proc(),
-            env: environment(runtime),
+            env: environment(request, runtime, installed),
             argv: words(request, runtime),
             limits: rules.ceilings.grant(request),
             layers_required: rules.layers.required.clone(),
@@ -71,16 +80,40 @@ impl Grant {
         &self.runtime_name
     }
 
-    /// The program to execute, as an absolute path on this host.
+    /// The language of the runtime, and of the request.
+    #[must_use]
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// The program to execute, as an absolute path: on this host, or in the runtime's own root.
     #[must_use]
     pub fn binary(&self) -> &Path {
         &self.binary
     }
 
-    /// Host directories that the cell sees, read-only.
+    /// The host directory that stands in for the host's own programs.
+    #[must_use]
+    pub fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
+    /// Host directories that the cell sees, read-only: the policy's, and the interpreter's own.
     #[must_use]
     pub fn mounts(&self) -> &[PathBuf] {
         &self.mounts
+    }
+
+    /// Caches that the cell sees, read-only: where on the host, by their place in the cell.
+    #[must_use]
+    pub fn caches(&self) -> &BTreeMap<PathBuf, PathBuf> {
+        &self.caches
+    }
+
+    /// What `/tmp` may hold.
+    #[must_use]
+    pub fn tmp(&self) -> TmpUse {
+        self.tmp
     }
 
     /// What of `/proc` the cell sees.
@@ -162,23 +195,44 @@ impl Grant {
     }
 }
 
-fn environment(runtime: &Runtime) -> Vec<(String, String)> {
-    let own = runtime.env();
-    BASE_ENV
+/// The base, then what the runtime declares, then what depends on host and request.
+fn environment(
+    request: &Request,
+    runtime: &Runtime,
+    installed: &Installed,
+) -> Vec<(String, String)> {
+    let mut own = runtime.env().to_vec();
+    for cache in runtime.caches() {
+        if let Some(name) = &cache.variable
+            && installed.caches.contains_key(&cache.target)
+        {
+            own.push((name.clone(), cache.target.display().to_string()));
+        }
+    }
+    if let HeapRule::Variable(name) = runtime.heap() {
+        own.push((name.clone(), format!("{}MiB", heap_mb(request))));
+    }
+    let mut env: Vec<(String, String)> = BASE_ENV
         .iter()
         .filter(|(name, _)| !own.iter().any(|(theirs, _)| theirs == name))
         .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-        .chain(own.iter().cloned())
-        .collect()
+        .collect();
+    env.append(&mut own);
+    env
 }
 
 fn words(request: &Request, runtime: &Runtime) -> Vec<String> {
-    let mut argv = request.argv().to_vec();
-    if let Some(flag) = runtime.heap_flag() {
-        // The rest is for what the runtime keeps outside its heap; V8 told nothing plans for the
-        // host's memory and is killed where it could have said that it ran out.
-        let heap_mb = (request.memory_limit_mb() / 4 * 3).max(1);
-        argv.insert(argv.len().min(1), format!("{flag}={heap_mb}"));
-    }
-    argv
+    let flag = match runtime.heap() {
+        HeapRule::Flag(flag) => Some(format!("{flag}={}", heap_mb(request))),
+        HeapRule::Untold | HeapRule::Variable(_) => None,
+    };
+    let (first, rest) = request.argv().split_at(request.argv().len().min(1));
+    let before = flag.into_iter().chain(runtime.arguments().iter().cloned());
+    first.iter().cloned().chain(before).chain(rest.iter().cloned()).collect()
+}
+
+/// The rest is for what the runtime keeps outside its heap; V8 told nothing plans for the host's
+/// memory and is killed where it could have said that it ran out.
+fn heap_mb(request: &Request) -> u64 {
+    (request.memory_limit_mb() / 4 * 3).max(1)
 }

@@ -25,14 +25,16 @@ mod translate;
 mod validity;
 
 pub use decision::{
-    Approved, Binaries, Decision, Evidence, RuleVerdict, SignatureFile, Submission, Verdict,
-    authorise,
+    Approved, Binaries, Decision, Evidence, Installed, RuleVerdict, SignatureFile, Submission,
+    Verdict, authorise,
 };
 pub use grant::Grant;
 pub use limits::{Ceilings, GrantedLimits};
 pub use policy::{POLICY_BYTES_MAX, Policy};
 pub use problem::{PolicyError, PolicyProblem};
-pub use runtime::{BinaryRule, ProcView, Runtime};
+pub use runtime::{
+    BinaryRule, CacheRule, CacheSource, HeapRule, ProcView, Runtime, TmpUse, WithoutCache,
+};
 pub use signatures::{
     APPROVE_NAMESPACE, REJECT_NAMESPACE, SIGNATURE_BYTES_MAX, SIGNATURE_FILES_MAX,
 };

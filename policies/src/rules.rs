@@ -1,12 +1,10 @@
 //! The rules about what is asked for: lane, runtime, limits, network, constraints, layers. Each
 //! must leave exactly one verdict per rule name, and none may change what was asked.
 
-use std::path::Path;
-
 use validator::{Backend, Code, Request, Work, escape_line};
 
 use crate::check::LANE;
-use crate::decision::{Binaries, Findings};
+use crate::decision::{Binaries, Findings, Installed};
 use crate::policy::Policy;
 use crate::runtime::{BinaryRule, Runtime};
 
@@ -28,7 +26,7 @@ pub(crate) fn runtime<'a>(
     policy: &'a Policy,
     binaries: &'a Binaries,
     findings: &mut Findings,
-) -> Option<(&'a Runtime, &'a Path)> {
+) -> Option<(&'a Runtime, &'a Installed)> {
     if matches!(request.work(), Work::Code(_)) {
         // The lane is refused; there is no command that could choose a runtime.
         for rule in ["command", "language", "runtime"] {
@@ -42,14 +40,15 @@ pub(crate) fn runtime<'a>(
         return None;
     };
     let fits = language(request, chosen, findings);
-    let Some(binary) = binaries.get(chosen.name()) else {
-        let reason = format!("runtime `{}` is not on this host: {}", chosen.name(), sought(chosen));
+    let Some(installed) = binaries.get(chosen.name()) else {
+        let why = binaries.why_not(chosen.name()).map_or_else(|| sought(chosen), str::to_owned);
+        let reason = format!("runtime `{}` is not on this host: {why}", chosen.name());
         let hint = "install it, or name its binary in the policy";
         findings.refuse("runtime", Code::RuntimeMissing, reason, hint);
         return None;
     };
-    findings.pass("runtime", format!("{} is {}", chosen.name(), binary.display()));
-    fits.then_some((chosen, binary))
+    findings.pass("runtime", format!("{} is {}", chosen.name(), installed.binary.display()));
+    fits.then_some((chosen, installed))
 }
 
 fn command<'a>(
@@ -59,7 +58,10 @@ fn command<'a>(
 ) -> Option<&'a Runtime> {
     // The validator lets no request through without a word; without one nothing is chosen.
     let word = request.argv().first().map_or("", String::as_str);
-    let chosen = policy.runtimes().find(|it| it.words().iter().any(|known| known == word));
+    let knows = |it: &&Runtime| it.words().iter().any(|known| known == word);
+    let of_language =
+        policy.runtimes().filter(knows).find(|it| it.language() == request.language());
+    let chosen = of_language.or_else(|| policy.runtimes().find(knows));
     match chosen {
         Some(runtime) => {
             findings.pass("command", format!("`{word}` chooses runtime `{}`", runtime.name()));

@@ -5,7 +5,7 @@ mod scene;
 
 use std::path::{Path, PathBuf};
 
-use policies::{Binaries, ProcView, Submission, Verdict};
+use policies::{Binaries, Installed, ProcView, Submission, TmpUse, Verdict};
 use scene::{
     ID, Scene, accepts, approved, codes, dropped, policy, reason, refused, request, shipped, time,
     verdict,
@@ -86,7 +86,6 @@ fn the_grant_says_everything_about_the_run() {
             "HOME=/tmp",
             "LANG=C.UTF-8",
             "TZ=UTC",
-            "TMPDIR=/tmp",
             "PYTHONDONTWRITEBYTECODE=1",
             "PYTHONHASHSEED=0",
             "PYTHONNOUSERSITE=1",
@@ -119,7 +118,74 @@ fn node_is_told_its_heap_behind_the_first_word() {
     let argv = ["nodejs", "--max-old-space-size=768", "-e", "console.log(1)"];
     assert_eq!(approved.grant().argv(), argv);
     assert_eq!(approved.grant().binary(), Path::new("/usr/bin/node"));
-    assert_eq!(approved.grant().env().len(), 5);
+    assert_eq!(approved.grant().env().len(), 4);
+}
+
+#[test]
+fn a_cache_is_named_only_where_it_is() {
+    let asked = || {
+        request(&[
+            ("language: \"python\"", "language: \"go\""),
+            ("python -c 'print(1 + 1)'", "go version"),
+        ])
+    };
+    let target = PathBuf::from("/cache/go");
+    for there in [false, true] {
+        let mut installed = Installed::binary("/opt/go/bin/go");
+        installed.prefix = Some("/opt/go".into());
+        if there {
+            installed.caches.insert(target.clone(), "/var/warm/go".into());
+        }
+        let mut scene = Scene::default();
+        scene.binaries.insert("go", installed);
+        let approved = approved(scene.decide(asked(), &shipped("embedded")));
+        let grant = approved.grant();
+        let value = |name: &str| grant.env().iter().find(|(it, _)| it == name).map(|(_, it)| &**it);
+        assert_eq!(value("GOCACHE"), there.then_some("/cache/go"));
+        assert_eq!(grant.caches().get(&target).is_some(), there);
+        assert_eq!(value("GOMEMLIMIT"), Some("768MiB"));
+        assert_eq!(grant.argv(), ["go", "version"]);
+        assert_eq!(grant.mounts(), [PathBuf::from("/usr"), PathBuf::from("/opt/go")]);
+        assert_eq!(grant.tmp(), TmpUse::Programs);
+    }
+}
+
+#[test]
+fn a_compiler_stands_before_the_script() {
+    let asked = request(&[
+        ("language: \"python\"", "language: \"ts\""),
+        ("python -c 'print(1 + 1)'", "tsx -e 1"),
+    ]);
+    let mut scene = Scene::default();
+    scene.binaries.insert("ts", Installed::binary("/usr/bin/node"));
+    let approved = approved(scene.decide(asked, &shipped("embedded")));
+    let argv = approved.grant().argv().join(" ");
+    let loader = "/cache/ts/node_modules/tsx/dist/loader.mjs";
+    assert_eq!(argv, format!("tsx --max-old-space-size=768 --import {loader} -e 1"));
+}
+
+#[test]
+fn one_word_may_serve_two_languages() {
+    let policy = policy("embedded", &[("words: [tsx]", "words: [tsx, node]")]);
+    for (language, runtime) in [("node", "node"), ("ts", "ts")] {
+        let declared = format!("language: \"{language}\"");
+        let asked = request(&[
+            ("language: \"python\"", &declared),
+            ("python -c 'print(1 + 1)'", "node -p 1"),
+        ]);
+        let mut scene = Scene::default();
+        scene.binaries.insert("ts", Installed::binary("/usr/bin/node"));
+        assert_eq!(approved(scene.decide(asked, &policy)).grant().runtime_name(), runtime);
+    }
+}
+
+#[test]
+fn why_a_runtime_cannot_be_used_is_told() {
+    let mut scene = Scene { binaries: Binaries::new(), ..Scene::default() };
+    scene.binaries.insert_missing("python", "/home/alice is a home directory".to_owned());
+    let (violations, _) = refused(scene.decide(request(&[]), &shipped("embedded")));
+    assert_eq!(codes(&violations), ["runtime.missing"]);
+    assert!(violations[0].message.contains("/home/alice is a home directory"), "{violations:?}");
 }
 
 #[test]
@@ -178,8 +244,7 @@ fn all_violations_are_reported_at_once() {
     let asked = request(&[
         ("cpu_limit: \"2\"", "cpu_limit: \"64\""),
         ("memory_limit_mb: 1024", "memory_limit_mb: 99999"),
-        ("language: \"python\"", "language: \"ruby\""),
-        ("python -c 'print(1 + 1)'", "ruby -e 'p 1'"),
+        ("python -c 'print(1 + 1)'", "perl -v"),
     ]);
     let scene = Scene { submission: dropped(), ..Scene::default() };
     let (violations, rules) = refused(scene.decide(asked, &shipped("embedded")));
@@ -190,8 +255,8 @@ fn all_violations_are_reported_at_once() {
     assert_eq!(
         violations[0].message,
         format!(
-            "{ID}: command word `ruby` is not one of the policy's: node, nodejs (node), python, \
-             python3 (python)"
+            "{ID}: command word `perl` is not one of the policy's: go (go), node, nodejs (node), \
+             python, python3 (python), ruby (ruby), tsx (ts)"
         )
     );
 }
@@ -235,7 +300,7 @@ fn a_runtime_that_the_host_lacks_is_named_with_what_was_sought() {
         assert_eq!(verdict(&rules, "runtime"), Verdict::Refuse);
     }
     let mut relative = Binaries::new();
-    relative.insert("python", "bin/python3");
+    relative.insert("python", Installed::binary("bin/python3"));
     assert_eq!(relative.get("python"), None);
 }
 
@@ -267,6 +332,10 @@ fn an_owner_counts_only_where_policy_names_them() {
         ("owners: []", "owners: [1000, bob]"),
         ("binary: auto", "binary: /usr/bin/python3"),
         ("binary: auto", "binary: /usr/bin/node"),
+        ("binary: auto", "binary: /usr/bin/node"),
+        ("    names: [node, nodejs]\n", ""),
+        ("binary: auto", "binary: /usr/bin/go"),
+        ("binary: auto", "binary: /usr/bin/ruby"),
     ];
     let policy = policy("embedded", OWNERS);
     let by = |uid: u32, name: Option<&str>| Scene {

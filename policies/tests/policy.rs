@@ -5,7 +5,9 @@ mod scene;
 
 use std::path::PathBuf;
 
-use policies::{BinaryRule, POLICY_BYTES_MAX, Policy, ProcView};
+use policies::{
+    BinaryRule, CacheSource, HeapRule, POLICY_BYTES_MAX, Policy, ProcView, TmpUse, WithoutCache,
+};
 use scene::{changed, shipped};
 use validator::{Language, Sha256};
 
@@ -48,16 +50,33 @@ fn every_line_of_a_shipped_profile_has_its_why() {
 fn runtimes_tell_the_daemon_what_to_look_for() {
     let embedded = shipped("embedded");
     let names: Vec<&str> = embedded.runtimes().map(policies::Runtime::name).collect();
-    assert_eq!(names, ["node", "python"]);
-    let node = embedded.runtimes().next().unwrap();
+    assert_eq!(names, ["go", "node", "python", "ruby", "ts"]);
+    let of = |name: &str| embedded.runtimes().find(|it| it.name() == name).unwrap();
+    let node = of("node");
     assert_eq!(node.language(), Language::Node);
     let auto = BinaryRule::Auto { names: vec!["node".to_owned(), "nodejs".to_owned()] };
     assert_eq!(*node.binary(), auto);
     assert_eq!(node.proc(), ProcView::Pid);
-    assert_eq!(node.heap_flag(), Some("--max-old-space-size"));
+    assert_eq!(*node.heap(), HeapRule::Flag("--max-old-space-size".to_owned()));
+    assert_eq!((node.tmp(), node.caches()), (TmpUse::Data, &[][..]));
     assert_eq!((node.tool_category(), node.risk_domain()), ("write", "research"));
 
+    let go = of("go");
+    assert_eq!(*go.heap(), HeapRule::Variable("GOMEMLIMIT".to_owned()));
+    assert_eq!(go.tmp(), TmpUse::Programs);
+    let [cache] = go.caches() else { panic!("{:?}", go.caches()) };
+    assert_eq!((&cache.source, cache.without), (&CacheSource::Warm, WithoutCache::Run));
+    assert_eq!(cache.target, PathBuf::from("/cache/go"));
+    assert_eq!(cache.variable.as_deref(), Some("GOCACHE"));
+    let ts = of("ts");
+    // People type tsx, and the program is node.
+    let names = vec!["node".to_owned(), "nodejs".to_owned()];
+    assert_eq!((ts.words(), ts.binary()), (&["tsx".to_owned()][..], &BinaryRule::Auto { names }));
+    assert_eq!(ts.caches()[0].without, WithoutCache::Refuse);
+
     let standard = shipped("standard");
+    let caches = standard.runtimes().flat_map(|it| it.caches());
+    assert!(caches.map(|it| &it.source).all(|source| matches!(source, CacheSource::Path(_))));
     let python = standard.runtimes().find(|it| it.name() == "python").unwrap();
     assert_eq!(*python.binary(), BinaryRule::Path(PathBuf::from("/usr/bin/python3")));
     assert_eq!(python.mounts(), [PathBuf::from("/usr")]);
@@ -89,7 +108,12 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("pids_max: 64", "pids_max: -1", "limits.pids_max: `-1` is not a whole number"),
     ("16 MiB", "16 MB", "limits.stream_bytes_max: `16 MB` is not a size such as 16 MiB"),
     ("cpu_cores_max: 8", "cpu_cores_max: 1e3", "limits.cpu_cores_max: `1e3` is not a number of"),
-    ("proc: pid", "proc: full", "runtimes.python.proc: `full` is not one of none, pid"),
+    ("proc: pid", "proc: all", "runtimes.python.proc: `all` is not one of none, pid, full"),
+    ("tmp: data", "tmp: exec", "runtimes.python.tmp: `exec` is not one of data, programs"),
+    ("    tmp: data\n", "", "runtimes.python.tmp: missing"),
+    ("without: refuse", "without: hope", "`hope` is not one of run, refuse"),
+    ("        without: refuse\n", "", "runtimes.ts.caches.without: missing"),
+    ("to: /cache/ts", "at: /cache/ts", "at: unknown key; known here are from, to"),
     ("outputs: lenient", "outputs: loose", "outputs: `loose` is not one of lenient, strict"),
     ("constraints: stated", "constraints: stated\n---\na: b", "document"),
     ("name: embedded", "name: [embedded", "embedded"),
@@ -101,7 +125,6 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "permissions: not built yet",
     ),
     ("outputs: lenient", "ais: required\noutputs: lenient", "ais: not built yet"),
-    ("    pids_min: 16", "    root: /srv/x\n    pids_min: 16", "runtimes.node.root: not built yet"),
     ("hosts: []", "hosts: [pypi.org]", "network.hosts: letting runs reach hosts is not built yet"),
     ("hosts: []", "hosts: [{host: pypi.org}]", "network.hosts: letting runs reach hosts is not"),
     // Values that contradict each other or this version.
@@ -115,7 +138,11 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("cpu_seconds_max: null", "cpu_seconds_max: 0", "limits.cpu_seconds_max: is 0"),
     ("artifacts_max: 1000", "artifacts_max: 1001", "limits.artifacts_max: too large; at most 1000"),
     ("out_percent: 50", "out_percent: 64", "the shares sum to 101; together they must be at most"),
-    ("[python, python3]", "[python, node]", "`node` appears twice; a word must choose one runtime"),
+    (
+        "words: [node, nodejs]",
+        "words: [node, nodejs, node]",
+        "`node` appears twice; a word must choose one runtime of its",
+    ),
     ("[python, python3]", "[python, python]", "runtimes.python.words: `python` appears twice"),
     ("[python, python3]", "[]", "runtimes.python.words: empty"),
     ("[python, python3]", "[/usr/bin/python]", "a word is never a path"),
@@ -125,6 +152,43 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("mounts: [/usr]", "mounts: [/]", "runtimes.python.mounts: `/` must not be shown to a run"),
     ("mounts: [/usr]", "mounts: [/proc/1]", "`/proc/1` must not be shown to a run"),
     ("mounts: [/usr]", "mounts: [/usr, /usr/]", "runtimes.python.mounts: `/usr/` appears twice"),
+    ("mounts: [/usr]", "mounts: [/cache/x]", "`/cache/x` must not be shown to a run"),
+    ("mounts: [/usr]", "mounts: [/home]", "`/home` must not be shown to a run"),
+    ("mounts: [/usr]", "mounts: [/home/alice]", "`/home/alice` must not be shown to a run"),
+    ("mounts: [/usr]", "mounts: [/root]", "`/root` must not be shown to a run"),
+    (
+        "mounts: [/usr]",
+        "mounts: [/usr]\n    root: /srv/x",
+        "python.mounts: stand beside root; write",
+    ),
+    (
+        "mounts: [/usr]",
+        "mounts: []\n    root: /srv/x",
+        "python.binary: `auto` looks on the host, not",
+    ),
+    ("binary: auto", "binary: /bin/x\n    root: /", "runtimes.python.root: `/` must not be shown"),
+    ("binary: auto", "binary: /bin/x\n    root: srv", "root: `srv` is not an absolute path"),
+    ("binary: auto", "binary: /bin/x\n    names: [x]", "python.names: is for `binary: auto` only"),
+    ("names: [node, nodejs]", "names: []", "runtimes.ts.names: empty"),
+    ("names: [node, nodejs]", "names: [/bin/node]", "`/bin/node` is not the name of a program"),
+    ("from: warm", "from: cold", "runtimes.ts.caches: `cold` is not an absolute path"),
+    ("from: warm", "from: /home/alice", "caches: `/home/alice` must not be shown to a run"),
+    ("to: /cache/ts", "to: /usr/ts", "`/usr/ts` is no place for a cache; write a name directly"),
+    ("to: /cache/ts", "to: /cache", "`/cache` is no place for a cache"),
+    ("to: /cache/ts", "to: /cache/a/b", "`/cache/a/b` is no place for a cache"),
+    ("variable: GOCACHE", "variable: GO-CACHE", "`GO-CACHE` is not a variable name"),
+    ("variable: GOCACHE", "variable: GOPROXY", "runtimes.go.caches: `GOPROXY` is set twice"),
+    ("heap_variable: GOMEMLIMIT", "heap_variable: GOENV", "heap_variable: `GOENV` is set twice"),
+    (
+        "heap_variable: GOMEMLIMIT",
+        "heap_variable: GOMEMLIMIT\n    heap_flag: \"--heap\"",
+        "runtimes.go.heap_variable: stands beside heap_flag",
+    ),
+    (
+        "arguments: [\"--import\", ",
+        "arguments: [\"\", ",
+        "runtimes.ts.arguments: `` is not an argument",
+    ),
     ("binary: auto", "binary: python3", "`python3` is not an absolute path"),
     ("binary: auto", "binary: /", "`/` is not an absolute path"),
     ("binary: auto", "binary: /usr/bin/../x", "not an absolute path; write it from the root"),
@@ -168,16 +232,17 @@ fn a_broken_policy_is_refused_in_words() {
 
 #[test]
 fn messages_name_the_line() {
-    let text = changed("embedded", &[("pids_max: 64", "pids_max: 15")]);
-    let line = 1 + text.lines().position(|line| line.contains("pids_max: 15")).unwrap();
+    let text = changed("embedded", &[("pids_max: 64", "pids_max: 31")]);
+    let line = 1 + text.lines().position(|line| line.contains("pids_max: 31")).unwrap();
     let error = Policy::parse(text.as_bytes(), "policy.yaml").unwrap_err();
-    assert_eq!(
-        error.to_string(),
+    // Node does with 16.
+    let below = |name: &str| {
         format!(
-            "policy.yaml:{line}: limits.pids_max: 15 is below pids_min of runtimes.node; write at \
-             least 16"
+            "policy.yaml:{line}: limits.pids_max: 31 is below pids_min of runtimes.{name}; write \
+             at least 32"
         )
-    );
+    };
+    assert_eq!(error.to_string(), [below("go"), below("ts")].join("\n"));
     assert_eq!(error.problems()[0].line(), Some(line));
     assert_eq!(error.problems()[0].key(), "limits.pids_max");
 
@@ -195,8 +260,8 @@ fn all_problems_are_reported_at_once() {
         ("[/usr]", "[a]"),
     ];
     let error = Policy::parse(changed("embedded", &changes).as_bytes(), "p").unwrap_err();
-    // pids_max: 0 is also below the minimum of both runtimes.
-    assert_eq!(error.problems().len(), 5, "{error}");
+    // pids_max: 0 is also below the minimum of each of the five runtimes.
+    assert_eq!(error.problems().len(), 8, "{error}");
 }
 
 #[test]

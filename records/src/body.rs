@@ -2,7 +2,7 @@
 //! and agents: whatever came from outside is data here, and must never look like words of ours.
 
 use sandbox::outcome::Outcome;
-use sandbox::report::{Confinement, Stream};
+use sandbox::report::{Confinement, Finished, Stream};
 use validator::{Request, Sha256, Work};
 
 use crate::outside::Showing;
@@ -267,6 +267,15 @@ fn safety(page: &mut Page, says: &Statement<'_>, show: Showing, withheld: usize)
     page.line("Network confirmation: none used");
 }
 
+/// Names of system calls, which come from the launcher's own lists.
+fn denied(finished: &Finished) -> Option<String> {
+    if let Some(violation) = &finished.violation {
+        return Some(format!("the run was ended for a denied system call: {violation}"));
+    }
+    let names: Vec<&str> = finished.denied.iter().take(10).map(|it| it.name.as_str()).collect();
+    (!names.is_empty()).then(|| format!("system calls denied: {}", names.join(", ")))
+}
+
 fn unexpected(says: &Statement<'_>, show: Showing, withheld: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if !matches!(says.outcome, Outcome::Ok | Outcome::Refused | Outcome::ExitNonzero(_)) {
@@ -285,6 +294,7 @@ fn unexpected(says: &Statement<'_>, show: Showing, withheld: usize) -> Vec<Strin
         notes.push(format!("{} expected outputs missing: {}", missing.len(), some.join(", ")));
     }
     if let Some(ran) = says.ran {
+        notes.extend(denied(ran.finished));
         let collected = &ran.finished.collected;
         if !collected.rejected.is_empty() {
             notes.push(format!("{} objects in /out rejected", collected.rejected.len()));

@@ -3,7 +3,9 @@
 //! is `unknown`, what was never there is `null`.
 
 use sandbox::outcome::Outcome;
-use sandbox::report::{Accounting, Artifact, Confinement, LimitInForce, Stream};
+use sandbox::report::{
+    Accounting, Artifact, Confinement, DeniedCall, LimitInForce, Stream,
+};
 use validator::{Sha256, Violation};
 
 use policies::RuleVerdict;
@@ -149,6 +151,7 @@ fn run(says: &Statement<'_>, show: Showing) -> Map {
         ("limits", Node::maps(limits.iter().map(limit))),
         ("confinement", confinement),
         ("accounting", accounting(says)),
+        ("denials", denials(says)),
         ("streams", streams(says)),
         ("rejected", Node::maps(rejected.iter().take(show.rejected_max()).map(object))),
         ("rejected_total", Node::Uint(count(rejected.len()))),
@@ -232,6 +235,27 @@ fn accounting(says: &Statement<'_>) -> Node {
         ("blocks_in", Node::count(used.blocks_in)),
         ("blocks_out", Node::count(used.blocks_out)),
         ("out_bytes", Node::count(used.out_bytes)),
+    ])
+}
+
+/// What the tool tried and was denied, as far as anybody outside the cell can see it. A file that the
+/// cell does not have, or that Landlock denies, leaves no trace: that is said, and is not `none`.
+fn denials(says: &Statement<'_>) -> Node {
+    let Some(ran) = says.ran else {
+        return match says.outcome {
+            Outcome::Indeterminate => Node::Word("unknown"),
+            _ => Node::Null,
+        };
+    };
+    let row = |denied: &DeniedCall| {
+        vec![("name", Node::text(&denied.name)), ("count", Node::Uint(denied.count))]
+    };
+    let violation = ran.finished.violation.as_deref();
+    Node::Map(vec![
+        ("calls", Node::maps(ran.finished.denied.iter().map(row))),
+        ("violation", violation.map_or(Node::Null, Node::text)),
+        ("files", Node::Word("not observable")),
+        ("landlock", Node::Word("not observable")),
     ])
 }
 

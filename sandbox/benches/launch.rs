@@ -19,7 +19,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use sandbox::client::{Launcher, PreparedCell, Reach};
-use sandbox::plan::{CellPlan, Demands, Limits, Order, ProcView, Runtime, Slot, SlotId};
+use sandbox::plan::{
+    CellPlan, Demands, Limits, Order, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+};
 
 const MIB: u64 = 1024 * 1024;
 const ROUNDS: usize = 300;
@@ -149,8 +151,12 @@ impl Bench {
         let plan = CellPlan {
             slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
             runtime: Runtime {
+                profile: Profile::Python,
                 binary: self.tool.clone(),
+                root: None,
                 mounts: vec![self.tool.parent().unwrap().to_owned(), "/usr".into()],
+                caches: Vec::new(),
+                tmp: TmpUse::Data,
                 proc_view: ProcView::Pid,
             },
             demands: Demands { landlock_abi_min: 1, cgroup_exception: true },

@@ -475,7 +475,8 @@ impl RunningCell {
             output_rejected: !collected.rejected.is_empty(),
             collected_all: collected.complete,
         };
-        Ok(Finished { facts, accounting: ending.accounting, stdout, stderr, collected })
+        let Ending { denied, violation, accounting, .. } = ending;
+        Ok(Finished { facts, denied, violation, accounting, stdout, stderr, collected })
     }
 }
 

@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 
 use crate::frame::{Ending, Unable};
 use crate::outcome::{Killed, ToolEnd};
-use crate::plan::{CellPlan, Demands, Limits, Order, ProcView, Runtime, Slot, SlotId};
+use crate::plan::{
+    Cache, CellPlan, Demands, Limits, Order, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+};
 use crate::report::{
-    Accounting, CapabilitySets, Confinement, Layer, LimitInForce, LimitName, Mechanism, Mode,
+    Accounting, CapabilitySets, Confinement, DeniedCall, Layer, LimitInForce, LimitName, Mechanism, Mode,
 };
 use crate::wire::{Reader, WireError, Writer};
 
@@ -24,9 +26,20 @@ pub(crate) const PATH_BYTES_MAX: usize = 4096;
 const WORD_BYTES_MAX: usize = 131_071;
 const NAMES_MAX: usize = 64;
 const NAME_BYTES_MAX: usize = 256;
+/// There are fewer system calls than this.
+const DENIED_MAX: usize = 1024;
 
-pub(crate) const KILLED: [Killed; 5] =
-    [Killed::Wall, Killed::Cpu, Killed::Memory, Killed::Stream, Killed::Cancelled];
+pub(crate) const KILLED: [Killed; 6] = [
+    Killed::Wall,
+    Killed::Cpu,
+    Killed::Memory,
+    Killed::Stream,
+    Killed::Cancelled,
+    Killed::Violation,
+];
+
+const PROC_VIEWS: [ProcView; 3] = [ProcView::None, ProcView::Pid, ProcView::Full];
+const TMP_USES: [TmpUse; 2] = [TmpUse::Data, TmpUse::Programs];
 
 const MODES: [Mode; 2] = [Mode::System, Mode::User];
 
@@ -50,26 +63,14 @@ fn take_path(reader: &mut Reader<'_>) -> Result<PathBuf, WireError> {
 
 pub(crate) fn put_cell_plan(writer: &mut Writer, plan: &CellPlan) {
     writer.text(plan.slot.id.as_str()).u64(plan.slot.device).u64(plan.slot.inode);
-    put_path(writer, &plan.runtime.binary);
-    writer.count(plan.runtime.mounts.len());
-    for mount in &plan.runtime.mounts {
-        put_path(writer, mount);
-    }
-    put_index(writer, &[ProcView::None, ProcView::Pid], &plan.runtime.proc_view);
+    put_runtime(writer, &plan.runtime);
     writer.u32(plan.demands.landlock_abi_min).flag(plan.demands.cgroup_exception);
 }
 
 pub(crate) fn take_cell_plan(reader: &mut Reader<'_>) -> Result<CellPlan, WireError> {
     let id = SlotId::new(&reader.text(32)?).ok_or(WireError::Range)?;
     let slot = Slot { id, device: reader.u64()?, inode: reader.u64()? };
-    let binary = take_path(reader)?;
-    let mounts =
-        (0..reader.count(MOUNTS_MAX)?).map(|_| take_path(reader)).collect::<Result<_, _>>();
-    let runtime = Runtime {
-        binary,
-        mounts: mounts?,
-        proc_view: take_index(reader, &[ProcView::None, ProcView::Pid])?,
-    };
+    let runtime = take_runtime(reader)?;
     let demands = Demands { landlock_abi_min: reader.u32()?, cgroup_exception: reader.flag()? };
     Ok(CellPlan { slot, runtime, demands })
 }
@@ -93,6 +94,41 @@ pub(crate) fn take_order(reader: &mut Reader<'_>) -> Result<Order, WireError> {
         .map(|_| Ok((reader.text(NAME_BYTES_MAX)?, reader.text(PATH_BYTES_MAX)?)));
     let env = variables.collect::<Result<Vec<_>, WireError>>()?;
     Ok(Order { argv, env, limits: take_limits(reader)? })
+}
+
+fn put_runtime(writer: &mut Writer, runtime: &Runtime) {
+    put_index(writer, &Profile::ALL, &runtime.profile);
+    put_path(writer, &runtime.binary);
+    writer.flag(runtime.root.is_some());
+    if let Some(root) = &runtime.root {
+        put_path(writer, root);
+    }
+    writer.count(runtime.mounts.len());
+    for mount in &runtime.mounts {
+        put_path(writer, mount);
+    }
+    writer.count(runtime.caches.len());
+    for cache in &runtime.caches {
+        put_path(writer, &cache.source);
+        put_path(writer, &cache.target);
+    }
+    put_index(writer, &TMP_USES, &runtime.tmp);
+    put_index(writer, &PROC_VIEWS, &runtime.proc_view);
+}
+
+fn take_runtime(reader: &mut Reader<'_>) -> Result<Runtime, WireError> {
+    let profile = take_index(reader, &Profile::ALL)?;
+    let binary = take_path(reader)?;
+    let own_root = reader.flag()?;
+    let root = if own_root { Some(take_path(reader)?) } else { None };
+    let mounts = (0..reader.count(MOUNTS_MAX)?).map(|_| take_path(reader));
+    let mounts = mounts.collect::<Result<_, _>>()?;
+    let caches = (0..reader.count(MOUNTS_MAX)?)
+        .map(|_| Ok(Cache { source: take_path(reader)?, target: take_path(reader)? }));
+    let caches = caches.collect::<Result<_, WireError>>()?;
+    let tmp = take_index(reader, &TMP_USES)?;
+    let proc_view = take_index(reader, &PROC_VIEWS)?;
+    Ok(Runtime { profile, binary, root, mounts, caches, tmp, proc_view })
 }
 
 fn put_limits(writer: &mut Writer, limits: &Limits) {
@@ -145,6 +181,14 @@ pub(crate) fn put_ending(writer: &mut Writer, ending: &Ending) {
         put_index(writer, &KILLED, killed);
     }
     writer.flag(ending.pids_limit_hit).flag(ending.out_full);
+    writer.count(ending.denied.len());
+    for denied in &ending.denied {
+        writer.text(&denied.name).u64(denied.count);
+    }
+    writer.flag(ending.violation.is_some());
+    if let Some(violation) = &ending.violation {
+        writer.text(violation);
+    }
     put_accounting(writer, &ending.accounting);
 }
 
@@ -153,13 +197,14 @@ pub(crate) fn take_ending(reader: &mut Reader<'_>) -> Result<Ending, WireError> 
     let tool = if known { Some(take_tool_end(reader)?) } else { None };
     let ended = reader.flag()?;
     let killed = if ended { Some(take_index(reader, &KILLED)?) } else { None };
-    Ok(Ending {
-        tool,
-        killed,
-        pids_limit_hit: reader.flag()?,
-        out_full: reader.flag()?,
-        accounting: take_accounting(reader)?,
-    })
+    let (pids_limit_hit, out_full) = (reader.flag()?, reader.flag()?);
+    let denied = (0..reader.count(DENIED_MAX)?)
+        .map(|_| Ok(DeniedCall { name: reader.text(NAME_BYTES_MAX)?, count: reader.u64()? }))
+        .collect::<Result<_, WireError>>()?;
+    let violated = reader.flag()?;
+    let violation = if violated { Some(reader.text(NAME_BYTES_MAX)?) } else { None };
+    let accounting = take_accounting(reader)?;
+    Ok(Ending { tool, killed, pids_limit_hit, out_full, denied, violation, accounting })
 }
 
 pub(crate) fn put_tool_end(writer: &mut Writer, end: ToolEnd) {

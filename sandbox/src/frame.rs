@@ -25,7 +25,7 @@ use crate::encode::{
 };
 use crate::outcome::{Killed, ToolEnd};
 use crate::plan::{CellPlan, Order};
-use crate::report::{Accounting, Confinement, Layer, LimitInForce, RejectReason};
+use crate::report::{Accounting, Confinement, DeniedCall, Layer, LimitInForce, RejectReason};
 use crate::wire::{Reader, WireError, Writer};
 
 /// First bytes of every conversation: the protocol and its version. Both programs come from one build.
@@ -80,6 +80,8 @@ pub(crate) struct Ending {
     pub(crate) killed: Option<Killed>,
     pub(crate) pids_limit_hit: bool,
     pub(crate) out_full: bool,
+    pub(crate) denied: Vec<DeniedCall>,
+    pub(crate) violation: Option<String>,
     pub(crate) accounting: Accounting,
 }
 
@@ -89,6 +91,8 @@ pub(crate) enum FromInit {
     /// Confined and waiting. With the descriptors by which the launcher watches from outside: the
     /// cell's `/proc`, `/out`, `/tmp` and `/dev/shm`.
     Prepared(Box<Confinement>),
+    /// With one descriptor: where the filter hands out the calls that it denies.
+    Listener,
     Unable(Unable),
     Started,
     ToolEnded(Box<ToolReport>),
@@ -231,6 +235,9 @@ impl FromInit {
             Self::Started => {
                 writer.u8(3);
             }
+            Self::Listener => {
+                writer.u8(5);
+            }
             Self::ToolEnded(report) => {
                 writer.u8(4);
                 put_tool_end(&mut writer, report.end);
@@ -250,6 +257,7 @@ impl FromInit {
                 end: take_tool_end(&mut reader)?,
                 accounting: take_accounting(&mut reader)?,
             })),
+            5 => Self::Listener,
             _ => return Err(WireError::Range),
         };
         reader.end()?;

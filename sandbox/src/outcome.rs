@@ -87,6 +87,8 @@ pub enum Killed {
     Stream,
     /// Somebody asked for it.
     Cancelled,
+    /// The tool called what only an attempt to leave the cell calls, or too much that is denied.
+    Violation,
 }
 
 /// What is known at the end of a run that started.
@@ -120,7 +122,7 @@ pub fn decide(facts: &Facts) -> Outcome {
         Some(ToolEnd::Signaled { signal, .. }) => Some(signal),
         _ => None,
     };
-    if signal == Some(SIGSYS) {
+    if signal == Some(SIGSYS) || facts.killed == Some(Killed::Violation) {
         return Outcome::SeccompViolation;
     }
     if facts.oom_kills > 0 || facts.killed == Some(Killed::Memory) {
@@ -186,6 +188,9 @@ mod tests {
         check(Facts { tool: None, ..CLEAN }, Outcome::Indeterminate);
         let sigsys = Some(ToolEnd::Signaled { signal: 31, core_dumped: false });
         check(Facts { tool: sigsys, oom_kills: 1, ..CLEAN }, Outcome::SeccompViolation);
+        let escaping = Facts { killed: Some(Killed::Violation), ..CLEAN };
+        check(escaping, Outcome::SeccompViolation);
+        check(Facts { tool: SIGKILLED, oom_kills: 1, ..escaping }, Outcome::SeccompViolation);
     }
 
     #[test]

@@ -41,15 +41,78 @@ pub enum ProcView {
     None,
     /// The tool's own processes only (`subset=pid`, `hidepid=invisible`).
     Pid,
+    /// The same, and what the kernel says of processors, memory, load and itself; every other file
+    /// is empty.
+    Full,
 }
+
+/// What `/tmp` holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TmpUse {
+    /// Files to read and write; none is executed.
+    Data,
+    /// Also programs that the tool makes and executes: a compiler's.
+    Programs,
+}
+
+/// Which kind of runtime this is, and so which list of system calls it gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Profile {
+    Python,
+    Node,
+    Ts,
+    Go,
+    Ruby,
+}
+
+impl Profile {
+    /// In the order in which they are encoded.
+    pub const ALL: [Self; 5] = [Self::Python, Self::Node, Self::Ts, Self::Go, Self::Ruby];
+
+    /// The name of its list.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Python => "python",
+            Self::Node => "node",
+            Self::Ts => "ts",
+            Self::Go => "go",
+            Self::Ruby => "ruby",
+        }
+    }
+}
+
+/// The directory of the cell below which caches are bound; nothing else is there.
+pub const CACHES: &str = "/cache";
+
+/// A host directory with what was made once for all runs, bound read-only at a place of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cache {
+    /// On the host.
+    pub source: PathBuf,
+    /// In the cell, below [`CACHES`].
+    pub target: PathBuf,
+}
+
+/// Directories that hold programs and nothing private on any Linux host: what a launcher lets orders
+/// bind that was told nothing else.
+pub const MOUNTS_BY_DEFAULT: [&str; 9] =
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/var/cache/toolexec"];
 
 /// The interpreter and the read-only directories it needs, as the policy names them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runtime {
-    /// Absolute path of the program that is executed, on the host and in the cell.
+    pub profile: Profile,
+    /// Absolute path of the program that is executed, as the cell sees it; without a root of its own
+    /// the same file as on the host.
     pub binary: PathBuf,
+    /// A directory of the host that is a root file system of its own (an unpacked image): its `usr`,
+    /// `bin`, `lib` and their like are bound read-only where the host's would be.
+    pub root: Option<PathBuf>,
     /// Host directories bound read-only at the same path in the cell.
     pub mounts: Vec<PathBuf>,
+    pub caches: Vec<Cache>,
+    pub tmp: TmpUse,
     pub proc_view: ProcView,
 }
 

@@ -185,6 +185,14 @@ pub struct Accounting {
     pub out_bytes: Option<u64>,
 }
 
+/// A system call that was answered with an error because the cell's filter denies it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeniedCall {
+    pub name: String,
+    /// How often, by all processes of the run together.
+    pub count: u64,
+}
+
 /// One of the tool's two streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
@@ -285,6 +293,10 @@ pub struct Collected {
 #[derive(Clone, Debug)]
 pub struct Finished {
     pub facts: Facts,
+    /// Denied system calls, by name.
+    pub denied: Vec<DeniedCall>,
+    /// The call, or what else, for which the run was ended as a violation.
+    pub violation: Option<String>,
     pub accounting: Accounting,
     pub stdout: Stream,
     pub stderr: Stream,

@@ -302,7 +302,6 @@ pub(crate) fn load_seccomp(program: &[libc::sock_filter]) -> io::Result<()> {
 /// Loads one seccomp program and returns the listener that hears of the calls it notifies (seccomp(2),
 /// `SECCOMP_FILTER_FLAG_NEW_LISTENER`). One listener is all that a process and its ancestors may have:
 /// EBUSY for a second. With the listener closed a notified call is answered ENOSYS.
-#[cfg_attr(not(test), expect(dead_code, reason = "nobody listens yet"))]
 pub(crate) fn load_seccomp_listening(program: &[libc::sock_filter]) -> io::Result<OwnedFd> {
     // A signal must not make the caller call, and be counted, twice (Linux 5.19); a kernel without
     // the flag counts too many and lets nothing through.
@@ -342,7 +341,6 @@ pub(crate) struct Notification {
 
 /// Takes the next notification, and waits for one if there is none. `None` if its caller was killed
 /// meanwhile. A listener whose processes are all gone says so by POLLHUP.
-#[cfg_attr(not(test), expect(dead_code, reason = "nobody listens yet"))]
 pub(crate) fn receive_notification(listener: BorrowedFd<'_>) -> io::Result<Option<Notification>> {
     // SAFETY: a notification is plain integers, for which zero is a value; the kernel wants zeroes.
     let mut told = unsafe { std::mem::zeroed::<libc::seccomp_notif>() };
@@ -363,7 +361,6 @@ pub(crate) fn receive_notification(listener: BorrowedFd<'_>) -> io::Result<Optio
 
 /// Has the call return -1 with this errno, which must not be 0: a notified call is never made. That its
 /// caller was killed meanwhile is no error.
-#[cfg_attr(not(test), expect(dead_code, reason = "nobody listens yet"))]
 pub(crate) fn answer_notification(listener: BorrowedFd<'_>, id: u64, errno: i32) -> io::Result<()> {
     if errno <= 0 {
         return Err(io::Error::other("an answer of 0 would tell the caller that it succeeded"));

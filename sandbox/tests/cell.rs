@@ -15,7 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sandbox::client::{BuildError, Launcher, Reach};
 use sandbox::outcome::Outcome;
-use sandbox::plan::{CellPlan, Demands, Limits, Order, Plan, ProcView, Runtime, Slot, SlotId};
+use sandbox::plan::{
+    CellPlan, Demands, Limits, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+};
 use sandbox::report::{Confinement, Finished};
 
 const MIB: u64 = 1024 * 1024;
@@ -81,8 +83,12 @@ fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
     let cell = CellPlan {
         slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
         runtime: Runtime {
+            profile: Profile::Python,
+            root: None,
             binary: fs::canonicalize("/usr/bin/python3").unwrap(),
             mounts: vec![PathBuf::from("/usr")],
+            caches: Vec::new(),
+            tmp: TmpUse::Data,
             proc_view: ProcView::Pid,
         },
         demands: Demands { landlock_abi_min: 1, cgroup_exception: true },

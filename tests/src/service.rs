@@ -30,6 +30,10 @@ impl Asked {
             ("owners: []", format!("owners: [{}]", bench.uid())),
             ("binary: auto", "binary: /usr/bin/python3".to_owned()),
             ("binary: auto", "binary: /usr/bin/node".to_owned()),
+            ("binary: auto", "binary: /usr/bin/node".to_owned()),
+            ("    names: [node, nodejs]\n", String::new()),
+            ("binary: auto", "binary: /usr/bin/go".to_owned()),
+            ("binary: auto", "binary: /usr/bin/ruby".to_owned()),
             ("name: embedded", "name: for-tests".to_owned()),
         ] {
             assert!(policy.contains(from), "{from} is not in the policy");

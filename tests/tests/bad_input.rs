@@ -235,7 +235,7 @@ fn a_missing_runtime_is_refused(bench: &Bench) {
             .args(["--format", "json"]),
     );
     refused(bench, &request, &said, &["runtime.missing", "/usr/bin/no-such-python"]);
-    is_refused(bench, &RequestText::of("ruby", "ruby -v"), &["command.not-permitted"]);
+    is_refused(bench, &RequestText::of("ruby", "jruby -v"), &["command.not-permitted"]);
 }
 
 fn the_network_is_refused(bench: &Bench) {

@@ -105,7 +105,7 @@ fn links_of_the_readme_lead_somewhere() {
 #[test]
 fn every_command_has_help_with_an_example() {
     let bench = Bench::new();
-    for name in ["run", "draft", "lint", "verify", "promote", "list", "keys", "policy"] {
+    for name in ["run", "draft", "lint", "verify", "promote", "list", "keys", "policy", "doctor"] {
         let said = bench.toolexec([name, "--help"]);
         said.assert_code(0);
         assert!(said.stdout.contains("Example: toolexec "), "{name}: {}", said.stdout);

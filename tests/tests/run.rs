@@ -116,7 +116,7 @@ fn a_tool_that_says_no_exits_1(bench: &Bench) {
 }
 
 fn a_refusal_exits_2(bench: &Bench) {
-    let (said, record) = bench.record_of(&RequestText::of("ruby", "ruby x"));
+    let (said, record) = bench.record_of(&RequestText::of("ruby", "jruby x"));
     said.assert_code(2);
     record.assert_outcome("refused");
     assert_eq!(record.fact("exit_code"), "-1");

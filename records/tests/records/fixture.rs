@@ -254,6 +254,8 @@ fn finished(stdout: &[u8], stderr: &[u8], artifacts: &[(String, Vec<u8>)]) -> Fi
             output_rejected: false,
             collected_all: true,
         },
+        denied: Vec::new(),
+        violation: None,
         accounting: Accounting { wall_us: Some(3_400_000), ..Accounting::default() },
         stdout: stream(stdout),
         stderr: stream(stderr),

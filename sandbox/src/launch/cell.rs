@@ -14,6 +14,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, pidfd_send_signal};
 
 use super::cgroup::Knobs;
+use super::denials::Denials;
+use super::house::House;
 use super::options::Options;
 use super::sampler::Sampler;
 use super::shell::Shell;
@@ -52,19 +54,15 @@ pub(super) enum Remains {
 /// daemon by the caller; after the start everything that goes wrong is part of the ending.
 pub(super) fn live_through(
     options: &Options,
+    house: &House,
     shell: Shell,
+    knobs: Option<Knobs>,
     plan: Box<CellPlan>,
     evidence: OwnedFd,
     control: &OwnedFd,
 ) -> Result<Remains, Failed> {
-    if let Err(failed) = &shell.knobs {
-        let may_do_without = plan.demands.cgroup_exception && options.allows_cgroup_exception();
-        if failed.layer.is_none() || !may_do_without {
-            return Err(failed.clone());
-        }
-    }
-    let mut cell = Cell { shell, control, evidence };
-    cell.serve(options, plan)?;
+    let mut cell = Cell { house, shell, control, evidence, denials: None };
+    cell.serve(options, plan, knobs.as_ref())?;
     Ok(if cell.shell.end() { Remains::Nothing } else { Remains::PerhapsProcesses })
 }
 
@@ -75,9 +73,12 @@ enum Watch<'a> {
 }
 
 struct Cell<'a> {
+    house: &'a House,
     shell: Shell,
     control: &'a OwnedFd,
     evidence: OwnedFd,
+    /// Once the cell's filter is loaded.
+    denials: Option<Denials<'a>>,
 }
 
 /// Whose words are taken; the end of either is always heard.
@@ -91,6 +92,8 @@ enum Listening {
 enum Woken {
     Init(FromInit, Vec<OwnedFd>),
     Daemon(ToLauncher),
+    /// The tool was denied something for which its run must end.
+    Violation,
     /// The daemon's connection is gone.
     DaemonGone,
     /// Init has ended.
@@ -113,9 +116,14 @@ impl From<Failed> for Stopped {
 }
 
 impl Cell<'_> {
-    fn serve(&mut self, options: &Options, plan: Box<CellPlan>) -> Result<(), Failed> {
+    fn serve(
+        &mut self,
+        options: &Options,
+        plan: Box<CellPlan>,
+        knobs: Option<&Knobs>,
+    ) -> Result<(), Failed> {
         let started = self.prepare(plan).and_then(|windows| {
-            let (order, watch) = self.take_order(options, &windows)?;
+            let (order, watch) = self.take_order(options, &windows, knobs)?;
             self.start(order).map(|limits| (windows, watch, limits))
         });
         let (windows, mut watch, limits) = match started {
@@ -146,10 +154,17 @@ impl Cell<'_> {
     }
 
     /// Until the cell is confined and empty.
-    fn prepare(&self, plan: Box<CellPlan>) -> Result<Windows, Stopped> {
+    fn prepare(&mut self, plan: Box<CellPlan>) -> Result<Windows, Stopped> {
         let verb = ToInit::Plan(plan).encode();
         wire::send(&self.shell.channel, &verb, &[self.evidence.as_fd()])
             .map_err(Failed::at("tell the cell's init"))?;
+        match self.wake(BUILD_TIME_MAX, Listening::ToInit) {
+            Woken::Init(FromInit::Listener, mut fds) if fds.len() == 1 => {
+                let policy = self.house.filters.policy();
+                self.denials = fds.pop().map(|listener| Denials::new(policy, listener));
+            }
+            other => return Err(stopped(other, "build the cell")),
+        }
         let (confinement, fds) = match self.wake(BUILD_TIME_MAX, Listening::ToInit) {
             Woken::Init(FromInit::Prepared(confinement), fds) => (confinement, fds),
             other => return Err(stopped(other, "build the cell")),
@@ -161,11 +176,12 @@ impl Cell<'_> {
     }
 
     /// Until the order's limits are in force.
-    fn take_order(
-        &self,
+    fn take_order<'k>(
+        &mut self,
         options: &Options,
         windows: &Windows,
-    ) -> Result<(Box<Order>, Watch<'_>), Stopped> {
+        knobs: Option<&'k Knobs>,
+    ) -> Result<(Box<Order>, Watch<'k>), Stopped> {
         let order = match self.wake(PREPARED_TIME_MAX, Listening::ToBoth) {
             Woken::Daemon(ToLauncher::Order(order)) => order,
             other => return Err(stopped(other, "wait for an order")),
@@ -187,15 +203,15 @@ impl Cell<'_> {
             )
         });
         in_force.extend(windows.set_sizes(limits).map_err(Failed::at("size the tool's places"))?);
-        let watch = match &self.shell.knobs {
-            Ok(knobs) => {
+        let watch = match knobs {
+            Some(knobs) => {
                 let held = knobs.limit(limits).map_err(Failed::at("set the cgroup limits"))?;
                 in_force.extend(held);
                 let cpu = limits.cpu_ms_max;
                 in_force.push(LimitInForce::exact(LimitName::CpuMs, Mechanism::Sampled, cpu));
                 Watch::Kernel(knobs)
             }
-            Err(_) => {
+            None => {
                 let cores = affinity::pin(self.shell.init(), limits.cpu_milli)?;
                 in_force.extend(Sampler::limits_in_force(limits, cores));
                 Watch::Sampled(Sampler::new(limits))
@@ -206,16 +222,23 @@ impl Cell<'_> {
     }
 
     /// From the word to go until the tool's program runs.
-    fn start(&self, order: Box<Order>) -> Result<Limits, Stopped> {
+    fn start(&mut self, order: Box<Order>) -> Result<Limits, Stopped> {
         let limits = order.limits;
+        self.denials.iter_mut().for_each(Denials::begin);
         match self.wake(READY_TIME_MAX, Listening::ToBoth) {
             Woken::Daemon(ToLauncher::Go) => self.tell_init(&ToInit::Go(order))?,
             other => return Err(stopped(other, "wait for the word to go")),
         }
-        match self.wake(BUILD_TIME_MAX, Listening::ToInit) {
-            Woken::Init(FromInit::Started, _) => {}
-            other => return Err(stopped(other, "start the tool")),
-        }
+        // A tool can be quicker than the word that it runs.
+        let started = loop {
+            match self.wake(BUILD_TIME_MAX, Listening::ToInit) {
+                Woken::Violation => {}
+                other => break other,
+            }
+        };
+        let Woken::Init(FromInit::Started, _) = started else {
+            return Err(stopped(started, "start the tool"));
+        };
         self.tell_daemon(&FromLauncher::Started)?;
         Ok(limits)
     }
@@ -229,22 +252,28 @@ impl Cell<'_> {
         wire::send(&self.shell.channel, &verb.encode(), &[]).map_err(Failed::at("tell the cell's init"))
     }
 
-    fn wake(&self, patience: Duration, listening: Listening) -> Woken {
+    fn wake(&mut self, patience: Duration, listening: Listening) -> Woken {
         self.wake_until(Instant::now() + patience, listening)
     }
 
     /// Waits for the next event until `deadline`.
-    fn wake_until(&self, deadline: Instant, listening: Listening) -> Woken {
+    fn wake_until(&mut self, deadline: Instant, listening: Listening) -> Woken {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let heard = match listening {
                 Listening::ToBoth => PollFlags::IN,
                 Listening::ToInit => PollFlags::empty(),
             };
+            // Without a filter yet there is nobody to answer, and init's end stands in its place.
+            let listener = self.denials.as_ref().map(Denials::listener);
             let mut waited = [
                 PollFd::new(&self.shell.channel, PollFlags::IN),
                 PollFd::new(self.control, heard),
                 PollFd::new(self.shell.pidfd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(
+                    listener.unwrap_or(self.shell.pidfd().as_fd()),
+                    PollFlags::IN,
+                ),
             ];
             match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
                 Ok(0) => return Woken::Nothing,
@@ -253,8 +282,22 @@ impl Cell<'_> {
                 Err(_) => return Woken::InitGone,
                 Ok(_) => {}
             }
+            let [init, daemon, end, denied] = waited.map(|fd| fd.revents());
+            if denied.contains(PollFlags::IN)
+                && let Some(denials) = &mut self.denials
+            {
+                if let Err(error) = denials.answer() {
+                    eprintln!("toolexec-launch: answering a denied call: {error}");
+                    // Evidence that cannot be had ends the run like an init that cannot be heard.
+                    return Woken::InitGone;
+                }
+                if denials.violation().is_some() {
+                    return Woken::Violation;
+                }
+                continue;
+            }
             // What init said before it ended is heard first.
-            if waited[0].revents().contains(PollFlags::IN) {
+            if init.contains(PollFlags::IN) {
                 match wire::receive(&self.shell.channel) {
                     Ok(Some((bytes, fds))) => match FromInit::decode(&bytes) {
                         Ok(verb) => return Woken::Init(verb, fds),
@@ -263,7 +306,7 @@ impl Cell<'_> {
                     _ => return Woken::InitGone,
                 }
             }
-            if waited[1].revents().contains(PollFlags::IN) {
+            if daemon.contains(PollFlags::IN) {
                 return match wire::receive(self.control) {
                     Ok(Some((bytes, _))) => match ToLauncher::decode(&bytes) {
                         Ok(verb) => Woken::Daemon(verb),
@@ -272,17 +315,17 @@ impl Cell<'_> {
                     _ => Woken::DaemonGone,
                 };
             }
-            if waited[1].revents().intersects(PollFlags::HUP | PollFlags::ERR) {
+            if daemon.intersects(PollFlags::HUP | PollFlags::ERR) {
                 return Woken::DaemonGone;
             }
-            if !waited[2].revents().is_empty() || !waited[0].revents().is_empty() {
+            if !end.is_empty() || !init.is_empty() {
                 return Woken::InitGone;
             }
         }
     }
 
     /// From `Started` to the death of the tree, with every limit held.
-    fn watch(&self, limits: &Limits, windows: &Windows, watch: &mut Watch<'_>) -> Ending {
+    fn watch(&mut self, limits: &Limits, windows: &Windows, watch: &mut Watch<'_>) -> Ending {
         let started = Instant::now();
         let wall = Duration::from_millis(limits.wall_ms_max);
         let mut ending = Ending::default();
@@ -296,12 +339,19 @@ impl Cell<'_> {
         };
         while report.is_none() {
             let next_look = Instant::now() + LOOK_INTERVAL;
-            let over = match self.wake_until(next_look.min(started + wall), Listening::ToBoth) {
+            let violation = self.denials.as_ref().is_some_and(|it| it.violation().is_some());
+            let woken = if violation {
+                Woken::Violation
+            } else {
+                self.wake_until(next_look.min(started + wall), Listening::ToBoth)
+            };
+            let over = match woken {
                 Woken::Init(FromInit::ToolEnded(told), _) => {
                     report = Some(told);
                     continue;
                 }
                 Woken::Daemon(ToLauncher::Kill(killed)) => Some(killed),
+                Woken::Violation => Some(Killed::Violation),
                 Woken::Init(..) | Woken::Daemon(_) | Woken::DaemonGone => {
                     self.shell.kill();
                     break;
@@ -336,11 +386,15 @@ impl Cell<'_> {
         let wall_us = u64::try_from(started.elapsed().as_micros()).ok();
         close_books(&mut ending, report, windows, watch);
         ending.accounting.wall_us = wall_us;
+        if let Some(denials) = &self.denials {
+            ending.denied = denials.counted();
+            ending.violation = denials.violation().map(str::to_owned);
+        }
         ending
     }
 
     /// Asks init to end the tree; kills init with everything else if it does not answer in time.
-    fn end_tree(&self) -> Option<Box<ToolReport>> {
+    fn end_tree(&mut self) -> Option<Box<ToolReport>> {
         let deadline = Instant::now() + END_TIME_MAX;
         if self.tell_init(&ToInit::Kill).is_ok() {
             loop {
@@ -348,6 +402,8 @@ impl Cell<'_> {
                     Woken::Init(FromInit::ToolEnded(report), _) => return Some(report),
                     // The daemon may go on asking for what is already happening.
                     Woken::Daemon(ToLauncher::Kill(_)) => {}
+                    // What is about to die may try more.
+                    Woken::Violation => {}
                     _ => break,
                 }
             }
@@ -365,6 +421,7 @@ impl Cell<'_> {
             limits,
             self.shell.identity,
             self.shell.mode,
+            &self.house.filters,
         )?;
         let waited = wait_for_either(&pidfd, self.control, COLLECT_TIME_MAX);
         if waited != First::Process {
@@ -390,7 +447,7 @@ fn stopped(woken: Woken, doing: &str) -> Stopped {
         Woken::DaemonGone => Stopped::Abandoned,
         Woken::InitGone => failed("the cell's init died"),
         Woken::Nothing => failed("took too long"),
-        Woken::Init(..) | Woken::Daemon(_) => failed("somebody spoke out of turn"),
+        Woken::Init(..) | Woken::Daemon(_) | Woken::Violation => failed("somebody spoke out of turn"),
     }
 }
 

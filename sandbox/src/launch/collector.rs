@@ -15,7 +15,7 @@ use nix::sys::signal::Signal;
 use nix::sys::stat::{FchmodatFlags, FileStat, Mode as FileMode, SFlag, fchmod, fchmodat, fstatat};
 use nix::unistd::{Gid, Uid};
 
-use super::filter::{self, MemoryWatch};
+use super::filter::Filters;
 use super::identity::Identity;
 use super::{Failed, confine};
 use crate::frame::Evidence;
@@ -36,10 +36,11 @@ pub(super) fn fork(
     limits: &Limits,
     identity: Identity,
     mode: Mode,
+    filters: &Filters,
 ) -> io::Result<Cloned> {
     match sys::clone_process(0)? {
         Fork::Child => {
-            let collected = give_up_rights(out, evidence, identity, mode)
+            let collected = give_up_rights(out, evidence, identity, mode, filters)
                 .map_err(|failed| failed.step)
                 .and_then(|()| collect(out, evidence, limits).map_err(|error| error.to_string()));
             if let Err(why) = &collected {
@@ -57,6 +58,7 @@ fn give_up_rights(
     evidence: &OwnedFd,
     Identity { uid, gid }: Identity,
     mode: Mode,
+    filters: &Filters,
 ) -> Result<(), Failed> {
     sys::close_all_but(&[out, evidence.as_fd()]).map_err(Failed::at("close what is not needed"))?;
     if mode == Mode::System {
@@ -69,7 +71,7 @@ fn give_up_rights(
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("die with the launcher"))?;
     prctl::set_no_new_privs().map_err(Failed::at("set no_new_privs"))?;
     confine::landlock_only(out)?;
-    filter::load(MemoryWatch::Kernel).map(drop)
+    filters.load_for_collector()
 }
 
 /// Walks `/out` and sends what it finds, ending with `Evidence::End`.

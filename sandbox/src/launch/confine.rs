@@ -17,8 +17,8 @@ use landlock::{
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sha2::{Digest, Sha256};
 
-use super::{Failed, probe};
-use crate::plan::{CellPlan, Limits, ProcView};
+use super::{Failed, probe, programs};
+use crate::plan::{CellPlan, Limits, ProcView, TmpUse};
 use crate::report::{CapabilitySets, Layer};
 
 /// The newest Landlock that the crate knows; the kernel's own ABI decides what of it is in force.
@@ -124,16 +124,19 @@ fn landlock_status(plan: &CellPlan) -> Result<RestrictionStatus, landlock::Rules
         .handle_access(AccessNet::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?
         .create()?;
-    for mount in &plan.runtime.mounts {
-        rules = beneath(rules, mount, read_and_run)?;
+    for place in programs::places(&plan.runtime) {
+        rules = beneath(rules, &place, read_and_run)?;
     }
     rules = beneath(rules, Path::new("/etc"), read)?;
     rules = beneath(rules, Path::new("/in"), read)?;
-    if plan.runtime.proc_view == ProcView::Pid {
+    if plan.runtime.proc_view != ProcView::None {
         rules = beneath(rules, Path::new("/proc"), read)?;
     }
     for place in ["/out", "/tmp", "/dev/shm"] {
         rules = beneath(rules, Path::new(place), write)?;
+    }
+    if plan.runtime.tmp == TmpUse::Programs {
+        rules = beneath(rules, Path::new("/tmp"), write | AccessFs::Execute)?;
     }
     for node in ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"] {
         rules = beneath(rules, Path::new(node), device)?;

@@ -19,6 +19,7 @@ use rustix::mount::{
 
 use super::Failed;
 use super::cgroup::Home;
+use super::filter::{Filters, MemoryWatch};
 use super::identity::Identity;
 use super::options::Options;
 use crate::report::{Layer, Mode};
@@ -47,9 +48,9 @@ const CGROUPS: &str = "/sys/fs/cgroup";
 pub(super) struct House {
     /// Links in the host's root directory: name and target.
     pub(super) root_links: Vec<(String, String)>,
-    pub(super) has_loader_cache: bool,
     /// Where cells' control groups are made, or why there can be none.
     pub(super) cgroups: Result<Home, Failed>,
+    pub(super) filters: Filters,
 }
 
 impl House {
@@ -85,7 +86,9 @@ impl House {
         change_root(base)?;
         let cgroups = Home::find(options.cgroup_parent)
             .map_err(Failed::without(Layer::Cgroup, "find the control groups"));
-        Ok(Self { root_links, has_loader_cache, cgroups })
+        let memory = if cgroups.is_ok() { MemoryWatch::Kernel } else { MemoryWatch::Sampled };
+        let filters = Filters::load_outer(memory)?;
+        Ok(Self { root_links, cgroups, filters })
     }
 }
 
@@ -144,6 +147,15 @@ fn host_tree(path: &Path, attributes: Option<u64>) -> Result<OwnedFd, Failed> {
         ))?;
     }
     Ok(tree)
+}
+
+/// A mount of this root once more, with the attributes that it has here.
+pub(super) fn copy_of(path: &Path) -> Result<OwnedFd, Failed> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE;
+    open_tree(CWD, path, flags)
+        .map_err(Failed::without(Layer::Mounts, &format!("clone {}", path.display())))
 }
 
 fn is_directory(tree: &OwnedFd) -> Result<bool, Failed> {

@@ -21,10 +21,11 @@ use nix::unistd::{Gid, Pid, Uid};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{WaitOptions, wait};
 
-use super::filter::MemoryWatch;
+use super::filter::{MemoryWatch, Profile};
+use super::house::House;
 use super::identity::Identity;
 use super::windows::Windows;
-use super::{Failed, confine, filter, probe, view};
+use super::{Failed, confine, probe, view};
 use crate::frame::{Evidence, FromInit, ToInit, ToolReport};
 use crate::outcome::ToolEnd;
 use crate::plan::{CellPlan, Order};
@@ -36,8 +37,7 @@ use crate::wire;
 pub(super) struct Birth<'a> {
     pub(super) mode: Mode,
     pub(super) identity: Identity,
-    /// Links of the root directory.
-    pub(super) root_links: &'a [(String, String)],
+    pub(super) house: &'a House,
     /// To the launcher.
     pub(super) channel: OwnedFd,
     /// `cgroup.procs` of the cell's groups; empty where there are none.
@@ -115,7 +115,7 @@ fn settle(birth: &Birth<'_>) -> Result<(), Failed> {
 /// From a plan to a confined process that waits for `Go`.
 fn prepare(birth: &Birth<'_>, plan: &CellPlan, evidence: OwnedFd) -> Result<Streams, Failed> {
     let sampled = birth.sampled();
-    view::complete(plan, birth.root_links)?;
+    view::complete(plan, &birth.house.root_links)?;
     let windows = open_windows()?;
     change_identity(birth)?;
     rustix::process::setsid().map_err(Failed::at("begin a session without terminal"))?;
@@ -124,7 +124,12 @@ fn prepare(birth: &Birth<'_>, plan: &CellPlan, evidence: OwnedFd) -> Result<Stre
     let mut witness = confine::Witness::open()?;
     let landlock = confine::landlock(plan)?;
     let watch = if sampled { MemoryWatch::Sampled } else { MemoryWatch::Kernel };
-    let seccomp_sha256 = filter::load(watch)?;
+    let profile = Profile::of(plan.runtime.profile);
+    let (seccomp_sha256, listener) = birth.house.filters.load_last(profile, watch)?;
+    // From here on somebody must answer: the probe asks for what is denied.
+    wire::send(&birth.channel, &FromInit::Listener.encode(), &[listener.as_fd()])
+        .map_err(Failed::at("send the listener"))?;
+    drop(listener);
     let status = witness.status()?;
     confine::insist(&status)?;
     probe::probe(birth.identity, landlock.abi)?;

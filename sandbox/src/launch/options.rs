@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::net::sockopt::socket_peercred;
 
 use super::Failed;
-use crate::plan::{CellPlan, Order};
+use crate::plan::{CACHES, CellPlan, MOUNTS_BY_DEFAULT, Order, Runtime};
 use crate::report::Mode;
 
 pub(super) const USAGE: &str = "\
@@ -26,7 +26,8 @@ others through it; when the parent closes it, the launcher ends. There is nothin
                          by default system for root and user for everybody else
   --client-user NAME     accept orders from this user only (name or uid)
   --allow-mount DIR      a directory that orders may bind, and all below it; may be repeated;
-                         by default /usr, /bin, /sbin, /lib, /lib32, /lib64, /libx32 and /opt
+                         by default /usr, /bin, /sbin, /lib, /lib32, /lib64, /libx32, /opt
+                         and /var/cache/toolexec
   --cgroup root|unit     where on cgroup v2 cells' groups go: in a group of ours below the
                          root, or in this unit's own group (it must be delegated)
   --seats-waiting N      processes that wait ready for the next conversation (by default 2)
@@ -36,9 +37,8 @@ others through it; when the parent closes it, the launcher ends. There is nothin
   --pids-max N
 ";
 
-/// Directories that hold programs and nothing private on any Linux host.
-const MOUNTS_BY_DEFAULT: [&str; 8] =
-    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
+/// What no option can allow: it would show the host, or everybody's files, to a tool.
+const NEVER_BOUND: [&str; 3] = ["/", "/home", "/root"];
 
 /// Below which group on cgroup v2 the cells' own groups are made.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -147,26 +147,52 @@ impl Options {
         }
     }
 
+    /// What limits the tree; `None` where the plan's policy names the exception and there is nothing.
     /// The exception is for people without root on their own machine; behind a unit there are cgroups,
     /// and a daemon that was taken over must not talk them away.
-    pub(super) fn allows_cgroup_exception(&self) -> bool {
-        self.client_uid.is_none()
+    pub(super) fn without_cgroup<K>(
+        &self,
+        plan: &CellPlan,
+        knobs: Result<K, Failed>,
+    ) -> Result<Option<K>, Failed> {
+        let may_do_without = plan.demands.cgroup_exception && self.client_uid.is_none();
+        match knobs {
+            Ok(knobs) => Ok(Some(knobs)),
+            Err(failed) if failed.layer.is_some() && may_do_without => Ok(None),
+            Err(failed) => Err(failed),
+        }
     }
 
     pub(super) fn check_cell(&self, plan: &CellPlan) -> Result<(), Failed> {
+        let refused = match self.check_runtime(&plan.runtime) {
+            Err(refused) => refused,
+            Ok(()) if plan.demands.landlock_abi_min == 0 => "Landlock may not be left out".into(),
+            Ok(()) => return Ok(()),
+        };
+        Err(Failed::here(&format!("plan of a cell: {refused}")))
+    }
+
+    fn check_runtime(&self, runtime: &Runtime) -> Result<(), String> {
         let allowed = |path: &Path| {
-            plain_absolute(path) && self.mounts_allowed.iter().any(|top| path.starts_with(top))
+            plain_absolute(path)
+                && NEVER_BOUND.iter().all(|never| path != Path::new(never))
+                && self.mounts_allowed.iter().any(|top| path.starts_with(top))
         };
-        let refused = if let Some(mount) = plan.runtime.mounts.iter().find(|m| !allowed(m)) {
-            format!("{} may not be bound; see --allow-mount", mount.display())
-        } else if !plain_absolute(&plan.runtime.binary) {
-            format!("{} is no absolute path", plan.runtime.binary.display())
-        } else if plan.demands.landlock_abi_min == 0 {
-            "Landlock may not be left out".to_owned()
+        let caches = runtime.caches.iter().map(|cache| &cache.source);
+        let mut bound = runtime.mounts.iter().chain(&runtime.root).chain(caches);
+        let in_place = |target: &Path| {
+            plain_absolute(target) && target.starts_with(CACHES) && target != Path::new(CACHES)
+        };
+        let misplaced = runtime.caches.iter().find(|cache| !in_place(&cache.target));
+        if let Some(path) = bound.find(|path| !allowed(path)) {
+            Err(format!("{} may not be bound; see --allow-mount", path.display()))
+        } else if let Some(cache) = misplaced {
+            Err(format!("{} is no place for a cache", cache.target.display()))
+        } else if !plain_absolute(&runtime.binary) {
+            Err(format!("{} is no absolute path", runtime.binary.display()))
         } else {
-            return Ok(());
-        };
-        Err(Failed { layer: None, step: format!("plan of a cell: {refused}"), errno: 0 })
+            Ok(())
+        }
     }
 
     pub(super) fn check_order(&self, order: &Order) -> Result<(), Failed> {

@@ -13,6 +13,7 @@ use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 
 use super::cell::{self, Remains};
+use super::cgroup::Knobs;
 use super::door::Door;
 use super::house::House;
 use super::options::Options;
@@ -22,6 +23,9 @@ use super::{Failed, view};
 use crate::frame::{FromLauncher, ToLauncher};
 use crate::report::Layer;
 use crate::wire;
+
+/// A shell, and what limits and counts its tree or why nothing does.
+type Raised = (Shell, Result<Knobs, Failed>);
 
 /// Lives and never returns. `taken` tells the launcher that the next process is needed.
 pub(super) fn live(
@@ -58,10 +62,10 @@ fn wait_and_serve(
         return Ok(());
     };
     taken()?;
-    serve(options, shell, control)
+    serve(options, house, shell, control)
 }
 
-fn raise_shell(options: &Options, seat: &Seat, house: &House) -> Result<Shell, Failed> {
+fn raise_shell(options: &Options, seat: &Seat, house: &House) -> Result<Raised, Failed> {
     let layer = Layer::Namespaces;
     setns(&seat.network, CloneFlags::CLONE_NEWNET)
         .map_err(Failed::without(layer, "enter the network namespace"))?;
@@ -72,13 +76,14 @@ fn raise_shell(options: &Options, seat: &Seat, house: &House) -> Result<Shell, F
         Ok(home) => home.make_group(),
         Err(failed) => Err(failed.clone()),
     };
-    view::lay_foundation(house, seat.identity, group.is_err())?;
-    Shell::raise(options.mode, seat.identity, &house.root_links, group)
+    view::lay_foundation(seat.identity, group.is_err())?;
+    Shell::raise(options.mode, seat.identity, house, group)
 }
 
 fn serve(
     options: &Options,
-    shell: Result<Shell, Failed>,
+    house: &Result<House, Failed>,
+    shell: Result<Raised, Failed>,
     control: OwnedFd,
 ) -> io::Result<()> {
     let Some((bytes, mut fds)) = wire::receive(&control)? else {
@@ -90,10 +95,12 @@ fn serve(
     let (Some(evidence), true) = (fds.pop(), fds.is_empty()) else {
         return Err(io::Error::other("the plan of a cell comes with exactly one descriptor"));
     };
-    let ran = options
-        .check_cell(&plan)
-        .and(shell)
-        .and_then(|shell| cell::live_through(options, shell, plan, evidence, &control));
+    let ran = options.check_cell(&plan).and_then(|()| {
+        let house = house.as_ref().map_err(Clone::clone)?;
+        let (shell, knobs) = shell?;
+        let knobs = options.without_cgroup(&plan, knobs)?;
+        cell::live_through(options, house, shell, knobs, plan, evidence, &control)
+    });
     match ran {
         Ok(Remains::Nothing) => Ok(()),
         Ok(Remains::PerhapsProcesses) => Err(io::Error::other("the cell's tree may still be alive")),

@@ -15,6 +15,7 @@ use rustix::process::{Signal, pidfd_send_signal};
 
 use super::Failed;
 use super::cgroup::{Group, Knobs};
+use super::house::House;
 use super::identity::Identity;
 use super::init::{Birth, live};
 use crate::report::{Layer, Mode};
@@ -29,8 +30,6 @@ pub(super) struct Shell {
     pub(super) channel: OwnedFd,
     pub(super) identity: Identity,
     pub(super) mode: Mode,
-    /// What limits and counts the tree, or why nothing does.
-    pub(super) knobs: Result<Knobs, Failed>,
     /// Removed when the tree has gone.
     _group: Option<Group>,
     life: Life,
@@ -45,12 +44,13 @@ enum Life {
 }
 
 impl Shell {
+    /// With what limits and counts the tree, or why nothing does.
     pub(super) fn raise(
         mode: Mode,
         identity: Identity,
-        root_links: &[(String, String)],
+        house: &House,
         group: Result<Group, Failed>,
-    ) -> Result<Self, Failed> {
+    ) -> Result<(Self, Result<Knobs, Failed>), Failed> {
         let (group, knobs, doors) = match group {
             Ok(group) => {
                 let knobs = group.knobs().map_err(Failed::without(Layer::Cgroup, "open the limits"))?;
@@ -66,10 +66,10 @@ impl Shell {
         let cloned = sys::clone_process(namespaces)
             .map_err(Failed::without(Layer::Namespaces, "clone the cell"))?;
         match cloned {
-            Fork::Child => live(Birth { mode, identity, root_links, channel: inits_channel, doors }),
+            Fork::Child => live(Birth { mode, identity, house, channel: inits_channel, doors }),
             Fork::Parent(cloned) => {
                 let life = Life::Alive;
-                Ok(Self { cloned, channel, identity, mode, knobs, _group: group, life })
+                Ok((Self { cloned, channel, identity, mode, _group: group, life }, knobs))
             }
         }
     }

@@ -10,16 +10,17 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, open, openat2};
+use rustix::fs::{Mode, OFlags, ResolveFlags, fstat, open, openat2};
 use rustix::mount::{MountFlags, OpenTreeFlags, mount, mount_remount, open_tree};
 
 use super::Failed;
 use super::house::{
-    CELL, DEVICES, HOST, House, LOADER_CACHE, STAGING, attach, below, change_root, make_dir,
-    make_file,
+    CELL, DEVICES, STAGING, attach, below, change_root, copy_of, make_dir, make_file,
 };
 use super::identity::Identity;
-use crate::plan::{CellPlan, Slot};
+use super::proc_view::{mount_processes, show_machine};
+use super::programs::Programs;
+use crate::plan::{CellPlan, ProcView, Slot, TmpUse};
 use crate::report::Layer;
 
 /// A file that exists, that file modes allow, and that no Landlock rule grants: see `probe`.
@@ -28,11 +29,7 @@ pub(super) const CANARY: &str = "/.canary";
 pub(super) const WRITABLE: [&str; 3] = ["out", "tmp", "dev/shm"];
 
 /// The part that is the same for every cell of this identity, in the seat's mount namespace.
-pub(super) fn lay_foundation(
-    house: &House,
-    identity: Identity,
-    sampled: bool,
-) -> Result<(), Failed> {
+pub(super) fn lay_foundation(identity: Identity, sampled: bool) -> Result<(), Failed> {
     let base = Path::new(CELL);
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("tmpfs", base, "tmpfs", flags, c"size=1m,nr_inodes=1k,mode=0755")
@@ -49,11 +46,6 @@ pub(super) fn lay_foundation(
     }
     device_links(base)?;
     account_files(base, identity)?;
-    if house.has_loader_cache {
-        let place = below(base, Path::new(LOADER_CACHE));
-        make_file(&place, b"")?;
-        attach(&copy_of(Path::new(LOADER_CACHE))?, &place)?;
-    }
     Ok(())
 }
 
@@ -61,37 +53,26 @@ pub(super) fn lay_foundation(
 pub(super) fn mount_own_places(identity: Identity) -> Result<(), Failed> {
     let base = Path::new(CELL);
     writable_mounts(base, identity)?;
-    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    mount("proc", base.join("proc"), "proc", flags, c"hidepid=invisible,subset=pid")
-        .map_err(Failed::without(Layer::Mounts, "mount /proc"))
+    mount_processes(&base.join("proc"))
 }
 
 /// The rest, and then the cell's root is this process's.
 pub(super) fn complete(plan: &CellPlan, root_links: &[(String, String)]) -> Result<(), Failed> {
     let base = Path::new(CELL);
-    for path in &plan.runtime.mounts {
-        let place = below(base, path);
-        make_dir(&place)?;
-        attach(&copy_of(&below(Path::new(HOST), path))?, &place)?;
-    }
-    // Links into what is mounted; where the runtime mounted the place itself, none is needed.
-    for (name, target) in root_links.iter().filter(|(name, _)| !base.join(name).exists()) {
-        make_link(target, &base.join(name))?;
-    }
+    Programs::open(&plan.runtime, root_links)?.attach(base)?;
     attach(&inputs(&plan.slot)?, &base.join("in"))?;
+    if plan.runtime.tmp == TmpUse::Programs {
+        let flags = MountFlags::BIND | MountFlags::NOSUID | MountFlags::NODEV;
+        mount_remount(base.join("tmp"), flags, "")
+            .map_err(Failed::without(Layer::Mounts, "make /tmp a place for programs"))?;
+    }
+    if plan.runtime.proc_view == ProcView::Full {
+        show_machine(&base.join("proc"))?;
+    }
     change_root(base)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount_remount("/", flags | MountFlags::BIND | MountFlags::RDONLY, "")
         .map_err(Failed::without(Layer::Mounts, "make / read-only"))
-}
-
-/// A mount of the launcher's root once more, with the attributes that it has there.
-fn copy_of(path: &Path) -> Result<OwnedFd, Failed> {
-    let flags = OpenTreeFlags::OPEN_TREE_CLONE
-        | OpenTreeFlags::OPEN_TREE_CLOEXEC
-        | OpenTreeFlags::AT_RECURSIVE;
-    open_tree(CWD, path, flags)
-        .map_err(Failed::without(Layer::Mounts, &format!("clone {}", path.display())))
 }
 
 /// Opens the slot by id beneath the staging root and takes a read-only tree of it.
@@ -115,7 +96,7 @@ fn inputs(slot: &Slot) -> Result<OwnedFd, Failed> {
         .map_err(Failed::without(Layer::Mounts, "clone the staging slot"))
 }
 
-fn make_link(target: &str, path: &Path) -> Result<(), Failed> {
+pub(super) fn make_link(target: impl AsRef<Path>, path: &Path) -> Result<(), Failed> {
     symlink(target, path).map_err(Failed::at(&format!("make {}", path.display())))
 }
 

@@ -14,12 +14,16 @@ mod tests;
 mod text;
 mod tree;
 
+use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::OwnedFd;
 
 use super::Failed;
 use crate::report::Layer;
 use crate::sys;
 pub(super) use policy::{Answered, Network, Policy, Profile};
+pub(super) use text::Denial;
+use tree::Program;
 
 /// How memory is limited decides whether unmapped memory can be allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,17 +32,60 @@ pub(super) enum MemoryWatch {
     Sampled,
 }
 
-/// Loads both programs and returns their digests, in the order they were loaded. An order does not name
-/// its runtime yet, so that every cell has the longest list there is, which is Node's.
-pub(super) fn load(watch: MemoryWatch) -> Result<Vec<[u8; 32]>, Failed> {
-    let policy = Policy::embedded()
-        .map_err(io::Error::other)
-        .map_err(Failed::without(Layer::Seccomp, "read the seccomp policies"))?;
-    let last = policy.last(Profile::Node, watch, Network::Nothing, Answered::ByErrno);
-    let programs = [policy.outer(), last];
-    for program in &programs {
-        sys::load_seccomp(program.instructions())
-            .map_err(Failed::without(Layer::Seccomp, "load a seccomp filter"))?;
+/// Every program of one launcher, compiled once.
+pub(super) struct Filters {
+    policy: Policy,
+    outer_sha256: [u8; 32],
+    memory: MemoryWatch,
+    lasts: BTreeMap<Profile, Program>,
+}
+
+impl Filters {
+    /// Reads the policies and loads the outer program into this process and all that it will fork.
+    pub(super) fn load_outer(memory: MemoryWatch) -> Result<Self, Failed> {
+        let policy = Policy::embedded()
+            .map_err(io::Error::other)
+            .map_err(Failed::without(Layer::Seccomp, "read the seccomp policies"))?;
+        let outer = policy.outer();
+        sys::load_seccomp(outer.instructions())
+            .map_err(Failed::without(Layer::Seccomp, "load the outer seccomp filter"))?;
+        let outer_sha256 = outer.sha256();
+        let last = |profile| {
+            (profile, policy.last(profile, memory, Network::Nothing, Answered::ByListener))
+        };
+        let lasts = Profile::ALL.into_iter().map(last).collect();
+        Ok(Self { policy, outer_sha256, memory, lasts })
     }
-    Ok(programs.map(|program| program.sha256()).to_vec())
+
+    pub(super) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Loads the last program, after which nothing but a tool's calls can be made. Returns the digests of
+    /// both programs in the order they were loaded, and the listener that hears of denied calls.
+    pub(super) fn load_last(
+        &self,
+        profile: Profile,
+        memory: MemoryWatch,
+    ) -> Result<(Vec<[u8; 32]>, OwnedFd), Failed> {
+        let made;
+        let last = match self.lasts.get(&profile) {
+            Some(last) if memory == self.memory => last,
+            _ => {
+                made = self.policy.last(profile, memory, Network::Nothing, Answered::ByListener);
+                &made
+            }
+        };
+        let listener = sys::load_seccomp_listening(last.instructions())
+            .map_err(Failed::without(Layer::Seccomp, "load the last seccomp filter"))?;
+        Ok((vec![self.outer_sha256, last.sha256()], listener))
+    }
+
+    /// The same for a process of our own that nobody listens to.
+    pub(super) fn load_for_collector(&self) -> Result<(), Failed> {
+        let (memory, answered) = (MemoryWatch::Kernel, Answered::ByErrno);
+        let last = self.policy.last(Profile::Base, memory, Network::Nothing, answered);
+        sys::load_seccomp(last.instructions())
+            .map_err(Failed::without(Layer::Seccomp, "load the collector's seccomp filter"))
+    }
 }

@@ -21,6 +21,22 @@ pub(in crate::launch) enum Profile {
     Ruby,
 }
 
+impl Profile {
+    pub(in crate::launch) const ALL: [Self; 6] =
+        [Self::Base, Self::Python, Self::Node, Self::Ts, Self::Go, Self::Ruby];
+
+    /// The list of what the daemon calls by this name.
+    pub(in crate::launch) fn of(asked: crate::plan::Profile) -> Self {
+        match asked {
+            crate::plan::Profile::Python => Self::Python,
+            crate::plan::Profile::Node => Self::Node,
+            crate::plan::Profile::Ts => Self::Ts,
+            crate::plan::Profile::Go => Self::Go,
+            crate::plan::Profile::Ruby => Self::Ruby,
+        }
+    }
+}
+
 /// Whether the run may reach hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::launch) enum Network {
@@ -34,7 +50,6 @@ pub(in crate::launch) enum Answered {
     /// The kernel, and nobody is told.
     ByErrno,
     /// Whoever holds the listener that loading the program gives.
-    #[cfg_attr(not(test), expect(dead_code, reason = "nobody listens yet"))]
     ByListener,
 }
 
@@ -153,7 +168,6 @@ impl Policy {
     }
 
     /// Name and meaning of a call that a listener was told of; `None` if no program here tells of it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "nobody listens yet"))]
     pub(in crate::launch) fn denied(&self, call: u32) -> Option<(&'static str, Denial)> {
         let denial = self.told.get(&call)?;
         Some((names::name(call)?, *denial))

@@ -1,0 +1,93 @@
+//! `toolexec doctor`: makes this host ready for runs. So far it only makes caches: what a language needs
+//! once per host, so that no run needs a network or minutes for it.
+//!
+//! A cache appears whole or not at all: it is made beside its place and renamed. It must never be made
+//! by a run, and never with more than its maker's own rights.
+
+mod go;
+mod ts;
+
+use std::fs::{self, DirBuilder};
+use std::io::ErrorKind;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use rustix::fs::Mode;
+
+use crate::failure::Failure;
+use crate::options::{Doctor, Warm};
+use crate::output;
+
+pub(crate) fn doctor(asked: &Doctor) -> Result<ExitCode, Failure> {
+    let caches = match &asked.to {
+        Some(dir) => std::path::absolute(dir).map_err(Failure::io(dir))?,
+        None => asked.state.path()?.join("caches"),
+    };
+    // The tool reads it under a uid of its own.
+    rustix::process::umask(Mode::from_raw_mode(0o022));
+    for warm in &asked.warm {
+        let place = match warm {
+            Warm::Go => make(&caches, "go", |fresh| go::make(fresh, &caches))?,
+            Warm::Ts => make(&caches, "ts", ts::make)?,
+        };
+        output::line(format_args!("{}: made", place.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes a cache in a fresh directory and puts it in its place; an older one goes.
+fn make(
+    caches: &Path,
+    name: &str,
+    fill: impl FnOnce(&Path) -> Result<(), Failure>,
+) -> Result<PathBuf, Failure> {
+    if let Some(state) = caches.parent() {
+        // As the first run would make it: nobody else's to look into.
+        let made = DirBuilder::new().mode(0o700).recursive(true).create(state);
+        made.map_err(Failure::io(state))?;
+    }
+    DirBuilder::new().recursive(true).create(caches).map_err(Failure::io(caches))?;
+    let unique = std::process::id();
+    let fresh = caches.join(format!(".{name}-{unique}-new"));
+    let old = caches.join(format!(".{name}-{unique}-old"));
+    let place = caches.join(name);
+    let done = fill_and_rename(&fresh, &place, &old, fill);
+    // What is left of either is nobody's cache; a failure to remove it must not hide the first one.
+    let cleaned = [fresh, old].iter().map(|path| remove(path)).collect::<Result<Vec<()>, _>>();
+    done?;
+    cleaned?;
+    Ok(place)
+}
+
+fn fill_and_rename(
+    fresh: &Path,
+    place: &Path,
+    old: &Path,
+    fill: impl FnOnce(&Path) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    fs::create_dir(fresh).map_err(Failure::io(fresh))?;
+    fill(fresh)?;
+    match fs::rename(place, old) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(Failure::io(place)(error)),
+        _ => {}
+    }
+    fs::rename(fresh, place).map_err(Failure::io(place))
+}
+
+fn remove(path: &Path) -> Result<(), Failure> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(Failure::io(path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Runs a program to its end; what it says goes to stderr, beside the answer.
+fn run(command: &mut Command, what: &str) -> Result<(), Failure> {
+    command.stdin(Stdio::null()).stdout(std::io::stderr());
+    let ended = command.status().map_err(|error| Failure::Said(format!("{what}: {error}")))?;
+    if ended.success() {
+        return Ok(());
+    }
+    Err(Failure::Said(format!("{what}: {ended}; nothing was made")))
+}

@@ -1,0 +1,30 @@
+//! What runs TypeScript: tsx and its compiler esbuild, by npm. Which versions, and the digest of each
+//! package, stand in the lock file that is compiled in; npm refuses anything else. No script of a
+//! package is run.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::run;
+use crate::failure::Failure;
+
+const FILES: [(&str, &str); 2] = [
+    ("package.json", include_str!("ts/package.json")),
+    ("package-lock.json", include_str!("ts/package-lock.json")),
+];
+/// What a run is told to load; the policy names it.
+const LOADER: &str = "node_modules/tsx/dist/loader.mjs";
+
+pub(super) fn make(fresh: &Path) -> Result<(), Failure> {
+    for (name, content) in FILES {
+        let path = fresh.join(name);
+        fs::write(&path, content).map_err(Failure::io(&path))?;
+    }
+    let mut npm = Command::new("npm");
+    let quiet = ["--no-audit", "--no-fund", "--no-update-notifier"];
+    npm.args(["ci", "--ignore-scripts"]).args(quiet).current_dir(fresh);
+    run(&mut npm, "npm ci")?;
+    let loader = fresh.join(LOADER);
+    fs::metadata(&loader).map(drop).map_err(Failure::io(&loader))
+}

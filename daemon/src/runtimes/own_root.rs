@@ -1,0 +1,31 @@
+//! A program inside a directory that is a root file system of its own.
+//!
+//! Links in it mean places in it: an absolute one starts at that root and none leads out of it. The
+//! kernel is asked to resolve them so, for a walk of our own would be a second opinion.
+
+use std::fs;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
+
+use super::is_elf;
+
+/// The path of a program as it is seen from inside, links in it followed.
+pub(super) fn program_in(root: &Path, binary: &Path) -> Result<PathBuf, String> {
+    let root = fs::canonicalize(root).map_err(|error| format!("{}: {error}", root.display()))?;
+    let wrong = |why: String| format!("{} in {}: {why}", binary.display(), root.display());
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let top = open(&root, flags | OFlags::DIRECTORY, Mode::empty())
+        .map_err(|errno| wrong(errno.to_string()))?;
+    let inside = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+    let opened = openat2(&top, binary, flags, Mode::empty(), inside)
+        .map_err(|errno| wrong(errno.to_string()))?;
+    let real = fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd()))
+        .map_err(|error| wrong(error.to_string()))?;
+    let within = real.strip_prefix(&root).map_err(|_| wrong("is not inside".to_owned()))?;
+    if !is_elf(&real) {
+        return Err(wrong("is no program".to_owned()));
+    }
+    Ok(Path::new("/").join(within))
+}

@@ -1,0 +1,116 @@
+//! Which directories are never shown to a run, though a program may lie in them.
+//!
+//! A directory is refused if it is one of those that hold keys, settings or everybody's files, or has
+//! one of them below it: `~/bin/python3` would otherwise show a whole home. In user mode the tool has
+//! the person's own uid, so file modes protect nothing there.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{Uid, User};
+
+/// The host's own places.
+const HOST: [&str; 9] =
+    ["/home", "/root", "/etc", "/var/lib", "/var/spool", "/boot", "/run", "/srv", "/mnt"];
+/// Places of the host that the cell makes itself or that hold no files.
+const TAKEN: [&str; 7] = ["/proc", "/sys", "/dev", "/in", "/out", "/tmp", "/cache"];
+/// What a home directory keeps that is nobody else's business.
+const OF_HOME: [&str; 6] = [".ssh", ".gnupg", ".config", ".local/share", ".local/state", ".cache"];
+const OF_XDG: [&str; 4] = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
+
+/// What must not be shown on this host, for the person who runs this program.
+pub(super) struct Private(Vec<PathBuf>);
+
+impl Private {
+    /// `warm` is below our own state.
+    pub(super) fn of_this_person(warm: &Path) -> Self {
+        let mut places: Vec<PathBuf> = HOST.iter().map(PathBuf::from).collect();
+        let named = |name: &&str| env::var_os(name).map(PathBuf::from);
+        places.extend(OF_XDG.iter().filter_map(named));
+        let of_user = User::from_uid(Uid::effective()).ok().flatten().map(|user| user.dir);
+        for home in [named(&"HOME"), of_user].into_iter().flatten() {
+            places.extend(OF_HOME.iter().map(|name| home.join(name)));
+            places.push(home);
+        }
+        places.extend(warm.parent().map(Path::to_owned));
+        // Links in these names would let the same directory pass under its other name.
+        let real = places.iter().filter_map(|place| place.canonicalize().ok()).collect::<Vec<_>>();
+        places.extend(real);
+        // A service's home may be `/` or lie among programs, where nobody keeps anything.
+        places.retain(|place| place.is_absolute() && place.parent().is_some());
+        places.retain(|place| !place.starts_with("/usr"));
+        Self(places)
+    }
+
+    /// Says no, and which directory it is, where it must not be shown.
+    pub(super) fn refuse(&self, directory: &Path) -> Result<(), String> {
+        let real = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        let shown = real.display();
+        if real.parent().is_none() {
+            return Err(format!("{} is the whole host and is never shown", directory.display()));
+        }
+        if real.parent() == Some(Path::new("/home")) {
+            return Err(format!("{shown} is a home directory and is never shown to a run"));
+        }
+        match self.0.iter().find(|place| place.starts_with(&real)) {
+            Some(place) if *place == real => {
+                Err(format!("{shown} is private and is never shown to a run"))
+            }
+            Some(place) => {
+                Err(format!("{shown} holds {} and is never shown to a run", place.display()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The directory of an interpreter and its library: the parent of `bin/`.
+    pub(super) fn prefix_of(&self, program: &Path) -> Result<PathBuf, String> {
+        let shown = program.display();
+        let bin = program.parent().filter(|bin| bin.ends_with("bin"));
+        let Some(prefix) = bin.and_then(Path::parent) else {
+            return Err(format!("{shown} lies in no mount of the policy and in no bin/"));
+        };
+        if let Some(top) = TAKEN.iter().find(|top| prefix.starts_with(top)) {
+            return Err(format!("{shown} lies in {top}, which is the cell's own"));
+        }
+        self.refuse(prefix).map_err(|why| format!("{shown}: {why}"))?;
+        Ok(prefix.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn private() -> Private {
+        Private(["/home", "/home/x", "/home/x/.ssh", "/root", "/etc"].map(PathBuf::from).to_vec())
+    }
+
+    #[test]
+    fn an_interpreter_in_a_directory_of_its_own_has_a_prefix() {
+        let prefix = |path: &str| private().prefix_of(Path::new(path));
+        let version = "/home/x/.pyenv/versions/3.12.4";
+        assert_eq!(prefix(&format!("{version}/bin/python3.12")), Ok(PathBuf::from(version)));
+        assert_eq!(prefix("/opt/go/bin/go"), Ok(PathBuf::from("/opt/go")));
+        for (path, why) in [
+            ("/bin/sh", "the whole host"),
+            ("/home/x/bin/node", "/home/x is a home directory"),
+            ("/home/bin/node", "/home is private"),
+            ("/root/bin/node", "/root is private"),
+            ("/home/x/.ssh/bin/node", ".ssh is private"),
+            ("/tmp/x/bin/node", "lies in /tmp, which is the cell's own"),
+            ("/opt/node/node", "in no bin/"),
+        ] {
+            let told = prefix(path).err().unwrap_or_default();
+            assert!(told.contains(why) && told.contains(path), "{path}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_directory_above_a_private_one_is_refused_too() {
+        let private = Private(vec![PathBuf::from("/srv/people/x/.ssh")]);
+        let why = private.refuse(Path::new("/srv/people")).err().unwrap_or_default();
+        assert!(why.contains("/srv/people holds /srv/people/x/.ssh"), "{why}");
+        assert_eq!(private.refuse(Path::new("/srv/people/x/.pyenv")), Ok(()));
+    }
+}

@@ -1,0 +1,319 @@
+//! One runtime of a policy file, from the form to the rule. It reports everything that is wrong, and
+//! must never let through a place that shows a run more of the host than programs.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use validator::Language;
+
+use super::spelling::{
+    is_long_option, is_mountable, is_place, is_plain_absolute, is_slug, is_variable, is_word,
+};
+use super::{
+    BinaryRule, CacheRule, CacheSource, HeapRule, ProcView, Runtime, TmpUse, WithoutCache,
+};
+use crate::form::{CacheForm, ProcForm, RuntimeForm, TmpForm, WithoutCacheForm};
+use crate::problem::Problems;
+
+/// The values of the AANA event schema (reference contract 0.1).
+const TOOL_CATEGORIES: [&str; 4] = ["public_read", "private_read", "write", "unknown"];
+const RISK_DOMAINS: [&str; 14] = [
+    "devops",
+    "finance",
+    "education",
+    "hr",
+    "legal",
+    "pharma",
+    "healthcare",
+    "commerce",
+    "customer_support",
+    "security",
+    "research",
+    "personal_productivity",
+    "public_information",
+    "unknown",
+];
+
+/// Below it, and nowhere else, are caches in the cell.
+const CACHES: &str = "/cache";
+
+impl Runtime {
+    pub(crate) fn check(
+        name: String,
+        form: RuntimeForm,
+        auto_allowed: bool,
+        problems: &mut Problems<'_>,
+    ) -> Self {
+        let mut entry = Entry { at: format!("runtimes.{name}"), problems };
+        let language = entry.language(&form.language);
+        entry.names(&name, &form);
+        let binary = entry.binary(&form, auto_allowed);
+        let root = entry.root(&form);
+        let mounts = entry.mounts(&form.mounts);
+        let heap = entry.heap(&form);
+        let caches = entry.caches(&form.caches);
+        entry.env(&form.env);
+        entry.each_variable_once(&form.env, &caches, &heap);
+        entry.arguments(&form.arguments);
+        Self {
+            name,
+            language,
+            words: form.words,
+            binary,
+            root,
+            mounts,
+            caches,
+            arguments: form.arguments.unwrap_or_default(),
+            tmp: match form.tmp {
+                TmpForm::Data => TmpUse::Data,
+                TmpForm::Programs => TmpUse::Programs,
+            },
+            proc: match form.proc {
+                ProcForm::None => ProcView::None,
+                ProcForm::Pid => ProcView::Pid,
+                ProcForm::Full => ProcView::Full,
+            },
+            env: form.env.into_iter().collect(),
+            pids_min: form.pids_min.0,
+            heap,
+            tool_category: form.tool_category,
+            risk_domain: form.risk_domain,
+        }
+    }
+}
+
+/// One entry while it is checked.
+struct Entry<'a, 'b> {
+    at: String,
+    problems: &'a mut Problems<'b>,
+}
+
+impl Entry<'_, '_> {
+    fn wrong(&mut self, key: &str, what: impl Into<String>, advice: &str) {
+        self.problems.add(&format!("{}.{key}", self.at), what, advice);
+    }
+
+    fn names(&mut self, name: &str, form: &RuntimeForm) {
+        if !is_slug(name) {
+            let at = self.at.clone();
+            self.problems.add(&at, "not a name", "use 1 to 32 of a-z, 0-9, `-` and `_`");
+        }
+        self.one_of("tool_category", &form.tool_category, &TOOL_CATEGORIES);
+        self.one_of("risk_domain", &form.risk_domain, &RISK_DOMAINS);
+        if form.words.is_empty() {
+            self.wrong("words", "empty", "name at least one word that chooses this runtime");
+        }
+        for word in form.words.iter().filter(|word| !is_word(word)) {
+            let advice = "use letters, digits, `.`, `_`, `+`, `-`; a word is never a path";
+            self.wrong("words", format!("`{word}` is not a command word"), advice);
+        }
+        if form.pids_min.0 == 0 {
+            self.wrong("pids_min", "is 0", "every runtime needs at least 1");
+        }
+    }
+
+    fn heap(&mut self, form: &RuntimeForm) -> HeapRule {
+        match (form.heap_flag.clone(), form.heap_variable.clone()) {
+            (None, None) => HeapRule::Untold,
+            (Some(flag), None) => {
+                if !is_long_option(&flag) {
+                    let advice = "write the option alone, such as --max-old-space-size";
+                    self.wrong("heap_flag", format!("`{flag}` is not a long option"), advice);
+                }
+                HeapRule::Flag(flag)
+            }
+            (None, Some(name)) => {
+                self.variable("heap_variable", &name);
+                HeapRule::Variable(name)
+            }
+            (Some(_), Some(_)) => {
+                let advice = "a runtime is told its heap in one way";
+                self.wrong("heap_variable", "stands beside heap_flag", advice);
+                HeapRule::Untold
+            }
+        }
+    }
+
+    fn language(&mut self, written: &str) -> Language {
+        let known = Language::ALL.map(Language::as_str);
+        self.one_of("language", written, &known);
+        // After the problem above the entry is thrown away, so the stand-in is never used.
+        Language::ALL.into_iter().find(|it| it.as_str() == written).unwrap_or(Language::Python)
+    }
+
+    fn one_of(&mut self, key: &str, value: &str, known: &[&str]) {
+        if !known.contains(&value) {
+            let advice = format!("write one of {}", known.join(", "));
+            self.wrong(key, format!("`{value}` is not known"), &advice);
+        }
+    }
+
+    fn binary(&mut self, form: &RuntimeForm, auto_allowed: bool) -> BinaryRule {
+        if form.binary == "auto" {
+            if !auto_allowed {
+                let advice = "name the binary by absolute path, or set approval.invoker: true";
+                self.wrong("binary", "`auto` is for the person's own run only", advice);
+            }
+            return BinaryRule::Auto { names: self.auto_names(form) };
+        }
+        if form.names.is_some() {
+            let advice = "take the key out: the binary is named already";
+            self.wrong("names", "is for `binary: auto` only", advice);
+        }
+        let path = self.absolute("binary", &form.binary);
+        if path.file_name().is_none() {
+            let what = format!("`{}` is not an absolute path", form.binary);
+            self.wrong("binary", what, "write it from the root and without `..`");
+        }
+        BinaryRule::Path(path)
+    }
+
+    /// The runner of a language may be another program than the word that people type.
+    fn auto_names(&mut self, form: &RuntimeForm) -> Vec<String> {
+        let Some(names) = &form.names else { return form.words.clone() };
+        if names.is_empty() {
+            self.wrong("names", "empty", "name a program, or leave the key out");
+        }
+        for name in names.iter().filter(|name| !is_word(name)) {
+            let advice = "write a file name, such as node";
+            self.wrong("names", format!("`{name}` is not the name of a program"), advice);
+        }
+        names.clone()
+    }
+
+    fn absolute(&mut self, key: &str, text: &str) -> PathBuf {
+        let path = PathBuf::from(text);
+        if !is_plain_absolute(&path) {
+            let what = format!("`{text}` is not an absolute path");
+            self.wrong(key, what, "write it from the root and without `..`");
+        }
+        path
+    }
+
+    fn root(&mut self, form: &RuntimeForm) -> Option<PathBuf> {
+        let root = self.absolute("root", form.root.as_deref()?);
+        if root.is_absolute() && !is_place(&root) {
+            let what = format!("`{}` must not be shown to a run", root.display());
+            self.wrong("root", what, "name the directory that an image was unpacked to");
+        }
+        if !form.mounts.is_empty() {
+            let advice = "write `[]`: a runtime with a root of its own sees nothing of the host's";
+            self.wrong("mounts", "stand beside root", advice);
+        }
+        if form.binary == "auto" {
+            let advice = "name the binary by its absolute path inside the root";
+            self.wrong("binary", "`auto` looks on the host, not in a root of its own", advice);
+        }
+        Some(root)
+    }
+
+    fn mounts(&mut self, written: &[String]) -> Vec<PathBuf> {
+        let mut mounts: Vec<PathBuf> = Vec::new();
+        for text in written {
+            let path = PathBuf::from(text);
+            if !is_plain_absolute(&path) {
+                let what = format!("`{text}` is not an absolute path");
+                self.wrong("mounts", what, "write it from the root and without `..`");
+            } else if !is_mountable(&path) {
+                let advice = "name a directory of programs, such as /usr";
+                self.wrong("mounts", format!("`{text}` must not be shown to a run"), advice);
+            } else if mounts.contains(&path) {
+                self.wrong("mounts", format!("`{text}` appears twice"), "keep one of them");
+            } else {
+                mounts.push(path);
+            }
+        }
+        mounts
+    }
+
+    fn caches(&mut self, forms: &Option<Vec<CacheForm>>) -> Vec<CacheRule> {
+        let mut caches: Vec<CacheRule> = Vec::new();
+        for form in forms.iter().flatten() {
+            let cache = self.cache(form);
+            if caches.iter().any(|other| other.target == cache.target) {
+                self.wrong("caches", format!("`{}` appears twice", form.to), "keep one of them");
+            }
+            caches.push(cache);
+        }
+        if caches.iter().filter(|cache| cache.source == CacheSource::Warm).count() > 1 {
+            let advice = "name the other directories by absolute path";
+            self.wrong("caches", "`from: warm` appears twice", advice);
+        }
+        caches
+    }
+
+    fn cache(&mut self, form: &CacheForm) -> CacheRule {
+        let source = if form.from == "warm" {
+            CacheSource::Warm
+        } else {
+            let path = self.absolute("caches", &form.from);
+            if path.is_absolute() && !is_place(&path) {
+                let advice = "name a directory of its own, or `warm`";
+                let what = format!("`{}` must not be shown to a run", form.from);
+                self.wrong("caches", what, advice);
+            }
+            CacheSource::Path(path)
+        };
+        let target = self.absolute("caches", &form.to);
+        let below = target.strip_prefix(CACHES).is_ok_and(|rest| rest.components().count() == 1);
+        if target.is_absolute() && !below {
+            let what = format!("`{}` is no place for a cache", form.to);
+            self.wrong("caches", what, "write a name directly below /cache, such as /cache/go");
+        }
+        if let Some(name) = &form.variable {
+            self.variable("caches", name);
+        }
+        let without = match form.without {
+            WithoutCacheForm::Run => WithoutCache::Run,
+            WithoutCacheForm::Refuse => WithoutCache::Refuse,
+        };
+        CacheRule { source, target, variable: form.variable.clone(), without }
+    }
+
+    fn arguments(&mut self, arguments: &Option<Vec<String>>) {
+        for word in arguments.iter().flatten() {
+            if word.is_empty() || word.chars().any(char::is_control) {
+                let what = format!("`{}` is not an argument", word.escape_default());
+                self.wrong("arguments", what, "write a word of one line");
+            }
+        }
+    }
+
+    fn env(&mut self, env: &BTreeMap<String, String>) {
+        for (name, value) in env {
+            self.variable("env", name);
+            if value.chars().any(char::is_control) {
+                let what = format!("`{name}` holds a control character");
+                self.wrong("env", what, "write a value of one line");
+            }
+        }
+    }
+
+    fn variable(&mut self, key: &str, name: &str) {
+        if !is_variable(name) {
+            let what = format!("`{name}` is not a variable name");
+            self.wrong(key, what, "use letters, digits and `_`, not beginning with a digit");
+        }
+    }
+
+    /// Two answers for one variable would leave it to the libc which of them counts.
+    fn each_variable_once(
+        &mut self,
+        env: &BTreeMap<String, String>,
+        caches: &[CacheRule],
+        heap: &HeapRule,
+    ) {
+        let mut seen: Vec<&str> = env.keys().map(String::as_str).collect();
+        let of_caches = caches.iter().filter_map(|it| Some(("caches", it.variable.as_deref()?)));
+        let of_heap = match heap {
+            HeapRule::Variable(name) => Some(("heap_variable", name.as_str())),
+            HeapRule::Untold | HeapRule::Flag(_) => None,
+        };
+        for (key, name) in of_caches.chain(of_heap) {
+            if seen.contains(&name) {
+                self.wrong(key, format!("`{name}` is set twice"), "set it in one place");
+            }
+            seen.push(name);
+        }
+    }
+}

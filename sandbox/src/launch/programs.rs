@@ -1,0 +1,156 @@
+//! Where the programs in the cell come from: directories of the host, or a root file system of the
+//! runtime's own, and caches that were made once for all runs.
+//!
+//! All of it is read-only and none of it is the request's choice. A root of its own was unpacked from
+//! somebody's image: a link in it must never lead to the host, so its directories are opened without
+//! following any, and of its `/etc` only what the loader needs is taken.
+
+use std::ffi::OsString;
+use std::fs::symlink_metadata;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2, readlinkat};
+use rustix::io::Errno;
+use rustix::mount::{OpenTreeFlags, open_tree};
+
+use super::Failed;
+use super::house::{HOST, LOADER_CACHE, attach, below, copy_of, make_dir, make_file};
+use super::view::make_link;
+use crate::plan::Runtime;
+use crate::report::Layer;
+
+/// What is taken of a root file system: where distributions and images keep programs.
+const TOPS: [&str; 8] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "opt"];
+/// What programs find each other by: Debian's chosen alternatives, and the loader's cache.
+const OF_ETC: [&str; 2] = ["etc/alternatives", "etc/ld.so.cache"];
+
+/// One thing in the cell, by its place there.
+enum Part {
+    Directory(OwnedFd),
+    File(OwnedFd),
+    Link(PathBuf),
+}
+
+/// Everything of one runtime, opened while the host can still be seen.
+pub(super) struct Programs(Vec<(PathBuf, Part)>);
+
+impl Programs {
+    pub(super) fn open(
+        runtime: &Runtime,
+        root_links: &[(String, String)],
+    ) -> Result<Self, Failed> {
+        let mut parts = Vec::new();
+        for mount in &runtime.mounts {
+            parts.push((mount.clone(), Part::Directory(host_copy(mount)?)));
+        }
+        for cache in &runtime.caches {
+            let tree = host_copy(&cache.source)?;
+            parts.push((cache.target.clone(), Part::Directory(tree)));
+        }
+        match &runtime.root {
+            Some(root) => own_root(root, &mut parts)?,
+            None => host_root(root_links, &mut parts)?,
+        }
+        Ok(Self(parts))
+    }
+
+    /// Puts everything in its place below the new root.
+    pub(super) fn attach(self, base: &Path) -> Result<(), Failed> {
+        for (place, part) in self.0 {
+            let place = below(base, &place);
+            match part {
+                Part::Directory(tree) => {
+                    make_dir(&place)?;
+                    attach(&tree, &place)?;
+                }
+                Part::File(tree) => {
+                    make_file(&place, b"")?;
+                    attach(&tree, &place)?;
+                }
+                // A host with real directories there has them among the mounts.
+                Part::Link(_) if symlink_metadata(&place).is_ok() => {}
+                Part::Link(target) => make_link(&target, &place)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The directories of the finished cell that the tool may read and execute files in.
+pub(super) fn places(runtime: &Runtime) -> Vec<PathBuf> {
+    let caches = runtime.caches.iter().map(|cache| cache.target.clone());
+    let mut places: Vec<PathBuf> = runtime.mounts.iter().cloned().chain(caches).collect();
+    if runtime.root.is_some() {
+        let tops = TOPS.iter().map(|name| Path::new("/").join(name));
+        // Not a link: it leads into one of the others, or out of what was meant.
+        places.extend(tops.filter(|top| symlink_metadata(top).is_ok_and(|found| found.is_dir())));
+    }
+    places
+}
+
+/// `/bin`, `/lib64` and their like, as the host has them, where they are links into what is mounted,
+/// and where the host's loader finds libraries that lie in no default directory.
+fn host_root(
+    root_links: &[(String, String)],
+    parts: &mut Vec<(PathBuf, Part)>,
+) -> Result<(), Failed> {
+    for (name, target) in root_links {
+        parts.push((Path::new("/").join(name), Part::Link(target.into())));
+    }
+    let cache = Path::new(LOADER_CACHE);
+    if cache.is_file() {
+        parts.push((cache.to_owned(), Part::File(copy_of(cache)?)));
+    }
+    Ok(())
+}
+
+/// A directory of the host, which the launcher's own root has below a place of its own.
+fn host_copy(path: &Path) -> Result<OwnedFd, Failed> {
+    copy_of(&below(Path::new(HOST), path))
+}
+
+fn own_root(root: &Path, parts: &mut Vec<(PathBuf, Part)>) -> Result<(), Failed> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let step = format!("open the root file system {}", root.display());
+    let top = open(below(Path::new(HOST), root), flags, Mode::empty()).map_err(Failed::at(&step))?;
+    for name in TOPS.iter().chain(&OF_ETC) {
+        if let Some(part) = part_of(&top, name)? {
+            parts.push((Path::new("/").join(name), part));
+        }
+    }
+    Ok(())
+}
+
+/// One entry of a root file system, without following any link.
+fn part_of(top: &OwnedFd, name: &str) -> Result<Option<Part>, Failed> {
+    let step = format!("open {name} of the root file system");
+    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = match openat2(top, name, flags, Mode::empty(), beneath) {
+        Ok(opened) => opened,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(errno) => return Err(errno).map_err(Failed::at(&step)),
+    };
+    let kind = fstat(&opened).map_err(Failed::at(&step))?.st_mode;
+    match FileType::from_raw_mode(kind) {
+        FileType::Directory => Ok(Some(Part::Directory(tree_of(&opened, &step)?))),
+        FileType::RegularFile => Ok(Some(Part::File(tree_of(&opened, &step)?))),
+        FileType::Symlink => {
+            let target = readlinkat(&opened, "", Vec::new()).map_err(Failed::at(&step))?;
+            let target = OsString::from_vec(target.into_bytes());
+            Ok(Some(Part::Link(PathBuf::from(target))))
+        }
+        // Nothing that a root file system has there.
+        _ => Ok(None),
+    }
+}
+
+fn tree_of(opened: &OwnedFd, step: &str) -> Result<OwnedFd, Failed> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    open_tree(opened, "", flags).map_err(Failed::without(Layer::Mounts, step))
+}

@@ -1,0 +1,220 @@
+//! What a runtime brings into its cell, on the real kernel: a root file system of its own, caches,
+//! programs in `/tmp`, and how much of `/proc`. As whoever runs the tests: system mode for root, user
+//! mode for everybody else.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs::{self, Permissions};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sandbox::client::{BuildError, Launcher};
+use sandbox::outcome::Outcome;
+use sandbox::plan::{
+    Cache, Demands, Limits, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+};
+
+const MIB: u64 = 1024 * 1024;
+
+/// A private directory that goes away with the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("toolexec-runtime-{}-{count}", std::process::id());
+        let scratch = Self(std::env::temp_dir().join(name));
+        scratch.dir("");
+        scratch
+    }
+
+    /// A directory that every user may enter.
+    fn dir(&self, name: &str) -> PathBuf {
+        let path = self.0.join(name);
+        fs::create_dir_all(&path).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+/// Debian's own shell, with nothing of `/proc`.
+fn shell() -> Runtime {
+    Runtime {
+        profile: Profile::Python,
+        binary: fs::canonicalize("/bin/sh").unwrap(),
+        root: None,
+        mounts: vec![PathBuf::from("/usr")],
+        caches: Vec::new(),
+        tmp: TmpUse::Data,
+        proc_view: ProcView::None,
+    }
+}
+
+fn plan(staging: &Path, runtime: Runtime, script: &str) -> Plan {
+    let id = SlotId::new(&"0".repeat(32)).unwrap();
+    let slot = staging.join(id.as_str());
+    fs::create_dir(&slot).unwrap();
+    fs::set_permissions(&slot, Permissions::from_mode(0o755)).unwrap();
+    let found = fs::metadata(&slot).unwrap();
+    Plan {
+        slot: Slot { id, device: found.dev(), inode: found.ino() },
+        runtime,
+        argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
+        limits: Limits {
+            wall_ms_max: 20_000,
+            cpu_ms_max: 20_000,
+            cpu_milli: 1000,
+            memory_bytes_max: 256 * MIB,
+            pids_max: 64,
+            open_files_max: 256,
+            out_bytes_max: 64 * MIB,
+            tmp_bytes_max: 32 * MIB,
+            shm_bytes_max: 16 * MIB,
+            out_inodes_max: 4096,
+            stream_bytes_max: MIB,
+            artifacts_max: 100,
+            artifact_depth_max: 8,
+        },
+        demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
+    }
+}
+
+/// What a script of the shell prints in such a cell; `allowed` beside the launcher's own directories.
+fn said(scratch: &Scratch, runtime: Runtime, allowed: &[&Path], script: &str) -> String {
+    let (staging, result) = (scratch.dir("staging"), scratch.dir("result"));
+    let usual = sandbox::plan::MOUNTS_BY_DEFAULT.iter().map(Path::new);
+    let launcher = Launcher::Spawn {
+        program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
+        staging: staging.clone(),
+        mounts_allowed: usual.chain(allowed.iter().copied()).map(Path::to_owned).collect(),
+    };
+    let ready = launcher.build(plan(&staging, runtime, script)).unwrap();
+    let directory = fs::File::open(&result).unwrap();
+    let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
+    let text = |name: &str| fs::read_to_string(result.join(name)).unwrap();
+    assert_eq!(finished.outcome(), Outcome::Ok, "{}{}", text("stdout"), text("stderr"));
+    text("stdout")
+}
+
+/// A root file system with a shell, what it is linked to, and nothing else.
+fn small_root(scratch: &Scratch) -> PathBuf {
+    let root = scratch.dir("root");
+    let linked = Command::new("ldd").arg("/bin/sh").output().unwrap();
+    let linked = String::from_utf8(linked.stdout).unwrap();
+    let names = linked.split_whitespace().filter(|word| word.starts_with('/'));
+    for name in names.chain(["/bin/sh"]) {
+        let (real, place) = (fs::canonicalize(name).unwrap(), root.join(&name[1..]));
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::copy(real, place).unwrap();
+    }
+    fs::create_dir_all(root.join("etc/alternatives")).unwrap();
+    fs::write(root.join("etc/shadow"), "secret\n").unwrap();
+    root
+}
+
+#[test]
+fn a_root_of_its_own_stands_in_for_the_hosts() {
+    let scratch = Scratch::new();
+    let root = small_root(&scratch);
+    let outside = scratch.dir("outside");
+    fs::write(outside.join("secret"), "secret\n").unwrap();
+    // What an image says of places outside itself is nothing that the host has to give.
+    symlink(&outside, root.join("opt")).unwrap();
+    let runtime = Runtime {
+        root: Some(root.clone()),
+        mounts: Vec::new(),
+        binary: PathBuf::from("/bin/sh"),
+        ..shell()
+    };
+    let script = "for it in /usr/bin/python3 /usr/share /opt/secret /etc/shadow /srv; do \
+                  test -e $it && echo $it; done; \
+                  echo x 2>/dev/null > /bin/x || echo read-only; \
+                  test -d /etc/alternatives && test -e /etc/passwd && echo etc";
+    assert_eq!(said(&scratch, runtime, &[&root], script), "read-only\netc\n");
+}
+
+#[test]
+fn a_cache_has_a_place_of_its_own_and_is_read_only() {
+    let scratch = Scratch::new();
+    let made = scratch.dir("made");
+    fs::write(made.join("it"), "warm\n").unwrap();
+    fs::set_permissions(&made, Permissions::from_mode(0o777)).unwrap();
+    let cache = Cache { source: made.clone(), target: PathBuf::from("/cache/go") };
+    let runtime = Runtime { caches: vec![cache], ..shell() };
+    let script = "read word </cache/go/it; echo $word; echo 2>/dev/null > /cache/go/x || echo no";
+    assert_eq!(said(&scratch, runtime, &[&made], script), "warm\nno\n");
+}
+
+#[test]
+fn tmp_runs_programs_only_where_the_runtime_needs_it() {
+    let script = "cp /usr/bin/true /tmp/made; cp /usr/bin/true /out/made; \
+                  for it in /tmp/made /out/made /dev/shm/made; do \
+                  $it 2>/dev/null && echo ran $it; done; rm /out/made; true";
+    let scratch = Scratch::new();
+    assert_eq!(said(&scratch, shell(), &[], script), "");
+    let scratch = Scratch::new();
+    let runtime = Runtime { tmp: TmpUse::Programs, ..shell() };
+    assert_eq!(said(&scratch, runtime, &[], script), "ran /tmp/made\n");
+}
+
+#[test]
+fn of_the_machine_only_what_is_listed_is_told() {
+    let script = "cd /proc; for it in *; do case $it in *[!0-9]*) ;; *) continue;; esac; \
+                  test -h $it && continue; \
+                  if test -d $it; then set -- $it/*; test -e \"$1\" && echo $it; \
+                  else read -r line 2>/dev/null <$it && echo $it; fi; done; \
+                  test -r /proc/self/status && echo self; \
+                  echo 1 2>/dev/null >/proc/sys/kernel/hostname || echo no";
+    let scratch = Scratch::new();
+    let runtime = Runtime { proc_view: ProcView::Full, ..shell() };
+    let told = said(&scratch, runtime, &[], script);
+    let shown = "cpuinfo\nfilesystems\nloadavg\nmeminfo\nstat\nsys\nuptime\nversion\nself\nno\n";
+    assert_eq!(told, shown);
+    let scratch = Scratch::new();
+    let runtime = Runtime { proc_view: ProcView::Pid, ..shell() };
+    assert_eq!(said(&scratch, runtime, &[], script), "self\nno\n");
+}
+
+#[test]
+fn what_the_launcher_was_not_told_is_not_bound() {
+    let cache = |target: &str| Cache { source: "/usr".into(), target: target.into() };
+    let refused = [
+        Runtime { root: Some("/srv".into()), ..shell() },
+        Runtime { mounts: vec!["/".into()], ..shell() },
+        Runtime { mounts: vec!["/home".into()], ..shell() },
+        Runtime { caches: vec![cache("/usr/x")], ..shell() },
+        Runtime { caches: vec![cache("/cache")], ..shell() },
+        Runtime { caches: vec![cache("/cache/../etc")], ..shell() },
+    ];
+    for runtime in refused {
+        let scratch = Scratch::new();
+        let launcher = Launcher::Spawn {
+            program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
+            staging: scratch.0.clone(),
+            mounts_allowed: vec!["/usr".into(), "/home".into()],
+        };
+        let shown = format!("{runtime:?}");
+        match launcher.build(plan(&scratch.0, runtime, "true")) {
+            Err(BuildError::Unable(unable)) => {
+                assert!(unable.layer.is_none() && unable.step.starts_with("order: "), "{unable:?}");
+            }
+            Err(other) => panic!("{shown}: {other}"),
+            Ok(_) => panic!("{shown}: a cell"),
+        }
+    }
+}

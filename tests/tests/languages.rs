@@ -1,0 +1,357 @@
+//! The five languages, each by its shipped runtime entry: the example of each is right by a second
+//! opinion, the environment is exactly what policy says, and an interpreter may lie elsewhere: in a
+//! directory of its own, or in a root file system of its own.
+//!
+//! What an interpreter needs once per host (`toolexec doctor --warm`) is taken from `TOOLEXEC_CACHES`,
+//! or from where `.ci/run` makes it; a test whose interpreter is missing says so.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use toolexec_tests::{Bench, Record, RequestText, Said, skip, workspace};
+
+toolexec_tests::as_both!(
+    the_node_example_is_right,
+    the_ts_example_is_right,
+    the_go_example_is_right,
+    the_ruby_example_is_right,
+    the_environment_is_what_policy_says,
+    node_counts_processors_where_proc_is_full,
+    an_interpreter_may_have_a_place_of_its_own,
+    a_home_is_never_shown,
+    a_root_of_its_own_is_all_there_is,
+);
+
+/// Whether there is such a program for a run; if not, the test is told as skipped.
+fn is_there(bench: &Bench, test: &str, names: &[&str]) -> bool {
+    let places = ["/usr/bin", "/usr/local/bin"];
+    let mut paths =
+        places.iter().flat_map(|place| names.iter().map(move |it| format!("{place}/{it}")));
+    let found = paths.any(|path| Path::new(&path).is_file());
+    if !found {
+        skipped(bench, test, &format!("{} is not installed", names[0]));
+    }
+    found
+}
+
+fn skipped(bench: &Bench, test: &str, reason: &str) {
+    let user = if bench.is_root() { "as_root" } else { "as_an_ordinary_user" };
+    skip(&format!("{user}::{test}"), reason);
+}
+
+/// Puts the cache of a language where this person's runs look for it.
+fn warm(bench: &Bench, name: &str) -> bool {
+    let named = std::env::var_os("TOOLEXEC_CACHES").map(PathBuf::from);
+    let made = named.unwrap_or_else(|| workspace().join("target/tools/state/caches")).join(name);
+    if !made.is_dir() {
+        return false;
+    }
+    // The person may not be able to enter the directory that it was made in.
+    let caches = bench.scratch().dir("caches");
+    let copied = Command::new("cp").arg("-r").arg(made).arg(&caches).status().unwrap();
+    assert!(copied.success());
+    let state = bench.state();
+    let said = Said::of(bench.command("mkdir").args(["-p", "-m", "700"]).arg(&state));
+    said.assert_code(0);
+    let link = Said::of(bench.command("ln").arg("-s").arg(&caches).arg(state.join("caches")));
+    link.assert_code(0);
+    true
+}
+
+/// Runs an example as people do, and gives its record.
+#[track_caller]
+fn example(bench: &Bench, name: &str) -> (PathBuf, Record) {
+    let examples = bench.scratch().examples();
+    let said = Said::of(bench.command(examples.join("run")).arg(name));
+    said.assert_code(0);
+    let record = said.stdout.lines().find_map(|line| line.strip_prefix("record     ")).unwrap();
+    (examples.join(name), Record::at(record.as_ref()))
+}
+
+fn artifact(record: &Record, name: &str) -> String {
+    fs::read_to_string(record.path.join("artifacts").join(name)).unwrap()
+}
+
+fn the_node_example_is_right(bench: &Bench) {
+    if !is_there(bench, "the_node_example_is_right", &["node", "nodejs"]) {
+        return;
+    }
+    let (place, record) = example(bench, "access-log");
+    let told: Value = serde_json::from_str(&artifact(&record, "summary.json")).unwrap();
+    let log = fs::read_to_string(place.join("access.log")).unwrap();
+    let whole: Vec<Vec<&str>> = log
+        .lines()
+        .map(|line| line.split(' ').collect())
+        .filter(|it: &Vec<_>| it.len() == 10)
+        .collect();
+    let bytes: u64 = whole.iter().filter_map(|it| it[9].parse::<u64>().ok()).sum();
+    let failed = whole.iter().filter(|it| it[8] >= "400").count();
+    assert!(whole.len() > 40 && failed > 0, "{log}");
+    assert_eq!(told["requests"], whole.len());
+    assert_eq!(told["damaged_lines"], log.lines().count() - whole.len());
+    assert_eq!((&told["bytes"], &told["failed"]), (&bytes.into(), &failed.into()));
+}
+
+fn the_ts_example_is_right(bench: &Bench) {
+    let test = "the_ts_example_is_right";
+    if !is_there(bench, test, &["node", "nodejs"]) {
+        return;
+    }
+    if !warm(bench, "ts") {
+        return skipped(
+            bench,
+            test,
+            "tsx is not there: toolexec doctor --warm ts --state target/tools/state",
+        );
+    }
+    let (place, record) = example(bench, "gpx-length");
+    let told: Value = serde_json::from_str(&artifact(&record, "length.json")).unwrap();
+    let gpx = fs::read_to_string(place.join("track.gpx")).unwrap();
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    let points: Vec<(f64, f64)> = gpx
+        .lines()
+        .filter(|line| line.contains("<trkpt"))
+        .map(|line| line.split('"').collect::<Vec<_>>())
+        .map(|parts| (number(parts[1]), number(parts[3])))
+        .collect();
+    // On so short a way the Earth is flat.
+    let degree = 6_371_008.8_f64.to_radians();
+    let length: f64 = points
+        .windows(2)
+        .map(|pair| {
+            let (a, b) = (pair[0], pair[1]);
+            let east = (b.1 - a.1) * degree * f64::midpoint(a.0, b.0).to_radians().cos();
+            ((b.0 - a.0) * degree).hypot(east)
+        })
+        .sum();
+    assert_eq!(told["points"], points.len());
+    assert!((told["length_m"].as_f64().unwrap() - length).abs() < 1.0, "{told} and {length}");
+}
+
+fn the_go_example_is_right(bench: &Bench) {
+    if !is_there(bench, "the_go_example_is_right", &["go"]) {
+        return;
+    }
+    // Without its cache it is slow and right all the same.
+    let warmed = warm(bench, "go");
+    let (place, record) = example(bench, "manifest");
+    let told: Value = serde_json::from_str(&artifact(&record, "manifest.json")).unwrap();
+    for (entry, name) in told.as_array().unwrap().iter().zip(["notes.txt", "orders.csv"]) {
+        let path = place.join(name);
+        let stock = |program: &str, word: &str| {
+            let said = Said::of(Command::new(program).arg(word).arg(&path));
+            said.stdout.split_whitespace().next().unwrap().to_owned()
+        };
+        assert_eq!(entry["name"], name);
+        assert_eq!(entry["sha256"], stock("sha256sum", "-b"));
+        assert_eq!(entry["lines"].to_string(), stock("wc", "-l"));
+        assert_eq!(entry["bytes"], fs::metadata(&path).unwrap().len());
+    }
+    let cpu_us: u64 = record.fact("cpu_user_us").parse().unwrap();
+    assert!(!warmed || cpu_us < 4_000_000, "the library was compiled again: {cpu_us} us");
+}
+
+fn the_ruby_example_is_right(bench: &Bench) {
+    if !is_there(bench, "the_ruby_example_is_right", &["ruby"]) {
+        return;
+    }
+    let (place, record) = example(bench, "expenses");
+    let table = fs::read_to_string(place.join("expenses.csv")).unwrap();
+    let amounts = table.lines().skip(1).map(|line| line.rsplit(',').next().unwrap());
+    let cents: u32 = amounts.map(|it| it.replace('.', "").parse::<u32>().unwrap()).sum();
+    let total = format!("{}.{:02}", cents / 100, cents % 100);
+    let last = artifact(&record, "expenses.md").lines().last().unwrap().to_owned();
+    assert!(last.starts_with("| total ") && last.ends_with(&format!(" {total} |")), "{last}");
+}
+
+const GO_ENV: &str = "package main\nimport (\"fmt\"; \"os\")\n\
+                      func main() { for _, it := range os.Environ() { fmt.Println(it) } }\n";
+
+fn the_environment_is_what_policy_says(bench: &Bench) {
+    let test = "the_environment_is_what_policy_says";
+    let base = ["HOME=/tmp", "LANG=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin", "TZ=UTC"];
+    let python = "import os\nfor it in os.environ.items(): print('='.join(it))";
+    let node = "for (const it of Object.entries(process.env)) console.log(it.join('='))";
+    let ruby = "ENV.each { |it| puts it.join('=') }";
+    let of_python = ["PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED=0", "PYTHONNOUSERSITE=1"];
+    // What Go's own program adds for the program that it starts is Go's.
+    let of_go = [
+        "CGO_ENABLED=0",
+        "GOENV=off",
+        "GOFLAGS=-trimpath",
+        "GOMEMLIMIT=768MiB",
+        "GOPROXY=off",
+        "GOSUMDB=off",
+        "GOTOOLCHAIN=local",
+        "GOWORK=off",
+    ];
+    let cases: [(&str, &str, &str, &str, &[&str]); 4] = [
+        ("python", "python3", "x.py", python, &of_python),
+        ("node", "node", "x.js", node, &[]),
+        ("ruby", "ruby", "x.rb", ruby, &[]),
+        ("go", "go run", "x.go", GO_ENV, &of_go),
+    ];
+    warm(bench, "go");
+    for (language, words, name, script, more) in cases {
+        if !is_there(bench, test, &[words.split(' ').next().unwrap()]) {
+            continue;
+        }
+        let request = RequestText::of(language, &format!("{words} {name}")).input(name, script);
+        let request = bench.save(&request.memory_mb(1024).cpu("2").time_sec(120));
+        let mut command = bench.command("toolexec");
+        command.env("SECRET_TOKEN", "x").env("NODE_OPTIONS", "--x").env("RUBYOPT", "-x");
+        command.env("PYTHONPATH", "/x").env("GOFLAGS", "-x").env("TMPDIR", "/var/tmp");
+        let said = Said::of(command.arg("run").arg(&request.path).args(["--format", "json"]));
+        let record = Record::of(&said);
+        record.assert_outcome("ok");
+        let stdout = record.stdout();
+        let of_cache = |line: &&str| language == "go" && line.starts_with("GOCACHE=/cache/go");
+        let mut got: Vec<&str> = stdout.lines().filter(|line| !of_cache(line)).collect();
+        let mut expected: Vec<&str> = base.iter().chain(more).copied().collect();
+        got.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(got, expected, "{language}");
+    }
+}
+
+/// A policy made of `embedded`, with the first of each of these replaced.
+fn policy(bench: &Bench, changes: &[(&str, &str)]) -> PathBuf {
+    let mut text = bench.toolexec(["policy", "show", "embedded"]).stdout;
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from} is not in the policy");
+        text = text.replacen(from, to, 1);
+    }
+    bench.scratch().file("policy.yaml", text)
+}
+
+fn run_under(bench: &Bench, policy: &Path, path: &str, home: &Path, request: &RequestText) -> Said {
+    let request = bench.save(request);
+    let mut command = bench.command("toolexec");
+    command.env("PATH", path).env("HOME", home).arg("run").arg(&request.path);
+    Said::of(
+        command
+            .arg("--policy")
+            .arg(policy)
+            .args(["--format", "json"])
+            .arg("--state")
+            .arg(bench.state()),
+    )
+}
+
+fn node_counts_processors_where_proc_is_full(bench: &Bench) {
+    if !is_there(bench, "node_counts_processors_where_proc_is_full", &["node", "nodejs"]) {
+        return;
+    }
+    let script = "console.log(require('os').cpus().length > 0)";
+    let request = || RequestText::of("node", "node x.js").input("x.js", script);
+    for (proc, told) in [("full", "true\n"), ("pid", "false\n")] {
+        let proc = format!("    proc: {proc}");
+        // Python's, which stands first, and node's.
+        let policy =
+            policy(bench, &[("    proc: pid", "    proc: none"), ("    proc: pid", &proc)]);
+        let said = run_under(bench, &policy, "/usr/bin:/bin", &bench.home(), &request());
+        assert_eq!(Record::of(&said).stdout(), told, "{said:#?}");
+    }
+}
+
+/// A directory that no run makes itself, with a copy of Python in its `bin/`; gone at the end.
+struct Elsewhere(PathBuf);
+
+impl Elsewhere {
+    fn with(program: &str, name: &str) -> Self {
+        let unique = format!("toolexec-elsewhere-{}-{name}", RequestText::python("").id);
+        let place = Self(Path::new("/var/tmp").join(unique));
+        fs::create_dir_all(place.0.join("bin")).unwrap();
+        fs::create_dir_all(place.0.join("share")).unwrap();
+        fs::copy(fs::canonicalize(program).unwrap(), place.0.join("bin").join(name)).unwrap();
+        fs::write(place.0.join("share/marker"), "here\n").unwrap();
+        for dir in ["", "bin", "share"] {
+            fs::set_permissions(place.0.join(dir), Permissions::from_mode(0o755)).unwrap();
+        }
+        place
+    }
+
+    fn path(&self) -> String {
+        format!("{}/bin:/usr/bin:/bin", self.0.display())
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+const MINE: (&str, &str) = ("binary: auto", "binary: auto\n    names: [python-of-mine]");
+
+fn an_interpreter_may_have_a_place_of_its_own(bench: &Bench) {
+    let place = Elsewhere::with("/usr/bin/python3", "python-of-mine");
+    let shown = place.0.display();
+    let script = format!(
+        "import sys\nprint(sys.executable)\nprint(open('{shown}/share/marker').read().strip())\n\
+         try: open('{shown}/x', 'w')\nexcept OSError as e: print(e.errno)"
+    );
+    let named = format!("binary: {shown}/bin/python-of-mine");
+    for change in [MINE, ("binary: auto", &named)] {
+        let policy = policy(bench, &[change]);
+        let request = RequestText::python(&script);
+        let said = run_under(bench, &policy, &place.path(), &bench.home(), &request);
+        let record = Record::of(&said);
+        record.assert_outcome("ok");
+        let stdout = record.stdout();
+        let lines: Vec<&str> = stdout.lines().collect();
+        assert_eq!(lines[..2], [&format!("{shown}/bin/python-of-mine"), "here"], "{stdout}");
+        // EROFS, or Landlock before it.
+        assert!(["30", "13"].contains(&lines[2]), "{stdout}");
+    }
+}
+
+fn a_home_is_never_shown(bench: &Bench) {
+    let place = Elsewhere::with("/usr/bin/python3", "python-of-mine");
+    let policy = policy(bench, &[MINE]);
+    let request = || RequestText::python("print('ran')");
+    let said = run_under(bench, &policy, &place.path(), &place.0, &request());
+    said.assert_code(2);
+    let shown = place.0.to_str().unwrap();
+    said.assert_says(&["runtime.missing", shown, "is never shown to a run"]);
+    Record::of(&said).assert_outcome("refused");
+    // With the same directory and another home it runs.
+    run_under(bench, &policy, &place.path(), &bench.home(), &request()).assert_code(0);
+}
+
+fn a_root_of_its_own_is_all_there_is(bench: &Bench) {
+    let root = bench.scratch().dir("root");
+    let linked = Command::new("ldd").arg("/bin/sh").output().unwrap();
+    let linked = String::from_utf8(linked.stdout).unwrap();
+    let libraries = linked.split_whitespace().filter(|word| word.starts_with('/'));
+    for name in libraries.chain(["/bin/sh"]) {
+        let place = root.join(&name[1..]);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::copy(fs::canonicalize(name).unwrap(), place).unwrap();
+    }
+    fs::create_dir_all(root.join("opt/tool")).unwrap();
+    // An absolute link of an image means a place in the image.
+    std::os::unix::fs::symlink("/bin/sh", root.join("opt/tool/run")).unwrap();
+    let of_image = format!("binary: /opt/tool/run\n    root: {}", root.display());
+    let policy = policy(bench, &[("binary: auto", &of_image), ("mounts: [/usr]", "mounts: []")]);
+    let script = "echo $0; test -e /usr/bin/python3 && echo host; test -d /opt/tool && echo image";
+    let request = RequestText::python(script);
+    let said = run_under(bench, &policy, "/usr/bin:/bin", &bench.home(), &request);
+    let record = Record::of(&said);
+    record.assert_outcome("ok");
+    assert_eq!(record.stdout(), "script.py\nimage\n");
+    let gone = root.join("bin/sh");
+    fs::remove_file(gone).unwrap();
+    let said =
+        run_under(bench, &policy, "/usr/bin:/bin", &bench.home(), &RequestText::python(script));
+    said.assert_says(&["runtime.missing", "/opt/tool/run in "]);
+}
