@@ -172,6 +172,36 @@ fn tmp_runs_programs_only_where_the_runtime_needs_it() {
     assert_eq!(said(&scratch, runtime, &[], script), "ran /tmp/made\n");
 }
 
+/// Two layers stand before what these mounts forbid, and either alone would hide a hole in the other.
+#[test]
+fn mounts_forbid_what_landlock_forbids() {
+    let script = "while read -r _ _ _ _ place flags _; do echo $place $flags; \
+                  done </proc/self/mountinfo";
+    let flags_in = |tmp: TmpUse| {
+        let scratch = Scratch::new();
+        let made = scratch.dir("made");
+        let cache = Cache { source: made.clone(), target: PathBuf::from("/cache/go") };
+        let proc_view = ProcView::Pid;
+        let runtime = Runtime { caches: vec![cache], tmp, proc_view, ..shell() };
+        let told = said(&scratch, runtime, &[&made], script);
+        move |place: &str| {
+            let line = told.lines().find_map(|line| line.strip_prefix(&format!("{place} ")));
+            line.unwrap().split(',').map(str::to_owned).collect::<Vec<_>>()
+        }
+    };
+    let has = |flags: &[String], flag: &str| flags.iter().any(|it| it == flag);
+    for (tmp, noexec) in [(TmpUse::Data, true), (TmpUse::Programs, false)] {
+        let flags = flags_in(tmp);
+        assert_eq!(has(&flags("/tmp"), "noexec"), noexec);
+        for place in ["/out", "/dev/shm", "/in"] {
+            assert!(has(&flags(place), "noexec"), "{place}");
+        }
+        for place in ["/cache/go", "/usr", "/in", "/"] {
+            assert!(has(&flags(place), "ro") && has(&flags(place), "nosuid"), "{place}");
+        }
+    }
+}
+
 #[test]
 fn of_the_machine_only_what_is_listed_is_told() {
     let script = "cd /proc; for it in *; do case $it in *[!0-9]*) ;; *) continue;; esac; \
