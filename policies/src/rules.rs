@@ -1,6 +1,8 @@
 //! The rules about what is asked for: lane, runtime, limits, network, constraints, layers. Each
 //! must leave exactly one verdict per rule name, and none may change what was asked.
 
+use std::path::PathBuf;
+
 use validator::{Backend, Code, Request, Work, escape_line};
 
 use crate::check::LANE;
@@ -47,7 +49,7 @@ pub(crate) fn runtime<'a>(
         findings.refuse("runtime", Code::RuntimeMissing, reason, hint);
         return None;
     };
-    findings.pass("runtime", format!("{} is {}", chosen.name(), installed.binary.display()));
+    findings.pass("runtime", format!("{} is {}", chosen.name(), whole(chosen, installed)));
     fits.then_some((chosen, installed))
 }
 
@@ -97,6 +99,18 @@ fn language(request: &Request, runtime: &Runtime, findings: &mut Findings) -> bo
     let hint = format!("write language: {given}, or another command");
     findings.refuse("language", Code::LanguageMismatch, reason, &hint);
     false
+}
+
+/// The program and what of this host is shown beside the policy's mounts, for the record.
+fn whole(runtime: &Runtime, installed: &Installed) -> String {
+    let root = runtime.root().map(|root| format!(" in {}", root.display()));
+    let prefix = installed.prefix.as_ref().map(|prefix| format!(" with {}", prefix.display()));
+    let cache = |(place, source): (&PathBuf, &PathBuf)| {
+        format!(", {} is {}", place.display(), source.display())
+    };
+    let binary = installed.binary.display().to_string();
+    let shown = [root, prefix].into_iter().flatten();
+    [binary].into_iter().chain(shown).chain(installed.caches.iter().map(cache)).collect()
 }
 
 fn sought(runtime: &Runtime) -> String {

@@ -147,6 +147,9 @@ fn a_cache_is_named_only_where_it_is() {
         assert_eq!(grant.argv(), ["go", "version"]);
         assert_eq!(grant.mounts(), [PathBuf::from("/usr"), PathBuf::from("/opt/go")]);
         assert_eq!(grant.tmp(), TmpUse::Programs);
+        let cache = if there { ", /cache/go is /var/warm/go" } else { "" };
+        let told = format!("go is /opt/go/bin/go with /opt/go{cache}");
+        assert_eq!(reason(approved.rules(), "runtime"), told);
     }
 }
 

@@ -3,9 +3,7 @@
 //! is `unknown`, what was never there is `null`.
 
 use sandbox::outcome::Outcome;
-use sandbox::report::{
-    Accounting, Artifact, Confinement, DeniedCall, LimitInForce, Stream,
-};
+use sandbox::report::{Accounting, Artifact, Confinement, DeniedCall, LimitInForce, Stream};
 use validator::{Sha256, Violation};
 
 use policies::RuleVerdict;

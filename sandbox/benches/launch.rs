@@ -209,8 +209,18 @@ fn others(tool: &Path) -> Vec<(&'static str, usize, Vec<String>)> {
             println!("{name}: not installed");
         }
     };
-    add("bwrap --unshare-all, /proc, /dev", 1, "bwrap", "--unshare-all --ro-bind / / --proc /proc --dev /dev TOOL");
-    add("firejail --noprofile --net=none", SLOW_EVERY, "firejail", "--quiet --noprofile --net=none TOOL");
+    add(
+        "bwrap --unshare-all, /proc, /dev",
+        1,
+        "bwrap",
+        "--unshare-all --ro-bind / / --proc /proc --dev /dev TOOL",
+    );
+    add(
+        "firejail --noprofile --net=none",
+        SLOW_EVERY,
+        "firejail",
+        "--quiet --noprofile --net=none TOOL",
+    );
     rows
 }
 

@@ -13,7 +13,8 @@ use crate::plan::{
     Cache, CellPlan, Demands, Limits, Order, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
 };
 use crate::report::{
-    Accounting, CapabilitySets, Confinement, DeniedCall, Layer, LimitInForce, LimitName, Mechanism, Mode,
+    Accounting, CapabilitySets, Confinement, DeniedCall, Layer, LimitInForce, LimitName, Mechanism,
+    Mode,
 };
 use crate::wire::{Reader, WireError, Writer};
 

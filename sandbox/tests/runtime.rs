@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sandbox::client::{BuildError, Launcher};
+use sandbox::client::{BuildError, Launcher, Reach};
 use sandbox::outcome::Outcome;
 use sandbox::plan::{
-    Cache, Demands, Limits, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+    Cache, CellPlan, Demands, Limits, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
 };
 
 const MIB: u64 = 1024 * 1024;
@@ -70,9 +70,9 @@ fn plan(staging: &Path, runtime: Runtime, script: &str) -> Plan {
     fs::create_dir(&slot).unwrap();
     fs::set_permissions(&slot, Permissions::from_mode(0o755)).unwrap();
     let found = fs::metadata(&slot).unwrap();
-    Plan {
-        slot: Slot { id, device: found.dev(), inode: found.ino() },
-        runtime,
+    let demands = Demands { landlock_abi_min: 1, cgroup_exception: true };
+    let slot = Slot { id, device: found.dev(), inode: found.ino() };
+    let order = Order {
         argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
         env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
         limits: Limits {
@@ -90,19 +90,20 @@ fn plan(staging: &Path, runtime: Runtime, script: &str) -> Plan {
             artifacts_max: 100,
             artifact_depth_max: 8,
         },
-        demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
-    }
+    };
+    Plan { cell: CellPlan { slot, runtime, demands }, order }
 }
 
 /// What a script of the shell prints in such a cell; `allowed` beside the launcher's own directories.
 fn said(scratch: &Scratch, runtime: Runtime, allowed: &[&Path], script: &str) -> String {
     let (staging, result) = (scratch.dir("staging"), scratch.dir("result"));
     let usual = sandbox::plan::MOUNTS_BY_DEFAULT.iter().map(Path::new);
-    let launcher = Launcher::Spawn {
+    let launcher = Launcher::new(Reach::Spawn {
         program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
         staging: staging.clone(),
         mounts_allowed: usual.chain(allowed.iter().copied()).map(Path::to_owned).collect(),
-    };
+        seats_max: 1,
+    });
     let ready = launcher.build(plan(&staging, runtime, script)).unwrap();
     let directory = fs::File::open(&result).unwrap();
     let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
@@ -172,6 +173,36 @@ fn tmp_runs_programs_only_where_the_runtime_needs_it() {
     assert_eq!(said(&scratch, runtime, &[], script), "ran /tmp/made\n");
 }
 
+/// Two layers stand before what these mounts forbid, and either alone would hide a hole in the other.
+#[test]
+fn mounts_forbid_what_landlock_forbids() {
+    let script = "while read -r _ _ _ _ place flags _; do echo $place $flags; \
+                  done </proc/self/mountinfo";
+    let flags_in = |tmp: TmpUse| {
+        let scratch = Scratch::new();
+        let made = scratch.dir("made");
+        let cache = Cache { source: made.clone(), target: PathBuf::from("/cache/go") };
+        let proc_view = ProcView::Pid;
+        let runtime = Runtime { caches: vec![cache], tmp, proc_view, ..shell() };
+        let told = said(&scratch, runtime, &[&made], script);
+        move |place: &str| {
+            let line = told.lines().find_map(|line| line.strip_prefix(&format!("{place} ")));
+            line.unwrap().split(',').map(str::to_owned).collect::<Vec<_>>()
+        }
+    };
+    let has = |flags: &[String], flag: &str| flags.iter().any(|it| it == flag);
+    for (tmp, noexec) in [(TmpUse::Data, true), (TmpUse::Programs, false)] {
+        let flags = flags_in(tmp);
+        assert_eq!(has(&flags("/tmp"), "noexec"), noexec);
+        for place in ["/out", "/dev/shm", "/in"] {
+            assert!(has(&flags(place), "noexec"), "{place}");
+        }
+        for place in ["/cache/go", "/usr", "/in", "/"] {
+            assert!(has(&flags(place), "ro") && has(&flags(place), "nosuid"), "{place}");
+        }
+    }
+}
+
 #[test]
 fn of_the_machine_only_what_is_listed_is_told() {
     let script = "cd /proc; for it in *; do case $it in *[!0-9]*) ;; *) continue;; esac; \
@@ -203,15 +234,19 @@ fn what_the_launcher_was_not_told_is_not_bound() {
     ];
     for runtime in refused {
         let scratch = Scratch::new();
-        let launcher = Launcher::Spawn {
+        let launcher = Launcher::new(Reach::Spawn {
             program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
             staging: scratch.0.clone(),
             mounts_allowed: vec!["/usr".into(), "/home".into()],
-        };
+            seats_max: 1,
+        });
         let shown = format!("{runtime:?}");
         match launcher.build(plan(&scratch.0, runtime, "true")) {
             Err(BuildError::Unable(unable)) => {
-                assert!(unable.layer.is_none() && unable.step.starts_with("order: "), "{unable:?}");
+                assert!(
+                    unable.layer.is_none() && unable.step.starts_with("plan of a cell: "),
+                    "{unable:?}"
+                );
             }
             Err(other) => panic!("{shown}: {other}"),
             Ok(_) => panic!("{shown}: a cell"),

@@ -160,6 +160,17 @@ fn the_go_example_is_right(bench: &Bench) {
     assert!(!warmed || cpu_us < 4_000_000, "the library was compiled again: {cpu_us} us");
 }
 
+/// Slow, so it is asked once, as whoever runs the tests.
+#[test]
+fn go_runs_without_its_cache() {
+    let bench = Bench::new();
+    if !["/usr/bin/go", "/usr/local/bin/go"].iter().any(|path| Path::new(path).is_file()) {
+        return skip("go_runs_without_its_cache", "go is not installed");
+    }
+    let (_, record) = example(&bench, "manifest");
+    assert_eq!(artifact(&record, "manifest.json").matches("sha256").count(), 2);
+}
+
 fn the_ruby_example_is_right(bench: &Bench) {
     if !is_there(bench, "the_ruby_example_is_right", &["ruby"]) {
         return;

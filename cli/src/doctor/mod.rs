@@ -13,7 +13,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use rustix::fs::Mode;
+use rustix::fs::{CWD, Mode, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 use crate::failure::Failure;
 use crate::options::{Doctor, Warm};
@@ -48,31 +49,30 @@ fn make(
         made.map_err(Failure::io(state))?;
     }
     DirBuilder::new().recursive(true).create(caches).map_err(Failure::io(caches))?;
-    let unique = std::process::id();
-    let fresh = caches.join(format!(".{name}-{unique}-new"));
-    let old = caches.join(format!(".{name}-{unique}-old"));
+    let fresh = caches.join(format!(".{name}-{}", std::process::id()));
     let place = caches.join(name);
-    let done = fill_and_rename(&fresh, &place, &old, fill);
-    // What is left of either is nobody's cache; a failure to remove it must not hide the first one.
-    let cleaned = [fresh, old].iter().map(|path| remove(path)).collect::<Result<Vec<()>, _>>();
+    let done = fill_and_place(&fresh, &place, fill);
+    // What is there now is half a cache or the older one; a failure to remove it must not hide the
+    // first failure.
+    let cleaned = remove(&fresh);
     done?;
     cleaned?;
     Ok(place)
 }
 
-fn fill_and_rename(
+fn fill_and_place(
     fresh: &Path,
     place: &Path,
-    old: &Path,
     fill: impl FnOnce(&Path) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     fs::create_dir(fresh).map_err(Failure::io(fresh))?;
     fill(fresh)?;
-    match fs::rename(place, old) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(Failure::io(place)(error)),
-        _ => {}
-    }
-    fs::rename(fresh, place).map_err(Failure::io(place))
+    let placed = match renameat_with(CWD, fresh, CWD, place, RenameFlags::NOREPLACE) {
+        // At no moment is there none.
+        Err(Errno::EXIST) => renameat_with(CWD, fresh, CWD, place, RenameFlags::EXCHANGE),
+        placed => placed,
+    };
+    placed.map_err(|errno| Failure::io(place)(errno.into()))
 }
 
 fn remove(path: &Path) -> Result<(), Failure> {

@@ -2,7 +2,8 @@
 //! package, stand in the lock file that is compiled in; npm refuses anything else. No script of a
 //! package is run.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
@@ -19,7 +20,9 @@ const LOADER: &str = "node_modules/tsx/dist/loader.mjs";
 pub(super) fn make(fresh: &Path) -> Result<(), Failure> {
     for (name, content) in FILES {
         let path = fresh.join(name);
-        fs::write(&path, content).map_err(Failure::io(&path))?;
+        let made = OpenOptions::new().write(true).create_new(true).open(&path);
+        let written = made.and_then(|mut file| file.write_all(content.as_bytes()));
+        written.map_err(Failure::io(&path))?;
     }
     let mut npm = Command::new("npm");
     let quiet = ["--no-audit", "--no-fund", "--no-update-notifier"];

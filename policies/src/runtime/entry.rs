@@ -2,17 +2,12 @@
 //! must never let through a place that shows a run more of the host than programs.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use validator::Language;
 
-use super::spelling::{
-    is_long_option, is_mountable, is_place, is_plain_absolute, is_slug, is_variable, is_word,
-};
-use super::{
-    BinaryRule, CacheRule, CacheSource, HeapRule, ProcView, Runtime, TmpUse, WithoutCache,
-};
-use crate::form::{CacheForm, ProcForm, RuntimeForm, TmpForm, WithoutCacheForm};
+use super::spelling::{is_long_option, is_slug, is_variable, is_word};
+use super::{BinaryRule, CacheRule, HeapRule, ProcView, Runtime, TmpUse};
+use crate::form::{ProcForm, RuntimeForm, TmpForm};
 use crate::problem::Problems;
 
 /// The values of the AANA event schema (reference contract 0.1).
@@ -33,9 +28,6 @@ const RISK_DOMAINS: [&str; 14] = [
     "public_information",
     "unknown",
 ];
-
-/// Below it, and nowhere else, are caches in the cell.
-const CACHES: &str = "/cache";
 
 impl Runtime {
     pub(crate) fn check(
@@ -83,13 +75,13 @@ impl Runtime {
 }
 
 /// One entry while it is checked.
-struct Entry<'a, 'b> {
+pub(super) struct Entry<'a, 'b> {
     at: String,
     problems: &'a mut Problems<'b>,
 }
 
 impl Entry<'_, '_> {
-    fn wrong(&mut self, key: &str, what: impl Into<String>, advice: &str) {
+    pub(super) fn wrong(&mut self, key: &str, what: impl Into<String>, advice: &str) {
         self.problems.add(&format!("{}.{key}", self.at), what, advice);
     }
 
@@ -181,95 +173,6 @@ impl Entry<'_, '_> {
         names.clone()
     }
 
-    fn absolute(&mut self, key: &str, text: &str) -> PathBuf {
-        let path = PathBuf::from(text);
-        if !is_plain_absolute(&path) {
-            let what = format!("`{text}` is not an absolute path");
-            self.wrong(key, what, "write it from the root and without `..`");
-        }
-        path
-    }
-
-    fn root(&mut self, form: &RuntimeForm) -> Option<PathBuf> {
-        let root = self.absolute("root", form.root.as_deref()?);
-        if root.is_absolute() && !is_place(&root) {
-            let what = format!("`{}` must not be shown to a run", root.display());
-            self.wrong("root", what, "name the directory that an image was unpacked to");
-        }
-        if !form.mounts.is_empty() {
-            let advice = "write `[]`: a runtime with a root of its own sees nothing of the host's";
-            self.wrong("mounts", "stand beside root", advice);
-        }
-        if form.binary == "auto" {
-            let advice = "name the binary by its absolute path inside the root";
-            self.wrong("binary", "`auto` looks on the host, not in a root of its own", advice);
-        }
-        Some(root)
-    }
-
-    fn mounts(&mut self, written: &[String]) -> Vec<PathBuf> {
-        let mut mounts: Vec<PathBuf> = Vec::new();
-        for text in written {
-            let path = PathBuf::from(text);
-            if !is_plain_absolute(&path) {
-                let what = format!("`{text}` is not an absolute path");
-                self.wrong("mounts", what, "write it from the root and without `..`");
-            } else if !is_mountable(&path) {
-                let advice = "name a directory of programs, such as /usr";
-                self.wrong("mounts", format!("`{text}` must not be shown to a run"), advice);
-            } else if mounts.contains(&path) {
-                self.wrong("mounts", format!("`{text}` appears twice"), "keep one of them");
-            } else {
-                mounts.push(path);
-            }
-        }
-        mounts
-    }
-
-    fn caches(&mut self, forms: &Option<Vec<CacheForm>>) -> Vec<CacheRule> {
-        let mut caches: Vec<CacheRule> = Vec::new();
-        for form in forms.iter().flatten() {
-            let cache = self.cache(form);
-            if caches.iter().any(|other| other.target == cache.target) {
-                self.wrong("caches", format!("`{}` appears twice", form.to), "keep one of them");
-            }
-            caches.push(cache);
-        }
-        if caches.iter().filter(|cache| cache.source == CacheSource::Warm).count() > 1 {
-            let advice = "name the other directories by absolute path";
-            self.wrong("caches", "`from: warm` appears twice", advice);
-        }
-        caches
-    }
-
-    fn cache(&mut self, form: &CacheForm) -> CacheRule {
-        let source = if form.from == "warm" {
-            CacheSource::Warm
-        } else {
-            let path = self.absolute("caches", &form.from);
-            if path.is_absolute() && !is_place(&path) {
-                let advice = "name a directory of its own, or `warm`";
-                let what = format!("`{}` must not be shown to a run", form.from);
-                self.wrong("caches", what, advice);
-            }
-            CacheSource::Path(path)
-        };
-        let target = self.absolute("caches", &form.to);
-        let below = target.strip_prefix(CACHES).is_ok_and(|rest| rest.components().count() == 1);
-        if target.is_absolute() && !below {
-            let what = format!("`{}` is no place for a cache", form.to);
-            self.wrong("caches", what, "write a name directly below /cache, such as /cache/go");
-        }
-        if let Some(name) = &form.variable {
-            self.variable("caches", name);
-        }
-        let without = match form.without {
-            WithoutCacheForm::Run => WithoutCache::Run,
-            WithoutCacheForm::Refuse => WithoutCache::Refuse,
-        };
-        CacheRule { source, target, variable: form.variable.clone(), without }
-    }
-
     fn arguments(&mut self, arguments: &Option<Vec<String>>) {
         for word in arguments.iter().flatten() {
             if word.is_empty() || word.chars().any(char::is_control) {
@@ -289,7 +192,7 @@ impl Entry<'_, '_> {
         }
     }
 
-    fn variable(&mut self, key: &str, name: &str) {
+    pub(super) fn variable(&mut self, key: &str, name: &str) {
         if !is_variable(name) {
             let what = format!("`{name}` is not a variable name");
             self.wrong(key, what, "use letters, digits and `_`, not beginning with a digit");

@@ -2,6 +2,7 @@
 //! must never become a path, and a binary must never be named by anything but the policy.
 
 mod entry;
+mod shown;
 mod spelling;
 
 use std::path::{Path, PathBuf};

@@ -56,6 +56,6 @@ pub(super) fn is_place(path: &Path) -> bool {
 
 /// Whether it may be shown at the same path as on the host.
 pub(super) fn is_mountable(path: &Path) -> bool {
-    let made = |name: &&str| path.starts_with(Path::new("/").join(name));
-    is_place(path) && !MADE_BY_THE_CELL.iter().any(|name| made(&name))
+    let made = |name: &str| path.starts_with(Path::new("/").join(name));
+    is_place(path) && !MADE_BY_THE_CELL.iter().any(|name| made(name))
 }

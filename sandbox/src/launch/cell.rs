@@ -188,11 +188,8 @@ impl Cell<'_> {
         };
         options.check_order(&order)?;
         let limits = &order.limits;
-        let mut in_force = vec![LimitInForce::exact(
-            LimitName::WallMs,
-            Mechanism::Timer,
-            limits.wall_ms_max,
-        )];
+        let mut in_force =
+            vec![LimitInForce::exact(LimitName::WallMs, Mechanism::Timer, limits.wall_ms_max)];
         let open_files = super::confine::open_files(limits);
         in_force.push(LimitInForce {
             in_force: open_files.map_err(Failed::at("read a resource limit"))?,
@@ -249,7 +246,8 @@ impl Cell<'_> {
     }
 
     fn tell_init(&self, verb: &ToInit) -> Result<(), Failed> {
-        wire::send(&self.shell.channel, &verb.encode(), &[]).map_err(Failed::at("tell the cell's init"))
+        wire::send(&self.shell.channel, &verb.encode(), &[])
+            .map_err(Failed::at("tell the cell's init"))
     }
 
     fn wake(&mut self, patience: Duration, listening: Listening) -> Woken {
@@ -414,8 +412,7 @@ impl Cell<'_> {
 
     /// Has `/out` walked.
     fn run_collector(&self, windows: &Windows, limits: &Limits) -> io::Result<()> {
-        let Cloned { pid, pidfd } =
-            collector::fork(
+        let Cloned { pid, pidfd } = collector::fork(
             windows.out(),
             &self.evidence,
             limits,
@@ -439,15 +436,15 @@ impl Cell<'_> {
 fn stopped(woken: Woken, doing: &str) -> Stopped {
     let failed = |why: &str| Stopped::Failed(Failed::here(&format!("{doing}: {why}")));
     match woken {
-        Woken::Init(FromInit::Unable(unable), _) => Stopped::Failed(Failed {
-            layer: unable.layer,
-            step: unable.step,
-            errno: unable.errno,
-        }),
+        Woken::Init(FromInit::Unable(unable), _) => {
+            Stopped::Failed(Failed { layer: unable.layer, step: unable.step, errno: unable.errno })
+        }
         Woken::DaemonGone => Stopped::Abandoned,
         Woken::InitGone => failed("the cell's init died"),
         Woken::Nothing => failed("took too long"),
-        Woken::Init(..) | Woken::Daemon(_) | Woken::Violation => failed("somebody spoke out of turn"),
+        Woken::Init(..) | Woken::Daemon(_) | Woken::Violation => {
+            failed("somebody spoke out of turn")
+        }
     }
 }
 

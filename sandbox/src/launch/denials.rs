@@ -80,7 +80,8 @@ impl<'a> Denials<'a> {
     }
 
     pub(super) fn counted(&self) -> Vec<DeniedCall> {
-        let row = |(name, count): (&&str, &u64)| DeniedCall { name: (*name).to_owned(), count: *count };
+        let row =
+            |(name, count): (&&str, &u64)| DeniedCall { name: (*name).to_owned(), count: *count };
         self.counts.iter().map(row).collect()
     }
 }

@@ -80,7 +80,11 @@ impl House {
                 Some(parent) => make_dir(parent)?,
                 None => continue,
             }
-            if is_directory(&tree)? { make_dir(&place)? } else { make_file(&place, b"")? }
+            if is_directory(&tree)? {
+                make_dir(&place)?
+            } else {
+                make_file(&place, b"")?
+            }
             attach(&tree, &place)?;
         }
         change_root(base)?;

@@ -270,12 +270,7 @@ fn start_tool(
 
 /// The last lines of ours that run before the tool's own, in its process. They share init's memory, so
 /// they change none of it, and only what belongs to the process.
-fn become_tool(
-    birth: &Birth<'_>,
-    order: &Order,
-    null: &File,
-    streams: &Streams,
-) -> io::Result<()> {
+fn become_tool(birth: &Birth<'_>, order: &Order, null: &File, streams: &Streams) -> io::Result<()> {
     rustix::process::setsid()?;
     rustix::process::chdir("/in")?;
     nix::unistd::dup2_stdin(null)?;

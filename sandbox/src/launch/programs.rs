@@ -37,10 +37,7 @@ enum Part {
 pub(super) struct Programs(Vec<(PathBuf, Part)>);
 
 impl Programs {
-    pub(super) fn open(
-        runtime: &Runtime,
-        root_links: &[(String, String)],
-    ) -> Result<Self, Failed> {
+    pub(super) fn open(runtime: &Runtime, root_links: &[(String, String)]) -> Result<Self, Failed> {
         let mut parts = Vec::new();
         for mount in &runtime.mounts {
             parts.push((mount.clone(), Part::Directory(host_copy(mount)?)));
@@ -114,7 +111,8 @@ fn host_copy(path: &Path) -> Result<OwnedFd, Failed> {
 fn own_root(root: &Path, parts: &mut Vec<(PathBuf, Part)>) -> Result<(), Failed> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let step = format!("open the root file system {}", root.display());
-    let top = open(below(Path::new(HOST), root), flags, Mode::empty()).map_err(Failed::at(&step))?;
+    let top =
+        open(below(Path::new(HOST), root), flags, Mode::empty()).map_err(Failed::at(&step))?;
     for name in TOPS.iter().chain(&OF_ETC) {
         if let Some(part) = part_of(&top, name)? {
             parts.push((Path::new("/").join(name), part));

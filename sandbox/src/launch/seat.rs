@@ -103,7 +103,9 @@ fn serve(
     });
     match ran {
         Ok(Remains::Nothing) => Ok(()),
-        Ok(Remains::PerhapsProcesses) => Err(io::Error::other("the cell's tree may still be alive")),
+        Ok(Remains::PerhapsProcesses) => {
+            Err(io::Error::other("the cell's tree may still be alive"))
+        }
         Err(failed) => {
             let frame = FromLauncher::Unable(failed.into_unable()).encode();
             wire::send(control.as_fd(), &frame, &[])

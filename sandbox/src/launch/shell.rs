@@ -53,7 +53,8 @@ impl Shell {
     ) -> Result<(Self, Result<Knobs, Failed>), Failed> {
         let (group, knobs, doors) = match group {
             Ok(group) => {
-                let knobs = group.knobs().map_err(Failed::without(Layer::Cgroup, "open the limits"))?;
+                let knobs =
+                    group.knobs().map_err(Failed::without(Layer::Cgroup, "open the limits"))?;
                 let doors = group.doors()?;
                 (Some(group), Ok(knobs), doors)
             }

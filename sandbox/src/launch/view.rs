@@ -92,8 +92,7 @@ fn inputs(slot: &Slot) -> Result<OwnedFd, Failed> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_EMPTY_PATH;
-    open_tree(&opened, "", flags)
-        .map_err(Failed::without(Layer::Mounts, "clone the staging slot"))
+    open_tree(&opened, "", flags).map_err(Failed::without(Layer::Mounts, "clone the staging slot"))
 }
 
 pub(super) fn make_link(target: impl AsRef<Path>, path: &Path) -> Result<(), Failed> {
@@ -135,4 +134,3 @@ fn writable_mounts(base: &Path, Identity { uid, gid }: Identity) -> Result<(), F
     }
     Ok(())
 }
-

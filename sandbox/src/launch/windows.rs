@@ -8,9 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::fstatvfs;
-use rustix::mount::{
-    FsPickFlags, fsconfig_reconfigure, fsconfig_set_string, fspick,
-};
+use rustix::mount::{FsPickFlags, fsconfig_reconfigure, fsconfig_set_string, fspick};
 
 use crate::plan::Limits;
 use crate::report::{LimitInForce, LimitName, Mechanism};

@@ -160,10 +160,13 @@ impl Knobs {
 
     /// What the kernel counted for this group.
     pub(in super::super) fn account(&self, accounting: &mut Accounting) {
-        let us = |knob: &Option<File>| knob.as_ref().and_then(|ns| number(ns).ok()).map(|n| n / 1000);
+        let us =
+            |knob: &Option<File>| knob.as_ref().and_then(|ns| number(ns).ok()).map(|n| n / 1000);
         let (user, system) = match &self.counts.cpu {
             CpuKnobs::V1 { user_ns, system_ns, .. } => (us(user_ns), us(system_ns)),
-            CpuKnobs::V2 { stat } => (keyed(stat, "user_usec").ok(), keyed(stat, "system_usec").ok()),
+            CpuKnobs::V2 { stat } => {
+                (keyed(stat, "user_usec").ok(), keyed(stat, "system_usec").ok())
+            }
         };
         let peak = |knob: &Option<File>| knob.as_ref().and_then(|knob| number(knob).ok());
         accounting.memory_peak_bytes = peak(&self.counts.memory_peak);

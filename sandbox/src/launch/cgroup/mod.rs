@@ -10,6 +10,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cgroups_rs::Cgroup;
 use cgroups_rs::Controller;
 use cgroups_rs::cgroup::get_cgroups_relative_paths;
 use cgroups_rs::cpu::CpuController;
@@ -17,7 +18,6 @@ use cgroups_rs::cpuacct::CpuAcctController;
 use cgroups_rs::hierarchies::{V1, V2, is_cgroup2_unified_mode};
 use cgroups_rs::memory::MemController;
 use cgroups_rs::pid::PidController;
-use cgroups_rs::Cgroup;
 
 use super::Failed;
 use super::options::CgroupParent;

@@ -1,0 +1,103 @@
+//! What of the host a runtime entry shows to a run: its mounts, its caches, a root of its own. By the
+//! spelling of their places alone; what is there is for the daemon to look at, and to refuse.
+
+use std::path::PathBuf;
+
+use super::entry::Entry;
+use super::spelling::{is_mountable, is_place, is_plain_absolute};
+use super::{CacheRule, CacheSource, WithoutCache};
+use crate::form::{CacheForm, RuntimeForm, WithoutCacheForm};
+
+/// Below it, and nowhere else, are caches in the cell.
+const CACHES: &str = "/cache";
+
+impl Entry<'_, '_> {
+    pub(super) fn absolute(&mut self, key: &str, text: &str) -> PathBuf {
+        let path = PathBuf::from(text);
+        if !is_plain_absolute(&path) {
+            let what = format!("`{text}` is not an absolute path");
+            self.wrong(key, what, "write it from the root and without `..`");
+        }
+        path
+    }
+
+    pub(super) fn root(&mut self, form: &RuntimeForm) -> Option<PathBuf> {
+        let root = self.absolute("root", form.root.as_deref()?);
+        if root.is_absolute() && !is_place(&root) {
+            let what = format!("`{}` must not be shown to a run", root.display());
+            self.wrong("root", what, "name the directory that an image was unpacked to");
+        }
+        if !form.mounts.is_empty() {
+            let advice = "write `[]`: a runtime with a root of its own sees nothing of the host's";
+            self.wrong("mounts", "stand beside root", advice);
+        }
+        if form.binary == "auto" {
+            let advice = "name the binary by its absolute path inside the root";
+            self.wrong("binary", "`auto` looks on the host, not in a root of its own", advice);
+        }
+        Some(root)
+    }
+
+    pub(super) fn mounts(&mut self, written: &[String]) -> Vec<PathBuf> {
+        let mut mounts: Vec<PathBuf> = Vec::new();
+        for text in written {
+            let path = PathBuf::from(text);
+            if !is_plain_absolute(&path) {
+                let what = format!("`{text}` is not an absolute path");
+                self.wrong("mounts", what, "write it from the root and without `..`");
+            } else if !is_mountable(&path) {
+                let advice = "name a directory of programs, such as /usr";
+                self.wrong("mounts", format!("`{text}` must not be shown to a run"), advice);
+            } else if mounts.contains(&path) {
+                self.wrong("mounts", format!("`{text}` appears twice"), "keep one of them");
+            } else {
+                mounts.push(path);
+            }
+        }
+        mounts
+    }
+
+    pub(super) fn caches(&mut self, forms: &Option<Vec<CacheForm>>) -> Vec<CacheRule> {
+        let mut caches: Vec<CacheRule> = Vec::new();
+        for form in forms.iter().flatten() {
+            let cache = self.cache(form);
+            if caches.iter().any(|other| other.target == cache.target) {
+                self.wrong("caches", format!("`{}` appears twice", form.to), "keep one of them");
+            }
+            caches.push(cache);
+        }
+        if caches.iter().filter(|cache| cache.source == CacheSource::Warm).count() > 1 {
+            let advice = "name the other directories by absolute path";
+            self.wrong("caches", "`from: warm` appears twice", advice);
+        }
+        caches
+    }
+
+    fn cache(&mut self, form: &CacheForm) -> CacheRule {
+        let source = if form.from == "warm" {
+            CacheSource::Warm
+        } else {
+            let path = self.absolute("caches", &form.from);
+            if path.is_absolute() && !is_place(&path) {
+                let advice = "name a directory of its own, or `warm`";
+                let what = format!("`{}` must not be shown to a run", form.from);
+                self.wrong("caches", what, advice);
+            }
+            CacheSource::Path(path)
+        };
+        let target = self.absolute("caches", &form.to);
+        let below = target.strip_prefix(CACHES).is_ok_and(|rest| rest.components().count() == 1);
+        if target.is_absolute() && !below {
+            let what = format!("`{}` is no place for a cache", form.to);
+            self.wrong("caches", what, "write a name directly below /cache, such as /cache/go");
+        }
+        if let Some(name) = &form.variable {
+            self.variable("caches", name);
+        }
+        let without = match form.without {
+            WithoutCacheForm::Run => WithoutCache::Run,
+            WithoutCacheForm::Refuse => WithoutCache::Refuse,
+        };
+        CacheRule { source, target, variable: form.variable.clone(), without }
+    }
+}
