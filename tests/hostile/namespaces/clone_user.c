@@ -1,0 +1,8 @@
+/* attack: a child in a user namespace of its own, by clone(2)
+ * expect: seccomp_violation
+ * names: clone
+ * today: ok; clone EPERM
+ */
+#include "attack.h"
+
+ONE_CALL("clone", syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0))
