@@ -6,6 +6,6 @@
 
 int main(void) {
     go_out();
-    write_file("..\xc0\xafetc", "x");
+    write_file("..\xc0\xaf" "etc", "x");
     return verdict(0);
 }

@@ -9,7 +9,7 @@ int main(void) {
     static char block[65536];
     memset(block, 'x', sizeof block);
     block[sizeof block - 1] = '\n';
-    for (int count = 0; count < 64; count++)
+    for (int count = 0; count < 1024; count++)
         if (write(2, block, sizeof block) < 0) return 1;
     return limited(1);
 }

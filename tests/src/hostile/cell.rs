@@ -119,6 +119,20 @@ impl Cells {
 }
 
 impl Got {
+    /// What was seen, short enough to read.
+    #[must_use]
+    pub fn brief(&self) -> String {
+        let start = |text: &str| text.chars().take(400).collect::<String>();
+        let Self { outcome, exit_code, took, kept, rejected, .. } = self;
+        format!(
+            "{outcome} {exit_code} in {took:?}; stdout {:?}; stderr {:?}; kept {}; rejected {:?}",
+            start(&self.stdout),
+            start(&self.stderr),
+            kept.len(),
+            rejected.iter().take(4).collect::<Vec<_>>()
+        )
+    }
+
     #[track_caller]
     fn of(said: &Said) -> Self {
         let record = Record::of(said);
