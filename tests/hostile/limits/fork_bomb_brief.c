@@ -6,23 +6,19 @@
  */
 #include "attack.h"
 
+/* Where limits are sampled, what is over before the next look is not seen to be the limit. */
 enum { MOST = 500 };
 
 int main(void) {
     pid_t children[MOST];
-    for (int count = 0; count < MOST; count++) {
-        children[count] = fork();
-        if (children[count] == 0) {
-            pause();
-            _exit(0);
-        }
-        if (children[count] < 0) {
-            attempt("fork", -1);
-            while (count > 0) kill(children[--count], SIGKILL);
-            limited(0);
-            return 1;
-        }
+    int count = 0;
+    while (count < MOST && (children[count] = fork()) > 0) count++;
+    if (count < MOST && children[count] == 0) {
+        pause();
+        _exit(0);
     }
-    kill(0, SIGTERM);
-    return limited(1);
+    int failed = count < MOST && !attempt("fork", -1);
+    while (count > 0) kill(children[--count], SIGKILL);
+    limited(!failed);
+    return failed;
 }

@@ -5,4 +5,4 @@
  */
 #include "attack.h"
 
-ONE_CALL("clone", syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0))
+ONE_CALL("clone", clone_child(CLONE_NEWUSER))

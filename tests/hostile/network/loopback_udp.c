@@ -22,7 +22,12 @@ static int reach(int family, int kind, const char *address, int port) {
         errno = error;
         answer = error ? -1 : 0;
     }
-    if (answer >= 0 && kind == SOCK_DGRAM) answer = send(made, "x", 1, 0);
+    if (answer >= 0 && kind == SOCK_DGRAM) {
+        /* If nobody listens, the second one is told of it. */
+        send(made, "x", 1, 0);
+        sleep_ms(50);
+        answer = send(made, "x", 1, 0);
+    }
     return attempt("connect", answer);
 }
 

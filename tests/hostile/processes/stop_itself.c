@@ -7,5 +7,5 @@
 
 int main(void) {
     raise(SIGSTOP);
-    return limited(1);
+    return limited(0);
 }

@@ -2,7 +2,7 @@
 //! last word. Must never run a program outside a launcher, or keep one running: each has two seconds.
 
 use std::fs;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -52,8 +52,8 @@ impl Launcher {
                  (read-only) and /out bound"
             }
             Self::Firejail => {
-                "as root, because it serves users with an account only: `firejail --quiet \
-                 --net=none --private PROGRAM`, with its default profile"
+                "as a user with an account: `firejail --quiet --net=none --private PROGRAM`, with \
+                 its default profile"
             }
         }
     }
@@ -69,6 +69,8 @@ pub struct Elsewhere {
     bench: Bench,
     place: PathBuf,
     told: String,
+    user: u32,
+    home: String,
 }
 
 /// Where one run reads and writes.
@@ -95,7 +97,13 @@ impl Elsewhere {
         if found.code != Some(0) {
             return Err("not installed".to_owned());
         }
-        let elsewhere = Self { launcher, bench, place: place.to_owned(), told };
+        let (user, home) = match launcher {
+            Launcher::Firejail => {
+                account().ok_or("serves users with an account, and none is here")?
+            }
+            _ => (bench.uid(), bench.home().to_str().unwrap().to_owned()),
+        };
+        let elsewhere = Self { launcher, bench, place: place.to_owned(), told, user, home };
         let (desk, said) = elsewhere.run_words(&["/usr/bin/true".to_owned()], "");
         fs::remove_dir_all(desk.top).unwrap();
         match said.code {
@@ -139,14 +147,18 @@ impl Elsewhere {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let id =
             format!("hostile-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let scratch = self.bench.scratch();
-        let desk = Desk {
-            top: scratch.dir(&id),
-            input: scratch.dir(&format!("{id}/in")),
-            output: scratch.dir(&format!("{id}/out")),
-        };
-        chown(&desk.output, Some(self.bench.uid()), Some(self.bench.uid())).unwrap();
-        let script_path = scratch.file(&format!("{id}/in/script.py"), script);
+        // firejail has a /tmp of its own, where nothing of the host is seen.
+        let firejail = self.launcher == Launcher::Firejail;
+        let top = if firejail { &self.place } else { self.bench.scratch().path() }.join(&id);
+        let desk = Desk { input: top.join("in"), output: top.join("out"), top };
+        for directory in [&desk.top, &desk.input, &desk.output] {
+            fs::create_dir(directory).unwrap();
+            fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        chown(&desk.output, Some(self.user), Some(self.user)).unwrap();
+        let script_path = desk.input.join("script.py");
+        fs::write(&script_path, script).unwrap();
+        fs::set_permissions(&script_path, fs::Permissions::from_mode(0o644)).unwrap();
         let mut command = self.bench.command("timeout");
         command.args(["-k", "1", STOPPED_AFTER_SEC]);
         match self.launcher {
@@ -156,7 +168,10 @@ impl Elsewhere {
                     let host = script_path.to_str().unwrap();
                     if word == "/in/script.py" { host.to_owned() } else { word.clone() }
                 });
+                let user = self.user.to_string();
+                command.args(["setpriv", "--reuid", &user, "--regid", &user, "--clear-groups"]);
                 command.args(["firejail", "--quiet", "--net=none", "--private"]).args(words);
+                command.env("HOME", &self.home);
                 command.env("CASE_IN", &desk.input).env("CASE_OUT", &desk.output);
             }
             Launcher::Crun | Launcher::Runc => {
@@ -236,6 +251,18 @@ impl Elsewhere {
         }
         fs::write(path, config.to_string()).unwrap();
     }
+}
+
+/// Somebody of this host who is neither root nor a service, and has a home.
+fn account() -> Option<(u32, String)> {
+    let accounts = fs::read_to_string("/etc/passwd").unwrap();
+    let mut people = accounts.lines().filter_map(|line| {
+        let fields: Vec<_> = line.split(':').collect();
+        let (id, home) = (fields.get(2)?.parse().ok()?, *fields.get(5)?);
+        let own = fs::metadata(home).is_ok_and(|it| it.uid() == id);
+        ((1000..60000).contains(&id) && own).then(|| (id, home.to_owned()))
+    });
+    people.next()
 }
 
 /// The program's own verdict; where it has none, how it ended.

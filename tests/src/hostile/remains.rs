@@ -56,16 +56,17 @@ impl Remains {
     #[must_use]
     pub fn left_since(before: &Self) -> Vec<String> {
         let begun = Instant::now();
-        let mut left = before.new();
+        let mut left = before.missing();
         while !left.is_empty() && begun.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(200));
-            let still: BTreeSet<_> = before.new().into_iter().collect();
+            let still: BTreeSet<_> = before.missing().into_iter().collect();
             left.retain(|line| still.contains(line));
         }
         left
     }
 
-    fn new(&self) -> Vec<String> {
+    /// What is there now and not in this.
+    fn missing(&self) -> Vec<String> {
         let now = Self::now();
         let mut new: Vec<_> = now.lines.difference(&self.lines).cloned().collect();
         // The kernel counts those too that no process is in. It frees them in its own time and in
