@@ -136,11 +136,35 @@ fn opening_comment(text: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     for line in text.lines() {
         let ended = line.contains("*/");
+        let line = line.split("*/").next().unwrap_or_default();
         let Some(line) = line.strip_prefix(['/', ' ', '#']) else { break };
-        lines.push(line.trim_start_matches('*').trim_end_matches("*/").trim());
+        lines.push(line.trim_start_matches('*').trim());
         if ended {
             break;
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_opening_comment_speaks() {
+        let c = "/* attack: a\n * expect: ok\n */\nint main(void) { /* stdout: no */ }\n";
+        assert_eq!(opening_comment(c), ["attack: a", "expect: ok", ""]);
+        let python = "# attack: a\n# expect: ok\n\n# stdout: no\n";
+        assert_eq!(opening_comment(python), ["attack: a", "expect: ok"]);
+    }
+
+    #[test]
+    fn a_mode_has_the_last_word() {
+        let words = [("expect", "memory_limit"), ("expect.user", "ok"), ("stdout.user", "none")];
+        let words = words.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+        let case = Case { name: String::new(), path: PathBuf::new(), words };
+        assert_eq!(case.one("expect", Mode::System), Some("memory_limit"));
+        assert_eq!(case.one("expect", Mode::User), Some("ok"));
+        assert_eq!(case.of("stdout", Mode::User), Vec::<&str>::new());
+    }
 }

@@ -2,7 +2,7 @@
 //! last word. Must never run a program outside a launcher, or keep one running: each has two seconds.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,58 +10,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::launcher::{Launcher, account};
 use super::{Built, Case, Mode};
 use crate::bench::{Bench, Said};
 
 /// After this a program is stopped; none of the launchers has a limit of time.
 const STOPPED_AFTER_SEC: &str = "2";
-
-/// A launcher that others use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Launcher {
-    Bwrap,
-    Crun,
-    Runc,
-    Firejail,
-}
-
-impl Launcher {
-    pub const ALL: [Self; 4] = [Self::Bwrap, Self::Crun, Self::Runc, Self::Firejail];
-
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Bwrap => "bwrap",
-            Self::Crun => "crun",
-            Self::Runc => "runc",
-            Self::Firejail => "firejail",
-        }
-    }
-
-    /// How it is called here, for the reader of the table.
-    #[must_use]
-    pub fn usage(self) -> &'static str {
-        match self {
-            Self::Bwrap => {
-                "as an ordinary user: `bwrap --unshare-all --die-with-parent --ro-bind /usr /usr \
-                 --symlink usr/lib /lib … --proc /proc --dev /dev --tmpfs /tmp --ro-bind IN /in \
-                 --bind OUT /out PROGRAM`"
-            }
-            Self::Crun | Self::Runc => {
-                "as root: the bundle of its own `spec`, without a terminal, with /usr, /in \
-                 (read-only) and /out bound"
-            }
-            Self::Firejail => {
-                "as a user with an account: `firejail --quiet --net=none --private PROGRAM`, with \
-                 its default profile"
-            }
-        }
-    }
-
-    fn is_for_root(self) -> bool {
-        !matches!(self, Self::Bwrap)
-    }
-}
 
 /// One launcher, and who starts it.
 pub struct Elsewhere {
@@ -251,18 +205,6 @@ impl Elsewhere {
         }
         fs::write(path, config.to_string()).unwrap();
     }
-}
-
-/// Somebody of this host who is neither root nor a service, and has a home.
-fn account() -> Option<(u32, String)> {
-    let accounts = fs::read_to_string("/etc/passwd").unwrap();
-    let mut people = accounts.lines().filter_map(|line| {
-        let fields: Vec<_> = line.split(':').collect();
-        let (id, home) = (fields.get(2)?.parse().ok()?, *fields.get(5)?);
-        let own = fs::metadata(home).is_ok_and(|it| it.uid() == id);
-        ((1000..60000).contains(&id) && own).then(|| (id, home.to_owned()))
-    });
-    people.next()
 }
 
 /// The program's own verdict; where it has none, how it ended.

@@ -11,15 +11,17 @@ mod cell;
 mod elsewhere;
 mod host;
 mod judge;
+mod launcher;
 mod remains;
 mod table;
 
 pub use built::{Built, Place};
 pub use case::{Case, Mode};
 pub use cell::{Cells, Got};
-pub use elsewhere::{Elsewhere, Launcher};
+pub use elsewhere::Elsewhere;
 pub use host::Host;
 pub use judge::{Verdict, judge};
+pub use launcher::Launcher;
 pub use remains::Remains;
 pub use table::Table;
 

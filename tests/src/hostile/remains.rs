@@ -80,8 +80,8 @@ impl Remains {
     }
 }
 
-/// A process is told by its number and the moment that it began. Only those that could be of a run:
-/// in namespaces of their own, or without a parent but init or this test.
+/// A process is told by its number and the moment that it began. Only those that could be of a run: in
+/// namespaces of their own, children of this test, or orphans that name us.
 fn processes(lines: &mut BTreeSet<String>) {
     let own = |kind: &str| fs::read_link(format!("/proc/self/ns/{kind}")).unwrap_or_default();
     let (here, me) = (own("pid"), std::process::id().to_string());
@@ -92,7 +92,8 @@ fn processes(lines: &mut BTreeSet<String>) {
         // proc_pid_stat(5): fields 4 and 22, of which the third is the first here.
         let (parent, began) = (fields[1], fields[19]);
         let of = |kind| fs::read_link(entry.path().join("ns").join(kind)).unwrap_or_default();
-        if of("pid") == here && parent != "1" && parent != me {
+        let orphan = parent == "1" && names_us(&entry.path());
+        if of("pid") == here && !orphan && parent != me {
             continue;
         }
         let uid = fs::metadata(entry.path()).map_or(0, |it| it.uid());
@@ -101,6 +102,14 @@ fn processes(lines: &mut BTreeSet<String>) {
             lines.insert(format!("namespace {}", of(kind).display()));
         }
     }
+}
+
+/// Whether a process was started by us or by what we started.
+fn names_us(process: &Path) -> bool {
+    let texts = ["comm", "cmdline", "environ"].map(|name| fs::read(process.join(name)));
+    let exe = fs::read_link(process.join("exe")).unwrap_or_default();
+    let named = |text: &[u8]| text.windows(8).any(|word| word == b"toolexec");
+    texts.iter().flatten().any(|text| named(text)) || named(exe.as_os_str().as_encoded_bytes())
 }
 
 /// Whether a file is another test's that runs now.
