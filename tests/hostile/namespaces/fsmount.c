@@ -1,0 +1,8 @@
+/* attack: a file system by the new mount calls: fsmount(2)
+ * expect: seccomp_violation
+ * names: fsmount
+ * today: ok; fsmount EPERM
+ */
+#include "attack.h"
+
+ONE_CALL("fsmount", syscall(SYS_fsmount, 0, 0, 0))

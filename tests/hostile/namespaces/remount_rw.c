@@ -1,0 +1,8 @@
+/* attack: a remount of /usr that takes read-only away
+ * expect: seccomp_violation
+ * names: mount
+ * today: ok; mount EPERM
+ */
+#include "attack.h"
+
+ONE_CALL("mount", mount(NULL, "/usr", NULL, MS_REMOUNT | MS_BIND, NULL))

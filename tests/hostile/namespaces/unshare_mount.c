@@ -1,0 +1,8 @@
+/* attack: a mount namespace by unshare(2)
+ * expect: seccomp_violation
+ * names: unshare
+ * today: ok; unshare EPERM
+ */
+#include "attack.h"
+
+ONE_CALL("unshare", unshare(CLONE_NEWNS))

@@ -1,0 +1,8 @@
+/* attack: a kernel module
+ * expect: seccomp_violation
+ * names: init_module
+ * today: ok; init_module EPERM
+ */
+#include "attack.h"
+
+ONE_CALL("init_module", syscall(SYS_init_module, "", 0, ""))

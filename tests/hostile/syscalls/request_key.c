@@ -1,0 +1,8 @@
+/* attack: a key that others of its user have left
+ * expect: seccomp_violation
+ * names: request_key
+ * today: ok; request_key EPERM
+ */
+#include "attack.h"
+
+ONE_CALL("request_key", syscall(SYS_request_key, "user", "toolexec-hostile", NULL, -3))
