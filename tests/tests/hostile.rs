@@ -63,9 +63,11 @@ fn every_way_out_is_closed() {
     table.note(format!("The whole suite took {} s.", begun.elapsed().as_secs()));
     let text = table.markdown();
     println!("{text}");
-    // target/<profile>/deps/<test>
-    let test = std::env::current_exe().unwrap();
-    fs::write(test.ancestors().nth(3).unwrap().join("hostile.txt"), &text).unwrap();
+    if only.is_empty() {
+        // target/<profile>/deps/<test>
+        let test = std::env::current_exe().unwrap();
+        fs::write(test.ancestors().nth(3).unwrap().join("hostile.txt"), &text).unwrap();
+    }
     assert_eq!(wrong, Vec::<String>::new());
 }
 
