@@ -63,9 +63,11 @@ fn every_way_out_is_closed() {
     table.note(format!("The whole suite took {} s.", begun.elapsed().as_secs()));
     let text = table.markdown();
     println!("{text}");
-    // target/<profile>/deps/<test>
-    let test = std::env::current_exe().unwrap();
-    fs::write(test.ancestors().nth(3).unwrap().join("hostile.txt"), &text).unwrap();
+    if only.is_empty() {
+        // target/<profile>/deps/<test>
+        let test = std::env::current_exe().unwrap();
+        fs::write(test.ancestors().nth(3).unwrap().join("hostile.txt"), &text).unwrap();
+    }
     assert_eq!(wrong, Vec::<String>::new());
 }
 
@@ -96,7 +98,10 @@ fn run_mode(
             Verdict::Differs(in_what) => {
                 wrong.push(format!("{} ({}): {in_what:?}", case.name, mode.word()));
             }
-            Verdict::Known(why) => println!("KNOWN GAP {} ({}): {why}", case.name, mode.word()),
+            // Told where the suite's summary is made of, so that a green suite still says it.
+            Verdict::Known(why) => {
+                skip(&format!("{test}::{}", case.name), &format!("KNOWN GAP: {why}"));
+            }
             Verdict::Skipped(why) => skip(&format!("{test}::{}", case.name), why),
             Verdict::Expected | Verdict::Today => {}
         }

@@ -1,7 +1,8 @@
 /* attack: the ports of the machine
- * expect: ok
- * stdout: iopl ENOSYS or iopl EPERM
- * stdout: CONTAINED
+ * expect: seccomp_violation
+ * names: iopl
+ * today: ok; iopl ENOSYS
+ * needs: x86_64
  */
 #include "attack.h"
 

@@ -2,6 +2,7 @@
  * expect: ok
  * stdout: modify_ldt ENOSYS or modify_ldt EPERM
  * stdout: CONTAINED
+ * needs: x86_64
  */
 #include "attack.h"
 

@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+const NAMESPACES: [&str; 7] = ["pid", "net", "user", "mnt", "ipc", "uts", "cgroup"];
 /// How long what is new may take to go.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Where files could be left.
@@ -84,7 +85,8 @@ impl Remains {
 /// namespaces of their own, children of this test, or orphans that name us.
 fn processes(lines: &mut BTreeSet<String>) {
     let own = |kind: &str| fs::read_link(format!("/proc/self/ns/{kind}")).unwrap_or_default();
-    let (here, me) = (own("pid"), std::process::id().to_string());
+    let here = NAMESPACES.map(own);
+    let me = std::process::id().to_string();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
         let Some((name, rest)) = stat.rsplit_once(')') else { continue };
@@ -92,15 +94,16 @@ fn processes(lines: &mut BTreeSet<String>) {
         // proc_pid_stat(5): fields 4 and 22, of which the third is the first here.
         let (parent, began) = (fields[1], fields[19]);
         let of = |kind| fs::read_link(entry.path().join("ns").join(kind)).unwrap_or_default();
+        let theirs = NAMESPACES.map(of);
+        // Without the right to look, or when it has just ended, there is no answer.
+        let same = theirs == here || theirs.iter().all(|link| link.as_os_str().is_empty());
         let orphan = parent == "1" && names_us(&entry.path());
-        if of("pid") == here && !orphan && parent != me {
+        if same && !orphan && parent != me {
             continue;
         }
         let uid = fs::metadata(entry.path()).map_or(0, |it| it.uid());
         lines.insert(format!("process {name}) of {uid} since {began}"));
-        for kind in ["pid", "net", "user", "mnt", "ipc", "uts", "cgroup"] {
-            lines.insert(format!("namespace {}", of(kind).display()));
-        }
+        lines.extend(theirs.iter().map(|link| format!("namespace {}", link.display())));
     }
 }
 

@@ -1,0 +1,8 @@
+/* attack: settings for a file system
+ * expect: seccomp_violation
+ * names: fsconfig
+ * today: ok; fsconfig EPERM
+ */
+#include "attack.h"
+
+ONE_CALL("fsconfig", syscall(SYS_fsconfig, 0, 0, "size", NULL, 0))

@@ -1,0 +1,8 @@
+/* attack: the settings of a file system that is mounted
+ * expect: seccomp_violation
+ * names: fspick
+ * today: ok; fspick EPERM
+ */
+#include "attack.h"
+
+ONE_CALL("fspick", syscall(SYS_fspick, AT_FDCWD, "/tmp", 0))
