@@ -164,8 +164,9 @@ fn behind_a_listening_socket_it_serves_many() {
         assert_eq!(finished.outcome(), Outcome::Ok);
         assert_eq!(fs::read(result.join("stdout")).unwrap(), b"here\n");
     }
-    process.kill().unwrap();
-    process.wait().unwrap();
+    let pid = rustix::process::Pid::from_child(&process);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(process.wait().unwrap().success());
 }
 
 #[test]

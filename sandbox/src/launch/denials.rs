@@ -33,9 +33,10 @@ enum Caller {
 }
 
 impl<'a> Denials<'a> {
-    pub(super) fn new(policy: &'a Policy, listener: OwnedFd) -> Self {
+    pub(super) fn new(policy: &'a Policy, listener: OwnedFd) -> io::Result<Self> {
+        sys::answer_in_turn(listener.as_fd())?;
         let (caller, counts) = (Caller::Probe, BTreeMap::new());
-        Self { policy, listener, caller, counts, total: 0, violation: None }
+        Ok(Self { policy, listener, caller, counts, total: 0, violation: None })
     }
 
     pub(super) fn listener(&self) -> BorrowedFd<'_> {

@@ -24,6 +24,13 @@ use super::seat;
 use crate::report::Layer;
 use crate::sys::{self, Fork};
 
+/// What signals asked of us.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Nothing,
+    ToEnd,
+}
+
 /// What one cell at a time is given.
 pub(super) struct Seat {
     pub(super) identity: Identity,
@@ -41,6 +48,8 @@ enum SeatState {
     Waiting(Pid),
     /// Its process has a conversation.
     Busy(Pid),
+    /// Its process was killed because the launcher ends.
+    Ending(Pid),
     /// Its last process did not end cleanly: something of its cell may live.
     Retired,
 }
@@ -53,15 +62,16 @@ struct Zygote<'a> {
     seats: Vec<Seat>,
     /// Seat processes write the number of their seat here when they are taken.
     taken: (OwnedFd, OwnedFd),
-    children: SignalFd,
+    signals: SignalFd,
 }
 
 /// Serves conversations until the door is closed.
 pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
     let mut watched = SigSet::empty();
     watched.add(Signal::SIGCHLD);
+    watched.add(Signal::SIGTERM);
     watched.thread_block()?;
-    let children = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
+    let signals = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
     let taken = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     // Before the host's files go out of sight.
     let uids = Uids::open(options.mode);
@@ -71,7 +81,7 @@ pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
         Err(failed) => (Err(failed), None),
     };
     let seats = Vec::new();
-    Zygote { options, door, house, uids, seats, taken, children }.tend()
+    Zygote { options, door, house, uids, seats, taken, signals }.tend()
 }
 
 impl Zygote<'_> {
@@ -82,13 +92,33 @@ impl Zygote<'_> {
                 break;
             }
             self.hear_taken()?;
-            self.hear_ended()?;
+            if self.hear_signals()? == Asked::ToEnd {
+                self.kill_seats()?;
+                break;
+            }
         }
         // The waiting ones see the same end; the busy ones finish what they have.
         while self.seats.iter().any(|seat| seat.pid().is_some()) {
-            let mut waited = [PollFd::new(&self.children, PollFlags::IN)];
+            let mut waited = [PollFd::new(&self.signals, PollFlags::IN)];
             wait_for(&mut waited)?;
-            self.hear_ended()?;
+            if self.hear_signals()? == Asked::ToEnd {
+                self.kill_seats()?;
+            }
+        }
+        if let Ok(House { cgroups: Ok(home), .. }) = &self.house {
+            home.sweep();
+        }
+        Ok(())
+    }
+
+    /// Whoever asks us to end cannot wait for tools: their cells end with us, and what they leave is swept.
+    fn kill_seats(&mut self) -> io::Result<()> {
+        for seat in &mut self.seats {
+            let Some(pid) = seat.pid() else { continue };
+            match nix::sys::signal::kill(pid, Signal::SIGKILL) {
+                Ok(()) | Err(nix::errno::Errno::ESRCH) => seat.state = SeatState::Ending(pid),
+                Err(errno) => return Err(errno.into()),
+            }
         }
         Ok(())
     }
@@ -160,7 +190,7 @@ impl Zygote<'_> {
     fn sleep(&self) -> io::Result<bool> {
         let mut waited = [
             PollFd::new(&self.taken.0, PollFlags::IN),
-            PollFd::new(&self.children, PollFlags::IN),
+            PollFd::new(&self.signals, PollFlags::IN),
             // What arrives there is the seats' to take; only its end is told to us.
             PollFd::from_borrowed_fd(self.door.as_fd(), PollFlags::empty()),
         ];
@@ -188,8 +218,18 @@ impl Zygote<'_> {
         Ok(())
     }
 
-    fn hear_ended(&mut self) -> io::Result<()> {
-        while self.children.read_signal()?.is_some() {}
+    fn hear_signals(&mut self) -> io::Result<Asked> {
+        let mut asked = Asked::Nothing;
+        while let Some(signal) = self.signals.read_signal()? {
+            if signal.ssi_signo == Signal::SIGTERM as u32 {
+                asked = Asked::ToEnd;
+            }
+        }
+        self.reap()?;
+        Ok(asked)
+    }
+
+    fn reap(&mut self) -> io::Result<()> {
         loop {
             let status = match waitpid(None, Some(WaitPidFlag::WNOHANG | WaitPidFlag::__WALL)) {
                 Ok(WaitStatus::StillAlive) | Err(nix::errno::Errno::ECHILD) => return Ok(()),
@@ -200,8 +240,9 @@ impl Zygote<'_> {
             let Some(pid) = status.pid() else { continue };
             let clean = matches!(status, WaitStatus::Exited(_, 0));
             if let Some(seat) = self.seats.iter_mut().find(|seat| seat.pid() == Some(pid)) {
+                let killed = matches!(seat.state, SeatState::Ending(_));
                 seat.state = if clean { SeatState::Free } else { SeatState::Retired };
-                if !clean {
+                if !clean && !killed {
                     eprintln!("toolexec-launch: a seat is given up: its process ended {status:?}");
                 }
             }
@@ -212,7 +253,7 @@ impl Zygote<'_> {
 impl Seat {
     fn pid(&self) -> Option<Pid> {
         match self.state {
-            SeatState::Waiting(pid) | SeatState::Busy(pid) => Some(pid),
+            SeatState::Waiting(pid) | SeatState::Busy(pid) | SeatState::Ending(pid) => Some(pid),
             SeatState::Free | SeatState::Retired => None,
         }
     }

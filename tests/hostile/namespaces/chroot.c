@@ -1,7 +1,6 @@
 /* attack: a root of its own by chroot(2), the old way out of a chroot
  * expect: seccomp_violation
  * names: chroot
- * today: ok; chroot EPERM
  */
 #include "attack.h"
 

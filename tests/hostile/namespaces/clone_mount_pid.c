@@ -1,7 +1,6 @@
 /* attack: a child in namespaces of its own, by clone(2) with several flags
  * expect: seccomp_violation
  * names: clone
- * today: ok; clone ENOSYS
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: a child in a user namespace of its own, by clone(2)
  * expect: seccomp_violation
  * names: clone
- * today: ok; clone ENOSYS
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: settings for a file system
  * expect: seccomp_violation
  * names: fsconfig
- * today: ok; fsconfig EPERM
  */
 #include "attack.h"
 

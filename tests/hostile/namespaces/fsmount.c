@@ -1,7 +1,6 @@
 /* attack: a file system by the new mount calls: fsmount(2)
  * expect: seccomp_violation
  * names: fsmount
- * today: ok; fsmount EPERM
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: a file system by the new mount calls: fsopen(2)
  * expect: seccomp_violation
  * names: fsopen
- * today: ok; fsopen EPERM
  */
 #include "attack.h"
 

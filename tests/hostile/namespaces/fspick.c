@@ -1,7 +1,6 @@
 /* attack: the settings of a file system that is mounted
  * expect: seccomp_violation
  * names: fspick
- * today: ok; fspick EPERM
  */
 #include "attack.h"
 

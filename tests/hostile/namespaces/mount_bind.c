@@ -1,7 +1,6 @@
 /* attack: a bind mount of / on /tmp
  * expect: seccomp_violation
  * names: mount
- * today: ok; mount EPERM
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: cgroupfs, whose v1 release_agent runs a program as root on the host
  * expect: seccomp_violation
  * names: mount
- * today: ok; mount EPERM
  */
 #include "attack.h"
 

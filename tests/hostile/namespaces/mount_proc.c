@@ -1,7 +1,6 @@
 /* attack: a full /proc over the small one
  * expect: seccomp_violation
  * names: mount
- * today: ok; mount EPERM
  */
 #include "attack.h"
 

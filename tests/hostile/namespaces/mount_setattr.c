@@ -1,7 +1,6 @@
 /* attack: making /in writable by mount_setattr(2)
  * expect: seccomp_violation
  * names: mount_setattr
- * today: ok; mount_setattr EPERM
  */
 #include "attack.h"
 

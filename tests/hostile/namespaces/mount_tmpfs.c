@@ -1,7 +1,6 @@
 /* attack: a tmpfs over /tmp
  * expect: seccomp_violation
  * names: mount
- * today: ok; mount EPERM
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: moving a mount by move_mount(2)
  * expect: seccomp_violation
  * names: move_mount
- * today: ok; move_mount EPERM
  */
 #include "attack.h"
 

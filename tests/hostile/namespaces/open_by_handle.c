@@ -1,7 +1,6 @@
 /* attack: a file by its handle, which goes round every directory (the "shocker" escape)
  * expect: seccomp_violation
  * names: open_by_handle_at
- * today: ok; open_by_handle_at EPERM
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: a detached copy of a mount, by open_tree(2)
  * expect: seccomp_violation
  * names: open_tree
- * today: ok; open_tree EPERM
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: a root of its own by pivot_root(2)
  * expect: seccomp_violation
  * names: pivot_root
- * today: ok; pivot_root EPERM
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: a remount of /usr that takes read-only away
  * expect: seccomp_violation
  * names: mount
- * today: ok; mount EPERM
  */
 #include "attack.h"
 

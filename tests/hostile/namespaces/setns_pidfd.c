@@ -1,7 +1,6 @@
 /* attack: setns(2) into all namespaces of pid 1 by its pidfd
  * expect: seccomp_violation
  * names: setns
- * today: ok; setns EPERM
  */
 #include "attack.h"
 

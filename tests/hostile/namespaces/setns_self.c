@@ -1,7 +1,6 @@
 /* attack: setns(2), with a descriptor that is at hand
  * expect: seccomp_violation
  * names: setns
- * today: ok; setns EPERM
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: unmounting what covers the host
  * expect: seccomp_violation
  * names: umount2
- * today: ok; umount2 EPERM
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: a time namespace by unshare(2)
  * expect: seccomp_violation
  * names: unshare
- * today: ok; unshare EPERM
  */
 #include "attack.h"
 

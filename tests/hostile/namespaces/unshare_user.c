@@ -1,7 +1,6 @@
 /* attack: a user namespace, the first step of most kernel exploits
  * expect: seccomp_violation
  * names: unshare
- * today: ok; unshare EPERM
  */
 #include "attack.h"
 

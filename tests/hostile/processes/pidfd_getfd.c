@@ -1,7 +1,6 @@
 /* attack: taking a descriptor out of its parent
  * expect: seccomp_violation
  * names: pidfd_getfd
- * today: ok; pidfd_getfd EPERM
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: attaching to pid 1 of the cell
  * expect: seccomp_violation
  * names: ptrace
- * today: ok; ptrace EPERM
  */
 #include "attack.h"
 #include <sys/ptrace.h>

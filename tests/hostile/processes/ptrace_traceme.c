@@ -1,7 +1,6 @@
 /* attack: asking to be traced
  * expect: seccomp_violation
  * names: ptrace
- * today: ok; ptrace EPERM
  */
 #include "attack.h"
 #include <sys/ptrace.h>

@@ -1,7 +1,6 @@
 /* attack: reading the memory of its parent
  * expect: seccomp_violation
  * names: process_vm_readv
- * today: ok; process_vm_readv EPERM
  */
 #include "attack.h"
 #include <sys/uio.h>

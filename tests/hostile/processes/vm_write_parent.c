@@ -1,7 +1,6 @@
 /* attack: writing the memory of its parent
  * expect: seccomp_violation
  * names: process_vm_writev
- * today: ok; process_vm_writev EPERM
  */
 #include "attack.h"
 #include <sys/uio.h>

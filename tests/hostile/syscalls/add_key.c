@@ -1,7 +1,6 @@
 /* attack: a key where others of its user would find it
  * expect: seccomp_violation
  * names: add_key
- * today: ok; add_key EPERM
  */
 #include "attack.h"
 

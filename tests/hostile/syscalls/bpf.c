@@ -1,7 +1,6 @@
 /* attack: a BPF map
  * expect: seccomp_violation
  * names: bpf
- * today: ok; bpf EPERM
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: unloading a kernel module
  * expect: seccomp_violation
  * names: delete_module
- * today: ok; delete_module EPERM
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: a kernel module from a file
  * expect: seccomp_violation
  * names: finit_module
- * today: ok; finit_module EPERM
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: a kernel module
  * expect: seccomp_violation
  * names: init_module
- * today: ok; init_module EPERM
  */
 #include "attack.h"
 

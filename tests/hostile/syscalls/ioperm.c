@@ -1,7 +1,6 @@
 /* attack: some ports of the machine
  * expect: seccomp_violation
  * names: ioperm
- * today: ok; ioperm ENOSYS
  * needs: x86_64
  */
 #include "attack.h"

@@ -1,7 +1,6 @@
 /* attack: the ports of the machine
  * expect: seccomp_violation
  * names: iopl
- * today: ok; iopl ENOSYS
  * needs: x86_64
  */
 #include "attack.h"

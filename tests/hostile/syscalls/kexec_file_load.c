@@ -1,7 +1,6 @@
 /* attack: another kernel from a file
  * expect: seccomp_violation
  * names: kexec_file_load
- * today: ok; kexec_file_load ENOSYS
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: another kernel
  * expect: seccomp_violation
  * names: kexec_load
- * today: ok; kexec_load EPERM
  */
 #include "attack.h"
 

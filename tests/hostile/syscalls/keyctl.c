@@ -1,7 +1,6 @@
 /* attack: the session keyring, which no namespace divides
  * expect: seccomp_violation
  * names: keyctl
- * today: ok; keyctl EPERM
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: a performance counter of its own
  * expect: seccomp_violation
  * names: perf_event_open
- * today: ok; perf_event_open EPERM
  */
 #include "attack.h"
 

@@ -1,7 +1,6 @@
 /* attack: switching the machine off (with a number that does nothing)
  * expect: seccomp_violation
  * names: reboot
- * today: ok; reboot EPERM
  */
 #include "attack.h"
 

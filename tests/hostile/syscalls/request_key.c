@@ -1,7 +1,6 @@
 /* attack: a key that others of its user have left
  * expect: seccomp_violation
  * names: request_key
- * today: ok; request_key EPERM
  */
 #include "attack.h"
 

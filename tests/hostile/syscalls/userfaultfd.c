@@ -1,7 +1,6 @@
 /* attack: user faults, which hold the kernel where an exploit wants it
  * expect: seccomp_violation
  * names: userfaultfd
- * today: ok; userfaultfd EPERM
  */
 #include "attack.h"
 

@@ -1,6 +1,6 @@
-/* attack: a call that kills, in a child: the run is told as what it was
- * expect: seccomp_violation
- * today: ok; the child is dead
+/* attack: a call that kills, in a child: it dies, and only its parent can see by what
+ * expect: ok
+ * stdout: the child is dead
  * needs: x86_64
  */
 #include "attack.h"

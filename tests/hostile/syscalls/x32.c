@@ -1,6 +1,5 @@
 /* attack: a call of the x32 table
  * expect: seccomp_violation
- * today: ok; x32 ENOSYS
  * needs: x86_64
  */
 #include "attack.h"
