@@ -328,20 +328,6 @@ fn seccomp_listening(program: &[libc::sock_filter], flags: libc::c_ulong) -> io:
     owned(check("seccomp", listener)?, "seccomp")
 }
 
-/// Has whoever waits for an answer run on the answerer's processor: the two take turns, and nothing else
-/// is woken (Linux 6.6). A kernel that cannot is as good, and slower.
-pub(crate) fn answer_in_turn(listener: BorrowedFd<'_>) -> io::Result<()> {
-    /// linux/seccomp.h: `_IOW('!', 4, __u64)` and `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`.
-    const SET_FLAGS: libc::c_ulong = 0x4008_2104;
-    const SYNC_WAKE_UP: libc::c_ulong = 1;
-    // SAFETY: the argument is a number and no pointer.
-    let result = unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) };
-    match check("ioctl SECCOMP_IOCTL_NOTIF_SET_FLAGS", result.into()) {
-        Err(error) if errno_of(&error) != libc::EINVAL => Err(error),
-        _ => Ok(()),
-    }
-}
-
 /// A call that waits for its answer. Its arguments are not kept: those that are pointers could change
 /// after they are looked at, and no answer here depends on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -164,8 +164,7 @@ impl Cell<'_> {
         match self.wake(BUILD_TIME_MAX, Listening::ToInit) {
             Woken::Init(FromInit::Listener, mut fds) if fds.len() == 1 => {
                 let policy = self.house.filters.policy();
-                let listening = fds.pop().map(|listener| Denials::new(policy, listener));
-                self.denials = listening.transpose().map_err(Failed::at("listen to the filter"))?;
+                self.denials = fds.pop().map(|listener| Denials::new(policy, listener));
             }
             other => return Err(stopped(other, "build the cell")),
         }

@@ -24,6 +24,9 @@ use crate::report::{CapabilitySets, Layer};
 /// The newest Landlock that the crate knows; the kernel's own ABI decides what of it is in force.
 const NEWEST: ABI = ABI::V9;
 
+/// Room for the files of `/proc` that are read here, a few thousand bytes each.
+const PROC_FILE_BYTES: usize = 32 * 1024;
+
 /// What Landlock really does here.
 pub(super) struct LandlockInForce {
     pub(super) abi: u32,
@@ -230,8 +233,8 @@ impl Witness {
 
     /// The state at this moment, whenever the file was opened.
     pub(super) fn status(&mut self) -> Result<Status, Failed> {
-        let mut text = String::new();
-        self.status.read_to_string(&mut text).map_err(Failed::at("read /proc/self/status"))?;
+        let text = read_at_once(&mut self.status).map_err(Failed::at("read /proc/self/status"))?;
+        let text = String::from_utf8_lossy(&text);
         let field = |name: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
             line.map(str::trim).ok_or_else(|| io::Error::other(format!("no {name} line")))
@@ -285,10 +288,17 @@ fn namespace(kind: &str) -> Result<(String, u64), Failed> {
     Ok((kind.to_owned(), inode))
 }
 
+/// A file of `/proc`, which says it is empty and is written anew at each read: in as few reads as can be.
+fn read_at_once(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(PROC_FILE_BYTES);
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// SHA-256 of the cell's mount table.
 pub(super) fn mounts_digest() -> Result<[u8; 32], Failed> {
-    let table =
-        fs::read("/proc/self/mountinfo").map_err(Failed::at("read /proc/self/mountinfo"))?;
+    let table = File::open("/proc/self/mountinfo").and_then(|mut file| read_at_once(&mut file));
+    let table = table.map_err(Failed::at("read /proc/self/mountinfo"))?;
     probe::no_cgroupfs(&table)?;
     Ok(Sha256::digest(&table).into())
 }

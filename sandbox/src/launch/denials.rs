@@ -33,10 +33,9 @@ enum Caller {
 }
 
 impl<'a> Denials<'a> {
-    pub(super) fn new(policy: &'a Policy, listener: OwnedFd) -> io::Result<Self> {
-        sys::answer_in_turn(listener.as_fd())?;
+    pub(super) fn new(policy: &'a Policy, listener: OwnedFd) -> Self {
         let (caller, counts) = (Caller::Probe, BTreeMap::new());
-        Ok(Self { policy, listener, caller, counts, total: 0, violation: None })
+        Self { policy, listener, caller, counts, total: 0, violation: None }
     }
 
     pub(super) fn listener(&self) -> BorrowedFd<'_> {
