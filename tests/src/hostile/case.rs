@@ -32,7 +32,6 @@ const KEYS: [&str; 13] = [
     "expect",
     "stdout",
     "names",
-    "today",
     "rejects",
     "keeps",
     "lacks",
