@@ -21,6 +21,8 @@ use crate::verdicts::has_error;
 
 /// How long the loop sleeps at most before it looks whether it is to stop.
 const STOP_INTERVAL: Duration = Duration::from_millis(200);
+/// How often an idle loop lets go of what is kept for later runs and too old.
+const TIDYING_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// Set from outside (a signal) to end the service.
 pub type Stop = Arc<AtomicBool>;
@@ -61,6 +63,7 @@ impl Service {
         let (hints, _watcher) = self.watch();
         tracing::info!(approved = %self.dropbox.path().display(), "ready");
         let mut next_look = Instant::now();
+        let mut next_tidying = Instant::now() + TIDYING_INTERVAL;
         while !self.stopping() {
             if Instant::now() >= next_look {
                 self.take_all()?;
@@ -71,6 +74,10 @@ impl Service {
                     // Every hint that came meanwhile is answered by the one look that follows.
                     while hints.try_recv().is_ok() {}
                     next_look = Instant::now();
+                }
+                Err(RecvTimeoutError::Timeout) if Instant::now() >= next_tidying => {
+                    self.host.spool.expire_inputs();
+                    next_tidying = Instant::now() + TIDYING_INTERVAL;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(STOP_INTERVAL),

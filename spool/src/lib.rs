@@ -25,6 +25,8 @@ mod promote;
 mod publish;
 mod recover;
 mod stage;
+mod store;
+mod undeclared;
 
 pub use claim::{ClaimId, Claimed};
 pub use drafting::Drafting;
