@@ -58,6 +58,12 @@ impl Service {
     /// # Errors
     /// [`Halt`]: our own disk or key failed; nothing more was admitted.
     pub fn run(mut self) -> Result<(), Halt> {
+        let served = self.serve();
+        self.host.give_up_ready();
+        served
+    }
+
+    fn serve(&mut self) -> Result<(), Halt> {
         self.dropbox.insist_on_ours()?;
         self.host.recover()?;
         let (hints, _watcher) = self.watch();
@@ -79,7 +85,7 @@ impl Service {
                     self.host.spool.expire_inputs();
                     next_tidying = Instant::now() + TIDYING_INTERVAL;
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => self.host.renew_ready(),
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(STOP_INTERVAL),
             }
         }
@@ -184,6 +190,7 @@ impl Service {
         };
         let told = self.host.process(Ask { draft, claimed, submission }, &mut cancelled)?;
         report(name, &told);
+        self.host.make_ready();
         Ok(told.originals)
     }
 

@@ -7,7 +7,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Seek};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use policies::Approved;
@@ -18,6 +18,7 @@ use crate::claim::{Claimed, Inputs, Links, insist_on_file, open_beneath, remove_
 use crate::error::SpoolError;
 use crate::places::Spool;
 use crate::pour::{Match, Poured, compare, pour};
+use crate::slot::EmptySlot;
 use crate::store::Store;
 use crate::undeclared::undeclared;
 
@@ -72,7 +73,27 @@ impl Spool {
     /// # Errors
     /// [`StageError`], and then the slot is gone.
     pub fn stage(&self, approved: Approved, claimed: Claimed) -> Result<Staged, Box<StageError>> {
-        let slot = self.staging().join(claimed.id().as_str());
+        match self.make_slot(claimed.id().clone()) {
+            Ok(slot) => self.stage_into(slot, approved, claimed),
+            Err(error) => {
+                Err(Box::new(StageError::Disk { approved: Box::new(approved), claimed, error }))
+            }
+        }
+    }
+
+    /// The same into a slot that was made ahead, which is the claim's from now on.
+    ///
+    /// # Errors
+    /// [`StageError`], and then the slot is gone.
+    pub fn stage_into(
+        &self,
+        slot: EmptySlot,
+        approved: Approved,
+        mut claimed: Claimed,
+    ) -> Result<Staged, Box<StageError>> {
+        let (device, inode) = slot.identity();
+        claimed.slot = slot.into_id();
+        let slot = self.staging().join(claimed.slot.as_str());
         let staged = fill(self.store(), &slot, &approved, &claimed);
         match staged {
             Ok((violations, _)) if !violations.is_empty() => {
@@ -83,9 +104,7 @@ impl Spool {
                     violations,
                 }))
             }
-            Ok((_, (device, inode, bytes))) => {
-                Ok(Staged { approved, claimed, device, inode, bytes })
-            }
+            Ok((_, bytes)) => Ok(Staged { approved, claimed, device, inode, bytes }),
             Err(error) => {
                 remove_tree(&slot);
                 Err(Box::new(StageError::Disk { approved: Box::new(approved), claimed, error }))
@@ -94,7 +113,8 @@ impl Spool {
     }
 }
 
-type Filled = (Vec<Violation>, (u64, u64, u64));
+/// What is wrong with the inputs, and how many bytes they have.
+type Filled = (Vec<Violation>, u64);
 
 fn fill(
     store: &Store,
@@ -102,8 +122,6 @@ fn fill(
     approved: &Approved,
     claimed: &Claimed,
 ) -> Result<Filled, SpoolError> {
-    let made = DirBuilder::new().mode(0o755).create(slot);
-    made.map_err(SpoolError::io(slot, "make the slot"))?;
     let mut violations = Vec::new();
     let mut total = 0;
     let inputs = approved.request().inputs();
@@ -117,11 +135,7 @@ fn fill(
     if let Inputs::Open(directory) = &claimed.inputs {
         violations.extend(undeclared(directory, &claimed.inputs_path, inputs)?);
     }
-    // The daemon's umask must not hide the slot from the tool's uid.
-    let opened = fs::set_permissions(slot, Permissions::from_mode(0o755));
-    opened.map_err(SpoolError::io(slot, "open to the tool"))?;
-    let found = fs::metadata(slot).map_err(SpoolError::io(slot, "look at"))?;
-    Ok((violations, (found.dev(), found.ino(), total)))
+    Ok((violations, total))
 }
 
 type Verdict = Result<u64, Violation>;
