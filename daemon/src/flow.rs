@@ -6,6 +6,7 @@ use policies::{Approved, Decision, Evidence, Submission, authorise};
 use records::Subject;
 use sandbox::client::{BuildError, ReadyCell};
 use sandbox::outcome::Outcome;
+use sandbox::plan::Plan;
 use sandbox::report::{Confinement, Finished};
 use spool::{
     BeginError, Claimed, FirstStart, Originals, Receipt, ResultDraft, SpoolError, StageError,
@@ -18,6 +19,7 @@ use validator::{
 use crate::edge;
 use crate::host::{Halt, Host};
 use crate::plan::plan;
+use crate::ready::MadeAhead;
 use crate::tell::{Decided, Published, Story};
 use crate::verdicts::{judge_outputs, missing_layer, replayed};
 
@@ -50,7 +52,24 @@ pub struct Told {
 struct Prepared {
     staged: Staged,
     ready: ReadyCell,
+    made: Made,
     violations: Vec<Violation>,
+}
+
+/// When a run's cell was made.
+#[derive(Clone, Copy, Debug)]
+enum Made {
+    Ahead,
+    ForThisRun,
+}
+
+impl Made {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Ahead => "ready",
+            Self::ForThisRun => "cold",
+        }
+    }
 }
 
 /// Either the next state, or the end of the story.
@@ -136,8 +155,8 @@ impl Host {
         let (request, claimed, violations) = next!(self.check(draft, claimed, &submission, now)?);
         let (approved, claimed) =
             next!(self.authorise(request, claimed, submission, &violations, now)?);
-        let staged = next!(self.stage(approved, claimed, &violations)?);
-        let prepared = next!(self.build(staged, violations)?);
+        let (staged, ahead) = next!(self.stage(approved, claimed, &violations)?);
+        let prepared = next!(self.build(staged, ahead, violations)?);
         self.run(prepared, cancelled)
     }
 
@@ -196,17 +215,23 @@ impl Host {
         }
     }
 
-    /// An approved request → its inputs, private and equal to what it says.
+    /// An approved request → its inputs, private and equal to what it says; in the slot of a cell that
+    /// waits already, if there is one for it.
     fn stage(
         &mut self,
         approved: Approved,
         claimed: Claimed,
         warnings: &[Violation],
-    ) -> Result<Step<Staged>, Halt> {
-        let failed = match self.spool.stage(approved, claimed) {
-            Ok(staged) => return Ok(Step::Next(staged)),
+    ) -> Result<Step<(Staged, Option<MadeAhead>)>, Halt> {
+        let (staged, ahead) = match self.ready.take(&self.spool, &approved) {
+            Some((slot, ahead)) => (self.spool.stage_into(slot, approved, claimed), Some(ahead)),
+            None => (self.spool.stage(approved, claimed), None),
+        };
+        let failed = match staged {
+            Ok(staged) => return Ok(Step::Next((staged, ahead))),
             Err(failed) => *failed,
         };
+        drop(ahead);
         match failed {
             StageError::Refused { approved, claimed, violations } => {
                 let all = warnings.iter().cloned().chain(violations).collect();
@@ -223,19 +248,35 @@ impl Host {
     fn build(
         &mut self,
         staged: Staged,
+        ahead: Option<MadeAhead>,
         violations: Vec<Violation>,
     ) -> Result<Step<Prepared>, Halt> {
         let built = match plan(&staged) {
-            Ok(plan) => self.launcher.build(plan),
+            Ok(plan) => {
+                self.ready.note(staged.approved(), &plan.cell);
+                self.cell_for(plan, ahead)
+            }
             Err(error) => Err(BuildError::Lost(std::io::Error::other(error.to_string()))),
         };
         match built {
-            Ok(ready) => Ok(Step::Next(Prepared { staged, ready, violations })),
+            Ok((ready, made)) => Ok(Step::Next(Prepared { staged, ready, made, violations })),
             Err(error) => {
                 let (approved, claimed) = staged.into_parts();
                 self.no_cell(&approved, claimed, violations, &error).map(end)
             }
         }
+    }
+
+    /// The cell that waits, or else one built now: that it was lost is no fault of the run's.
+    fn cell_for(
+        &self,
+        plan: Plan,
+        ahead: Option<MadeAhead>,
+    ) -> Result<(ReadyCell, Made), BuildError> {
+        if let Some(ready) = ahead.and_then(|ahead| ahead.order(&plan)) {
+            return Ok((ready, Made::Ahead));
+        }
+        Ok((self.launcher.build(plan)?, Made::ForThisRun))
     }
 
     /// A missing layer refuses by name; anything else is a set-up error.
@@ -287,7 +328,7 @@ impl Host {
         prepared: Prepared,
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Result<Told, Halt> {
-        let Prepared { staged, ready, mut violations } = prepared;
+        let Prepared { staged, ready, made, mut violations } = prepared;
         let id = staged.approved().request().id().clone();
         let result = self.draft_result(|at| ResultId::for_request(at, &id))?;
         let confinement = ready.confinement().clone();
@@ -306,7 +347,7 @@ impl Host {
                 return self.refuse(approved.request(), claimed, violations, &decided);
             }
         };
-        let ended = self.run_begun(&first, ready, &result, cancelled);
+        let ended = self.run_begun(&first, (ready, made), &result, cancelled);
         let (published, exit_code) =
             self.tell_run(&first, &confinement, &ended, result, &violations)?;
         let (_, claimed) = first.into_staged().into_parts();
@@ -320,7 +361,7 @@ impl Host {
     fn run_begun(
         &self,
         first: &FirstStart,
-        ready: ReadyCell,
+        (ready, made): (ReadyCell, Made),
         result: &ResultDraft,
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Ended {
@@ -329,7 +370,8 @@ impl Host {
             Err(error @ BuildError::Unknown(_)) => return Ended::Unrecorded(error.to_string()),
             Err(error) => return Ended::NeverStarted(error.to_string()),
         };
-        tracing::info!(request = %first.staged().approved().request().id(), "started");
+        let id = first.staged().approved().request().id();
+        tracing::info!(request = %id, cell = made.word(), "started");
         match running.finish(cancelled) {
             Ok(finished) => Ended::Finished(Box::new(finished)),
             Err(error) => Ended::Unrecorded(error.to_string()),

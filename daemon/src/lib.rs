@@ -15,6 +15,7 @@ mod edge;
 mod flow;
 mod host;
 mod plan;
+mod ready;
 mod recovery;
 mod runtimes;
 mod serve;

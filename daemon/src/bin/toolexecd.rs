@@ -149,6 +149,7 @@ fn serve(config: Config) -> Result<(), Halt> {
         key,
         launcher: config.launcher,
         caches: config.state.join("caches"),
-    });
+    })
+    .with_ready_cells(config.ready_cells);
     Service::new(host, dropbox, config.rescan, config.drain, stop).run()
 }
