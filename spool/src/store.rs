@@ -1,6 +1,6 @@
 //! Inputs that were staged before, one file per digest, so that the same bytes are not written twice.
 //!
-//! A slot gets a stored file as a hard link. That the name says what is in it is never believed: whoever
+//! A slot gets a stored file as a hard link, one slot at a time. That the name says what is in it is never believed: whoever
 //! takes a stored file compares it, byte for byte, with the input that it is to stand for, so that a file
 //! torn by a crash (nothing here is made durable), rotten or tampered with is noticed and replaced. Only
 //! the owner of the state directory can reach this one (0700). It is a convenience: it may be emptied at
@@ -69,6 +69,10 @@ impl Store {
             Ok(file)
         });
         match lent {
+            Ok(file) if is_lent_already(&file) => {
+                remove(to);
+                None
+            }
             Ok(file) => Some(file),
             Err(error) => {
                 tracing::warn!("{}: open what was stored: {error}", to.display());
@@ -195,6 +199,12 @@ fn open_ours(path: &Path) -> io::Result<File> {
         return Ok(file);
     }
     Err(io::Error::new(io::ErrorKind::InvalidData, "is no file that was stored here"))
+}
+
+/// Whether a slot has this file already. Two cells must not share one: locks on it would tell one of the
+/// other. A link here, one in the slot; a third is one too many, and whoever sees it copies.
+fn is_lent_already(file: &File) -> bool {
+    file.metadata().map_or(true, |found| found.nlink() > 2)
 }
 
 fn remove(path: &Path) {
