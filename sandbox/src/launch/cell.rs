@@ -20,7 +20,7 @@ use super::options::Options;
 use super::sampler::Sampler;
 use super::shell::Shell;
 use super::windows::Windows;
-use super::{Failed, affinity, collector};
+use super::{Failed, affinity, collector, programs, view};
 use crate::frame::{Ending, FromInit, FromLauncher, ToInit, ToLauncher, ToolReport};
 use crate::outcome::Killed;
 use crate::plan::{CellPlan, Limits, Order};
@@ -155,9 +155,12 @@ impl Cell<'_> {
 
     /// Until the cell is confined and empty.
     fn prepare(&mut self, plan: Box<CellPlan>) -> Result<Windows, Stopped> {
-        let verb = ToInit::Plan(plan).encode();
-        wire::send(&self.shell.channel, &verb, &[self.evidence.as_fd()])
-            .map_err(Failed::at("tell the cell's init"))?;
+        let inputs = view::inputs(&plan.slot)?;
+        let (furnishings, trees) = programs::furnishings(&plan.runtime, &self.house.root_links)?;
+        let mut fds = vec![self.evidence.as_fd(), inputs.as_fd()];
+        fds.extend(trees.iter().map(AsFd::as_fd));
+        let verb = ToInit::Plan(plan, furnishings).encode();
+        wire::send(&self.shell.channel, &verb, &fds).map_err(Failed::at("tell the cell's init"))?;
         match self.wake(BUILD_TIME_MAX, Listening::ToInit) {
             Woken::Init(FromInit::Listener, mut fds) if fds.len() == 1 => {
                 let policy = self.house.filters.policy();

@@ -18,6 +18,7 @@ use rustix::mount::{OpenTreeFlags, open_tree};
 use super::Failed;
 use super::house::{HOST, LOADER_CACHE, attach, below, copy_of, make_dir, make_file};
 use super::view::make_link;
+use crate::frame::Furnishing;
 use crate::plan::Runtime;
 use crate::report::Layer;
 
@@ -33,46 +34,58 @@ enum Part {
     Link(PathBuf),
 }
 
-/// Everything of one runtime, opened while the host can still be seen.
-pub(super) struct Programs(Vec<(PathBuf, Part)>);
-
-impl Programs {
-    pub(super) fn open(runtime: &Runtime, root_links: &[(String, String)]) -> Result<Self, Failed> {
-        let mut parts = Vec::new();
-        for mount in &runtime.mounts {
-            parts.push((mount.clone(), Part::Directory(host_copy(mount)?)));
-        }
-        for cache in &runtime.caches {
-            let tree = host_copy(&cache.source)?;
-            parts.push((cache.target.clone(), Part::Directory(tree)));
-        }
-        match &runtime.root {
-            Some(root) => own_root(root, &mut parts)?,
-            None => host_root(root_links, &mut parts)?,
-        }
-        Ok(Self(parts))
+/// Everything of one runtime: copies of the launcher's own mounts, for the cell's init to attach.
+pub(super) fn furnishings(
+    runtime: &Runtime,
+    root_links: &[(String, String)],
+) -> Result<(Vec<Furnishing>, Vec<OwnedFd>), Failed> {
+    let mut parts = Vec::new();
+    for mount in &runtime.mounts {
+        parts.push((mount.clone(), Part::Directory(host_copy(mount)?)));
     }
+    for cache in &runtime.caches {
+        parts.push((cache.target.clone(), Part::Directory(host_copy(&cache.source)?)));
+    }
+    match &runtime.root {
+        Some(root) => own_root(root, &mut parts)?,
+        None => host_root(root_links, &mut parts)?,
+    }
+    let mut trees = Vec::new();
+    let furnishing = |(place, part)| match part {
+        Part::Directory(tree) => {
+            trees.push(tree);
+            Furnishing::Directory(place)
+        }
+        Part::File(tree) => {
+            trees.push(tree);
+            Furnishing::File(place)
+        }
+        Part::Link(target) => Furnishing::Link { place, target },
+    };
+    let furnishings = parts.into_iter().map(furnishing).collect();
+    Ok((furnishings, trees))
+}
 
-    /// Puts everything in its place below the new root.
-    pub(super) fn attach(self, base: &Path) -> Result<(), Failed> {
-        for (place, part) in self.0 {
-            let place = below(base, &place);
-            match part {
-                Part::Directory(tree) => {
-                    make_dir(&place)?;
-                    attach(&tree, &place)?;
-                }
-                Part::File(tree) => {
-                    make_file(&place, b"")?;
-                    attach(&tree, &place)?;
-                }
-                // A host with real directories there has them among the mounts.
-                Part::Link(_) if symlink_metadata(&place).is_ok() => {}
-                Part::Link(target) => make_link(&target, &place)?,
+/// Puts everything in its place; this process's root is the cell's.
+pub(super) fn furnish(furnishings: &[Furnishing], trees: &[OwnedFd]) -> Result<(), Failed> {
+    let mut trees = trees.iter();
+    let missing = || Failed::here("the launcher sent fewer mounts than it named");
+    for furnishing in furnishings {
+        match furnishing {
+            Furnishing::Directory(place) => {
+                make_dir(place)?;
+                attach(trees.next().ok_or_else(missing)?, place)?;
             }
+            Furnishing::File(place) => {
+                make_file(place, b"")?;
+                attach(trees.next().ok_or_else(missing)?, place)?;
+            }
+            // A host with real directories there has them among the mounts.
+            Furnishing::Link { place, .. } if symlink_metadata(place).is_ok() => {}
+            Furnishing::Link { place, target } => make_link(target, place)?,
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// The directories of the finished cell that the tool may read and execute files in.
