@@ -193,3 +193,6 @@ impl Files {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
