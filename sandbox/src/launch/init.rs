@@ -145,8 +145,9 @@ fn prepare(birth: &Birth<'_>, told: &Told, mut witness: Witness) -> Result<Strea
     let Told { plan, furnishings, evidence, inputs, trees } = told;
     let sampled = birth.sampled();
     view::complete(plan, furnishings, inputs, trees)?;
-    let windows = open_windows()?;
     change_identity(birth)?;
+    // As the tool's user, whose they are: a launcher without CAP_DAC_OVERRIDE may not open them.
+    let windows = open_windows()?;
     let streams = make_streams(evidence)?;
     prctl::set_no_new_privs().map_err(Failed::without(Layer::Capabilities, "set no_new_privs"))?;
     let (namespaces, mounts_sha256) = (witness.namespaces()?, confine::mounts_digest()?);
