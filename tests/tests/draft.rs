@@ -11,6 +11,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 use toolexec_tests::{Bench, Record, Said, list};
@@ -353,8 +354,10 @@ fn what_is_there_is_not_replaced() {
     let taken = |ending: &str| {
         let directory = bench.home().join(format!("with-{ending}"));
         fs::create_dir(&directory).unwrap();
-        for second in 0..20 {
-            let stamp = format!("now + {second} seconds");
+        // From one look at the clock: one for each would leave a gap where it ticks between two.
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        for second in now..now + 20 {
+            let stamp = format!("@{second}");
             let date = ["-u", "-d", &stamp, "+%Y%m%d-%H%M%SZ"];
             let date = String::from_utf8(Command::new("date").args(date).output().unwrap().stdout);
             let path = directory.join(format!("TR-{}-x{ending}", date.unwrap().trim()));
