@@ -76,9 +76,8 @@ pub(crate) fn receive(socket: impl AsFd, flags: RecvFlags) -> io::Result<Option<
     let received = loop {
         let mut parts = [IoSliceMut::new(&mut bytes)];
         match recvmsg(&socket, &mut parts, &mut control, flags | RecvFlags::CMSG_CLOEXEC) {
-            Err(rustix::io::Errno::INTR) => {}
-            // The peer closed with frames of ours unread.
-            Err(rustix::io::Errno::CONNRESET) => return Ok(None),
+            // A peer that closed with frames of ours unread is told once, before the frames it sent.
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNRESET) => {}
             other => break other?,
         }
     };

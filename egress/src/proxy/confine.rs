@@ -55,3 +55,53 @@ fn landlock(system_resolver: bool) -> Result<Confinement, landlock::RulesetError
         RulesetStatus::NotEnforced => Confinement::NoNewPrivs,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::ErrorKind::PermissionDenied;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// Landlock holds for the thread that asks for it, so each test has one of its own.
+    fn confined(system_resolver: bool, check: fn()) {
+        let held = std::thread::spawn(move || {
+            let confinement = confine(system_resolver).expect("confined");
+            if confinement == Confinement::NoNewPrivs {
+                return eprintln!("SKIPPED confine: this kernel has no Landlock");
+            }
+            check();
+            if confinement == Confinement::Landlock {
+                let bound = TcpListener::bind("127.0.0.1:0").map_err(|error| error.kind());
+                assert_eq!(bound.map(drop), Err(PermissionDenied));
+            }
+        });
+        held.join().expect("holds");
+    }
+
+    fn opened(path: &str) -> Result<(), std::io::ErrorKind> {
+        File::open(path).map(drop).map_err(|error| error.kind())
+    }
+
+    #[test]
+    fn without_the_systems_resolver_there_is_no_file() {
+        confined(false, || {
+            for path in ["/etc/hosts", "/", "/proc/self/status", "/dev/null"] {
+                assert_eq!(opened(path), Err(PermissionDenied), "{path}");
+            }
+            assert!(File::create("/tmp/toolexec-egress-confined").is_err());
+        });
+    }
+
+    #[test]
+    fn with_it_there_is_what_it_reads_and_nothing_to_write() {
+        confined(true, || {
+            assert_eq!(opened("/etc/passwd"), Ok(()));
+            for path in ["/proc/self/status", "/var", "/usr/bin", "/root"] {
+                assert_eq!(opened(path), Err(PermissionDenied), "{path}");
+            }
+            assert!(File::create("/etc/toolexec-egress-confined").is_err());
+        });
+    }
+}

@@ -91,6 +91,13 @@ impl Client {
     }
 }
 
+/// Answers the client's order with this, whatever it is.
+pub(super) async fn turn_away(host: &Host, client: Client, why: Unable) -> io::Result<()> {
+    // Unread, the order would take the answer with it when the socket is closed.
+    drop(timeout(host.patience.step, client.receive()).await);
+    client.say(&Answer::Unable(why)).await
+}
+
 /// Serves one run. An error is the client's end having broken.
 pub(super) async fn converse(host: Arc<Host>, client: Client) -> io::Result<()> {
     let Ok(begun) = timeout(host.patience.step, begin(&client)).await else {

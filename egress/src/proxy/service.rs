@@ -11,10 +11,10 @@ use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pid
 use tokio::net::UnixListener;
 use tokio::sync::Semaphore;
 
-use crate::frame::{Answer, Unable};
+use crate::frame::Unable;
 
 use super::confine::confine;
-use super::conversation::{Client, Host, converse};
+use super::conversation::{Client, Host, converse, turn_away};
 use super::options::Options;
 use super::resolve::Resolver;
 
@@ -134,7 +134,7 @@ async fn serve(
         tokio::spawn(async move {
             let ended = match permit {
                 Ok(_permit) => admitted(host, socket, client).await,
-                Err(_) => turned_away(socket, client).await,
+                Err(_) => turned_away(&host, socket, client).await,
             };
             if let Err(error) = ended {
                 eprintln!("toolexec-egress: client: {error}");
@@ -148,9 +148,9 @@ async fn admitted(host: Arc<Host>, socket: Client, client: u32) -> io::Result<()
     converse(host, socket).await
 }
 
-async fn turned_away(socket: Client, client: u32) -> io::Result<()> {
+async fn turned_away(host: &Host, socket: Client, client: u32) -> io::Result<()> {
     check_peer(&socket, client)?;
-    socket.say(&Answer::Unable(Unable::Busy)).await
+    turn_away(host, socket, Unable::Busy).await
 }
 
 fn check_peer(socket: &Client, client: u32) -> io::Result<()> {

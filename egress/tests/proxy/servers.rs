@@ -150,6 +150,11 @@ impl<S: Write> Write for Counting<S> {
 
 /// Answers five bytes of TLS with the same five, and tells how many raw bytes it read and wrote.
 pub(crate) fn tls_echo(identity: &Identity) -> Server<(u64, u64)> {
+    tls_saying(identity, None)
+}
+
+/// The same with another answer.
+pub(crate) fn tls_saying(identity: &Identity, answer: Option<&'static str>) -> Server<(u64, u64)> {
     let config = identity.server();
     Server::new(move |stream| {
         let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
@@ -157,7 +162,7 @@ pub(crate) fn tls_echo(identity: &Identity) -> Server<(u64, u64)> {
         let mut tls = StreamOwned::new(connection, counting);
         let mut five = [0; 5];
         if tls.read_exact(&mut five).is_ok() {
-            tls.write_all(&five).unwrap();
+            tls.write_all(answer.map_or(&five[..], str::as_bytes)).unwrap();
             tls.conn.send_close_notify();
             tls.flush().unwrap();
             tls.sock.inner.shutdown(Shutdown::Write).unwrap();

@@ -180,3 +180,10 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_millis(10));
     }
 }
+
+/// Nobody accepts there any more. Not at once: a process that another test starts has a copy of every
+/// descriptor for the moment between fork and exec.
+#[track_caller]
+pub(crate) fn assert_gone(proxy: SocketAddr) {
+    eventually("nobody accepts", || TcpStream::connect(proxy).is_err());
+}
