@@ -200,7 +200,7 @@ fn an_answer_with_another_protocol_is_refused() {
         http("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nraw");
     let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
     let answer = run.ask(&get(&format!("http://one.example:{}/", server.port)));
-    assert!(!answer.contains("raw") && !answer.contains("101"), "{answer}");
+    assert!(!answer.contains("raw") && !answer.contains(" 101 "), "{answer}");
     assert!(answer.starts_with("HTTP/1.1 403") || answer.starts_with("HTTP/1.1 502"), "{answer}");
     assert_eq!(run.close().refusals.len(), 1);
 }
