@@ -130,8 +130,8 @@ pub(super) async fn refuse(run: Arc<Run>, mut client: TcpStream, reason: Reason)
          content-length: {}\r\n\r\n{text}",
         text.len()
     );
-    // A fresh connection has room for this; one that has not, or is gone, gets no explanation.
-    if client.try_write(head.as_bytes()).is_err() || client.shutdown().await.is_err() {
+    let told = timeout(run.patience.step, client.write_all(head.as_bytes())).await;
+    if !matches!(told, Ok(Ok(()))) || client.shutdown().await.is_err() {
         return;
     }
     // Closing with bytes unread would reset the connection and take the explanation with it.

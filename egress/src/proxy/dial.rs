@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::frame::{ADDRESSES_MAX, Reason};
 
@@ -29,9 +29,12 @@ pub(super) async fn dial(run: &Arc<Run>, target: &Target) -> Result<Metered, Ref
     if let Some((address, reason)) = pinned.refused {
         return Err(Refused { asked: format!("{} -> {address}", target.asked), reason });
     }
-    let mut failed = None;
-    for address in &pinned.addresses {
-        match connect(run, SocketAddr::new(*address, target.port)).await {
+    if run.ledger.open().room() == 0 {
+        return Err(Refused { asked: target.asked.clone(), reason: Reason::Bytes });
+    }
+    let (mut failed, last) = (None, Instant::now() + run.patience.step);
+    for address in pinned.addresses.iter().take_while(|_| Instant::now() < last) {
+        match connect(run, SocketAddr::new(*address, target.port), last).await {
             Ok(host) => {
                 run.ledger.connected(target.rule);
                 return Ok(Metered::new(host, Arc::clone(run), target.rule));
@@ -46,9 +49,10 @@ pub(super) async fn dial(run: &Arc<Run>, target: &Target) -> Result<Metered, Ref
     Err(Refused { asked, reason: Reason::Unreachable })
 }
 
-async fn connect(run: &Run, address: SocketAddr) -> io::Result<TcpStream> {
+async fn connect(run: &Run, address: SocketAddr, last: Instant) -> io::Result<TcpStream> {
     // A part of the whole step, so that one dead address of a few does not hide the others.
-    let stream = timeout(run.patience.step / 2, TcpStream::connect(address)).await??;
+    let until = last.min(Instant::now() + run.patience.step / 2);
+    let stream = timeout_at(until, TcpStream::connect(address)).await??;
     stream.set_nodelay(true)?;
     Ok(stream)
 }

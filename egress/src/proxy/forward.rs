@@ -3,6 +3,8 @@
 //! What goes out is written anew from what was understood: the host's name, the fields that are not this
 //! connection's, the body by its decoded length. No byte of the client's framing reaches the host.
 
+use std::error::Error;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -40,13 +42,26 @@ pub(super) async fn forward(
     let link = Link(tokio::spawn(async { drop(link.await) }));
     let answered = timeout(run.patience.idle, sender.send_request(request)).await;
     let answered = answered.map_err(|_| refused(Reason::Slow))?;
-    let mut response = answered.map_err(|_| refused(Reason::Unreachable))?;
+    let mut response = answered.map_err(|error| refused(broken(&error)))?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         return Err(refused(Reason::Upgrade));
     }
     headers::strip(response.headers_mut());
     *response.version_mut() = Version::HTTP_11;
     Ok(response.map(|body| Either::Right(Forwarded { body, _link: link })))
+}
+
+/// Why a connection broke before an answer: what `metered` refuses comes back as an error of reading.
+fn broken(error: &hyper::Error) -> Reason {
+    let mut cause = error.source();
+    while let Some(it) = cause {
+        let of_metered = it.downcast_ref::<io::Error>();
+        if of_metered.is_some_and(|it| it.kind() == io::ErrorKind::QuotaExceeded) {
+            return Reason::Bytes;
+        }
+        cause = it.source();
+    }
+    Reason::Unreachable
 }
 
 /// `None` if hyper finds no form for it.

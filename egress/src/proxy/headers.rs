@@ -2,7 +2,7 @@
 
 use hyper::HeaderMap;
 use hyper::header::{
-    CONNECTION, EXPECT, HOST, HeaderName, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER,
+    CONNECTION, EXPECT, HeaderName, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE,
 };
 
@@ -20,8 +20,8 @@ const OF_ONE_CONNECTION: [HeaderName; 10] = [
     EXPECT,
 ];
 
-/// Removes them, and every field that `Connection` names, except those that say whose the message is and
-/// how long: a sender could otherwise have the next reader see another message.
+/// Removes them, and every field that `Connection` names. Whose a message is and how long is not taken
+/// from what is left: host and length are written anew.
 pub(super) fn strip(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(CONNECTION)
@@ -29,7 +29,6 @@ pub(super) fn strip(headers: &mut HeaderMap) {
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
         .filter_map(|name| name.trim().parse().ok())
-        .filter(|name: &HeaderName| *name != HOST && name.as_str() != "content-length")
         .collect();
     for name in OF_ONE_CONNECTION.iter().chain(&named) {
         headers.remove(name);

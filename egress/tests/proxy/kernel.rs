@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
@@ -15,9 +15,10 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with,
 };
 
-use crate::servers::{HELLO, http, sink};
+use crate::servers::{HELLO, http, name_server, sink};
 use crate::stand::{
-    Hosts, LOOPBACK, Run, assert_gone, connect, eventually, get, order, program, rest, rule,
+    Hosts, LOOPBACK, Run, arguments, assert_gone, connect, eventually, get, order, program, rest,
+    rule,
 };
 
 const ONE: &str = "127.0.0.1 one.example\n";
@@ -37,6 +38,10 @@ fn a_socket_of_another_network_namespace_is_the_only_way_out_of_it() {
     let server = http(HELLO);
     let port = server.port;
     let ((give, take), (serving, wait)) = (channel(), channel::<()>());
+    // On the host this address is taken, so whoever answers there inside is not the host's.
+    let taken = TcpListener::bind((LOOPBACK, 0)).unwrap();
+    taken.set_nonblocking(true).unwrap();
+    let proxy = taken.local_addr().unwrap();
     // The namespace is this thread's alone; what the thread starts is in it as well.
     let tool = std::thread::spawn(move || {
         if let Err(why) = unshare(CloneFlags::CLONE_NEWNET) {
@@ -45,9 +50,7 @@ fn a_socket_of_another_network_namespace_is_the_only_way_out_of_it() {
         let up = Command::new("ip").args(["link", "set", "lo", "up"]).status().unwrap();
         assert!(up.success());
         assert!(TcpStream::connect((LOOPBACK, port)).is_err(), "it is the host's namespace");
-        let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
-        let proxy = listener.local_addr().unwrap();
-        give.send(Ok(listener)).unwrap();
+        give.send(Ok(TcpListener::bind(proxy).unwrap())).unwrap();
         wait.recv().unwrap();
         let mut stream = connect(proxy);
         stream.write_all(get(&format!("http://one.example:{port}/")).as_bytes()).unwrap();
@@ -64,14 +67,44 @@ fn a_socket_of_another_network_namespace_is_the_only_way_out_of_it() {
     let hosts = Hosts::new(ONE);
     let egress = Egress::spawn(program(), &hosts.arguments());
     let conversation = egress.serve(order(vec![rule("one.example", &[port])]), &listener).unwrap();
-    let inside = listener.local_addr().unwrap();
     drop(listener);
-    assert!(TcpStream::connect(inside).is_err(), "it listens on the host");
     serving.send(()).unwrap();
     tool.join().unwrap();
+    assert!(taken.accept().is_err(), "somebody came out of the namespace");
     let report = conversation.close().unwrap();
     assert_eq!(report.hosts[0].connections, 1);
     assert_eq!(report.hosts[0].bytes_out, u64::try_from(server.next().len()).unwrap());
+}
+
+#[test]
+fn the_systems_resolver_is_asked_for_whole_names() {
+    const TEST: &str = "the_systems_resolver_is_asked_for_whole_names";
+    // A thread with a network of its own, where the host's configuration names our server of names.
+    let tool = std::thread::spawn(|| {
+        let made = unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS);
+        if let Err(why) = made {
+            return skip(TEST, &format!("no namespaces: {why}"));
+        }
+        let configuration =
+            Hosts::new("nameserver 127.0.0.1\nsearch corp.example\noptions ndots:5\n");
+        let path = configuration.arguments();
+        let path = path.last().unwrap().to_str().unwrap();
+        let script =
+            "ip link set lo up && mount --make-rprivate / && mount --bind \"$0\" /etc/resolv.conf";
+        let prepared = Command::new("sh").args(["-c", script, path]).output().unwrap();
+        if !prepared.status.success() {
+            return skip(TEST, &String::from_utf8_lossy(&prepared.stderr).replace('\n', " "));
+        }
+        let (_, asked) = name_server(53, &[Ipv4Addr::LOCALHOST]);
+        let server = http(HELLO);
+        let words = arguments(&["--patience-ms", "8000"]);
+        let run = Run::with(&words, order(vec![rule("name.example", &[server.port])]));
+        let answer = run.ask(&get(&format!("http://name.example:{}/", server.port)));
+        assert!(answer.ends_with("hello\n"), "{answer}");
+        assert_eq!(run.close().hosts[0].addresses, [LOOPBACK]);
+        assert_eq!(*asked.lock().unwrap(), 1);
+    });
+    tool.join().unwrap();
 }
 
 #[test]

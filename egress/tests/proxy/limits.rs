@@ -35,29 +35,33 @@ fn the_runs_bytes_are_never_exceeded() {
     let answer = run.ask(&get(&uri));
     assert!(answer.starts_with("HTTP/1.1 200") && answer.len() < 51_000, "{}", answer.len());
     let second = run.ask(&get(&uri));
-    assert!(!second.starts_with("HTTP/1.1 200"), "{second}");
+    assert!(second.starts_with("HTTP/1.1 403") && second.contains("used up"), "{second}");
     let report = run.close();
     let host = &report.hosts[0];
-    assert_eq!(host.bytes_in + host.bytes_out, 50_000);
-    assert!(report.refusals.iter().any(|it| it.reason == Reason::Bytes), "{report:?}");
+    assert_eq!((host.bytes_in + host.bytes_out, host.connections), (50_000, 1));
+    assert_eq!(reasons(&report), [(Reason::Bytes, 1), (Reason::Bytes, 1)], "{report:?}");
 }
 
 #[test]
 fn exactly_the_runs_bytes_are_enough() {
-    let server = http(HELLO);
-    let uri = format!("http://one.example:{}/", server.port);
-    let run = limited(one(server.port), "2000", "5000");
-    run.ask(&get(&uri));
-    let used = &run.close().hosts[0];
-    let bytes_max = used.bytes_in + used.bytes_out;
-    let run = limited(Serve { bytes_max, ..one(server.port) }, "2000", "5000");
-    assert!(run.ask(&get(&uri)).ends_with("hello\n"));
-    assert_eq!(reasons(&run.close()), []);
-    let run = limited(Serve { bytes_max: bytes_max - 1, ..one(server.port) }, "2000", "5000");
-    assert!(!run.ask(&get(&uri)).ends_with("hello\n"));
-    let report = run.close();
-    assert_eq!(report.hosts[0].bytes_in + report.hosts[0].bytes_out, bytes_max - 1);
-    assert!(report.refusals.iter().any(|it| it.reason == Reason::Bytes), "{report:?}");
+    // The second has no length: the end of the connection is its end, and no byte.
+    for answer in [HELLO, "HTTP/1.1 200 OK\r\n\r\nhello\n"] {
+        let server = http(answer);
+        let uri = format!("http://one.example:{}/", server.port);
+        let run = limited(one(server.port), "2000", "5000");
+        run.ask(&get(&uri));
+        let used = &run.close().hosts[0];
+        let bytes_max = used.bytes_in + used.bytes_out;
+        let run = limited(Serve { bytes_max, ..one(server.port) }, "2000", "5000");
+        assert!(run.ask(&get(&uri)).contains("hello\n"));
+        assert_eq!(reasons(&run.close()), []);
+        let run = limited(Serve { bytes_max: bytes_max - 1, ..one(server.port) }, "2000", "5000");
+        assert!(!run.ask(&get(&uri)).contains("hello\n"));
+        let report = run.close();
+        assert_eq!(report.hosts[0].bytes_in + report.hosts[0].bytes_out, bytes_max - 1);
+        assert!(report.refusals.iter().all(|it| it.reason == Reason::Bytes), "{report:?}");
+        assert!(!report.refusals.is_empty());
+    }
 }
 
 #[test]

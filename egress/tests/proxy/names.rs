@@ -74,7 +74,7 @@ fn asking(port: u16) -> Vec<std::ffi::OsString> {
 fn the_first_answer_is_kept_for_the_runs_life() {
     const ANSWERS: &[Ipv4Addr] = &[Ipv4Addr::LOCALHOST, Ipv4Addr::new(127, 0, 0, 2)];
     let server = http(HELLO);
-    let (names, asked) = name_server(ANSWERS);
+    let (names, asked) = name_server(0, ANSWERS);
     let rules = || order(vec![rule("name.example", &[server.port])]);
     let uri = format!("http://name.example:{}/", server.port);
     let run = Run::with(&asking(names), rules());
@@ -96,7 +96,7 @@ fn the_first_answer_is_kept_for_the_runs_life() {
 fn a_refused_answer_is_kept_as_well() {
     const ANSWERS: &[Ipv4Addr] = &[Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::LOCALHOST];
     let server = http(HELLO);
-    let (names, asked) = name_server(ANSWERS);
+    let (names, asked) = name_server(0, ANSWERS);
     let run = Run::with(&asking(names), order(vec![rule("name.example", &[server.port])]));
     for _ in 0..2 {
         let answer = run.ask(&get(&format!("http://name.example:{}/", server.port)));

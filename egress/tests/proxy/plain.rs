@@ -48,7 +48,7 @@ fn a_body_is_passed_on_by_its_length_not_by_its_framing() {
     let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
     let port = server.port;
     let answer = run.ask(&format!(
-        "POST http://one.example:{port}/ HTTP/1.1\r\nConnection: close, x-secret\r\nX-Secret: 1\r\n\
+        "POST http://one.example:{port}/ HTTP/1.1\r\nConnection: close, x-secret, content-length\r\nX-Secret: 1\r\n\
          Proxy-Authorization: Basic eA==\r\nProxy-Connection: keep-alive\r\nTE: trailers\r\n\
          Keep-Alive: timeout=5\r\nContent-Length: 5\r\n\r\n12345"
     ));

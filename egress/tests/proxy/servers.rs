@@ -188,10 +188,10 @@ pub(crate) fn five(identity: &Identity, stream: TcpStream) -> io::Result<(u64, u
     Ok((tls.sock.written, tls.sock.read))
 }
 
-/// A name server whose n-th answer for any name is the n-th of these, the last one again and again.
-/// Returns its port and the number of questions for IPv4 addresses so far.
-pub(crate) fn name_server(answers: &'static [Ipv4Addr]) -> (u16, Arc<Mutex<usize>>) {
-    let socket = UdpSocket::bind((LOOPBACK, 0)).unwrap();
+/// A name server whose n-th answer for any name is the n-th of these, the last one again and again; at
+/// this port, or at any for 0. Returns its port and the number of questions for IPv4 addresses so far.
+pub(crate) fn name_server(port: u16, answers: &'static [Ipv4Addr]) -> (u16, Arc<Mutex<usize>>) {
+    let socket = UdpSocket::bind((LOOPBACK, port)).unwrap();
     let port = socket.local_addr().unwrap().port();
     let asked = Arc::new(Mutex::new(0));
     let count = Arc::clone(&asked);
