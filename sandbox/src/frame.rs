@@ -29,7 +29,7 @@ use crate::report::{Accounting, Confinement, DeniedCall, Layer, LimitInForce, Re
 use crate::wire::{Reader, WireError, Writer};
 
 /// First bytes of every conversation: the protocol and its version. Both programs come from one build.
-const MAGIC: u32 = 0x5445_0002;
+const MAGIC: u32 = 0x5445_0003;
 
 /// What the daemon says to the launcher.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,7 +44,8 @@ pub(crate) enum ToLauncher {
 /// What the launcher says to the daemon.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FromLauncher {
-    /// Without the limits, which come with the order.
+    /// Without the limits, which come with the order. A cell with a network comes with one descriptor:
+    /// the socket that listens at its proxy's port.
     Prepared(Box<Confinement>),
     Ready(Vec<LimitInForce>),
     Unable(Unable),
@@ -108,7 +109,8 @@ pub(crate) struct ToolReport {
 /// What the launcher says to the cell's init.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ToInit {
-    /// Make this cell. With one descriptor: where the streams are to be sent.
+    /// Make this cell. With one descriptor, where the streams are to be sent, and for a cell with a
+    /// network a second: the network namespace to live in.
     Plan(Box<CellPlan>),
     /// Start the tool.
     Go(Box<Order>),

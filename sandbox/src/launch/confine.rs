@@ -10,7 +10,7 @@ use std::path::Path;
 
 use caps::CapSet;
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, NetPort,
     PathBeneath, PathFd, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetStatus, Scope,
 };
@@ -18,7 +18,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sha2::{Digest, Sha256};
 
 use super::{Failed, probe, programs};
-use crate::plan::{CellPlan, Limits, ProcView, TmpUse};
+use crate::plan::{CellPlan, Limits, Network, PROXY_PORT, ProcView, TmpUse};
 use crate::report::{CapabilitySets, Layer};
 
 /// The newest Landlock that the crate knows; the kernel's own ABI decides what of it is in force.
@@ -124,6 +124,9 @@ fn landlock_status(plan: &CellPlan) -> Result<RestrictionStatus, landlock::Rules
         .handle_access(AccessNet::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?
         .create()?;
+    if plan.network == Network::Proxy {
+        rules = rules.add_rule(NetPort::new(PROXY_PORT, AccessNet::ConnectTcp))?;
+    }
     for place in programs::places(&plan.runtime) {
         rules = beneath(rules, &place, read_and_run)?;
     }

@@ -28,7 +28,7 @@ use super::windows::Windows;
 use super::{Failed, confine, probe, view};
 use crate::frame::{Evidence, FromInit, ToInit, ToolReport};
 use crate::outcome::ToolEnd;
-use crate::plan::{CellPlan, Order};
+use crate::plan::{CellPlan, Network, Order};
 use crate::report::{Accounting, Confinement, Layer, Mode};
 use crate::sys;
 use crate::wire;
@@ -76,9 +76,12 @@ struct Streams {
 /// From a fresh clone to the death of the tool's tree.
 fn run(birth: &Birth<'_>) -> Result<(), Failed> {
     settle(birth)?;
-    let Some((plan, evidence)) = hear_plan(birth)? else {
+    let Some(Asked { plan, evidence, network }) = hear_plan(birth)? else {
         return Ok(());
     };
+    if let Some(network) = network {
+        enter_network(network)?;
+    }
     let streams = prepare(birth, &plan, evidence)?;
     let Some(order) = hear_order(birth)? else {
         return Ok(());
@@ -125,14 +128,14 @@ fn prepare(birth: &Birth<'_>, plan: &CellPlan, evidence: OwnedFd) -> Result<Stre
     let landlock = confine::landlock(plan)?;
     let watch = if sampled { MemoryWatch::Sampled } else { MemoryWatch::Kernel };
     let profile = Profile::of(plan.runtime.profile);
-    let (seccomp_sha256, listener) = birth.house.filters.load_last(profile, watch)?;
+    let (seccomp_sha256, listener) = birth.house.filters.load_last(profile, watch, plan.network)?;
     // From here on somebody must answer: the probe asks for what is denied.
     wire::send(&birth.channel, &FromInit::Listener.encode(), &[listener.as_fd()])
         .map_err(Failed::at("send the listener"))?;
     drop(listener);
     let status = witness.status()?;
     confine::insist(&status)?;
-    probe::probe(birth.identity, landlock.abi)?;
+    probe::probe(birth.identity, landlock.abi, plan.network)?;
     let confinement = Confinement {
         mode: birth.mode,
         uid: birth.identity.uid,
@@ -166,11 +169,31 @@ fn hear(birth: &Birth<'_>) -> Result<Option<(ToInit, Vec<OwnedFd>)>, Failed> {
     }
 }
 
-fn hear_plan(birth: &Birth<'_>) -> Result<Option<(Box<CellPlan>, OwnedFd)>, Failed> {
+/// What this cell is to be.
+struct Asked {
+    plan: Box<CellPlan>,
+    evidence: OwnedFd,
+    /// The network namespace to live in, if not the seat's.
+    network: Option<OwnedFd>,
+}
+
+/// Leaves the seat's network, whose loopback must never be up, for one that is this cell's alone.
+fn enter_network(network: OwnedFd) -> Result<(), Failed> {
+    nix::sched::setns(network, CloneFlags::CLONE_NEWNET)
+        .map_err(Failed::without(Layer::Namespaces, "enter the cell's network namespace"))
+}
+
+fn hear_plan(birth: &Birth<'_>) -> Result<Option<Asked>, Failed> {
     match hear(birth)? {
         None => Ok(None),
-        Some((ToInit::Plan(plan), mut fds)) if fds.len() == 1 => {
-            Ok(fds.pop().map(|evidence| (plan, evidence)))
+        Some((ToInit::Plan(plan), fds)) => {
+            let mut fds = fds.into_iter();
+            let (evidence, network) = (fds.next(), fds.next());
+            let fits = network.is_some() == (plan.network == Network::Proxy);
+            match (evidence, fds.next(), fits) {
+                (Some(evidence), None, true) => Ok(Some(Asked { plan, evidence, network })),
+                _ => Err(Failed::here("the plan came with other descriptors than it needs")),
+            }
         }
         Some(_) => Err(Failed::here("the launcher spoke out of turn")),
     }

@@ -15,12 +15,12 @@ use rustix::mount::{MountFlags, OpenTreeFlags, mount, mount_remount, open_tree};
 
 use super::Failed;
 use super::house::{
-    CELL, DEVICES, STAGING, attach, below, change_root, copy_of, make_dir, make_file,
+    CELL, CERTIFICATES, DEVICES, STAGING, attach, below, change_root, copy_of, make_dir, make_file,
 };
 use super::identity::Identity;
 use super::proc_view::{mount_processes, show_machine};
 use super::programs::Programs;
-use crate::plan::{CellPlan, ProcView, Slot, TmpUse};
+use crate::plan::{CellPlan, Network, ProcView, Slot, TmpUse};
 use crate::report::Layer;
 
 /// A file that exists, that file modes allow, and that no Landlock rule grants: see `probe`.
@@ -61,6 +61,9 @@ pub(super) fn complete(plan: &CellPlan, root_links: &[(String, String)]) -> Resu
     let base = Path::new(CELL);
     Programs::open(&plan.runtime, root_links)?.attach(base)?;
     attach(&inputs(&plan.slot)?, &base.join("in"))?;
+    if plan.network == Network::Proxy {
+        certificates(base)?;
+    }
     if plan.runtime.tmp == TmpUse::Programs {
         let flags = MountFlags::BIND | MountFlags::NOSUID | MountFlags::NODEV;
         mount_remount(base.join("tmp"), flags, "")
@@ -73,6 +76,21 @@ pub(super) fn complete(plan: &CellPlan, root_links: &[(String, String)]) -> Resu
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount_remount("/", flags | MountFlags::BIND | MountFlags::RDONLY, "")
         .map_err(Failed::without(Layer::Mounts, "make / read-only"))
+}
+
+/// What TLS needs to know servers by: the host's, read-only.
+fn certificates(base: &Path) -> Result<(), Failed> {
+    for path in CERTIFICATES.iter().map(Path::new).filter(|path| path.exists()) {
+        let place = below(base, path);
+        if path.is_dir() {
+            make_dir(&place)?;
+        } else {
+            place.parent().map_or(Ok(()), make_dir)?;
+            make_file(&place, b"")?;
+        }
+        attach(&copy_of(path)?, &place)?;
+    }
+    Ok(())
 }
 
 /// Opens the slot by id beneath the staging root and takes a read-only tree of it.
