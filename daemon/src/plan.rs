@@ -1,10 +1,13 @@
 //! From what was granted to what the launcher is told: the same numbers in other units.
 
 use sandbox::plan::{
-    Cache, CellPlan, Demands, Limits, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+    Cache, CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot,
+    SlotId, TmpUse,
 };
 use spool::Staged;
 use validator::Language;
+
+use crate::network;
 
 /// A granted number that the launcher's protocol cannot carry.
 #[derive(Debug)]
@@ -65,12 +68,17 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
                 policies::ProcView::Full => ProcView::Full,
             },
         },
+        network: match grant.network() {
+            None => Network::Nothing,
+            Some(_) => Network::Proxy,
+        },
         demands: Demands {
             landlock_abi_min: grant.landlock_abi_min(),
             cgroup_exception: grant.cgroup_exception(),
         },
     };
-    Ok(Plan { cell, order: Order { argv, env: grant.env().to_vec(), limits } })
+    let env = grant.env().iter().cloned().chain(network::environment(grant)).collect();
+    Ok(Plan { cell, order: Order { argv, env, limits } })
 }
 
 fn profile(language: Language) -> Profile {

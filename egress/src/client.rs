@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -126,6 +127,8 @@ fn start(program: &Path, arguments: &[OsString]) -> io::Result<(OwnedFd, Child)>
         .stdin(Stdio::from(theirs))
         .stdout(Stdio::null())
         .current_dir("/")
+        // A Ctrl-C is the caller's to answer: the report of the run is wanted all the same.
+        .process_group(0)
         .spawn()?;
     Ok((ours, child))
 }

@@ -7,10 +7,11 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::frame::{Ending, Unable};
+use crate::frame::{Ending, Furnishing, Unable};
 use crate::outcome::{Killed, ToolEnd};
 use crate::plan::{
-    Cache, CellPlan, Demands, Limits, Network, Order, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+    Cache, CellPlan, Demands, Limits, Network, Order, ProcView, Profile, Runtime, Slot, SlotId,
+    TmpUse,
 };
 use crate::report::{
     Accounting, CapabilitySets, Confinement, DeniedCall, Layer, LimitInForce, LimitName, Mechanism,
@@ -22,6 +23,8 @@ use crate::wire::{Reader, WireError, Writer};
 const WORDS_MAX: usize = 16_384;
 const VARIABLES_MAX: usize = 256;
 const MOUNTS_MAX: usize = 32;
+/// Mounts, caches, and the parts of a root file system.
+const FURNISHINGS_MAX: usize = 96;
 pub(crate) const PATH_BYTES_MAX: usize = 4096;
 /// execve(2) refuses a word of 131,072 bytes.
 const WORD_BYTES_MAX: usize = 131_071;
@@ -77,6 +80,31 @@ pub(crate) fn take_cell_plan(reader: &mut Reader<'_>) -> Result<CellPlan, WireEr
     let network = take_index(reader, &NETWORKS)?;
     let demands = Demands { landlock_abi_min: reader.u32()?, cgroup_exception: reader.flag()? };
     Ok(CellPlan { slot, runtime, network, demands })
+}
+
+pub(crate) fn put_furnishings(writer: &mut Writer, furnishings: &[Furnishing]) {
+    writer.count(furnishings.len());
+    for furnishing in furnishings {
+        match furnishing {
+            Furnishing::Directory(place) => put_path(writer.u8(0), place),
+            Furnishing::File(place) => put_path(writer.u8(1), place),
+            Furnishing::Link { place, target } => {
+                put_path(writer.u8(2), place);
+                put_path(writer, target);
+            }
+        }
+    }
+}
+
+pub(crate) fn take_furnishings(reader: &mut Reader<'_>) -> Result<Vec<Furnishing>, WireError> {
+    let count = reader.count(FURNISHINGS_MAX)?;
+    let furnishing = |_| match reader.u8()? {
+        0 => Ok(Furnishing::Directory(take_path(reader)?)),
+        1 => Ok(Furnishing::File(take_path(reader)?)),
+        2 => Ok(Furnishing::Link { place: take_path(reader)?, target: take_path(reader)? }),
+        _ => Err(WireError::Range),
+    };
+    (0..count).map(furnishing).collect()
 }
 
 pub(crate) fn put_order(writer: &mut Writer, order: &Order) {

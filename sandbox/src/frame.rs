@@ -16,12 +16,13 @@
 //! is no proof, only bytes: each side checks what it is told.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use crate::encode::{
-    KILLED, PATH_BYTES_MAX, put_accounting, put_cell_plan, put_confinement, put_ending, put_index,
-    put_limits_in_force, put_order, put_tool_end, put_unable, take_accounting, take_cell_plan,
-    take_confinement, take_ending, take_index, take_limits_in_force, take_order, take_tool_end,
-    take_unable,
+    KILLED, PATH_BYTES_MAX, put_accounting, put_cell_plan, put_confinement, put_ending,
+    put_furnishings, put_index, put_limits_in_force, put_order, put_tool_end, put_unable,
+    take_accounting, take_cell_plan, take_confinement, take_ending, take_furnishings, take_index,
+    take_limits_in_force, take_order, take_tool_end, take_unable,
 };
 use crate::outcome::{Killed, ToolEnd};
 use crate::plan::{CellPlan, Order};
@@ -109,13 +110,21 @@ pub(crate) struct ToolReport {
 /// What the launcher says to the cell's init.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ToInit {
-    /// Make this cell. With one descriptor, where the streams are to be sent, and for a cell with a
-    /// network a second: the network namespace to live in.
-    Plan(Box<CellPlan>),
+    /// Make this cell. With descriptors: where the streams are to be sent, the inputs, for a cell with a
+    /// network the namespace to live in, and a mount for each furnishing that is no link.
+    Plan(Box<CellPlan>, Vec<Furnishing>),
     /// Start the tool.
     Go(Box<Order>),
     /// Kill the tree.
     Kill,
+}
+
+/// Something of the runtime that is put into the cell's root, by its place there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Furnishing {
+    Directory(PathBuf),
+    File(PathBuf),
+    Link { place: PathBuf, target: PathBuf },
 }
 
 /// What the cell's init and the collector hand to the daemon past the launcher: descriptors and the
@@ -271,9 +280,10 @@ impl ToInit {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         match self {
-            Self::Plan(plan) => {
+            Self::Plan(plan, furnishings) => {
                 writer.u8(1);
                 put_cell_plan(&mut writer, plan);
+                put_furnishings(&mut writer, furnishings);
             }
             Self::Go(order) => {
                 writer.u8(2);
@@ -289,7 +299,7 @@ impl ToInit {
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         let mut reader = Reader::new(bytes);
         let verb = match reader.u8()? {
-            1 => Self::Plan(Box::new(take_cell_plan(&mut reader)?)),
+            1 => Self::Plan(Box::new(take_cell_plan(&mut reader)?), take_furnishings(&mut reader)?),
             2 => Self::Go(Box::new(take_order(&mut reader)?)),
             3 => Self::Kill,
             _ => return Err(WireError::Range),

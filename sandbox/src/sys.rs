@@ -202,8 +202,7 @@ pub(crate) fn bring_loopback_up(socket: BorrowedFd<'_>) -> io::Result<()> {
     }
     request.ifr_ifru.ifru_flags = UP;
     // SAFETY: the kernel reads one `ifreq` from `request`, which lives until the call returns.
-    let result =
-        unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
     check("ioctl SIOCSIFFLAGS", result.into()).map(drop)
 }
 

@@ -16,7 +16,7 @@ use rustix::net::{
 /// Largest frame, bytes. The default socket buffer takes one of up to about 212,900.
 pub(crate) const FRAME_BYTES_MAX: usize = 192 * 1024;
 /// Most descriptors in one frame.
-pub(crate) const FRAME_FDS_MAX: usize = 4;
+pub(crate) const FRAME_FDS_MAX: usize = 96;
 
 /// Why bytes are no frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,12 +11,14 @@ use std::fs;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sandbox::client::{BuildError, Launcher, Reach};
 use sandbox::outcome::Outcome;
 use sandbox::plan::{
-    CellPlan, Demands, Limits, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
+    TmpUse,
 };
 use sandbox::report::{Confinement, Finished};
 
@@ -91,6 +93,7 @@ fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
             tmp: TmpUse::Data,
             proc_view: ProcView::Pid,
         },
+        network: Network::Nothing,
         demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
     };
     let order = Order {
@@ -132,6 +135,60 @@ fn check(script: &str, limits: Limits, expected: Outcome) -> Ran {
     let Ran { finished, stdout, stderr, .. } = &ran;
     assert_eq!(finished.outcome(), expected, "{finished:#?}\nstdout: {stdout}\nstderr: {stderr}");
     ran
+}
+
+#[test]
+fn behind_a_listening_socket_it_serves_many() {
+    use rustix::net::{
+        AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with,
+    };
+    let scratch = Scratch::new();
+    let staging = scratch.0.join("staging");
+    fs::create_dir(&staging).unwrap();
+    let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
+    let door = socket_with(AddressFamily::UNIX, kind, flags, None).unwrap();
+    let place = scratch.0.join("launch.sock");
+    bind(&door, &SocketAddrUnix::new(&place).unwrap()).unwrap();
+    listen(&door, 8).unwrap();
+    let mut process = Command::new(env!("CARGO_BIN_EXE_toolexec-launch"))
+        .arg("--staging")
+        .arg(&staging)
+        .stdin(Stdio::from(door))
+        .spawn()
+        .unwrap();
+    let launcher = Launcher::new(Reach::Socket(place));
+    for number in 0..5 {
+        let result = scratch.0.join(format!("result-{number}"));
+        fs::create_dir(&result).unwrap();
+        let ready = launcher.build(plan(&staging, "print('here')", LIMITS)).unwrap();
+        let directory = fs::File::open(&result).unwrap();
+        let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
+        assert_eq!(finished.outcome(), Outcome::Ok);
+        assert_eq!(fs::read(result.join("stdout")).unwrap(), b"here\n");
+    }
+    let pid = rustix::process::Pid::from_child(&process);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(process.wait().unwrap().success());
+}
+
+#[test]
+fn a_prepared_cell_waits_for_its_order_and_its_inputs() {
+    let scratch = Scratch::new();
+    let (staging, result) = (scratch.0.join("staging"), scratch.0.join("result"));
+    fs::create_dir(&staging).unwrap();
+    fs::create_dir(&result).unwrap();
+    let launcher = launcher(&staging);
+    let Plan { cell, order } = plan(&staging, "print(open('/in/late').read())", LIMITS);
+    let slot = staging.join(cell.slot.id.as_str());
+    let prepared = launcher.prepare(cell).unwrap();
+    assert!(prepared.confinement().limits.is_empty());
+    fs::write(slot.join("late"), "given late").unwrap();
+    let ready = prepared.order(order).unwrap();
+    assert!(!ready.confinement().limits.is_empty());
+    let directory = fs::File::open(&result).unwrap();
+    let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
+    assert_eq!(finished.outcome(), Outcome::Ok);
+    assert_eq!(fs::read(result.join("stdout")).unwrap(), b"given late\n");
 }
 
 #[test]

@@ -13,6 +13,7 @@
 
 mod bench;
 mod desk;
+pub mod hostile;
 mod processes;
 mod programs;
 mod record;

@@ -21,7 +21,7 @@ const GRAPH: [(&str, &[&str]); 9] = [
     ("policies", &["validator"]),
     ("spool", &["policies", "validator"]),
     ("records", &["policies", "sandbox", "validator"]),
-    ("daemon", &["policies", "records", "sandbox", "spool", "validator"]),
+    ("daemon", &["egress", "policies", "records", "sandbox", "spool", "validator"]),
     ("cli", &["daemon", "policies", "records", "sandbox", "spool", "validator"]),
     ("tests", &[]),
 ];

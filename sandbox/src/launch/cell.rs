@@ -21,7 +21,7 @@ use super::options::Options;
 use super::sampler::Sampler;
 use super::shell::Shell;
 use super::windows::Windows;
-use super::{Failed, affinity, collector};
+use super::{Failed, affinity, collector, programs, view};
 use crate::frame::{Ending, FromInit, FromLauncher, ToInit, ToLauncher, ToolReport};
 use crate::outcome::Killed;
 use crate::plan::{CellPlan, Limits, Order};
@@ -170,11 +170,13 @@ impl Cell<'_> {
         plan: Box<CellPlan>,
         network: Option<Network>,
     ) -> Result<Windows, Stopped> {
-        let verb = ToInit::Plan(plan).encode();
-        let namespace = network.as_ref().map(|network| network.namespace.as_fd());
-        let fds: Vec<_> = [self.evidence.as_fd()].into_iter().chain(namespace).collect();
-        wire::send(&self.shell.channel, &verb, &fds)
-            .map_err(Failed::at("tell the cell's init"))?;
+        let inputs = view::inputs(&plan.slot)?;
+        let (furnishings, trees) = programs::furnishings(&plan, &self.house.root_links)?;
+        let mut fds = vec![self.evidence.as_fd(), inputs.as_fd()];
+        fds.extend(network.as_ref().map(|network| network.namespace.as_fd()));
+        fds.extend(trees.iter().map(AsFd::as_fd));
+        let verb = ToInit::Plan(plan, furnishings).encode();
+        wire::send(&self.shell.channel, &verb, &fds).map_err(Failed::at("tell the cell's init"))?;
         match self.wake(BUILD_TIME_MAX, Listening::ToInit) {
             Woken::Init(FromInit::Listener, mut fds) if fds.len() == 1 => {
                 let policy = self.house.filters.policy();
@@ -190,7 +192,7 @@ impl Cell<'_> {
         let windows = Windows::from_fds(fds).ok_or_else(nothing)?;
         let listener = network.as_ref().map(|network| network.listener.as_fd());
         let frame = FromLauncher::Prepared(confinement).encode();
-        // From here on only whoever asked for the cell can take what connects there.
+        // The only one: were a copy kept here, the tool would wait for a proxy that is gone.
         wire::send(self.control, &frame, &listener.into_iter().collect::<Vec<_>>())
             .map_err(|_| Stopped::Abandoned)?;
         Ok(windows)

@@ -24,6 +24,9 @@ use crate::report::{CapabilitySets, Layer};
 /// The newest Landlock that the crate knows; the kernel's own ABI decides what of it is in force.
 const NEWEST: ABI = ABI::V9;
 
+/// Room for the files of `/proc` that are read here, a few thousand bytes each.
+const PROC_FILE_BYTES: usize = 32 * 1024;
+
 /// What Landlock really does here.
 pub(super) struct LandlockInForce {
     pub(super) abi: u32,
@@ -210,24 +213,32 @@ pub(super) struct Status {
 /// that may not see `/proc` has an init that may not either.
 pub(super) struct Witness {
     status: File,
-    pub(super) namespaces: Vec<(String, u64)>,
-    pub(super) mounts_sha256: [u8; 32],
+    namespaces: Vec<(String, u64)>,
 }
 
 impl Witness {
     pub(super) fn open() -> Result<Self, Failed> {
-        Ok(Self {
-            status: File::open("/proc/self/status")
-                .map_err(Failed::at("open /proc/self/status"))?,
-            namespaces: namespaces()?,
-            mounts_sha256: mounts_digest()?,
-        })
+        let status =
+            File::open("/proc/self/status").map_err(Failed::at("open /proc/self/status"))?;
+        let namespaces = KINDS.iter().map(|kind| namespace(kind)).collect::<Result<_, _>>()?;
+        Ok(Self { status, namespaces })
+    }
+
+    /// Kind and inode of every namespace of this process. Those are looked at anew that a cell may have
+    /// entered since it settled: its own network, and as its last a user namespace.
+    pub(super) fn namespaces(&mut self) -> Result<Vec<(String, u64)>, Failed> {
+        let mut namespaces = std::mem::take(&mut self.namespaces);
+        namespaces.retain(|(kind, _)| ![NETWORK, USER].contains(&kind.as_str()));
+        namespaces.push(namespace(NETWORK)?);
+        namespaces.push(namespace(USER)?);
+        namespaces.sort();
+        Ok(namespaces)
     }
 
     /// The state at this moment, whenever the file was opened.
     pub(super) fn status(&mut self) -> Result<Status, Failed> {
-        let mut text = String::new();
-        self.status.read_to_string(&mut text).map_err(Failed::at("read /proc/self/status"))?;
+        let text = read_at_once(&mut self.status).map_err(Failed::at("read /proc/self/status"))?;
+        let text = String::from_utf8_lossy(&text);
         let field = |name: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
             line.map(str::trim).ok_or_else(|| io::Error::other(format!("no {name} line")))
@@ -267,25 +278,32 @@ pub(super) fn insist(status: &Status) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Kind and inode of every namespace of this process.
-fn namespaces() -> Result<Vec<(String, u64)>, Failed> {
-    let mut found = Vec::new();
-    for kind in ["cgroup", "ipc", "mnt", "net", "pid", "user", "uts"] {
-        let link = fs::read_link(format!("/proc/self/ns/{kind}"))
-            .map_err(Failed::without(Layer::Namespaces, &format!("read /proc/self/ns/{kind}")))?;
-        let text = link.to_string_lossy();
-        let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit()).trim_end_matches(']');
-        if let Ok(inode) = digits.parse() {
-            found.push((kind.to_owned(), inode));
-        }
-    }
-    Ok(found)
+const NETWORK: &str = "net";
+const USER: &str = "user";
+const KINDS: [&str; 7] = ["cgroup", "ipc", "mnt", NETWORK, "pid", USER, "uts"];
+
+/// One namespace of this process: its kind and inode.
+fn namespace(kind: &str) -> Result<(String, u64), Failed> {
+    let step = format!("read /proc/self/ns/{kind}");
+    let link = fs::read_link(format!("/proc/self/ns/{kind}"))
+        .map_err(Failed::without(Layer::Namespaces, &step))?;
+    let text = link.to_string_lossy();
+    let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit()).trim_end_matches(']');
+    let inode = digits.parse().map_err(io::Error::other).map_err(Failed::at(&step))?;
+    Ok((kind.to_owned(), inode))
+}
+
+/// A file of `/proc`, which says it is empty and is written anew at each read: in as few reads as can be.
+fn read_at_once(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(PROC_FILE_BYTES);
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// SHA-256 of the cell's mount table.
-fn mounts_digest() -> Result<[u8; 32], Failed> {
-    let table =
-        fs::read("/proc/self/mountinfo").map_err(Failed::at("read /proc/self/mountinfo"))?;
+pub(super) fn mounts_digest() -> Result<[u8; 32], Failed> {
+    let table = File::open("/proc/self/mountinfo").and_then(|mut file| read_at_once(&mut file));
+    let table = table.map_err(Failed::at("read /proc/self/mountinfo"))?;
     probe::no_cgroupfs(&table)?;
     Ok(Sha256::digest(&table).into())
 }

@@ -18,8 +18,6 @@ pub(super) enum Door {
 }
 
 impl Door {
-    pub(super) const CLOSED: bool = true;
-
     /// Takes over this process's standard input, which is the door.
     pub(super) fn from_stdin(options: &Options) -> io::Result<Self> {
         let socket = io::stdin().as_fd().try_clone_to_owned()?;

@@ -17,11 +17,11 @@ use rustix::mount::{
     mount_change, move_mount, open_tree, unmount,
 };
 
-use super::Failed;
 use super::cgroup::Home;
 use super::filter::{Filters, MemoryWatch};
 use super::identity::Identity;
 use super::options::Options;
+use super::{Failed, confine};
 use crate::report::{Layer, Mode};
 use crate::sys;
 
@@ -92,6 +92,8 @@ impl House {
             attach(&tree, &place)?;
         }
         change_root(base)?;
+        // Once for all cells, and not for the last user namespace of some, which has a set of its own.
+        confine::drop_bounding_set()?;
         let cgroups = Home::find(options.cgroup_parent)
             .map_err(Failed::without(Layer::Cgroup, "find the control groups"));
         let memory = if cgroups.is_ok() { MemoryWatch::Kernel } else { MemoryWatch::Sampled };

@@ -21,12 +21,13 @@ use nix::unistd::{Gid, Pid, Uid};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{WaitOptions, wait};
 
+use super::confine::Witness;
 use super::filter::{MemoryWatch, Profile};
 use super::house::House;
 use super::identity::Identity;
 use super::windows::Windows;
 use super::{Failed, confine, probe, view};
-use crate::frame::{Evidence, FromInit, ToInit, ToolReport};
+use crate::frame::{Evidence, FromInit, Furnishing, ToInit, ToolReport};
 use crate::outcome::ToolEnd;
 use crate::plan::{CellPlan, Network, Order};
 use crate::report::{Accounting, Confinement, Layer, Mode};
@@ -75,14 +76,15 @@ struct Streams {
 
 /// From a fresh clone to the death of the tool's tree.
 fn run(birth: &Birth<'_>) -> Result<(), Failed> {
-    settle(birth)?;
-    let Some(Asked { plan, evidence, network }) = hear_plan(birth)? else {
+    let witness = settle(birth)?;
+    let Some(mut told) = hear_plan(birth)? else {
         return Ok(());
     };
-    if let Some(network) = network {
+    if let Some(network) = told.network.take() {
         enter_network(network)?;
     }
-    let streams = prepare(birth, &plan, evidence)?;
+    let streams = prepare(birth, &told, witness)?;
+    let plan = told.plan;
     let Some(order) = hear_order(birth)? else {
         return Ok(());
     };
@@ -100,7 +102,7 @@ fn run(birth: &Birth<'_>) -> Result<(), Failed> {
 }
 
 /// What needs no plan: the control groups, the namespaces and the mounts that every cell has.
-fn settle(birth: &Birth<'_>) -> Result<(), Failed> {
+fn settle(birth: &Birth<'_>) -> Result<Witness, Failed> {
     let mut kept = vec![birth.channel.as_fd()];
     kept.extend(birth.doors.iter().map(AsFd::as_fd));
     sys::close_all_but(&kept).map_err(Failed::at("close what is the launcher's"))?;
@@ -111,20 +113,48 @@ fn settle(birth: &Birth<'_>) -> Result<(), Failed> {
     // After joining: from inside, the cell's own group is the root of everything.
     unshare(CloneFlags::CLONE_NEWCGROUP)
         .map_err(Failed::without(Layer::Namespaces, "unshare the cgroup namespace"))?;
-    view::mount_own_places(birth.identity)?;
-    confine::fixed_rlimits()
+    forbid_executable_memfds(birth.mode);
+    view::settle(birth.identity)?;
+    rustix::process::setsid().map_err(Failed::at("begin a session without terminal"))?;
+    confine::fixed_rlimits()?;
+    Witness::open()
+}
+
+/// Memory that is a file must be no way round mounts that let nothing be executed: `vm.memfd_noexec` of this
+/// pid namespace (Linux 6.3). No layer of its own, and root's alone to set, so that a kernel or a user that
+/// cannot is no failure.
+fn forbid_executable_memfds(mode: Mode) {
+    const LEVEL: &str = "/proc/sys/vm/memfd_noexec";
+    if mode == Mode::System
+        && let Ok(mut level) = fs::OpenOptions::new().write(true).open(LEVEL)
+        && let Err(error) = level.write_all(b"2")
+    {
+        eprintln!("toolexec-launch: {LEVEL}: {error}");
+    }
+}
+
+/// A plan with all that came with it.
+struct Told {
+    plan: Box<CellPlan>,
+    furnishings: Vec<Furnishing>,
+    /// To the daemon.
+    evidence: OwnedFd,
+    inputs: OwnedFd,
+    /// The network namespace to live in, if not the seat's; taken when it is entered.
+    network: Option<OwnedFd>,
+    trees: Vec<OwnedFd>,
 }
 
 /// From a plan to a confined process that waits for `Go`.
-fn prepare(birth: &Birth<'_>, plan: &CellPlan, evidence: OwnedFd) -> Result<Streams, Failed> {
+fn prepare(birth: &Birth<'_>, told: &Told, mut witness: Witness) -> Result<Streams, Failed> {
+    let Told { plan, furnishings, evidence, inputs, trees, .. } = told;
     let sampled = birth.sampled();
-    view::complete(plan, &birth.house.root_links)?;
+    view::complete(plan, furnishings, inputs, trees)?;
     let windows = open_windows()?;
     change_identity(birth)?;
-    rustix::process::setsid().map_err(Failed::at("begin a session without terminal"))?;
     let streams = make_streams(evidence)?;
     prctl::set_no_new_privs().map_err(Failed::without(Layer::Capabilities, "set no_new_privs"))?;
-    let mut witness = confine::Witness::open()?;
+    let (namespaces, mounts_sha256) = (witness.namespaces()?, confine::mounts_digest()?);
     let landlock = confine::landlock(plan)?;
     let watch = if sampled { MemoryWatch::Sampled } else { MemoryWatch::Kernel };
     let profile = Profile::of(plan.runtime.profile);
@@ -139,14 +169,14 @@ fn prepare(birth: &Birth<'_>, plan: &CellPlan, evidence: OwnedFd) -> Result<Stre
     let confinement = Confinement {
         mode: birth.mode,
         uid: birth.identity.uid,
-        namespaces: witness.namespaces,
+        namespaces,
         landlock_abi: landlock.abi,
         landlock_handled: landlock.handled,
         seccomp_sha256,
         seccomp_mode: status.seccomp_mode,
         no_new_privs: status.no_new_privs,
         capabilities: status.capabilities,
-        mounts_sha256: witness.mounts_sha256,
+        mounts_sha256,
         limits: Vec::new(),
         degraded: if sampled { vec![Layer::Cgroup.word().to_owned()] } else { Vec::new() },
     };
@@ -169,34 +199,26 @@ fn hear(birth: &Birth<'_>) -> Result<Option<(ToInit, Vec<OwnedFd>)>, Failed> {
     }
 }
 
-/// What this cell is to be.
-struct Asked {
-    plan: Box<CellPlan>,
-    evidence: OwnedFd,
-    /// The network namespace to live in, if not the seat's.
-    network: Option<OwnedFd>,
-}
-
 /// Leaves the seat's network, whose loopback must never be up, for one that is this cell's alone.
 fn enter_network(network: OwnedFd) -> Result<(), Failed> {
     nix::sched::setns(network, CloneFlags::CLONE_NEWNET)
         .map_err(Failed::without(Layer::Namespaces, "enter the cell's network namespace"))
 }
 
-fn hear_plan(birth: &Birth<'_>) -> Result<Option<Asked>, Failed> {
-    match hear(birth)? {
-        None => Ok(None),
-        Some((ToInit::Plan(plan), fds)) => {
-            let mut fds = fds.into_iter();
-            let (evidence, network) = (fds.next(), fds.next());
-            let fits = network.is_some() == (plan.network == Network::Proxy);
-            match (evidence, fds.next(), fits) {
-                (Some(evidence), None, true) => Ok(Some(Asked { plan, evidence, network })),
-                _ => Err(Failed::here("the plan came with other descriptors than it needs")),
-            }
-        }
-        Some(_) => Err(Failed::here("the launcher spoke out of turn")),
-    }
+fn hear_plan(birth: &Birth<'_>) -> Result<Option<Told>, Failed> {
+    let (plan, furnishings, fds) = match hear(birth)? {
+        None => return Ok(None),
+        Some((ToInit::Plan(plan, furnishings), fds)) => (plan, furnishings, fds),
+        Some(_) => return Err(Failed::here("the launcher spoke out of turn")),
+    };
+    let mut fds = fds.into_iter();
+    let missing = || Failed::here("a plan came without its descriptors");
+    let (evidence, inputs) = (fds.next().ok_or_else(missing)?, fds.next().ok_or_else(missing)?);
+    let network = match plan.network {
+        Network::Nothing => None,
+        Network::Proxy => Some(fds.next().ok_or_else(missing)?),
+    };
+    Ok(Some(Told { plan, furnishings, evidence, inputs, network, trees: fds.collect() }))
 }
 
 fn hear_order(birth: &Birth<'_>) -> Result<Option<Box<Order>>, Failed> {
@@ -220,7 +242,6 @@ fn change_identity(birth: &Birth<'_>) -> Result<(), Failed> {
     let layer = Layer::Capabilities;
     let (uid, gid) = (Uid::from_raw(birth.identity.uid), Gid::from_raw(birth.identity.gid));
     if birth.mode == Mode::System {
-        confine::drop_bounding_set()?;
         nix::unistd::setgroups(&[]).map_err(Failed::without(layer, "drop supplementary groups"))?;
         nix::unistd::setresgid(gid, gid, gid)
             .map_err(Failed::without(layer, "take the tool's group"))?;
@@ -261,7 +282,7 @@ fn write_map(name: &str, text: &str) -> io::Result<()> {
 
 /// Makes the pipes under the tool's uid, or `/dev/stdout` could not be opened, and sends the read
 /// ends out.
-fn make_streams(evidence: OwnedFd) -> Result<Streams, Failed> {
+fn make_streams(evidence: &OwnedFd) -> Result<Streams, Failed> {
     let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
     let (stdout_read, stdout) = pipe().map_err(Failed::at("make the stdout pipe"))?;
     let (stderr_read, stderr) = pipe().map_err(Failed::at("make the stderr pipe"))?;

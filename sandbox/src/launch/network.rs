@@ -13,9 +13,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
-use rustix::net::{
-    AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, socketpair,
-};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, socketpair};
 
 use super::Failed;
 use crate::plan::PROXY_PORT;
@@ -35,24 +33,28 @@ pub(super) struct Network {
 
 impl Network {
     pub(super) fn make() -> Result<Self, Failed> {
-        let failed = || Failed::without(Layer::Namespaces, "make the cell's network");
-        let pair =
-            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
-        let (ours, helpers) = pair.map_err(failed())?;
-        match sys::fork().map_err(failed())? {
-            Fork::Child => help(&helpers),
-            Fork::Parent(pid) => {
-                drop(helpers);
-                let told = wire::receive(&ours);
-                waitpid(Pid::from_raw(pid), Some(WaitPidFlag::__WALL)).map_err(failed())?;
-                let Some((words, fds)) = told.map_err(failed())? else {
-                    return Err(Failed::here("make the cell's network: the helper died"));
-                };
-                match <[OwnedFd; 2]>::try_from(fds) {
-                    Ok([namespace, listener]) => Ok(Self { namespace, listener }),
-                    Err(_) => Err(refused(&words)),
-                }
-            }
+        let layer = Layer::Namespaces;
+        let (words, fds) = ask_helper()
+            .map_err(Failed::without(layer, "make the cell's network"))?
+            .ok_or_else(|| Failed::here("make the cell's network: the helper died"))?;
+        match <[OwnedFd; 2]>::try_from(fds) {
+            Ok([namespace, listener]) => Ok(Self { namespace, listener }),
+            Err(_) => Err(refused(&words)),
+        }
+    }
+}
+
+/// What a helper process had to say, and what it sent; it has ended when this returns.
+fn ask_helper() -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
+    let (ours, helpers) =
+        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+    match sys::fork()? {
+        Fork::Child => help(&helpers),
+        Fork::Parent(pid) => {
+            drop(helpers);
+            let told = wire::receive(&ours);
+            waitpid(Pid::from_raw(pid), Some(WaitPidFlag::__WALL))?;
+            told
         }
     }
 }

@@ -30,11 +30,7 @@ struct Canary {
 }
 
 /// Tries every way out that this process knows. A wrong answer names its layer.
-pub(super) fn probe(
-    identity: Identity,
-    landlock_abi: u32,
-    network: Network,
-) -> Result<(), Failed> {
+pub(super) fn probe(identity: Identity, landlock_abi: u32, network: Network) -> Result<(), Failed> {
     for canary in canaries(landlock_abi, network) {
         judge(&canary)?;
     }

@@ -16,9 +16,10 @@ use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
 use super::Failed;
-use super::house::{HOST, LOADER_CACHE, attach, below, copy_of, make_dir, make_file};
+use super::house::{CERTIFICATES, HOST, LOADER_CACHE, attach, below, copy_of, make_dir, make_file};
 use super::view::make_link;
-use crate::plan::Runtime;
+use crate::frame::Furnishing;
+use crate::plan::{CellPlan, Network, Runtime};
 use crate::report::Layer;
 
 /// What is taken of a root file system: where distributions and images keep programs.
@@ -33,46 +34,63 @@ enum Part {
     Link(PathBuf),
 }
 
-/// Everything of one runtime, opened while the host can still be seen.
-pub(super) struct Programs(Vec<(PathBuf, Part)>);
-
-impl Programs {
-    pub(super) fn open(runtime: &Runtime, root_links: &[(String, String)]) -> Result<Self, Failed> {
-        let mut parts = Vec::new();
-        for mount in &runtime.mounts {
-            parts.push((mount.clone(), Part::Directory(host_copy(mount)?)));
-        }
-        for cache in &runtime.caches {
-            let tree = host_copy(&cache.source)?;
-            parts.push((cache.target.clone(), Part::Directory(tree)));
-        }
-        match &runtime.root {
-            Some(root) => own_root(root, &mut parts)?,
-            None => host_root(root_links, &mut parts)?,
-        }
-        Ok(Self(parts))
+/// Everything of one runtime: copies of the launcher's own mounts, for the cell's init to attach.
+pub(super) fn furnishings(
+    plan: &CellPlan,
+    root_links: &[(String, String)],
+) -> Result<(Vec<Furnishing>, Vec<OwnedFd>), Failed> {
+    let runtime = &plan.runtime;
+    let mut parts = Vec::new();
+    for mount in &runtime.mounts {
+        parts.push((mount.clone(), Part::Directory(host_copy(mount)?)));
     }
+    for cache in &runtime.caches {
+        parts.push((cache.target.clone(), Part::Directory(host_copy(&cache.source)?)));
+    }
+    match &runtime.root {
+        Some(root) => own_root(root, &mut parts)?,
+        None => host_root(root_links, &mut parts)?,
+    }
+    if plan.network == Network::Proxy {
+        certificates(&mut parts)?;
+    }
+    let mut trees = Vec::new();
+    let furnishing = |(place, part)| match part {
+        Part::Directory(tree) => {
+            trees.push(tree);
+            Furnishing::Directory(place)
+        }
+        Part::File(tree) => {
+            trees.push(tree);
+            Furnishing::File(place)
+        }
+        Part::Link(target) => Furnishing::Link { place, target },
+    };
+    let furnishings = parts.into_iter().map(furnishing).collect();
+    Ok((furnishings, trees))
+}
 
-    /// Puts everything in its place below the new root.
-    pub(super) fn attach(self, base: &Path) -> Result<(), Failed> {
-        for (place, part) in self.0 {
-            let place = below(base, &place);
-            match part {
-                Part::Directory(tree) => {
-                    make_dir(&place)?;
-                    attach(&tree, &place)?;
-                }
-                Part::File(tree) => {
-                    make_file(&place, b"")?;
-                    attach(&tree, &place)?;
-                }
-                // A host with real directories there has them among the mounts.
-                Part::Link(_) if symlink_metadata(&place).is_ok() => {}
-                Part::Link(target) => make_link(&target, &place)?,
+/// Puts everything in its place; this process's root is the cell's.
+pub(super) fn furnish(furnishings: &[Furnishing], trees: &[OwnedFd]) -> Result<(), Failed> {
+    let mut trees = trees.iter();
+    let missing = || Failed::here("the launcher sent fewer mounts than it named");
+    for furnishing in furnishings {
+        match furnishing {
+            Furnishing::Directory(place) => {
+                make_dir(place)?;
+                attach(trees.next().ok_or_else(missing)?, place)?;
             }
+            Furnishing::File(place) => {
+                place.parent().map_or(Ok(()), make_dir)?;
+                make_file(place, b"")?;
+                attach(trees.next().ok_or_else(missing)?, place)?;
+            }
+            // A host with real directories there has them among the mounts.
+            Furnishing::Link { place, .. } if symlink_metadata(place).is_ok() => {}
+            Furnishing::Link { place, target } => make_link(target, place)?,
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// The directories of the finished cell that the tool may read and execute files in.
@@ -99,6 +117,16 @@ fn host_root(
     let cache = Path::new(LOADER_CACHE);
     if cache.is_file() {
         parts.push((cache.to_owned(), Part::File(copy_of(cache)?)));
+    }
+    Ok(())
+}
+
+/// What TLS knows servers by: the host's, whatever root the runtime has.
+fn certificates(parts: &mut Vec<(PathBuf, Part)>) -> Result<(), Failed> {
+    for path in CERTIFICATES.iter().map(Path::new).filter(|path| path.exists()) {
+        let tree = copy_of(path)?;
+        let part = if path.is_dir() { Part::Directory(tree) } else { Part::File(tree) };
+        parts.push((path.to_owned(), part));
     }
     Ok(())
 }

@@ -2,9 +2,10 @@
 //!
 //! Everything that the tool can name is put here by hand; there is nothing to mask because nothing
 //! else is mounted. The part that is the same for every cell is made by the seat ahead of time, the rest
-//! by the cell's init in its own mount namespace, before any right is given up. It must never follow a
-//! name that an order or a tool made: the staging slot is opened by id beneath the staging root and
-//! compared with the directory that the daemon filled.
+//! by the cell's init in its own mount namespace, before any right is given up. Init gets mounts and never
+//! looks for them: it has left the launcher's root before it hears a plan. Nobody follows a name that an
+//! order or a tool made: the staging slot is opened by id beneath the staging root and compared with the
+//! directory that the daemon filled.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
@@ -15,12 +16,13 @@ use rustix::mount::{MountFlags, OpenTreeFlags, mount, mount_remount, open_tree};
 
 use super::Failed;
 use super::house::{
-    CELL, CERTIFICATES, DEVICES, STAGING, attach, below, change_root, copy_of, make_dir, make_file,
+    CELL, DEVICES, STAGING, attach, below, change_root, copy_of, make_dir, make_file,
 };
 use super::identity::Identity;
 use super::proc_view::{mount_processes, show_machine};
-use super::programs::Programs;
-use crate::plan::{CellPlan, Network, ProcView, Slot, TmpUse};
+use super::programs::furnish;
+use crate::frame::Furnishing;
+use crate::plan::{CellPlan, ProcView, Slot, TmpUse};
 use crate::report::Layer;
 
 /// A file that exists, that file modes allow, and that no Landlock rule grants: see `probe`.
@@ -49,52 +51,40 @@ pub(super) fn lay_foundation(identity: Identity, sampled: bool) -> Result<(), Fa
     Ok(())
 }
 
-/// The mounts that belong to one cell whatever runs in it, in the cell's own namespaces.
-pub(super) fn mount_own_places(identity: Identity) -> Result<(), Failed> {
+/// The mounts that belong to one cell whatever runs in it, in the cell's own namespaces. Then the cell's
+/// root is this process's, and nothing else of the launcher's can be seen.
+pub(super) fn settle(identity: Identity) -> Result<(), Failed> {
     let base = Path::new(CELL);
     writable_mounts(base, identity)?;
-    mount_processes(&base.join("proc"))
+    mount_processes(&base.join("proc"))?;
+    change_root(base)
 }
 
-/// The rest, and then the cell's root is this process's.
-pub(super) fn complete(plan: &CellPlan, root_links: &[(String, String)]) -> Result<(), Failed> {
-    let base = Path::new(CELL);
-    Programs::open(&plan.runtime, root_links)?.attach(base)?;
-    attach(&inputs(&plan.slot)?, &base.join("in"))?;
-    if plan.network == Network::Proxy {
-        certificates(base)?;
-    }
+/// What the plan adds. After this the root is read-only.
+pub(super) fn complete(
+    plan: &CellPlan,
+    furnishings: &[Furnishing],
+    inputs: &OwnedFd,
+    trees: &[OwnedFd],
+) -> Result<(), Failed> {
+    furnish(furnishings, trees)?;
+    attach(inputs, Path::new("/in"))?;
     if plan.runtime.tmp == TmpUse::Programs {
         let flags = MountFlags::BIND | MountFlags::NOSUID | MountFlags::NODEV;
-        mount_remount(base.join("tmp"), flags, "")
+        mount_remount("/tmp", flags, "")
             .map_err(Failed::without(Layer::Mounts, "make /tmp a place for programs"))?;
     }
     if plan.runtime.proc_view == ProcView::Full {
-        show_machine(&base.join("proc"))?;
+        show_machine(Path::new("/proc"))?;
     }
-    change_root(base)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount_remount("/", flags | MountFlags::BIND | MountFlags::RDONLY, "")
         .map_err(Failed::without(Layer::Mounts, "make / read-only"))
 }
 
-/// What TLS needs to know servers by: the host's, read-only.
-fn certificates(base: &Path) -> Result<(), Failed> {
-    for path in CERTIFICATES.iter().map(Path::new).filter(|path| path.exists()) {
-        let place = below(base, path);
-        if path.is_dir() {
-            make_dir(&place)?;
-        } else {
-            place.parent().map_or(Ok(()), make_dir)?;
-            make_file(&place, b"")?;
-        }
-        attach(&copy_of(path)?, &place)?;
-    }
-    Ok(())
-}
-
-/// Opens the slot by id beneath the staging root and takes a read-only tree of it.
-fn inputs(slot: &Slot) -> Result<OwnedFd, Failed> {
+/// Opens the slot by id beneath the staging root and takes a read-only tree of it, for the cell's init to
+/// attach.
+pub(super) fn inputs(slot: &Slot) -> Result<OwnedFd, Failed> {
     let directory = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let staging =
         open(STAGING, directory, Mode::empty()).map_err(Failed::at("open the staging root"))?;

@@ -13,7 +13,7 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::Failed;
 use super::door::Door;
@@ -23,6 +23,34 @@ use super::options::Options;
 use super::seat;
 use crate::report::Layer;
 use crate::sys::{self, Fork};
+
+impl SeatState {
+    fn waits(&self) -> bool {
+        matches!(self, Self::Waiting(_))
+    }
+
+    fn works(&self) -> bool {
+        matches!(self, Self::Busy(_))
+    }
+}
+
+/// What ended a sleep.
+enum Woken {
+    Something,
+    DoorClosed,
+    /// Its time was up.
+    Nothing,
+}
+
+/// What signals asked of us.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Nothing,
+    ToEnd,
+}
+
+/// How long a taken seat's replacement may wait while another one still waits at the door.
+const BREATHING_SPACE: Timespec = Timespec { tv_sec: 0, tv_nsec: 3_000_000 };
 
 /// What one cell at a time is given.
 pub(super) struct Seat {
@@ -41,6 +69,8 @@ enum SeatState {
     Waiting(Pid),
     /// Its process has a conversation.
     Busy(Pid),
+    /// Its process was killed because the launcher ends.
+    Ending(Pid),
     /// Its last process did not end cleanly: something of its cell may live.
     Retired,
 }
@@ -51,17 +81,20 @@ struct Zygote<'a> {
     house: Result<House, Failed>,
     uids: Option<Uids>,
     seats: Vec<Seat>,
+    /// As asked, or what this host has room for.
+    seats_max: usize,
     /// Seat processes write the number of their seat here when they are taken.
     taken: (OwnedFd, OwnedFd),
-    children: SignalFd,
+    signals: SignalFd,
 }
 
 /// Serves conversations until the door is closed.
 pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
     let mut watched = SigSet::empty();
     watched.add(Signal::SIGCHLD);
+    watched.add(Signal::SIGTERM);
     watched.thread_block()?;
-    let children = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
+    let signals = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
     let taken = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     // Before the host's files go out of sight.
     let uids = Uids::open(options.mode);
@@ -70,25 +103,52 @@ pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
         Ok(uids) => (House::enter(options), uids),
         Err(failed) => (Err(failed), None),
     };
-    let seats = Vec::new();
-    Zygote { options, door, house, uids, seats, taken, children }.tend()
+    let (seats, seats_max) = (Vec::new(), options.seats_max);
+    Zygote { options, door, house, uids, seats, seats_max, taken, signals }.tend()
 }
 
 impl Zygote<'_> {
     fn tend(mut self) -> io::Result<()> {
         loop {
-            self.fill()?;
-            if self.sleep()? == Door::CLOSED {
-                break;
+            if self.count(SeatState::waits) == 0 {
+                self.fill()?;
+            }
+            // Making the next one at once would compete with the cell that is being built.
+            let at_most = self.wants_more().then_some(BREATHING_SPACE);
+            let woken = self.sleep(at_most)?;
+            match woken {
+                Woken::DoorClosed => break,
+                Woken::Nothing => self.fill()?,
+                Woken::Something => {}
             }
             self.hear_taken()?;
-            self.hear_ended()?;
+            if self.hear_signals()? == Asked::ToEnd {
+                self.kill_seats()?;
+                break;
+            }
         }
         // The waiting ones see the same end; the busy ones finish what they have.
         while self.seats.iter().any(|seat| seat.pid().is_some()) {
-            let mut waited = [PollFd::new(&self.children, PollFlags::IN)];
-            wait_for(&mut waited)?;
-            self.hear_ended()?;
+            let mut waited = [PollFd::new(&self.signals, PollFlags::IN)];
+            wait_for(&mut waited, None)?;
+            if self.hear_signals()? == Asked::ToEnd {
+                self.kill_seats()?;
+            }
+        }
+        if let Ok(House { cgroups: Ok(home), .. }) = &self.house {
+            home.sweep();
+        }
+        Ok(())
+    }
+
+    /// Whoever asks us to end cannot wait for tools: their cells end with us, and what they leave is swept.
+    fn kill_seats(&mut self) -> io::Result<()> {
+        for seat in &mut self.seats {
+            let Some(pid) = seat.pid() else { continue };
+            match nix::sys::signal::kill(pid, Signal::SIGKILL) {
+                Ok(()) | Err(nix::errno::Errno::ESRCH) => seat.state = SeatState::Ending(pid),
+                Err(errno) => return Err(errno.into()),
+            }
         }
         Ok(())
     }
@@ -96,12 +156,7 @@ impl Zygote<'_> {
     /// Sees to it that as many processes wait at the door as were asked for.
     fn fill(&mut self) -> io::Result<()> {
         loop {
-            let count = |wanted: fn(&SeatState) -> bool| {
-                self.seats.iter().filter(|seat| wanted(&seat.state)).count()
-            };
-            let waiting = count(|state| matches!(state, SeatState::Waiting(_)));
-            let busy = count(|state| matches!(state, SeatState::Busy(_)));
-            if waiting >= self.options.seats_waiting || waiting + busy >= self.options.seats_max {
+            if !self.wants_more() {
                 return Ok(());
             }
             let free = self.seats.iter().position(|seat| seat.state == SeatState::Free);
@@ -111,12 +166,13 @@ impl Zygote<'_> {
                     match self.new_seat() {
                         Ok(seat) => self.seats.push(seat),
                         // With nobody at the door yet, the next client must be told why.
-                        Err(failed) if waiting + busy == 0 && self.house.is_ok() => {
+                        Err(failed) if self.seats.is_empty() && self.house.is_ok() => {
                             self.house = Err(failed);
                             continue;
                         }
                         Err(failed) => {
                             eprintln!("toolexec-launch: no further seat: {}", failed.step);
+                            self.seats_max = self.seats.len();
                             return Ok(());
                         }
                     }
@@ -128,14 +184,14 @@ impl Zygote<'_> {
     }
 
     fn new_seat(&self) -> Result<Seat, Failed> {
-        let (identity, uid_lock) = match &self.uids {
-            Some(uids) => uids.take()?,
-            None => (Identity::own(), None),
-        };
-        let network = match &self.house {
-            Ok(_) => new_network()?,
-            // Nothing will be built; any descriptor will do.
-            Err(_) => File::open("/dev/null").map_err(Failed::at("open /dev/null"))?.into(),
+        let (identity, uid_lock, network) = match (&self.house, &self.uids) {
+            // Nothing will be built, only told why: any descriptor will do.
+            (Err(_), _) => (Identity::own(), None, null()?),
+            (Ok(_), None) => (Identity::own(), None, new_network()?),
+            (Ok(_), Some(uids)) => {
+                let (identity, lock) = uids.take()?;
+                (identity, lock, new_network()?)
+            }
         };
         Ok(Seat { identity, _uid_lock: uid_lock, network, state: SeatState::Free })
     }
@@ -156,23 +212,32 @@ impl Zygote<'_> {
         }
     }
 
+    fn wants_more(&self) -> bool {
+        let (waiting, busy) = (self.count(SeatState::waits), self.count(SeatState::works));
+        waiting < self.options.seats_waiting && waiting + busy < self.seats_max
+    }
+
+    fn count(&self, wanted: impl Fn(&SeatState) -> bool) -> usize {
+        self.seats.iter().filter(|seat| wanted(&seat.state)).count()
+    }
+
     /// Until somebody was taken, has ended, or the door is closed.
-    fn sleep(&self) -> io::Result<bool> {
+    fn sleep(&self, at_most: Option<Timespec>) -> io::Result<Woken> {
         let mut waited = [
             PollFd::new(&self.taken.0, PollFlags::IN),
-            PollFd::new(&self.children, PollFlags::IN),
+            PollFd::new(&self.signals, PollFlags::IN),
             // What arrives there is the seats' to take; only its end is told to us.
             PollFd::from_borrowed_fd(self.door.as_fd(), PollFlags::empty()),
         ];
-        wait_for(&mut waited)?;
-        Ok(waited[2].revents().contains(PollFlags::HUP))
+        let woken = wait_for(&mut waited, at_most)?;
+        let closed = waited[2].revents().contains(PollFlags::HUP);
+        Ok(if closed { Woken::DoorClosed } else { woken })
     }
 
     fn hear_taken(&mut self) -> io::Result<()> {
         let mut words = [0; 4 * 64];
         let mut waited = [PollFd::new(&self.taken.0, PollFlags::IN)];
-        let now = rustix::event::Timespec::default();
-        if poll(&mut waited, Some(&now))? == 0 {
+        if poll(&mut waited, Some(&Timespec::default()))? == 0 {
             return Ok(());
         }
         // Words of four bytes are written whole (pipe(7)), and the space is a multiple of it.
@@ -188,8 +253,18 @@ impl Zygote<'_> {
         Ok(())
     }
 
-    fn hear_ended(&mut self) -> io::Result<()> {
-        while self.children.read_signal()?.is_some() {}
+    fn hear_signals(&mut self) -> io::Result<Asked> {
+        let mut asked = Asked::Nothing;
+        while let Some(signal) = self.signals.read_signal()? {
+            if signal.ssi_signo == Signal::SIGTERM as u32 {
+                asked = Asked::ToEnd;
+            }
+        }
+        self.reap()?;
+        Ok(asked)
+    }
+
+    fn reap(&mut self) -> io::Result<()> {
         loop {
             let status = match waitpid(None, Some(WaitPidFlag::WNOHANG | WaitPidFlag::__WALL)) {
                 Ok(WaitStatus::StillAlive) | Err(nix::errno::Errno::ECHILD) => return Ok(()),
@@ -200,8 +275,9 @@ impl Zygote<'_> {
             let Some(pid) = status.pid() else { continue };
             let clean = matches!(status, WaitStatus::Exited(_, 0));
             if let Some(seat) = self.seats.iter_mut().find(|seat| seat.pid() == Some(pid)) {
+                let killed = matches!(seat.state, SeatState::Ending(_));
                 seat.state = if clean { SeatState::Free } else { SeatState::Retired };
-                if !clean {
+                if !clean && !killed {
                     eprintln!("toolexec-launch: a seat is given up: its process ended {status:?}");
                 }
             }
@@ -212,10 +288,15 @@ impl Zygote<'_> {
 impl Seat {
     fn pid(&self) -> Option<Pid> {
         match self.state {
-            SeatState::Waiting(pid) | SeatState::Busy(pid) => Some(pid),
+            SeatState::Waiting(pid) | SeatState::Busy(pid) | SeatState::Ending(pid) => Some(pid),
             SeatState::Free | SeatState::Retired => None,
         }
     }
+}
+
+fn null() -> Result<OwnedFd, Failed> {
+    let opened = File::open("/dev/null");
+    opened.map(OwnedFd::from).map_err(Failed::at("open /dev/null"))
 }
 
 /// A network namespace with nothing in it but `lo`, which is down. This process moves into it and, with
@@ -228,9 +309,10 @@ fn new_network() -> Result<OwnedFd, Failed> {
     opened.map(OwnedFd::from).map_err(Failed::without(layer, "open the network namespace"))
 }
 
-fn wait_for(waited: &mut [PollFd<'_>]) -> io::Result<()> {
-    match poll(waited, None) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+fn wait_for(waited: &mut [PollFd<'_>], at_most: Option<Timespec>) -> io::Result<Woken> {
+    match poll(waited, at_most.as_ref()) {
+        Ok(0) => Ok(Woken::Nothing),
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(Woken::Something),
         Err(errno) => Err(errno.into()),
     }
 }

@@ -62,6 +62,19 @@ impl Home {
         })
     }
 
+    /// Removes groups whose process is no more; those that were killed could not.
+    pub(super) fn sweep(&self) {
+        let parents = match self {
+            Self::V1 { memory, cpu, cpuacct, pids } => {
+                [memory, cpu, cpuacct, pids].map(Clone::clone).to_vec()
+            }
+            Self::V2 { parent } => vec![Path::new(V2_ROOT).join(parent)],
+        };
+        for parent in parents {
+            sweep_beside(&parent.join("cell"));
+        }
+    }
+
     /// A group of this process's cell, without limits yet. Failing is a missing layer.
     pub(super) fn make_group(&self) -> Result<Group, Failed> {
         // With our pid, so that the next launcher can tell a group that is left over.
@@ -163,24 +176,10 @@ impl Group {
 }
 
 impl Drop for Group {
-    /// The tree is dead when this happens, but the kernel may need a moment to let its last tasks go.
     fn drop(&mut self) {
         for directory in self.directories() {
-            let mut removed = fs::remove_dir(directory);
-            for _ in 0..50 {
-                match &removed {
-                    Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
-                        std::thread::sleep(std::time::Duration::from_millis(2));
-                        removed = fs::remove_dir(directory);
-                    }
-                    _ => break,
-                }
-            }
-            match removed {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    eprintln!("toolexec-launch: {}: {error}", directory.display());
-                }
-                _ => {}
+            if let Err(error) = remove(directory) {
+                eprintln!("toolexec-launch: {}: {error}", directory.display());
             }
         }
     }
@@ -193,10 +192,30 @@ fn sweep_beside(directory: &Path) {
         let name = entry.file_name().to_string_lossy().into_owned();
         let launcher = name.strip_prefix("cell-").and_then(|rest| rest.split('-').next());
         let Some(Ok(pid)) = launcher.map(str::parse::<u32>) else { continue };
-        // One with processes in it is EBUSY and stays.
-        if !Path::new(&format!("/proc/{pid}")).exists() && fs::remove_dir(entry.path()).is_ok() {
-            eprintln!("toolexec-launch: {}: left by a killed launcher", entry.path().display());
+        // One with processes in it is EBUSY; they may be on their way out.
+        if !Path::new(&format!("/proc/{pid}")).exists()
+            && let Err(error) = remove(&entry.path())
+        {
+            eprintln!("toolexec-launch: {}: {error}", entry.path().display());
         }
+    }
+}
+
+/// The tree is dead when this happens, but the kernel may need a moment to let its last tasks go.
+fn remove(directory: &Path) -> io::Result<()> {
+    let mut removed = fs::remove_dir(directory);
+    for _ in 0..50 {
+        match &removed {
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+                std::thread::sleep(std::time::Duration::from_millis(2));
+                removed = fs::remove_dir(directory);
+            }
+            _ => break,
+        }
+    }
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -108,7 +108,7 @@ pub(super) fn argument(call: &str, name: &str) -> Option<u32> {
     match (call, name) {
         ("clone", "flags") | ("socket" | "socketpair", "domain") => Some(0),
         ("prlimit64", "pid") | ("setpriority", "which") => Some(0),
-        ("ioctl", "cmd") | ("setpriority", "who") => Some(1),
+        ("ioctl" | "fcntl", "cmd") | ("setpriority", "who") => Some(1),
         ("socket" | "socketpair", "protocol") => Some(2),
         ("mmap", "flags") => Some(3),
         _ => None,
@@ -127,6 +127,9 @@ pub(super) fn value(word: &str) -> Option<u32> {
         "MAP_TYPE" => libc::MAP_TYPE,
         "MAP_PRIVATE" => libc::MAP_PRIVATE,
         "PRIO_PROCESS" => 0,
+        // fcntl(2), the same on both architectures.
+        "F_SETLEASE" => 1024,
+        "F_NOTIFY" => 1026,
         // ioctl_tty(2), the same on both architectures.
         "TIOCSTI" => 0x5412,
         "TIOCLINUX" => 0x541C,

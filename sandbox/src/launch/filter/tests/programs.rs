@@ -237,7 +237,7 @@ fn programs_are_small_and_the_same_every_time() {
         digests.insert(last.sha256());
     }
     println!("outer {}, last at most {largest} instructions", outer.instructions().len());
-    assert!(largest <= 130, "{largest}");
+    assert!(largest <= 140, "{largest}");
     // Python, Go and Ruby have what base has; TypeScript what Node has.
     assert_eq!(digests.len(), 1 + 2 * 8);
 }

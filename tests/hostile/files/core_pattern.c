@@ -1,0 +1,8 @@
+/* attack: the program that the host starts for a crash
+ * expect: ok
+ * stdout: open ENOENT or open EACCES or open EROFS
+ * stdout: CONTAINED
+ */
+#include "attack.h"
+
+int main(void) { return verdict(attempt("open", open("/proc/sys/kernel/core_pattern", O_WRONLY, 0666))); }

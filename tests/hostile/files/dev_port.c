@@ -1,0 +1,8 @@
+/* attack: /dev/port: the ports of the machine
+ * expect: ok
+ * stdout: open ENOENT or open EACCES or open ENXIO
+ * stdout: CONTAINED
+ */
+#include "attack.h"
+
+int main(void) { return verdict(attempt("open", open("/dev/port", O_RDWR, 0666))); }

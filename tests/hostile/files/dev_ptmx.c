@@ -1,0 +1,9 @@
+/* attack: /dev/ptmx: a terminal of its own
+ * expect: ok
+ * stdout: open ENOENT or open EACCES or open ENXIO
+ * stdout: CONTAINED
+ * elsewhere: no
+ */
+#include "attack.h"
+
+int main(void) { return verdict(attempt("open", open("/dev/ptmx", O_RDWR, 0666))); }

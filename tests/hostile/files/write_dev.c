@@ -1,0 +1,9 @@
+/* attack: a new file in /dev
+ * expect: ok
+ * stdout: open EROFS or open EACCES
+ * stdout: CONTAINED
+ * elsewhere: no
+ */
+#include "attack.h"
+
+int main(void) { return verdict(attempt("open", open("/dev/new", O_WRONLY | O_CREAT, 0666))); }

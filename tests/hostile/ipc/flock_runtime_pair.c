@@ -1,0 +1,13 @@
+/* attack: a lock on a file of the runtime, which two runs do share
+ * expect: ok
+ * stdout: flock DONE
+ * together: 2
+ */
+#include "attack.h"
+#include <sys/file.h>
+
+int main(void) {
+    int alone = attempt("flock", flock(open("/usr/bin/env", O_RDONLY), LOCK_EX | LOCK_NB));
+    sleep_ms(1000);
+    return verdict(!alone);
+}

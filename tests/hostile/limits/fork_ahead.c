@@ -1,0 +1,19 @@
+/* attack: a process that is always one fork ahead of whoever kills it
+ * expect: ok
+ * stdout: CONTAINED
+ * within: 8
+ */
+#include "attack.h"
+
+int main(void) {
+    pid_t first = fork();
+    if (first == 0) {
+        setsid();
+        /* Each generation ends at once; the line itself would go on for a minute. */
+        for (long begun = time(NULL); time(NULL) - begun < 60;)
+            if (fork() > 0) _exit(0);
+        _exit(0);
+    }
+    sleep_ms(300);
+    return limited(0);
+}

@@ -1,0 +1,12 @@
+/* attack: the one device node that needs no capability: an overlay whiteout
+ * expect: ok
+ * stdout: mknod EPERM or mknod EACCES
+ */
+#include "attack.h"
+
+int main(void) {
+    go_out();
+    /* Harmless by itself, but no file that a tool has to make. */
+    attempt("mknod", mknod("node", S_IFCHR | 0666, 0));
+    return closed(0);
+}

@@ -1,0 +1,7 @@
+/* attack: abort(3), which must be told as signal 6
+ * expect: signal 6
+ * elsewhere: no
+ */
+#include "attack.h"
+
+int main(void) { abort(); }

@@ -1,0 +1,12 @@
+/* attack: killing all that it may, which is nobody but its own
+ * expect: ok
+ * stdout: CONTAINED
+ * elsewhere: no
+ */
+#include "attack.h"
+
+int main(void) {
+    attempt("kill", kill(-1, SIGKILL));
+    sleep_ms(50);
+    return verdict(0);
+}

@@ -1,0 +1,11 @@
+/* attack: killing its process group, of which nobody else is
+ * expect: signal 9
+ * elsewhere: no
+ */
+#include "attack.h"
+
+int main(void) {
+    kill(0, SIGKILL);
+    pause();
+    return 0;
+}

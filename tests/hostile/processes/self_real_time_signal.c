@@ -1,0 +1,10 @@
+/* attack: ending itself by SIGRTMAX, which must be told as that
+ * expect: signal 64
+ * elsewhere: no
+ */
+#include "attack.h"
+
+int main(void) {
+    raise(SIGRTMAX);
+    return 0;
+}

@@ -1,0 +1,10 @@
+/* attack: ending itself by SIGHUP, which must be told as that
+ * expect: signal 1
+ * elsewhere: no
+ */
+#include "attack.h"
+
+int main(void) {
+    raise(SIGHUP);
+    return 0;
+}

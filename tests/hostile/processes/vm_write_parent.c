@@ -1,0 +1,8 @@
+/* attack: writing the memory of its parent
+ * expect: seccomp_violation
+ * names: process_vm_writev
+ */
+#include "attack.h"
+#include <sys/uio.h>
+
+ONE_CALL("process_vm_writev", syscall(SYS_process_vm_writev, getppid(), (struct iovec[]){{(char[8]){0}, 8}}, 1, (struct iovec[]){{(void *)0x400000, 8}}, 1, 0))

@@ -1,0 +1,11 @@
+/* attack: a stdout that whoever reads it might have to wait for
+ * expect: ok
+ * elsewhere: no
+ */
+#include "attack.h"
+
+int main(void) {
+    fcntl(1, F_SETFL, O_NONBLOCK | O_ASYNC | O_DIRECT);
+    fcntl(1, F_SETOWN, 1);
+    return verdict(0);
+}

@@ -1,0 +1,74 @@
+//! The compiled cases, in a directory that a cell may mount and everybody may read; gone at the end.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{Case, two_at_a_time};
+use crate::bench::Said;
+use crate::programs::workspace;
+
+/// Below `/opt`, which every launcher of ours may bind; `None` for who may not write there.
+pub struct Place(PathBuf);
+
+impl Place {
+    #[must_use]
+    pub fn new() -> Option<Self> {
+        let path = PathBuf::from(format!("/opt/toolexec-hostile-{}", std::process::id()));
+        fs::create_dir(&path).ok()?;
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        Some(Self(path))
+    }
+
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let removed = fs::remove_dir_all(&self.0);
+        assert!(removed.is_ok() || std::thread::panicking(), "{removed:?}");
+    }
+}
+
+/// What became of one case's source.
+pub enum Built {
+    /// The program.
+    Program(PathBuf),
+    /// Python reads it itself.
+    Script,
+    /// This host cannot make it.
+    Not(String),
+}
+
+impl Built {
+    /// Compiles all that is in C.
+    #[must_use]
+    pub fn all(cases: &[Case], place: &Place) -> Vec<Self> {
+        two_at_a_time(cases, |case| Self::one(case, place.path()))
+    }
+
+    fn one(case: &Case, place: &Path) -> Self {
+        if case.is_python() {
+            return Self::Script;
+        }
+        let program = place.join(case.name.replace('/', "-"));
+        let mut compiler = Command::new("cc");
+        // Without warnings: which there are depends on the compiler.
+        compiler.args(["-O1", "-w", "-static", "-pthread", "-I"]);
+        compiler.arg(workspace().join("tests/hostile")).arg("-o").arg(&program).arg(&case.path);
+        if Command::new("cc").arg("--version").output().is_err() {
+            return Self::Not("no C compiler".to_owned());
+        }
+        let said = Said::of(&mut compiler);
+        assert_eq!(said.code, Some(0), "{}: {}", case.name, said.stderr);
+        // Some cases are about a file that is more than readable.
+        let wanted = case.one("needs", super::Mode::System) == Some("setuid root");
+        let mode = if wanted { 0o4755 } else { 0o755 };
+        fs::set_permissions(&program, Permissions::from_mode(mode)).unwrap();
+        Self::Program(program)
+    }
+}

@@ -1,0 +1,170 @@
+//! A case: a program and the words of its opening comment.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::programs::workspace;
+
+/// Who starts the launcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Root; the tool has a uid of its own.
+    System,
+    /// An ordinary user, in user namespaces.
+    User,
+}
+
+impl Mode {
+    pub const ALL: [Self; 2] = [Self::System, Self::User];
+
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+        }
+    }
+}
+
+/// The words that a case may use, each optionally with `.system` or `.user` behind it.
+const KEYS: [&str; 13] = [
+    "attack",
+    "expect",
+    "stdout",
+    "names",
+    "today",
+    "rejects",
+    "keeps",
+    "lacks",
+    "limits",
+    "together",
+    "within",
+    "needs",
+    "elsewhere",
+];
+
+/// One program that tries one way out.
+#[derive(Debug)]
+pub struct Case {
+    /// The group and the name: `limits/fork_bomb`.
+    pub name: String,
+    pub path: PathBuf,
+    words: Vec<(String, String)>,
+}
+
+impl Case {
+    /// Every case there is, by name.
+    ///
+    /// # Panics
+    /// One cannot be read, or says something that nobody understands.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let top = workspace().join("tests/hostile");
+        let mut cases = Vec::new();
+        for group in fs::read_dir(&top).unwrap().map(|entry| entry.unwrap().path()) {
+            if group.is_dir() {
+                let files = fs::read_dir(group).unwrap().map(|entry| entry.unwrap().path());
+                cases.extend(files.map(|path| Self::read(&top, path)));
+            }
+        }
+        cases.sort_by(|a, b| a.name.cmp(&b.name));
+        cases
+    }
+
+    fn read(top: &Path, path: PathBuf) -> Self {
+        let name = path.strip_prefix(top).unwrap().with_extension("").to_str().unwrap().to_owned();
+        let text = fs::read_to_string(&path).unwrap();
+        let mut words: Vec<(String, String)> = Vec::new();
+        for line in opening_comment(&text) {
+            let Some((key, value)) = line.split_once(": ") else { continue };
+            let plain = key.trim_end_matches(".system").trim_end_matches(".user");
+            if KEYS.contains(&plain) {
+                words.push((key.to_owned(), value.trim().to_owned()));
+            } else {
+                let word = plain.chars().all(|c| c.is_ascii_lowercase());
+                assert!(!word, "{}: no word of a case: {key}", path.display());
+            }
+        }
+        let case = Self { name, path, words };
+        for mode in Mode::ALL {
+            assert_eq!(case.of("expect", mode).len(), 1, "{}: one `expect:`", case.name);
+        }
+        assert!(case.one("attack", Mode::System).is_some(), "{}: no `attack:`", case.name);
+        case
+    }
+
+    /// What the comment says under a word; what is said for this mode alone goes before the rest.
+    #[must_use]
+    pub fn of(&self, key: &str, mode: Mode) -> Vec<&str> {
+        let said = |wanted: &str| -> Vec<&str> {
+            let lines = self.words.iter().filter(|(key, _)| key == wanted);
+            lines.map(|(_, value)| value.as_str()).collect()
+        };
+        let special = said(&format!("{key}.{}", mode.word()));
+        let special = if special.is_empty() { said(key) } else { special };
+        special.into_iter().filter(|value| *value != "none").collect()
+    }
+
+    /// The same for a word that is said once.
+    #[must_use]
+    pub fn one(&self, key: &str, mode: Mode) -> Option<&str> {
+        self.of(key, mode).first().copied()
+    }
+
+    /// A number under a word such as `limits`, which holds `name=number` pairs.
+    #[must_use]
+    pub fn limit(&self, name: &str, mode: Mode) -> Option<u32> {
+        let pairs = self.one("limits", mode)?.split(' ');
+        let value = pairs.filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name)?.1;
+        Some(value.parse().unwrap_or_else(|_| panic!("{}: {name}={value}", self.name)))
+    }
+
+    /// How many cells of it run at the same moment.
+    #[must_use]
+    pub fn together(&self) -> usize {
+        self.one("together", Mode::System).map_or(1, |number| number.parse().unwrap())
+    }
+
+    #[must_use]
+    pub fn is_python(&self) -> bool {
+        self.path.extension().is_some_and(|extension| extension == "py")
+    }
+}
+
+/// The lines of the comment that a file opens with, without its marks.
+fn opening_comment(text: &str) -> Vec<&str> {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let ended = line.contains("*/");
+        let line = line.split("*/").next().unwrap_or_default();
+        let Some(line) = line.strip_prefix(['/', ' ', '#']) else { break };
+        lines.push(line.trim_start_matches('*').trim());
+        if ended {
+            break;
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_opening_comment_speaks() {
+        let c = "/* attack: a\n * expect: ok\n */\nint main(void) { /* stdout: no */ }\n";
+        assert_eq!(opening_comment(c), ["attack: a", "expect: ok", ""]);
+        let python = "# attack: a\n# expect: ok\n\n# stdout: no\n";
+        assert_eq!(opening_comment(python), ["attack: a", "expect: ok"]);
+    }
+
+    #[test]
+    fn a_mode_has_the_last_word() {
+        let words = [("expect", "memory_limit"), ("expect.user", "ok"), ("stdout.user", "none")];
+        let words = words.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+        let case = Case { name: String::new(), path: PathBuf::new(), words };
+        assert_eq!(case.one("expect", Mode::System), Some("memory_limit"));
+        assert_eq!(case.one("expect", Mode::User), Some("ok"));
+        assert_eq!(case.of("stdout", Mode::User), Vec::<&str>::new());
+    }
+}

@@ -1,0 +1,198 @@
+//! Runs a case in a cell, as people type it: `toolexec run` with a policy whose Python is the case.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::{Built, Case, Mode};
+use crate::bench::{Bench, Said};
+use crate::record::Record;
+use crate::request::RequestText;
+
+/// Longest that one run may take before it is called hung, whatever its limits.
+const HUNG_AFTER_SEC: &str = "90";
+
+/// The person who runs all cases of one mode.
+pub struct Cells {
+    pub mode: Mode,
+    bench: Bench,
+    policy: String,
+    told: String,
+}
+
+/// What a run left: the record's words, and the files beside it.
+#[derive(Debug)]
+pub struct Got {
+    pub outcome: String,
+    pub exit_code: i32,
+    pub stdout: String,
+    pub stderr: String,
+    /// The whole Markdown page.
+    pub page: String,
+    /// Reason and path of each rejected object.
+    pub rejected: BTreeSet<(String, String)>,
+    /// Paths below `artifacts/`, with permission bits.
+    pub kept: Vec<(String, u32)>,
+    pub took: Duration,
+}
+
+impl Cells {
+    #[must_use]
+    pub fn new(mode: Mode, bench: Bench, told: String) -> Self {
+        let policy = bench.toolexec(["policy", "show", "embedded"]).stdout;
+        Self { mode, bench, policy, told }
+    }
+
+    /// Everything that makes keys, directories and control groups which stay; not a case.
+    pub fn warm_up(&self) {
+        self.bench.run(&self.bench.save(&RequestText::python("pass"))).assert_code(0);
+    }
+
+    /// Runs a case; more than one answer if it wants several cells at the same moment.
+    ///
+    /// # Panics
+    /// There is no record, or it does not verify.
+    #[must_use]
+    pub fn run(&self, case: &Case, built: &Built) -> Vec<Got> {
+        let one = || self.run_one(case, built);
+        std::thread::scope(|scope| {
+            let runs: Vec<_> = (0..case.together()).map(|_| scope.spawn(one)).collect();
+            runs.into_iter().map(|run| run.join().unwrap()).collect()
+        })
+    }
+
+    fn run_one(&self, case: &Case, built: &Built) -> Got {
+        let limit = |name, shipped| case.limit(name, self.mode).unwrap_or(shipped);
+        let script = match built {
+            Built::Script => fs::read_to_string(&case.path).unwrap(),
+            _ => self.told.clone(),
+        };
+        let request = RequestText::python(&script)
+            .memory_mb(limit("memory_mb", 128))
+            .time_sec(limit("time_sec", 10));
+        let file = format!("{}.yaml", request.id);
+        let policy = self.bench.scratch().file(&file, self.policy_of(case, built));
+        let request = self.bench.save(&request);
+        let toolexec = self.bench.scratch().path().join("bin/toolexec");
+        let mut command = self.bench.command("timeout");
+        command.args(["-k", "1", HUNG_AFTER_SEC]).arg(toolexec).arg("run").arg(&request.path);
+        let said = Said::of(command.arg("--policy").arg(policy).args(["--format", "json"]));
+        assert_ne!(said.code, Some(124), "{}: hung: {said:#?}", case.name);
+        Got::of(&said)
+    }
+
+    /// The embedded policy with what the case changes.
+    fn policy_of(&self, case: &Case, built: &Built) -> String {
+        let mut policy = self.policy.clone();
+        let mut change = |from: &str, to: &str| {
+            assert!(policy.contains(from), "{from:?} is not in the embedded policy");
+            policy = policy.replacen(from, to, 1);
+        };
+        if let Built::Program(program) = built {
+            // The first runtime there is Python's.
+            change("binary: auto", &format!("binary: {}", program.display()));
+            let place = program.parent().unwrap().display();
+            change("mounts: [/usr]", &format!("mounts: [/usr, {place}]"));
+        }
+        let limits = [
+            ("cpu_sec", "cpu_seconds_max: null", "cpu_seconds_max: ", ""),
+            ("pids", "pids_max: 64", "pids_max: ", ""),
+            ("stream_mib", "stream_bytes_max: 16 MiB", "stream_bytes_max: ", " MiB"),
+            ("inodes", "out_inodes_max: 65536", "out_inodes_max: ", ""),
+        ];
+        for (name, shipped, key, unit) in limits {
+            if let Some(value) = case.limit(name, self.mode) {
+                change(shipped, &format!("{key}{value}{unit}"));
+            }
+        }
+        policy
+    }
+
+    /// Whether every record of the suite verifies, and nothing of a run is left in the state.
+    pub fn check_records(&self) {
+        let results = self.bench.results();
+        self.bench.toolexec(["verify".as_ref(), results.as_os_str()]).assert_code(0);
+        self.bench.assert_nothing_left();
+    }
+}
+
+impl Got {
+    /// What was seen, short enough to read.
+    #[must_use]
+    pub fn brief(&self) -> String {
+        let start = |text: &str| text.chars().take(400).collect::<String>();
+        let Self { outcome, exit_code, took, kept, rejected, .. } = self;
+        format!(
+            "{outcome} {exit_code} in {took:?}; stdout {:?}; stderr {:?}; kept {}; rejected {:?}",
+            start(&self.stdout),
+            start(&self.stderr),
+            kept.len(),
+            rejected.iter().take(4).collect::<Vec<_>>()
+        )
+    }
+
+    #[track_caller]
+    fn of(said: &Said) -> Self {
+        let record = Record::of(said);
+        let read = |name: &str| {
+            let bytes = fs::read(record.path.join(name)).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        Self {
+            outcome: record.outcome().to_owned(),
+            exit_code: record.fact("exit_code").parse().unwrap(),
+            stdout: read("stdout"),
+            stderr: read("stderr"),
+            rejected: rejected(&record.text),
+            kept: kept(&record.path.join("artifacts")),
+            page: record.text,
+            took: said.took,
+        }
+    }
+}
+
+/// The rows of `rejected:` in the front matter: `- path: "…"` and `reason: …`.
+fn rejected(page: &str) -> BTreeSet<(String, String)> {
+    let front = page.split("\n---\n").next().unwrap();
+    let rows = front.split_once("rejected:\n").map(|(_, rest)| rest).unwrap_or_default();
+    let rows = rows.split("rejected_total:").next().unwrap();
+    let mut found = BTreeSet::new();
+    let mut path = String::new();
+    for line in rows.lines().map(|line| line.trim().trim_start_matches("- ")) {
+        if let Some(value) = line.strip_prefix("path: ") {
+            value.trim_matches('"').clone_into(&mut path);
+        } else if let Some(reason) = line.strip_prefix("reason: ") {
+            found.insert((reason.trim_matches('"').to_owned(), path.clone()));
+        }
+    }
+    found
+}
+
+fn kept(artifacts: &Path) -> Vec<(String, u32)> {
+    let mut find = Command::new("find");
+    let listed = Said::of(find.arg(artifacts).args(["-type", "f", "-printf", "%m %P\\n"])).stdout;
+    let row = |line: &str| {
+        let (mode, path) = line.split_once(' ').unwrap();
+        (path.to_owned(), u32::from_str_radix(mode, 8).unwrap())
+    };
+    listed.lines().map(row).collect()
+}
+
+#[cfg(test)]
+impl Got {
+    /// An ending for the tests of who judges it.
+    pub(super) fn example(outcome: &str, exit_code: i32, stdout: &str) -> Self {
+        Self {
+            outcome: outcome.to_owned(),
+            exit_code,
+            stdout: stdout.to_owned(),
+            stderr: String::new(),
+            page: String::new(),
+            rejected: BTreeSet::new(),
+            kept: Vec::new(),
+            took: Duration::ZERO,
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The same programs under other launchers, as people start those; what is told is the program's own
+//! last word. Must never run a program outside a launcher, or keep one running: each has two seconds.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::launcher::{Launcher, account};
+use super::{Built, Case, Mode};
+use crate::bench::{Bench, Said};
+
+/// After this a program is stopped; none of the launchers has a limit of time.
+const STOPPED_AFTER_SEC: &str = "2";
+
+/// One launcher, and who starts it.
+pub struct Elsewhere {
+    launcher: Launcher,
+    bench: Bench,
+    place: PathBuf,
+    told: String,
+    user: u32,
+    home: String,
+}
+
+/// Where one run reads and writes.
+struct Desk {
+    top: PathBuf,
+    input: PathBuf,
+    output: PathBuf,
+}
+
+impl Elsewhere {
+    /// `place` has the programs. The error says why this launcher has no column with answers.
+    ///
+    /// # Errors
+    /// It is not installed, or does not run even a program that does nothing.
+    pub fn new(launcher: Launcher, place: &Path, told: String) -> Result<Self, String> {
+        let test = format!("hostile::{}", launcher.word());
+        let bench = if launcher.is_for_root() {
+            Bench::of_root(&test).ok_or("needs root")?
+        } else {
+            Bench::of_an_ordinary_user(&test).ok_or("no ordinary user with namespaces")?
+        };
+        let found =
+            Said::of(bench.command("sh").args(["-c", "command -v \"$0\"", launcher.word()]));
+        if found.code != Some(0) {
+            return Err("not installed".to_owned());
+        }
+        let (user, home) = match launcher {
+            Launcher::Firejail => {
+                account().ok_or("serves users with an account, and none is here")?
+            }
+            _ => (bench.uid(), bench.home().to_str().unwrap().to_owned()),
+        };
+        let elsewhere = Self { launcher, bench, place: place.to_owned(), told, user, home };
+        let (desk, said) = elsewhere.run_words(&["/usr/bin/true".to_owned()], "");
+        fs::remove_dir_all(desk.top).unwrap();
+        match said.code {
+            Some(0) => Ok(elsewhere),
+            _ => Err(format!("does not run here: {}", said.stderr.lines().last().unwrap_or("?"))),
+        }
+    }
+
+    /// What the program said at its end, in one word or a few.
+    #[must_use]
+    pub fn run(&self, case: &Case, built: &Built) -> String {
+        if case.one("elsewhere", Mode::System) == Some("no") {
+            return "-".to_owned();
+        }
+        let input = "/in/script.py";
+        let (words, script) = match built {
+            Built::Program(program) => {
+                (vec![program.to_str().unwrap().to_owned(), input.to_owned()], self.told.clone())
+            }
+            Built::Script => {
+                let script = fs::read_to_string(&case.path).unwrap();
+                (vec!["/usr/bin/python3".to_owned(), input.to_owned()], script)
+            }
+            Built::Not(why) => return format!("skipped: {why}"),
+        };
+        let one = || {
+            let (desk, said) = self.run_words(&words, &script);
+            fs::remove_dir_all(desk.top).unwrap();
+            word_of(&said)
+        };
+        let mut words = std::thread::scope(|scope| {
+            let runs: Vec<_> = (0..case.together()).map(|_| scope.spawn(one)).collect();
+            runs.into_iter().map(|run| run.join().unwrap()).collect::<Vec<_>>()
+        });
+        words.sort();
+        // ESCAPED sorts behind CONTAINED, and one of two is enough.
+        words.pop().unwrap()
+    }
+
+    fn run_words(&self, words: &[String], script: &str) -> (Desk, Said) {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let id =
+            format!("hostile-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        // firejail has a /tmp of its own, where nothing of the host is seen.
+        let firejail = self.launcher == Launcher::Firejail;
+        let top = if firejail { &self.place } else { self.bench.scratch().path() }.join(&id);
+        let desk = Desk { input: top.join("in"), output: top.join("out"), top };
+        for directory in [&desk.top, &desk.input, &desk.output] {
+            fs::create_dir(directory).unwrap();
+            fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        chown(&desk.output, Some(self.user), Some(self.user)).unwrap();
+        let script_path = desk.input.join("script.py");
+        fs::write(&script_path, script).unwrap();
+        fs::set_permissions(&script_path, fs::Permissions::from_mode(0o644)).unwrap();
+        let mut command = self.bench.command("timeout");
+        command.args(["-k", "1", STOPPED_AFTER_SEC]);
+        match self.launcher {
+            Launcher::Bwrap => self.bwrap(&mut command, &desk, words),
+            Launcher::Firejail => {
+                let words = words.iter().map(|word| {
+                    let host = script_path.to_str().unwrap();
+                    if word == "/in/script.py" { host.to_owned() } else { word.clone() }
+                });
+                let user = self.user.to_string();
+                command.args(["setpriv", "--reuid", &user, "--regid", &user, "--clear-groups"]);
+                command.args(["firejail", "--quiet", "--net=none", "--private"]).args(words);
+                command.env("HOME", &self.home);
+                command.env("CASE_IN", &desk.input).env("CASE_OUT", &desk.output);
+            }
+            Launcher::Crun | Launcher::Runc => {
+                self.bundle(&desk, words);
+                command.args(self.container()).args(["run", "--bundle"]).arg(&desk.top).arg(&id);
+            }
+        }
+        // Into files: what a launcher that was stopped leaves running would hold a pipe open.
+        let streams = ["stdout", "stderr"].map(|name| desk.top.join(name));
+        let [stdout, stderr] = streams.each_ref().map(|path| fs::File::create(path).unwrap());
+        let status = command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).status().unwrap();
+        if matches!(self.launcher, Launcher::Crun | Launcher::Runc) {
+            let words = self.container();
+            let mut delete = self.bench.command(words[0]);
+            delete.args(&words[1..]).args(["delete", "--force", &id]);
+            // It fails if the container is gone already, which is well.
+            let deleted = delete.stdout(Stdio::null()).stderr(Stdio::null()).status();
+            assert!(deleted.is_ok(), "{deleted:?}");
+            if end_what_is_left(&id) {
+                fs::write(&streams[0], "left running\n").unwrap();
+            }
+        }
+        let [stdout, stderr] = streams.map(|path| fs::read(path).unwrap());
+        let output = std::process::Output { status, stdout, stderr };
+        (desk, Said::from_output(&output, Duration::ZERO))
+    }
+
+    /// crun refuses a host that has both kinds of control groups, so it is not shown the second.
+    fn container(&self) -> Vec<&'static str> {
+        let hide = "umount /sys/fs/cgroup/unified 2>/dev/null; exec crun \"$@\"";
+        match self.launcher {
+            Launcher::Crun => vec!["unshare", "--mount", "sh", "-c", hide, "crun"],
+            _ => vec![self.launcher.word()],
+        }
+    }
+
+    fn bwrap(&self, command: &mut Command, desk: &Desk, words: &[String]) {
+        command.args(["bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr"]);
+        for name in ["bin", "sbin", "lib", "lib32", "lib64"] {
+            if let Ok(target) = fs::read_link(Path::new("/").join(name)) {
+                command.arg("--symlink").arg(target).arg(Path::new("/").join(name));
+            }
+        }
+        command.arg("--ro-bind").arg(&self.place).arg(&self.place);
+        command.args(["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--ro-bind"]);
+        command.arg(&desk.input).arg("/in").arg("--bind").arg(&desk.output).arg("/out");
+        command.args(["--chdir", "/in"]).args(words);
+    }
+
+    /// The launcher's own specification, with the least that a run of ours needs.
+    fn bundle(&self, desk: &Desk, words: &[String]) {
+        let mut spec = self.bench.command(self.launcher.word());
+        Said::of(spec.arg("spec").current_dir(&desk.top)).assert_code(0);
+        let path = desk.top.join("config.json");
+        let mut config: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        config["process"]["terminal"] = false.into();
+        config["process"]["args"] = words.into();
+        config["process"]["cwd"] = "/in".into();
+        let root = desk.top.join("rootfs");
+        fs::create_dir(&root).unwrap();
+        for (host, inside, how) in [
+            (Path::new("/usr"), "/usr", "ro"),
+            (&self.place, self.place.to_str().unwrap(), "ro"),
+            (&desk.input, "/in", "ro"),
+            (&desk.output, "/out", "rw"),
+        ] {
+            fs::create_dir_all(root.join(inside.trim_start_matches('/'))).unwrap();
+            let mount = json!({
+                "destination": inside, "type": "bind", "source": host, "options": ["rbind", how]
+            });
+            config["mounts"].as_array_mut().unwrap().push(mount);
+        }
+        for name in ["bin", "sbin", "lib", "lib32", "lib64"] {
+            if let Ok(target) = fs::read_link(Path::new("/").join(name)) {
+                std::os::unix::fs::symlink(target, root.join(name)).unwrap();
+            }
+        }
+        for name in ["proc", "sys", "dev", "tmp"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        fs::write(path, config.to_string()).unwrap();
+    }
+}
+
+/// Ends what a launcher that deleted its container has left in the container's control groups, as runc
+/// does where the first thread is gone and another is not. Whether there was any.
+fn end_what_is_left(id: &str) -> bool {
+    let tops = fs::read_dir("/sys/fs/cgroup").into_iter().flatten().flatten();
+    let groups: Vec<_> = tops.map(|top| top.path().join(id)).filter(|it| it.is_dir()).collect();
+    let pids = |group: &PathBuf| fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    let left: BTreeSet<String> = groups
+        .iter()
+        .flat_map(|it| pids(it).lines().map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    for pid in &left {
+        // It may end by itself meanwhile.
+        let killed = Command::new("kill").args(["-s", "KILL", pid]).stderr(Stdio::null()).status();
+        assert!(killed.is_ok(), "{killed:?}");
+    }
+    for group in groups {
+        let begun = Instant::now();
+        while fs::remove_dir(&group).is_err() && group.is_dir() {
+            assert!(begun.elapsed() < Duration::from_secs(5), "{} stays", group.display());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    !left.is_empty()
+}
+
+/// The program's own verdict; where it has none, how it ended.
+fn word_of(said: &Said) -> String {
+    let words = ["CONTAINED", "OPEN", "ESCAPED", "UNLIMITED", "left running"];
+    let own = said.stdout.lines().rev().find(|line| words.contains(line));
+    match (own, said.code) {
+        (Some(word), _) => word.to_owned(),
+        (None, Some(code)) if code != 124 => format!("exit {code}"),
+        // By its own word, or because it had to be killed too.
+        (None, _) => format!("no end in {STOPPED_AFTER_SEC} s"),
+    }
+}

@@ -1,0 +1,135 @@
+//! Whether a run went as its case says it must.
+
+use std::time::Duration;
+
+use super::{Case, Got, Mode};
+
+/// Characters that a page for people must not hold, beside all control characters but the newline.
+const REORDERING: [char; 9] = [
+    '\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}', '\u{2066}', '\u{2067}', '\u{2068}',
+    '\u{2069}',
+];
+
+/// What became of a case in one mode.
+#[derive(Debug)]
+pub enum Verdict {
+    /// As it must be.
+    Expected,
+    /// As the case says under `today:`, until what it waits for is there.
+    Today,
+    /// Otherwise, and known: why.
+    Known(String),
+    /// Otherwise: in what.
+    Differs(Vec<String>),
+    /// This host cannot run it: why.
+    Skipped(String),
+}
+
+/// Compares one run with what its case says.
+#[must_use]
+pub fn judge(case: &Case, mode: Mode, got: &Got) -> Verdict {
+    let mut wrong = must_always_hold(got);
+    if let Some(seconds) = case.one("within", mode) {
+        let most = Duration::from_secs(seconds.parse().unwrap());
+        if got.took > most {
+            wrong.push(format!("took {:?}, not {most:?}", got.took));
+        }
+    }
+    let expected = as_expected(case, mode, got);
+    if wrong.is_empty() && expected.is_empty() {
+        return Verdict::Expected;
+    }
+    if let (Some(today), true) = (case.one("today", mode), wrong.is_empty()) {
+        let (outcome, line) = today.split_once("; ").unwrap_or((today, ""));
+        if ends_as(outcome, got) && (line.is_empty() || has_line(&got.stdout, line)) {
+            return Verdict::Today;
+        }
+    }
+    wrong.extend(expected);
+    Verdict::Differs(wrong)
+}
+
+/// What no tool may bring about, whatever it prints and however it ends.
+fn must_always_hold(got: &Got) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let foul = |c: &char| (c.is_control() && *c != '\n') || REORDERING.contains(c);
+    if let Some(foul) = got.page.chars().find(foul) {
+        wrong.push(format!("the page holds {foul:?}"));
+    }
+    for (path, mode) in &got.kept {
+        if mode & 0o7111 != 0 {
+            wrong.push(format!("artifact {path} has mode {mode:o}"));
+        }
+    }
+    for word in ["OPEN", "ESCAPED", "UNLIMITED"] {
+        if has_line(&got.stdout, word) {
+            wrong.push(format!("it says {word}"));
+        }
+    }
+    wrong
+}
+
+fn as_expected(case: &Case, mode: Mode, got: &Got) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let expected = case.one("expect", mode).unwrap_or_default();
+    if !expected.split(" or ").any(|outcome| ends_as(outcome, got)) {
+        wrong.push(format!("outcome {} {}, not {expected}", got.outcome, got.exit_code));
+    }
+    for line in case.of("stdout", mode) {
+        if !line.split(" or ").any(|line| has_line(&got.stdout, line)) {
+            wrong.push(format!("no line {line:?}"));
+        }
+    }
+    for name in case.of("names", mode) {
+        if !got.page.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name) {
+            wrong.push(format!("the record does not name {name}"));
+        }
+    }
+    for row in case.of("rejects", mode) {
+        let (reason, path) = row.split_once(' ').unwrap_or((row, ""));
+        let mut found = got.rejected.iter().filter(|(is, _)| is == reason);
+        if !found.any(|(_, at)| path.is_empty() || at == path) {
+            wrong.push(format!("not rejected: {row}"));
+        }
+    }
+    for path in case.of("keeps", mode) {
+        if !got.kept.iter().any(|(kept, _)| kept == path) {
+            wrong.push(format!("not kept: {path}"));
+        }
+    }
+    for path in case.of("lacks", mode) {
+        if got.kept.iter().any(|(kept, _)| kept.starts_with(path)) {
+            wrong.push(format!("kept: {path}"));
+        }
+    }
+    wrong
+}
+
+/// `signal 9` and `exit_nonzero 3` name the number too.
+fn ends_as(expected: &str, got: &Got) -> bool {
+    let (outcome, number) = expected.split_once(' ').unwrap_or((expected, ""));
+    let code = if outcome == "signal" { got.exit_code - 128 } else { got.exit_code };
+    outcome == got.outcome && (number.is_empty() || number == code.to_string())
+}
+
+fn has_line(text: &str, line: &str) -> bool {
+    text.lines().any(|printed| printed == line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ending_may_name_its_number() {
+        let got = Got::example("signal", 137, "mount EPERM\n");
+        assert!(ends_as("signal 9", &got) && ends_as("signal", &got));
+        assert!(!ends_as("signal 15", &got) && !ends_as("ok", &got));
+    }
+
+    #[test]
+    fn a_program_that_says_it_escaped_is_believed() {
+        assert_eq!(must_always_hold(&Got::example("ok", 0, "CONTAINED\n")), Vec::<String>::new());
+        assert_eq!(must_always_hold(&Got::example("ok", 0, "a\nESCAPED\n")).len(), 1);
+    }
+}

@@ -1,0 +1,112 @@
+//! The table: a row a case, a column a way to run it. Only says what was found.
+
+use std::fmt::Write as _;
+
+use super::{Case, Got, Mode, Verdict};
+
+/// What stands in one row.
+struct Row {
+    case: String,
+    expected: String,
+    cells: Vec<String>,
+}
+
+/// Cases, what must become of them, and what did.
+#[derive(Default)]
+pub struct Table {
+    columns: Vec<String>,
+    rows: Vec<Row>,
+    notes: Vec<String>,
+}
+
+impl Table {
+    #[must_use]
+    pub fn of(cases: &[Case]) -> Self {
+        let row = |case: &Case| Row {
+            case: case.name.clone(),
+            expected: expectation(case),
+            cells: Vec::new(),
+        };
+        Self { rows: cases.iter().map(row).collect(), ..Self::default() }
+    }
+
+    /// Adds a column; its cells are in the order of the cases.
+    pub fn column(&mut self, name: &str, cells: Vec<String>) {
+        assert_eq!(cells.len(), self.rows.len());
+        self.columns.push(name.to_owned());
+        for (row, cell) in self.rows.iter_mut().zip(cells) {
+            row.cells.push(cell);
+        }
+    }
+
+    /// Adds a line below the table.
+    pub fn note(&mut self, line: String) {
+        self.notes.push(line);
+    }
+
+    /// As Markdown, aligned so that it can be read as it is.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut lines = vec![vec!["case".to_owned(), "expected".to_owned()]];
+        lines[0].extend(self.columns.iter().cloned());
+        for row in &self.rows {
+            let mut line = vec![row.case.clone(), row.expected.clone()];
+            line.extend(row.cells.iter().cloned());
+            lines.push(line);
+        }
+        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
+        let widths: Vec<usize> = (0..lines[0].len()).map(|at| width(at).unwrap_or(0)).collect();
+        let mut text = String::new();
+        for (at, line) in lines.iter().enumerate() {
+            for (cell, width) in line.iter().zip(&widths) {
+                write!(text, "| {cell:width$} ").unwrap();
+            }
+            text.push_str("|\n");
+            if at == 0 {
+                for width in &widths {
+                    write!(text, "|{}", "-".repeat(width + 2)).unwrap();
+                }
+                text.push_str("|\n");
+            }
+        }
+        for note in &self.notes {
+            write!(text, "\n{note}\n").unwrap();
+        }
+        text
+    }
+}
+
+/// Outcome and what else must be seen, for both modes where they differ.
+fn expectation(case: &Case) -> String {
+    let of = |mode| {
+        let mut words = vec![case.one("expect", mode).unwrap_or_default().to_owned()];
+        words.extend(case.of("stdout", mode).first().map(|line| format!("`{line}`")));
+        words.extend(case.of("rejects", mode).iter().map(|row| format!("rejects {row}")));
+        words.extend(case.of("keeps", mode).iter().map(|path| format!("keeps {path}")));
+        words.extend(case.of("lacks", mode).iter().map(|path| format!("lacks {path}")));
+        words.join(", ")
+    };
+    let (system, user) = (of(Mode::System), of(Mode::User));
+    if system == user { system } else { format!("{system}; user mode: {user}") }
+}
+
+impl Verdict {
+    /// What the table says of a run.
+    #[must_use]
+    pub fn cell(&self, got: Option<&Got>) -> String {
+        let ending = got.map(|got| match got.outcome.as_str() {
+            "signal" => format!("signal {}", got.exit_code - 128),
+            "exit_nonzero" => format!("exit_nonzero {}", got.exit_code),
+            outcome => outcome.to_owned(),
+        });
+        let ending = ending.unwrap_or_default();
+        match self {
+            Self::Expected => ending,
+            Self::Today => format!("{ending} (today)"),
+            Self::Known(why) => format!("KNOWN GAP: {ending}: {why}"),
+            Self::Differs(wrong) => format!("DIFFERS: {ending}: {}", wrong.join("; ")),
+            Self::Skipped(why) => format!("skipped: {why}"),
+        }
+        .replace('|', "/")
+    }
+}

@@ -1,0 +1,184 @@
+//! The hostile suite: every case in both modes and under other launchers, one table of it, and nothing
+//! left afterwards. The table goes to stdout and to `hostile.txt` in the target directory.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use toolexec_tests::hostile::{
+    Built, Case, Cells, Elsewhere, Got, Host, Launcher, Mode, Place, Remains, Table, Verdict,
+    judge, two_at_a_time,
+};
+use toolexec_tests::{Bench, skip};
+
+/// Where the product is not yet as a case says it must be: case, mode, why. Each is printed aloud as
+/// `KNOWN GAP`, and a line whose case goes as it must is an error.
+const KNOWN_GAPS: &[(&str, Mode, &str)] = &[
+    ("files/exec_memfd", Mode::System, "a program may be executed out of a memfd"),
+    ("files/mount_table", Mode::System, "/proc/self/mountinfo names the staging slot's host path"),
+    ("files/mount_table", Mode::User, "/proc/self/mountinfo names the staging slot's host path"),
+    ("ipc/dnotify", Mode::System, "fcntl F_NOTIFY watches directories that are shared"),
+    ("ipc/dnotify", Mode::User, "fcntl F_NOTIFY watches directories that are shared"),
+    ("ipc/lease", Mode::User, "fcntl F_SETLEASE on an input that has the tool's own uid"),
+    ("ipc/fcntl_pair", Mode::System, "locks on files of the runtime are seen by other runs"),
+    ("ipc/fcntl_pair", Mode::User, "locks on files of the runtime are seen by other runs"),
+    (
+        "ipc/flock_runtime_pair",
+        Mode::System,
+        "locks on files of the runtime are seen by other runs",
+    ),
+    ("ipc/flock_runtime_pair", Mode::User, "locks on files of the runtime are seen by other runs"),
+    ("limits/sockets", Mode::User, "kernel memory of sockets is not sampled"),
+];
+
+/// For a look at a few cases: only those whose name holds this.
+const ONLY: &str = "TOOLEXEC_HOSTILE_ONLY";
+
+#[test]
+fn every_way_out_is_closed() {
+    let Some(place) = Place::new() else {
+        return skip("every_way_out_is_closed", "needs root: cells mount programs from /opt");
+    };
+    let begun = Instant::now();
+    let only = std::env::var(ONLY).unwrap_or_default();
+    let cases: Vec<_> = Case::all().into_iter().filter(|case| case.name.contains(&only)).collect();
+    assert!(cases.len() >= 250 || !only.is_empty(), "only {} cases", cases.len());
+    let built = Built::all(&cases, &place);
+    let host = Host::new();
+    let mut table = Table::of(&cases);
+    let mut wrong = Vec::new();
+    for mode in Mode::ALL {
+        run_mode(mode, &cases, &built, &host, &mut table, &mut wrong);
+    }
+    println!("our columns took {:?}", begun.elapsed());
+    for launcher in Launcher::ALL {
+        run_elsewhere(launcher, &cases, &built, &place, &host, &mut table);
+    }
+    table.note(format!("The whole suite took {} s.", begun.elapsed().as_secs()));
+    let text = table.markdown();
+    println!("{text}");
+    if only.is_empty() {
+        // target/<profile>/deps/<test>
+        let test = std::env::current_exe().unwrap();
+        fs::write(test.ancestors().nth(3).unwrap().join("hostile.txt"), &text).unwrap();
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// One column of ours.
+fn run_mode(
+    mode: Mode,
+    cases: &[Case],
+    built: &[Built],
+    host: &Host,
+    table: &mut Table,
+    wrong: &mut Vec<String>,
+) {
+    let test = format!("hostile::{}", mode.word());
+    let bench = match mode {
+        Mode::System => Bench::of_root(&test),
+        Mode::User => Bench::of_an_ordinary_user(&test),
+    };
+    let Some(bench) = bench else {
+        return table.column(mode.word(), vec!["skipped".to_owned(); cases.len()]);
+    };
+    let cells = Cells::new(mode, bench, host.told());
+    cells.warm_up();
+    let before = Remains::now();
+    let all: Vec<_> = cases.iter().zip(built).collect();
+    let told = two_at_a_time(&all, |(case, built)| run_case(&cells, case, built));
+    for (case, (verdict, _)) in cases.iter().zip(&told) {
+        match verdict {
+            Verdict::Differs(in_what) => {
+                wrong.push(format!("{} ({}): {in_what:?}", case.name, mode.word()));
+            }
+            // Told where the suite's summary is made of, so that a green suite still says it.
+            Verdict::Known(why) => {
+                skip(&format!("{test}::{}", case.name), &format!("KNOWN GAP: {why}"));
+            }
+            Verdict::Skipped(why) => skip(&format!("{test}::{}", case.name), why),
+            Verdict::Expected | Verdict::Today => {}
+        }
+    }
+    let row = |(verdict, got): &(Verdict, Option<Got>)| verdict.cell(got.as_ref());
+    table.column(mode.word(), told.iter().map(row).collect());
+    cells.check_records();
+    let left = Remains::left_since(&before);
+    table.note(format!("Left behind in {} mode: {}.", mode.word(), or_nothing(&left)));
+    wrong.extend(left.into_iter().map(|line| format!("left behind ({}): {line}", mode.word())));
+}
+
+fn or_nothing(left: &[String]) -> String {
+    if left.is_empty() { "nothing".to_owned() } else { left.join(", ") }
+}
+
+fn run_case(cells: &Cells, case: &Case, built: &Built) -> (Verdict, Option<Got>) {
+    if let Built::Not(why) = built {
+        return (Verdict::Skipped(why.clone()), None);
+    }
+    if let Some(why) = lacking(case) {
+        return (Verdict::Skipped(why), None);
+    }
+    // Of several cells at once, the one that went worst.
+    let judged = cells.run(case, built).into_iter().map(|got| (judge(case, cells.mode, &got), got));
+    let (verdict, got) = judged.max_by_key(|(verdict, _)| rank(verdict)).unwrap();
+    let known = KNOWN_GAPS.iter().find(|(name, mode, _)| *name == case.name && *mode == cells.mode);
+    let verdict = match (known, verdict) {
+        (Some((_, _, why)), Verdict::Differs(_)) => Verdict::Known((*why).to_owned()),
+        (Some(_), _) => Verdict::Differs(vec!["no gap any more: take it off the list".to_owned()]),
+        (None, verdict) => verdict,
+    };
+    if let Verdict::Differs(_) = verdict {
+        println!("{} ({}): {}", case.name, cells.mode.word(), got.brief());
+    }
+    (verdict, Some(got))
+}
+
+fn rank(verdict: &Verdict) -> u8 {
+    match verdict {
+        Verdict::Expected | Verdict::Skipped(_) => 0,
+        Verdict::Today => 1,
+        Verdict::Known(_) | Verdict::Differs(_) => 2,
+    }
+}
+
+/// What a case needs and this host has not.
+fn lacking(case: &Case) -> Option<String> {
+    match case.one("needs", Mode::System)? {
+        "x86_64" if cfg!(target_arch = "x86_64") => None,
+        "setuid root" => None,
+        path if path.starts_with('/') && Path::new(path).exists() => None,
+        other => Some(format!("needs {other}")),
+    }
+}
+
+/// One column of another launcher.
+fn run_elsewhere(
+    launcher: Launcher,
+    cases: &[Case],
+    built: &[Built],
+    place: &Place,
+    host: &Host,
+    table: &mut Table,
+) {
+    let begun = Instant::now();
+    let cells = match Elsewhere::new(launcher, place.path(), host.told()) {
+        Err(why) => {
+            table.note(format!("{}: {why}.", launcher.word()));
+            vec!["-".to_owned(); cases.len()]
+        }
+        Ok(elsewhere) => {
+            table.note(format!("{}, {}.", launcher.word(), launcher.usage()));
+            let all: Vec<_> = cases.iter().zip(built).collect();
+            two_at_a_time(&all, |(case, built)| elsewhere.run(case, built))
+        }
+    };
+    table.column(launcher.word(), cells);
+    println!("{} took {:?}", launcher.word(), begun.elapsed());
+}
