@@ -260,10 +260,14 @@ fn a_lost_proxy_is_unknown_not_nothing(bench: &Bench) {
         pages.port
     );
     let policy = policy(bench, pages.port);
-    let mut run = command(bench, &asking(&script, pages.port), &policy);
+    // A word of this test only, by which the running tool is found.
+    let name = format!("lost-{}.py", pages.port);
+    let request = asking(&script, pages.port).command(&format!("python {name}"));
+    let mut run = command(bench, &request.input(&name, &script), &policy);
     run.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let running = run.spawn().unwrap();
     let program = bench.scratch().path().join("bin/toolexec-egress");
+    assert!(!with_word(&name).is_empty());
     for process in with_word(program.to_str().unwrap()) {
         kill("KILL", process);
     }

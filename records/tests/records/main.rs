@@ -11,6 +11,7 @@ mod keys;
 #[cfg(test)]
 mod nasty;
 #[cfg(test)]
+mod network;
 mod render;
 #[cfg(test)]
 mod signature;
