@@ -12,6 +12,7 @@ mod keys;
 mod nasty;
 #[cfg(test)]
 mod network;
+#[cfg(test)]
 mod render;
 #[cfg(test)]
 mod signature;
