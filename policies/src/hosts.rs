@@ -37,7 +37,8 @@ struct HostRule {
 pub struct GrantedNetwork {
     /// Ports by host; never empty.
     pub hosts: BTreeMap<String, Vec<u16>>,
-    /// Addresses that these hosts may lead to although they are not public.
+    /// Addresses that any of these hosts may lead to although they are not public: the proxy keeps one
+    /// list for a run.
     pub private: Vec<IpAddr>,
     /// Bytes to and from all hosts together.
     pub bytes_max: u64,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use toolexec_tests::{Bench, Record, RequestText, Said, kill, skip, with_word};
+use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Service, kill, skip, with_word};
 
 toolexec_tests::as_both!(
     a_page_comes_through_the_proxy,
@@ -327,4 +327,43 @@ fn without_hosts_nothing_of_it_is_there(bench: &Bench) {
     assert!(record.stdout().contains(proxies), "{}", record.stdout());
     let host_has = std::path::Path::new("/etc/ssl/certs").exists();
     assert_eq!(record.stdout().contains("True True"), host_has, "{}", record.stdout());
+}
+
+/// Through the daemon, whose configuration names the proxy's program and fixed answers for it.
+#[test]
+fn names_lead_where_the_policy_lets_them() {
+    let bench = &Bench::new();
+    let pages = Pages::new();
+    let port = pages.port;
+    let mut asked = Asked::for_owner(bench);
+    let hosts = format!(
+        "hosts: [{{host: data.test, ports: [{port}], private: [127.0.0.1]}}, \
+         {{host: inner.test, ports: [{port}], private: []}}]"
+    );
+    asked.policy = asked.policy.replacen("hosts: []\n", &format!("{hosts}\n"), 1);
+    let names = bench.scratch().file("names", "127.0.0.1 data.test inner.test\n");
+    let mut service = Service::prepare(bench, &asked);
+    let program = bench.scratch().path().join("bin/toolexec-egress");
+    let mut config = std::fs::read_to_string(service.config()).unwrap();
+    let (program, names) = (program.display(), names.display());
+    config.push_str(&format!("egress:\n  program: {program}\n  hosts_file: {names}\n"));
+    std::fs::write(service.config(), config).unwrap();
+    service.spawn();
+    for (name, answer) in [("data.test", "200"), ("inner.test", "403")] {
+        let script = format!(
+            "import urllib.request, urllib.error\n\
+             try: print(urllib.request.urlopen('http://{name}:{port}/').status)\n\
+             except urllib.error.HTTPError as error: print(error.code)\n"
+        );
+        let request = RequestText::python(&script)
+            .edit("network: \"none\"", "network: \"allowlist\"")
+            .edit("network_allowlist: []", &format!("network_allowlist: [\"{name}:{port}\"]"))
+            .edit("Network rationale: none", "Network rationale: the data is there.");
+        let record = service.record_of(&service.promote(&request).id);
+        record.assert_outcome("ok");
+        assert_eq!(record.stdout(), format!("{answer}\n"), "{}", record.stderr());
+        let told = "reason: \"address: the name does not lead to a public address\"";
+        assert_eq!(record.text.contains(told), answer == "403", "{}", record.text);
+    }
+    assert_eq!(pages.asked(), 1);
 }
