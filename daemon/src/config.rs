@@ -17,6 +17,8 @@ use crate::network::find_egress;
 const CONFIG_BYTES_MAX: usize = 64 * 1024;
 /// Cells at one time of a launcher of our own: far above what the daemon starts.
 const SEATS_MAX: u32 = 16;
+/// More would wait for runs that do not come: there is one run at a time.
+const READY_CELLS_MAX: usize = 8;
 
 /// The file, as it is written.
 #[derive(Debug, Deserialize)]
@@ -33,6 +35,8 @@ struct Form {
     rescan_sec: u64,
     #[serde(default = "drain_by_default")]
     drain_sec: u64,
+    #[serde(default = "ready_cells_by_default")]
+    ready_cells: usize,
 }
 
 #[derive(Debug, Deserialize)]
@@ -58,6 +62,10 @@ fn drain_by_default() -> u64 {
     30
 }
 
+fn ready_cells_by_default() -> usize {
+    1
+}
+
 /// A configuration whose files were all read and found good.
 pub struct Config {
     pub spool: PathBuf,
@@ -71,6 +79,8 @@ pub struct Config {
     pub rescan: Duration,
     /// After SIGTERM, how long a run may go on before it is cancelled.
     pub drain: Duration,
+    /// Cells that are kept ready for runs to come; 0 keeps none.
+    pub ready_cells: usize,
 }
 
 /// Why a configuration is not used: the file first, then what to do.
@@ -152,6 +162,9 @@ impl Config {
         if form.rescan_sec == 0 {
             return wrong("rescan_sec: write 1 or more".to_owned());
         }
+        if form.ready_cells > READY_CELLS_MAX {
+            return wrong(format!("ready_cells: write {READY_CELLS_MAX} or less; 0 keeps none"));
+        }
         let launcher = match launcher(form.launcher, &form.state) {
             Ok(launcher) => launcher,
             Err(what) => return wrong(what),
@@ -169,6 +182,7 @@ impl Config {
             state: form.state,
             rescan: Duration::from_secs(form.rescan_sec),
             drain: Duration::from_secs(form.drain_sec),
+            ready_cells: form.ready_cells,
         })
     }
 }

@@ -6,6 +6,7 @@ use policies::{Approved, Decision, Evidence, Submission, authorise};
 use records::{NetworkUse, Subject};
 use sandbox::client::{BuildError, ReadyCell};
 use sandbox::outcome::Outcome;
+use sandbox::plan::Plan;
 use sandbox::report::{Confinement, Finished};
 use spool::{
     BeginError, Claimed, FirstStart, Originals, Receipt, ResultDraft, SpoolError, StageError,
@@ -19,6 +20,7 @@ use crate::edge;
 use crate::host::{Halt, Host};
 use crate::network::OpenNetwork;
 use crate::plan::plan;
+use crate::ready::MadeAhead;
 use crate::tell::{Decided, Published, Story};
 use crate::verdicts::{judge_outputs, missing_layer, no_egress, replayed};
 
@@ -51,9 +53,26 @@ pub struct Told {
 struct Prepared {
     staged: Staged,
     ready: ReadyCell,
+    made: Made,
     /// Of a run that was granted hosts.
     network: Option<OpenNetwork>,
     violations: Vec<Violation>,
+}
+
+/// When a run's cell was made.
+#[derive(Clone, Copy, Debug)]
+enum Made {
+    Ahead,
+    ForThisRun,
+}
+
+impl Made {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Ahead => "ready",
+            Self::ForThisRun => "cold",
+        }
+    }
 }
 
 /// Either the next state, or the end of the story.
@@ -139,8 +158,8 @@ impl Host {
         let (request, claimed, violations) = next!(self.check(draft, claimed, &submission, now)?);
         let (approved, claimed) =
             next!(self.authorise(request, claimed, submission, &violations, now)?);
-        let staged = next!(self.stage(approved, claimed, &violations)?);
-        let prepared = next!(self.build(staged, violations)?);
+        let (staged, ahead) = next!(self.stage(approved, claimed, &violations)?);
+        let prepared = next!(self.build(staged, ahead, violations)?);
         self.run(prepared, cancelled)
     }
 
@@ -207,17 +226,23 @@ impl Host {
         }
     }
 
-    /// An approved request → its inputs, private and equal to what it says.
+    /// An approved request → its inputs, private and equal to what it says; in the slot of a cell that
+    /// waits already, if there is one for it.
     fn stage(
         &mut self,
         approved: Approved,
         claimed: Claimed,
         warnings: &[Violation],
-    ) -> Result<Step<Staged>, Halt> {
-        let failed = match self.spool.stage(approved, claimed) {
-            Ok(staged) => return Ok(Step::Next(staged)),
+    ) -> Result<Step<(Staged, Option<MadeAhead>)>, Halt> {
+        let (staged, ahead) = match self.ready.take(&self.spool, &approved) {
+            Some((slot, ahead)) => (self.spool.stage_into(slot, approved, claimed), Some(ahead)),
+            None => (self.spool.stage(approved, claimed), None),
+        };
+        let failed = match staged {
+            Ok(staged) => return Ok(Step::Next((staged, ahead))),
             Err(failed) => *failed,
         };
+        drop(ahead);
         match failed {
             StageError::Refused { approved, claimed, violations } => {
                 let all = warnings.iter().cloned().chain(violations).collect();
@@ -234,18 +259,25 @@ impl Host {
     fn build(
         &mut self,
         staged: Staged,
+        ahead: Option<MadeAhead>,
         violations: Vec<Violation>,
     ) -> Result<Step<Prepared>, Halt> {
         let built = match plan(&staged) {
-            Ok(plan) => self.launcher.build(plan),
+            Ok(plan) => {
+                self.ready.note(staged.approved(), &plan.cell);
+                self.cell_for(plan, ahead)
+            }
             Err(error) => Err(BuildError::Lost(std::io::Error::other(error.to_string()))),
         };
-        let opened = built.map(|mut ready| (self.open_network(&staged, &mut ready), ready));
+        let opened = built.map(|(mut ready, made)| {
+            let network = self.open_network(&staged, &mut ready);
+            (network, ready, made)
+        });
         match opened {
-            Ok((Ok(network), ready)) => {
-                Ok(Step::Next(Prepared { staged, ready, network, violations }))
+            Ok((Ok(network), ready, made)) => {
+                Ok(Step::Next(Prepared { staged, ready, made, network, violations }))
             }
-            Ok((Err(why), ready)) => {
+            Ok((Err(why), ready, _)) => {
                 drop(ready);
                 let (approved, claimed) = staged.into_parts();
                 self.not_set_up(&approved, claimed, violations, &why).map(end)
@@ -255,6 +287,18 @@ impl Host {
                 self.no_cell(&approved, claimed, violations, &error).map(end)
             }
         }
+    }
+
+    /// The cell that waits, or else one built now: that it was lost is no fault of the run's.
+    fn cell_for(
+        &self,
+        plan: Plan,
+        ahead: Option<MadeAhead>,
+    ) -> Result<(ReadyCell, Made), BuildError> {
+        if let Some(ready) = ahead.and_then(|ahead| ahead.order(&plan)) {
+            return Ok((ready, Made::Ahead));
+        }
+        Ok((self.launcher.build(plan)?, Made::ForThisRun))
     }
 
     /// Has the cell's proxy served, where the run was granted hosts.
@@ -318,7 +362,7 @@ impl Host {
         prepared: Prepared,
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Result<Told, Halt> {
-        let Prepared { staged, ready, network, mut violations } = prepared;
+        let Prepared { staged, ready, made, network, mut violations } = prepared;
         let id = staged.approved().request().id().clone();
         let result = self.draft_result(|at| ResultId::for_request(at, &id))?;
         let confinement = ready.confinement().clone();
@@ -337,7 +381,7 @@ impl Host {
                 return self.refuse(approved.request(), claimed, violations, &decided);
             }
         };
-        let ended = self.run_begun(&first, ready, &result, cancelled);
+        let ended = self.run_begun(&first, (ready, made), &result, cancelled);
         let network = network.map(OpenNetwork::close);
         let known = Known { confinement: &confinement, network: network.as_ref() };
         let (published, exit_code) = self.tell_run(&first, known, &ended, result, &violations)?;
@@ -352,7 +396,7 @@ impl Host {
     fn run_begun(
         &self,
         first: &FirstStart,
-        ready: ReadyCell,
+        (ready, made): (ReadyCell, Made),
         result: &ResultDraft,
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Ended {
@@ -361,7 +405,8 @@ impl Host {
             Err(error @ BuildError::Unknown(_)) => return Ended::Unrecorded(error.to_string()),
             Err(error) => return Ended::NeverStarted(error.to_string()),
         };
-        tracing::info!(request = %first.staged().approved().request().id(), "started");
+        let id = first.staged().approved().request().id();
+        tracing::info!(request = %id, cell = made.word(), "started");
         match running.finish(cancelled) {
             Ok(finished) => Ended::Finished(Box::new(finished)),
             Err(error) => Ended::Unrecorded(error.to_string()),

@@ -10,6 +10,7 @@ use records::{KeyError, ResultKey, SignError};
 use sandbox::client::{Launcher, Reach};
 use spool::{Spool, SpoolError};
 
+use crate::ready::ReadyCells;
 use crate::runtimes;
 
 /// What a [`Host`] is made of.
@@ -32,6 +33,8 @@ pub struct Host {
     pub(crate) policy: Policy,
     pub(crate) signers: Option<Signers>,
     pub(crate) key: ResultKey,
+    /// Before the launcher, so that its cells are given up before it is waited for.
+    pub(crate) ready: ReadyCells,
     pub(crate) launcher: Launcher,
     pub(crate) egress: Option<Egress>,
     pub(crate) binaries: Binaries,
@@ -43,7 +46,31 @@ impl Host {
         let HostParts { spool, policy, signers, key, launcher, egress, caches } = parts;
         let binaries = runtimes::find(&policy, &caches);
         let launcher = Launcher::new(runtimes::allow(launcher, &policy, &binaries));
-        Self { spool, policy, signers, key, launcher, egress, binaries }
+        let ready = ReadyCells::new(0);
+        Self { spool, policy, signers, key, ready, launcher, egress, binaries }
+    }
+
+    /// Keeps at most so many cells ready for runs to come. The service that
+    /// this host is given to ends them.
+    #[must_use]
+    pub fn with_ready_cells(mut self, cells_max: usize) -> Self {
+        self.ready = ReadyCells::new(cells_max);
+        self
+    }
+
+    /// Between runs: has a cell made for the next run of the last one's kind.
+    pub(crate) fn make_ready(&mut self) {
+        self.ready.refill(&self.spool, &self.launcher);
+    }
+
+    /// While nothing is to do: replaces ready cells that are too old.
+    pub(crate) fn renew_ready(&mut self) {
+        self.ready.renew(&self.spool, &self.launcher);
+    }
+
+    /// Ends the ready cells.
+    pub(crate) fn give_up_ready(&mut self) {
+        self.ready.empty(&self.spool);
     }
 
     #[must_use]

@@ -16,6 +16,7 @@ mod flow;
 mod host;
 mod network;
 mod plan;
+mod ready;
 mod recovery;
 mod runtimes;
 mod serve;

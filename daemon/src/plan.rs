@@ -1,10 +1,11 @@
 //! From what was granted to what the launcher is told: the same numbers in other units.
 
+use policies::{Approved, Grant};
 use sandbox::plan::{
     Cache, CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot,
     SlotId, TmpUse,
 };
-use spool::Staged;
+use spool::{EmptySlot, Staged};
 use validator::Language;
 
 use crate::network;
@@ -45,9 +46,23 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
         *name = grant.binary().display().to_string();
     }
     let (device, inode) = staged.slot_identity();
-    let id = SlotId::new(staged.claimed().id().as_str()).ok_or(OutOfRange("claim id"))?;
-    let cell = CellPlan {
-        slot: Slot { id, device, inode },
+    let id = SlotId::new(staged.claimed().slot().as_str()).ok_or(OutOfRange("claim id"))?;
+    let cell = cell(grant, Slot { id, device, inode });
+    let env = grant.env().iter().cloned().chain(network::environment(grant)).collect();
+    Ok(Plan { cell, order: Order { argv, env, limits } })
+}
+
+/// The launcher's word for a slot that was made ahead.
+pub(crate) fn slot(empty: &EmptySlot) -> Option<Slot> {
+    let (device, inode) = empty.identity();
+    Some(Slot { id: SlotId::new(empty.id().as_str())?, device, inode })
+}
+
+/// What a cell for this grant is built from: everything but the slot is the runtime's, so that two runs
+/// whose plans differ in the slot alone can use each other's cells.
+pub(crate) fn cell(grant: &Grant, slot: Slot) -> CellPlan {
+    CellPlan {
+        slot,
         runtime: Runtime {
             profile: profile(grant.language()),
             binary: grant.binary().to_owned(),
@@ -76,9 +91,13 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
             landlock_abi_min: grant.landlock_abi_min(),
             cgroup_exception: grant.cgroup_exception(),
         },
-    };
-    let env = grant.env().iter().cloned().chain(network::environment(grant)).collect();
-    Ok(Plan { cell, order: Order { argv, env, limits } })
+    }
+}
+
+/// Whether a run may have a cell that was made before anybody knew of it. One with hosts may not: its
+/// loopback comes up, and with it the network namespace is used up.
+pub(crate) fn may_be_ready(approved: &Approved) -> bool {
+    approved.grant().network().is_none()
 }
 
 fn profile(language: Language) -> Profile {

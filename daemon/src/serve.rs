@@ -21,6 +21,8 @@ use crate::verdicts::has_error;
 
 /// How long the loop sleeps at most before it looks whether it is to stop.
 const STOP_INTERVAL: Duration = Duration::from_millis(200);
+/// How often an idle loop lets go of what is kept for later runs and too old.
+const TIDYING_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// Set from outside (a signal) to end the service.
 pub type Stop = Arc<AtomicBool>;
@@ -56,11 +58,18 @@ impl Service {
     /// # Errors
     /// [`Halt`]: our own disk or key failed; nothing more was admitted.
     pub fn run(mut self) -> Result<(), Halt> {
+        let served = self.serve();
+        self.host.give_up_ready();
+        served
+    }
+
+    fn serve(&mut self) -> Result<(), Halt> {
         self.dropbox.insist_on_ours()?;
         self.host.recover()?;
         let (hints, _watcher) = self.watch();
         tracing::info!(approved = %self.dropbox.path().display(), "ready");
         let mut next_look = Instant::now();
+        let mut next_tidying = Instant::now() + TIDYING_INTERVAL;
         while !self.stopping() {
             if Instant::now() >= next_look {
                 self.take_all()?;
@@ -72,7 +81,11 @@ impl Service {
                     while hints.try_recv().is_ok() {}
                     next_look = Instant::now();
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) if Instant::now() >= next_tidying => {
+                    self.host.spool.expire_inputs();
+                    next_tidying = Instant::now() + TIDYING_INTERVAL;
+                }
+                Err(RecvTimeoutError::Timeout) => self.host.renew_ready(),
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(STOP_INTERVAL),
             }
         }
@@ -177,6 +190,7 @@ impl Service {
         };
         let told = self.host.process(Ask { draft, claimed, submission }, &mut cancelled)?;
         report(name, &told);
+        self.host.make_ready();
         Ok(told.originals)
     }
 

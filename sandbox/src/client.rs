@@ -214,7 +214,7 @@ impl Launcher {
     /// # Errors
     /// [`BuildError`], and then nothing has run and nothing is left.
     pub fn prepare(&self, plan: CellPlan) -> Result<PreparedCell, BuildError> {
-        self.ask_for(plan)?.prepared()
+        self.ask(plan)?.prepared()
     }
 
     /// Has a cell built for this plan, with the order's limits in force.
@@ -222,7 +222,7 @@ impl Launcher {
     /// # Errors
     /// [`BuildError`], and then nothing has run and nothing is left.
     pub fn build(&self, plan: Plan) -> Result<ReadyCell, BuildError> {
-        let asked = self.ask_for(plan.cell)?;
+        let asked = self.ask(plan.cell)?;
         // The order waits at the launcher until the cell is there: one way less to go.
         let limits = plan.order.limits;
         let order = ToLauncher::Order(Box::new(plan.order)).encode();
@@ -233,7 +233,11 @@ impl Launcher {
         prepared.ready(limits)
     }
 
-    fn ask_for(&self, plan: CellPlan) -> Result<AskedCell, BuildError> {
+    /// Asks for a cell and does not wait for it: the launcher builds it meanwhile.
+    ///
+    /// # Errors
+    /// [`BuildError`]: no launcher could be asked.
+    pub fn ask(&self, plan: CellPlan) -> Result<AskedCell, BuildError> {
         let control = self.converse()?;
         let network = plan.network;
         let (evidence, theirs) = pair().map_err(BuildError::Lost)?;
@@ -243,15 +247,20 @@ impl Launcher {
     }
 }
 
-/// A cell that is being built.
-struct AskedCell {
+/// A cell that is being built, or is waiting already.
+#[must_use = "a cell that nobody waits for is ended when it is dropped"]
+pub struct AskedCell {
     control: OwnedFd,
     evidence: OwnedFd,
     network: Network,
 }
 
 impl AskedCell {
-    fn prepared(self) -> Result<PreparedCell, BuildError> {
+    /// Waits until it is built.
+    ///
+    /// # Errors
+    /// [`BuildError`], and then nothing has run and nothing is left.
+    pub fn prepared(self) -> Result<PreparedCell, BuildError> {
         let Self { control, evidence, network } = self;
         let (confinement, mut fds) = match hear_soon(&control).map_err(BuildError::Lost)? {
             Some((FromLauncher::Prepared(confinement), fds)) => (*confinement, fds),

@@ -10,9 +10,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, mkdirat, openat};
 use rustix::io::Errno;
-use sha2::{Digest, Sha256};
 
 use crate::plan::Limits;
+use crate::pour::{Poured, pour};
 use crate::report::{Artifact, Collected, RejectReason, Rejected};
 
 /// Whether a character has no place in a name or a line that people read: control characters, and
@@ -128,27 +128,12 @@ impl Collection {
         Ok(name.to_owned())
     }
 
-    /// Copies at most one byte more than is left, so that a file which grows is noticed.
-    fn copy(&self, name: &str, file: &OwnedFd) -> io::Result<(u64, [u8; 32])> {
+    fn copy(&self, name: &str, file: &OwnedFd) -> io::Result<Poured> {
         let (parent, last) = self.parent_of(name)?;
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let copy = openat(parent.as_fd(), last, flags, Mode::from_raw_mode(0o644))?;
-        let mut hash = Sha256::new();
-        let mut buffer = vec![0; 128 * 1024];
-        let mut total = 0_u64;
-        while total <= self.bytes_left {
-            let len = match rustix::io::read(file, &mut buffer) {
-                Ok(0) => break,
-                Ok(len) => len,
-                Err(Errno::INTR) => continue,
-                Err(errno) => return Err(errno.into()),
-            };
-            hash.update(&buffer[..len]);
-            write_all(copy.as_fd(), &buffer[..len])?;
-            total += u64::try_from(len).unwrap_or(u64::MAX);
-        }
-        Ok((total, hash.finalize().into()))
+        pour(file.as_fd(), copy.as_fd(), self.bytes_left)
     }
 
     fn parent_of<'a>(&self, name: &'a str) -> io::Result<(OwnedFd, &'a str)> {

@@ -12,6 +12,7 @@ pub mod frame;
 pub mod launch;
 pub mod outcome;
 pub mod plan;
+mod pour;
 pub mod report;
 mod sys;
 mod tap;

@@ -20,7 +20,7 @@ use crate::durable;
 use crate::error::SpoolError;
 use crate::places::Spool;
 
-/// One claim's name in `work/` and `staging/`: 32 lower-case hexadecimal digits.
+/// A name in `work/` and `staging/`, of a claim or of a slot that was made ahead of one: 32 lower-case hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimId(String);
 
@@ -89,6 +89,8 @@ pub(crate) struct Signatures {
 #[must_use]
 pub struct Claimed {
     pub(crate) id: ClaimId,
+    /// Named after the claim, unless staging took over a slot that was made ahead.
+    pub(crate) slot: ClaimId,
     pub(crate) directory: PathBuf,
     pub(crate) file_name: String,
     pub(crate) signatures: Signatures,
@@ -103,6 +105,12 @@ impl Claimed {
     #[must_use]
     pub fn id(&self) -> &ClaimId {
         &self.id
+    }
+
+    /// The name of its slot in `staging/`.
+    #[must_use]
+    pub fn slot(&self) -> &ClaimId {
+        &self.slot
     }
 
     #[must_use]
@@ -208,6 +216,7 @@ impl Spool {
         Ok((
             draft,
             Claimed {
+                slot: id.clone(),
                 id,
                 directory,
                 file_name,

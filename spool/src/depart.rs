@@ -26,7 +26,7 @@ impl Spool {
         claimed: Claimed,
         receipt: &Receipt,
     ) -> Result<Originals, SpoolError> {
-        remove_tree(&self.staging().join(claimed.id.as_str()));
+        remove_tree(&self.staging().join(claimed.slot.as_str()));
         let Origin::Dropped(dropped) = &claimed.origin else {
             remove_claim(&claimed.directory);
             return Ok(Originals::Gone);
@@ -47,7 +47,7 @@ impl Spool {
         claimed: Claimed,
         receipt: &Receipt,
     ) -> Result<Originals, SpoolError> {
-        remove_tree(&self.staging().join(claimed.id.as_str()));
+        remove_tree(&self.staging().join(claimed.slot.as_str()));
         let Origin::Dropped(dropped) = &claimed.origin else {
             remove_claim(&claimed.directory);
             return Ok(Originals::Gone);
@@ -82,7 +82,7 @@ impl Spool {
 
     /// Gives a claim up that never became anything: the original is still where it was.
     pub fn abandon(&self, claimed: Claimed) {
-        remove_tree(&self.staging().join(claimed.id.as_str()));
+        remove_tree(&self.staging().join(claimed.slot.as_str()));
         remove_claim(&claimed.directory);
     }
 }

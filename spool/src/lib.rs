@@ -24,7 +24,10 @@ mod pour;
 mod promote;
 mod publish;
 mod recover;
+mod slot;
 mod stage;
+mod store;
+mod undeclared;
 
 pub use claim::{ClaimId, Claimed};
 pub use drafting::Drafting;
@@ -35,4 +38,5 @@ pub use places::{Places, Spool};
 pub use promote::Submission;
 pub use publish::{Originals, Receipt, ResultDraft};
 pub use recover::Unfinished;
+pub use slot::EmptySlot;
 pub use stage::{StageError, Staged};

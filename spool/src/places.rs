@@ -10,16 +10,25 @@ use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 
 use crate::error::SpoolError;
 use crate::ledger::Ledger;
+use crate::store::{Bounds, Store};
 
 /// Between making a directory and locking it lie microseconds.
 const MAKING_TIME_MAX: Duration = Duration::from_secs(60);
 /// Room for refusals and `indeterminate` records when the disk is full.
 const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
 
+/// Bytes of inputs that a daemon keeps for later runs, beyond what is in its slots.
+const DAEMON_STORE_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// The same for embedded runs: it is a person's home that they lie in.
+const EMBEDDED_STORE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+const STORE_FILES_MAX: usize = 4096;
+/// Nobody's input stays longer than this after its last run.
+const STORE_UNUSED_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
 /// Which directories a spool is made of.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// Ledger, staging slots and the lock: private.
+    /// Ledger, staging slots, stored inputs and the lock: private.
     pub state: PathBuf,
     /// `work/`, `archive/` and `quarantine/`, on one file system with what is dropped.
     pub spool: PathBuf,
@@ -32,6 +41,7 @@ pub struct Spool {
     places: Places,
     tenancy: Tenancy,
     pub(crate) ledger: Ledger,
+    store: Store,
     /// Held exclusively by a daemon, shared by embedded runs, for as long as this lives.
     _locks: [File; 2],
 }
@@ -70,13 +80,15 @@ impl Spool {
         }
         // The launcher and the tool's uid must be able to pass; the parent keeps others out.
         make_dir(&state.join("staging"), 0o755)?;
+        let store = make_dir(&state.join("inputs"), 0o700)?;
         let results = make_dir(&places.results, 0o755)?;
         // Both: two daemons with one spool and two states would run everything twice.
         let locks =
             [take_lock(&state.join("lock"), tenancy)?, take_lock(&spool.join(".lock"), tenancy)?];
         let ledger = Ledger::open(&state.join("ledger"))?;
         let places = Places { state, spool, results };
-        let spool = Self { places, tenancy, ledger, _locks: locks };
+        let store = Store::new(store, store_bounds(tenancy));
+        let spool = Self { places, tenancy, ledger, store, _locks: locks };
         spool.keep_reserve()?;
         Ok(spool)
     }
@@ -100,6 +112,15 @@ impl Spool {
         self.places.state.join("staging")
     }
 
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Lets go of stored inputs that no run has used for long; to be asked now and then.
+    pub fn expire_inputs(&self) {
+        self.store.expire();
+    }
+
     pub(crate) fn work(&self) -> PathBuf {
         self.places.spool.join("work")
     }
@@ -116,12 +137,22 @@ impl Spool {
         self.places.spool.join(".reserve")
     }
 
-    /// Takes the reserve if it is not there or was used; a disk too full for it is too full to begin
-    /// anything.
+    /// Takes the reserve if it is not there or was used; a disk too full for it, even without stored
+    /// inputs, is too full to begin anything.
     ///
     /// # Errors
     /// The disk is full, or worse.
     pub fn keep_reserve(&self) -> Result<(), SpoolError> {
+        match self.take_reserve() {
+            Err(error) if error.is_full() => {
+                self.store.empty();
+                self.take_reserve()
+            }
+            taken => taken,
+        }
+    }
+
+    fn take_reserve(&self) -> Result<(), SpoolError> {
         let path = self.reserve_path();
         let failed = SpoolError::io(&path, "reserve room for records");
         let opened =
@@ -148,6 +179,14 @@ impl Spool {
     pub fn release_reserve(&self) {
         remove_quietly(&self.reserve_path());
     }
+}
+
+fn store_bounds(tenancy: Tenancy) -> Bounds {
+    let bytes_max = match tenancy {
+        Tenancy::Daemon => DAEMON_STORE_BYTES_MAX,
+        Tenancy::Embedded => EMBEDDED_STORE_BYTES_MAX,
+    };
+    Bounds { bytes_max, files_max: STORE_FILES_MAX, unused_max: STORE_UNUSED_MAX }
 }
 
 /// For files whose staying would only cost room: the next start finds and removes them.

@@ -1,28 +1,143 @@
-//! Bytes from one file into another, hashed on the way. The digest is of what was written, so that
-//! nobody can change a file between the look at it and its copy; it must never read without a bound.
+//! Bytes out of one file, hashed beside what else is done with them: written into another, or compared
+//! with it. The digest is of the very bytes that were written or compared, so that nobody can change a
+//! file between the look at it and its copy; it must never read without a bound.
+//!
+//! Hashing is the slow part, so it has a thread to itself: reading and writing together take less time
+//! than it does. A file of one buffer is hashed where it was read.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 
 use validator::{Sha256, Sha256Stream};
 
 const BUFFER_BYTES: usize = 256 * 1024;
+/// Buffers between the two threads: enough that neither waits for the other's hiccups, few enough to
+/// stay in a processor's cache.
+const BUFFERS: usize = 4;
+
+/// What was read: its digest and how much it was.
+pub(crate) type Poured = (Sha256, u64);
 
 /// Copies at most one buffer more than `bytes_max`, and says what was written and how much.
-pub(crate) fn pour(from: &mut File, to: &mut File, bytes_max: u64) -> io::Result<(Sha256, u64)> {
-    let mut hash = Sha256Stream::new();
-    let mut buffer = vec![0; BUFFER_BYTES];
-    let mut total = 0;
-    while total <= bytes_max {
-        let len = match from.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(len) => len,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        hash.update(&buffer[..len]);
-        to.write_all(&buffer[..len])?;
-        total += u64::try_from(len).unwrap_or(u64::MAX);
+pub(crate) fn pour(from: &mut File, to: &mut File, bytes_max: u64) -> io::Result<Poured> {
+    read_hashed(from, bytes_max, |piece| to.write_all(piece))
+}
+
+/// Whether two files hold the same bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Match {
+    Same,
+    Different,
+}
+
+/// Reads `from` as [`pour`] does and looks whether `stored` holds the same bytes, and no more.
+pub(crate) fn compare(
+    from: &mut File,
+    stored: &mut File,
+    bytes_max: u64,
+) -> io::Result<(Poured, Match)> {
+    let mut found = Match::Same;
+    let mut theirs = Vec::new();
+    let poured = read_hashed(from, bytes_max, |piece| {
+        if found == Match::Same {
+            theirs.resize(piece.len(), 0);
+            let len = read_full(stored, &mut theirs)?;
+            if theirs[..len] != *piece {
+                found = Match::Different;
+            }
+        }
+        Ok(())
+    })?;
+    if found == Match::Same && read_full(stored, &mut [0])? != 0 {
+        found = Match::Different;
     }
-    Ok((hash.finish(), total))
+    Ok((poured, found))
+}
+
+/// Reads until the end or until more than `bytes_max` was read, gives every piece to `act` and hashes
+/// it beside that.
+fn read_hashed(
+    from: &mut File,
+    bytes_max: u64,
+    mut act: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<Poured> {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let len = read_full(from, &mut buffer)?;
+    let total = u64::try_from(len).unwrap_or(u64::MAX);
+    act(&buffer[..len])?;
+    if len < BUFFER_BYTES || total > bytes_max {
+        return Ok((Sha256::of(&buffer[..len]), total));
+    }
+    thread::scope(|scope| {
+        let (full, to_hash) = channel();
+        let (hashed, free) = channel();
+        let hasher = thread::Builder::new()
+            .name("hash".to_owned())
+            .spawn_scoped(scope, move || hash_all(&to_hash, &hashed))?;
+        let read = feed(from, bytes_max, buffer, &full, &free, &mut act);
+        drop(full);
+        let digest = hasher.join().map_err(|_| io::Error::other("the hashing thread died"))?;
+        Ok((digest, read?))
+    })
+}
+
+/// Reads on after the first buffer and sends every piece to be hashed. Returns how much was read.
+fn feed(
+    from: &mut File,
+    bytes_max: u64,
+    first: Vec<u8>,
+    full: &Sender<Vec<u8>>,
+    free: &Receiver<Vec<u8>>,
+    act: &mut impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<u64> {
+    let gone = || io::Error::other("the hashing thread is gone");
+    let mut total = u64::try_from(first.len()).unwrap_or(u64::MAX);
+    let mut sent = 1;
+    full.send(first).map_err(|_| gone())?;
+    while total <= bytes_max {
+        let mut buffer = if sent < BUFFERS {
+            sent += 1;
+            Vec::with_capacity(BUFFER_BYTES)
+        } else {
+            free.recv().map_err(|_| gone())?
+        };
+        buffer.resize(BUFFER_BYTES, 0);
+        let len = read_full(from, &mut buffer)?;
+        if len == 0 {
+            break;
+        }
+        buffer.truncate(len);
+        act(&buffer)?;
+        total += u64::try_from(len).unwrap_or(u64::MAX);
+        full.send(buffer).map_err(|_| gone())?;
+    }
+    Ok(total)
+}
+
+fn hash_all(to_hash: &Receiver<Vec<u8>>, hashed: &Sender<Vec<u8>>) -> Sha256 {
+    let mut hash = Sha256Stream::new();
+    for buffer in to_hash {
+        hash.update(&buffer);
+        if hashed.send(buffer).is_err() {
+            // The reader has all that it needs; what was sent is hashed to the end all the same.
+            continue;
+        }
+    }
+    hash.finish()
+}
+
+/// Reads until the buffer is full or the file ends.
+fn read_full(from: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut len = 0;
+    while len < buffer.len() {
+        match from.read(&mut buffer[len..]) {
+            Ok(0) => break,
+            Ok(more) => len += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(len)
 }

@@ -144,6 +144,7 @@ impl Spool {
             }
         }
         self.sweep_results()?;
+        self.expire_inputs();
         Ok(unfinished)
     }
 

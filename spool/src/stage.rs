@@ -1,30 +1,26 @@
 //! Staging: private copies of the input files, hashed while they are copied.
 //!
-//! What the tool will read is what was hashed: the bytes in the slot, never the files they came from.
+//! What the tool will read is what was hashed: the bytes in the slot, never the files they came from. An
+//! input whose bytes were staged before is read and hashed like any other and compared with the stored
+//! copy meanwhile, which the slot then shares (`store`).
 //! Staged inputs need not survive a crash; a run that was not begun is staged again.
 
-use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::io::{self, Seek};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use policies::Approved;
-use rustix::fs::{Dir, FileType, OFlags, fstat};
+use rustix::fs::{OFlags, fstat};
 use validator::{Code, Input, Sha256, Violation};
 
 use crate::claim::{Claimed, Inputs, Links, insist_on_file, open_beneath, remove_tree};
 use crate::error::SpoolError;
 use crate::places::Spool;
-use crate::pour::pour;
-
-/// Deepest directory below `<stem>.inputs/` that is looked at for files nobody declared.
-const LISTED_DEPTH_MAX: usize = 8;
-/// Names that are looked at.
-const LISTED_MAX: usize = 10_000;
-/// Undeclared files that are told one by one.
-const UNDECLARED_MAX: usize = 20;
+use crate::pour::{Match, Poured, compare, pour};
+use crate::slot::EmptySlot;
+use crate::store::Store;
+use crate::undeclared::undeclared;
 
 /// An approved request whose inputs are in a slot of their own and are what it says they are.
 #[must_use]
@@ -77,8 +73,28 @@ impl Spool {
     /// # Errors
     /// [`StageError`], and then the slot is gone.
     pub fn stage(&self, approved: Approved, claimed: Claimed) -> Result<Staged, Box<StageError>> {
-        let slot = self.staging().join(claimed.id().as_str());
-        let staged = fill(&slot, &approved, &claimed);
+        match self.make_slot(claimed.id().clone()) {
+            Ok(slot) => self.stage_into(slot, approved, claimed),
+            Err(error) => {
+                Err(Box::new(StageError::Disk { approved: Box::new(approved), claimed, error }))
+            }
+        }
+    }
+
+    /// The same into a slot that was made ahead, which is the claim's from now on.
+    ///
+    /// # Errors
+    /// [`StageError`], and then the slot is gone.
+    pub fn stage_into(
+        &self,
+        slot: EmptySlot,
+        approved: Approved,
+        mut claimed: Claimed,
+    ) -> Result<Staged, Box<StageError>> {
+        let (device, inode) = slot.identity();
+        claimed.slot = slot.into_id();
+        let slot = self.staging().join(claimed.slot.as_str());
+        let staged = fill(self.store(), &slot, &approved, &claimed);
         match staged {
             Ok((violations, _)) if !violations.is_empty() => {
                 remove_tree(&slot);
@@ -88,9 +104,7 @@ impl Spool {
                     violations,
                 }))
             }
-            Ok((_, (device, inode, bytes))) => {
-                Ok(Staged { approved, claimed, device, inode, bytes })
-            }
+            Ok((_, bytes)) => Ok(Staged { approved, claimed, device, inode, bytes }),
             Err(error) => {
                 remove_tree(&slot);
                 Err(Box::new(StageError::Disk { approved: Box::new(approved), claimed, error }))
@@ -99,17 +113,21 @@ impl Spool {
     }
 }
 
-type Filled = (Vec<Violation>, (u64, u64, u64));
+/// What is wrong with the inputs, and how many bytes they have.
+type Filled = (Vec<Violation>, u64);
 
-fn fill(slot: &Path, approved: &Approved, claimed: &Claimed) -> Result<Filled, SpoolError> {
-    let made = DirBuilder::new().mode(0o755).create(slot);
-    made.map_err(SpoolError::io(slot, "make the slot"))?;
+fn fill(
+    store: &Store,
+    slot: &Path,
+    approved: &Approved,
+    claimed: &Claimed,
+) -> Result<Filled, SpoolError> {
     let mut violations = Vec::new();
     let mut total = 0;
     let inputs = approved.request().inputs();
     let bytes_max = approved.grant().input_bytes_max();
     for input in inputs {
-        match stage_input(slot, claimed, input, bytes_max.saturating_sub(total))? {
+        match stage_input((store, slot), claimed, input, bytes_max.saturating_sub(total))? {
             Ok(bytes) => total += bytes,
             Err(violation) => violations.push(violation),
         }
@@ -117,17 +135,13 @@ fn fill(slot: &Path, approved: &Approved, claimed: &Claimed) -> Result<Filled, S
     if let Inputs::Open(directory) = &claimed.inputs {
         violations.extend(undeclared(directory, &claimed.inputs_path, inputs)?);
     }
-    // The daemon's umask must not hide the slot from the tool's uid.
-    let opened = fs::set_permissions(slot, Permissions::from_mode(0o755));
-    opened.map_err(SpoolError::io(slot, "open to the tool"))?;
-    let found = fs::metadata(slot).map_err(SpoolError::io(slot, "look at"))?;
-    Ok((violations, (found.dev(), found.ino(), total)))
+    Ok((violations, total))
 }
 
 type Verdict = Result<u64, Violation>;
 
 fn stage_input(
-    slot: &Path,
+    (store, slot): (&Store, &Path),
     claimed: &Claimed,
     input: &Input,
     bytes_left: u64,
@@ -158,12 +172,21 @@ fn stage_input(
         let message = format!("input {}: {}: is {kind}", input.name(), shown.display());
         return Ok(Err(Violation::error(Code::SpoolFileKind, message)));
     }
-    make_parents(slot, input.name())?;
-    let (sha256, bytes) = copy(file, &slot.join(input.name()), bytes_left)?;
-    if bytes > bytes_left {
+    let too_large = || {
         let message = format!("input {}: with it the inputs are too large", input.name());
         let hint = "see policy limits.input_bytes_max";
-        return Ok(Err(Violation::error(Code::LimitsOverPolicy, message).hint(hint)));
+        Ok(Err(Violation::error(Code::LimitsOverPolicy, message).hint(hint)))
+    };
+    if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > bytes_left {
+        return too_large();
+    }
+    make_parents(slot, input.name())?;
+    let to = slot.join(input.name());
+    let taken = take_in(store, &mut File::from(file), &to, input.sha256(), bytes_left);
+    let (sha256, bytes) = taken.map_err(SpoolError::io(&to, "copy the input"))?;
+    // It may have grown since it was looked at.
+    if bytes > bytes_left {
+        return too_large();
     }
     if sha256 != *input.sha256() {
         return Ok(Err(mismatch(input, sha256)));
@@ -194,60 +217,44 @@ fn make_parents(slot: &Path, name: &str) -> Result<(), SpoolError> {
     Ok(())
 }
 
-fn copy(from: OwnedFd, to: &Path, bytes_max: u64) -> Result<(Sha256, u64), SpoolError> {
-    let copied = || -> io::Result<(Sha256, u64)> {
-        let mut copy = OpenOptions::new().write(true).create_new(true).mode(0o444).open(to)?;
-        let poured = pour(&mut File::from(from), &mut copy, bytes_max)?;
-        copy.set_permissions(Permissions::from_mode(0o444))?;
-        Ok(poured)
-    };
-    copied().map_err(SpoolError::io(to, "copy the input"))
-}
-
-/// Files that lie beside the declared ones: the approver did not see them, so they are refused
-/// rather than left out in silence.
-fn undeclared(
-    directory: &OwnedFd,
-    path: &Path,
-    inputs: &[Input],
-) -> Result<Vec<Violation>, SpoolError> {
-    let declared: BTreeSet<&str> = inputs.iter().map(Input::name).collect();
-    let mut found = Vec::new();
-    let listing = Dir::read_from(directory).map_err(SpoolError::errno(path, "list"))?;
-    list(directory, listing, "", 0, &mut found);
-    found.sort();
-    let violation = |name: String| {
-        let message = format!("input {name}: is not declared in the front matter");
-        let hint = format!(
-            "declare it under inputs with its sha256, or take it out of {}",
-            path.display()
-        );
-        Violation::error(Code::InputsUndeclared, message).hint(hint)
-    };
-    let unknown = found.into_iter().filter(|name| !declared.contains(name.as_str()));
-    Ok(unknown.take(UNDECLARED_MAX).map(violation).collect())
-}
-
-/// Names below a directory of somebody else's. What cannot be looked into is a name like any other:
-/// nobody declared it.
-fn list(directory: &OwnedFd, listing: Dir, prefix: &str, depth: usize, found: &mut Vec<String>) {
-    for entry in listing {
-        let Ok(entry) = entry else {
-            found.push(format!("{prefix}(unreadable)"));
-            return;
-        };
-        let name = entry.file_name();
-        if name.to_bytes().starts_with(b".") || found.len() > LISTED_MAX {
-            continue;
+/// Puts one input into the slot: the stored copy of its bytes, if there is one, else a new copy.
+fn take_in(
+    store: &Store,
+    from: &mut File,
+    to: &Path,
+    wanted: &Sha256,
+    bytes_max: u64,
+) -> io::Result<Poured> {
+    if let Some(mut stored) = store.lend(wanted, to) {
+        let (poured, matching) = compare(from, &mut stored, bytes_max)?;
+        // An input that is not what was approved is refused, and says nothing of the stored copy.
+        if matching == Match::Same || poured.0 != *wanted {
+            return Ok(poured);
         }
-        let whole = format!("{prefix}{}", name.to_string_lossy());
-        let inner = (entry.file_type() == FileType::Directory && depth < LISTED_DEPTH_MAX)
-            .then(|| open_beneath(directory, name, OFlags::RDONLY | OFlags::DIRECTORY).ok())
-            .flatten()
-            .and_then(|inner| Some((Dir::read_from(&inner).ok()?, inner)));
-        match inner {
-            Some((listing, inner)) => list(&inner, listing, &format!("{whole}/"), depth + 1, found),
-            None => found.push(whole),
-        }
+        tracing::warn!("{wanted}: the stored copy is damaged and is replaced");
+        store.forget(wanted);
+        fs::remove_file(to)?;
+        from.rewind()?;
     }
+    let poured = match copy(from, to, bytes_max) {
+        // Copies for later runs are the first to go when the disk is full.
+        Err(error) if error.kind() == io::ErrorKind::StorageFull => {
+            store.empty();
+            fs::remove_file(to)?;
+            from.rewind()?;
+            copy(from, to, bytes_max)?
+        }
+        copied => copied?,
+    };
+    if poured.0 == *wanted && poured.1 <= bytes_max {
+        store.keep(wanted, to, poured.1);
+    }
+    Ok(poured)
+}
+
+fn copy(from: &mut File, to: &Path, bytes_max: u64) -> io::Result<Poured> {
+    let mut copy = OpenOptions::new().write(true).create_new(true).mode(0o444).open(to)?;
+    let poured = pour(from, &mut copy, bytes_max)?;
+    copy.set_permissions(Permissions::from_mode(0o444))?;
+    Ok(poured)
 }

@@ -1,6 +1,7 @@
 //! A `toolexecd` on a spool of its own, ended with the test whatever happens.
 
 use std::fs::{self, File};
+use std::os::unix::fs::chown;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -16,6 +17,8 @@ pub struct Asked {
     pub policy: String,
     pub drain_sec: u32,
     pub allowed_signers: Option<PathBuf>,
+    /// The daemon's own default if it is not told.
+    pub ready_cells: Option<u32>,
 }
 
 impl Asked {
@@ -39,7 +42,7 @@ impl Asked {
             assert!(policy.contains(from), "{from} is not in the policy");
             policy = policy.replacen(from, &to, 1);
         }
-        Self { policy, drain_sec: 1, allowed_signers: None }
+        Self { policy, drain_sec: 1, allowed_signers: None, ready_cells: None }
     }
 }
 
@@ -57,6 +60,9 @@ impl<'a> Service<'a> {
         let service = Self { bench, child: None, starts: 0 };
         let root = bench.home();
         fs::create_dir_all(service.spool().join("approved")).unwrap();
+        for place in [service.spool(), service.spool().join("approved")] {
+            chown(place, Some(bench.uid()), Some(bench.uid())).unwrap();
+        }
         fs::write(root.join("policy.yaml"), &asked.policy).unwrap();
         let mut config = format!(
             "config_version: 1\nspool: {0}/spool\nstate: {0}/daemon\npolicy: {0}/policy.yaml\n\
@@ -66,6 +72,9 @@ impl<'a> Service<'a> {
         );
         if let Some(signers) = &asked.allowed_signers {
             config.push_str(&format!("allowed_signers: {}\n", signers.display()));
+        }
+        if let Some(ready_cells) = asked.ready_cells {
+            config.push_str(&format!("ready_cells: {ready_cells}\n"));
         }
         fs::write(service.config(), config).unwrap();
         service
@@ -154,6 +163,24 @@ impl<'a> Service<'a> {
     pub fn promote_saved(&self, request: &Request) -> Said {
         let mut command = self.bench.command("toolexec");
         Said::of(command.arg("promote").arg(&request.path).arg("--spool").arg(self.spool()))
+    }
+
+    /// The staging slots that are there.
+    #[must_use]
+    pub fn slots(&self) -> Vec<String> {
+        list(&self.state().join("staging"))
+    }
+
+    /// Whether no input is staged: a slot of a ready cell is empty.
+    #[track_caller]
+    pub fn assert_nothing_staged(&self) {
+        for slot in self.slots() {
+            assert_eq!(
+                list(&self.state().join("staging").join(&slot)),
+                Vec::<String>::new(),
+                "{slot}"
+            );
+        }
     }
 
     /// Every published record of a request.

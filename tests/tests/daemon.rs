@@ -34,6 +34,7 @@ fn a_configuration_is_checked() {
     for (from, to, why) in [
         ("rescan_sec: 30", "rescan_secs: 30", "rescan_secs"),
         ("rescan_sec: 30", "rescan_sec: 0", "rescan_sec"),
+        ("rescan_sec: 30", "rescan_sec: 30\nready_cells: 9", "ready_cells"),
         ("config_version: 1", "config_version: 2", "config_version"),
         ("policy.yaml", "no-policy.yaml", "no-policy.yaml"),
         ("state: /", "state: ", "state"),
@@ -91,7 +92,7 @@ fn what_is_promoted_runs_and_is_published() {
     assert_eq!(list(&service.at("archive")), [record.id()]);
     let archived = service.at("archive").join(record.id()).join("request.md");
     assert_eq!(fs::read(archived).unwrap(), fs::read(&request.path).unwrap());
-    assert_eq!(list(&service.state().join("staging")), Vec::<String>::new());
+    service.assert_nothing_staged();
     assert!(request.path.exists(), "the person's own file stays");
 }
 
@@ -268,7 +269,7 @@ fn under_the_standard_policy_a_signature_decides() {
         // The one thing that an ordinary user's host lacks.
         policy = policy.replacen("exceptions: []", "exceptions: [cgroup]", 1);
     }
-    let asked = Asked { policy, drain_sec: 1, allowed_signers: Some(signers) };
+    let asked = Asked { policy, allowed_signers: Some(signers), ..Asked::for_owner(&bench) };
     let service = Service::start(&bench, &asked);
 
     let signed = bench.save(&good());

@@ -150,6 +150,7 @@ fn serve(config: Config) -> Result<(), Halt> {
         launcher: config.launcher,
         egress: config.egress,
         caches: config.state.join("caches"),
-    });
+    })
+    .with_ready_cells(config.ready_cells);
     Service::new(host, dropbox, config.rescan, config.drain, stop).run()
 }

@@ -27,12 +27,11 @@ impl Mode {
 }
 
 /// The words that a case may use, each optionally with `.system` or `.user` behind it.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 12] = [
     "attack",
     "expect",
     "stdout",
     "names",
-    "today",
     "rejects",
     "keeps",
     "lacks",

@@ -15,8 +15,6 @@ const REORDERING: [char; 9] = [
 pub enum Verdict {
     /// As it must be.
     Expected,
-    /// As the case says under `today:`, until what it waits for is there.
-    Today,
     /// Otherwise, and known: why.
     Known(String),
     /// Otherwise: in what.
@@ -38,12 +36,6 @@ pub fn judge(case: &Case, mode: Mode, got: &Got) -> Verdict {
     let expected = as_expected(case, mode, got);
     if wrong.is_empty() && expected.is_empty() {
         return Verdict::Expected;
-    }
-    if let (Some(today), true) = (case.one("today", mode), wrong.is_empty()) {
-        let (outcome, line) = today.split_once("; ").unwrap_or((today, ""));
-        if ends_as(outcome, got) && (line.is_empty() || has_line(&got.stdout, line)) {
-            return Verdict::Today;
-        }
     }
     wrong.extend(expected);
     Verdict::Differs(wrong)

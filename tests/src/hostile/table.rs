@@ -102,7 +102,6 @@ impl Verdict {
         let ending = ending.unwrap_or_default();
         match self {
             Self::Expected => ending,
-            Self::Today => format!("{ending} (today)"),
             Self::Known(why) => format!("KNOWN GAP: {ending}: {why}"),
             Self::Differs(wrong) => format!("DIFFERS: {ending}: {}", wrong.join("; ")),
             Self::Skipped(why) => format!("skipped: {why}"),

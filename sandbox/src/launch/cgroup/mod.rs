@@ -193,12 +193,20 @@ fn sweep_beside(directory: &Path) {
         let launcher = name.strip_prefix("cell-").and_then(|rest| rest.split('-').next());
         let Some(Ok(pid)) = launcher.map(str::parse::<u32>) else { continue };
         // One with processes in it is EBUSY; they may be on their way out.
-        if !Path::new(&format!("/proc/{pid}")).exists()
+        if !lives(pid)
             && let Err(error) = remove(&entry.path())
         {
             eprintln!("toolexec-launch: {}: {error}", entry.path().display());
         }
     }
+}
+
+/// Whether this process can still do anything: one that waits to be reaped cannot.
+fn lives(pid: u32) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    // proc_pid_stat(5): the state follows the name, which may hold anything but ends with a bracket.
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    !matches!(state, Some('Z' | 'X'))
 }
 
 /// The tree is dead when this happens, but the kernel may need a moment to let its last tasks go.

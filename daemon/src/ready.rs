@@ -1,0 +1,198 @@
+//! Cells that are made ahead of the requests that use them, so that a run need not wait for its confinement.
+//!
+//! A cell is made for the runtime that ran last, around an empty slot; a claim of the same runtime takes
+//! both over. It is used once or not at all. A cell made ahead is a convenience: whatever is wrong with
+//! one (old, dead, its runtime replaced, its slot touched), the run gets one built for it alone, and no
+//! run ever fails because of it. Less confinement cannot come of it either: the whole plan but the slot
+//! is the same, and the cell reports what is in force as any other does.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use policies::Approved;
+use sandbox::client::{AskedCell, BuildError, Launcher, PreparedCell, ReadyCell};
+use sandbox::plan::{CellPlan, Plan};
+use spool::{EmptySlot, Spool};
+
+use crate::{edge, plan};
+
+/// The launcher ends a cell that has waited a quarter of an hour; none is kept so long.
+const AGE_MAX: Duration = Duration::from_secs(5 * 60);
+
+/// The cells that wait.
+pub(crate) struct ReadyCells {
+    cells_max: usize,
+    /// The oldest first.
+    waiting: Vec<Waiting>,
+    /// What the last run was built from.
+    last: Option<CellPlan>,
+}
+
+struct Waiting {
+    plan: CellPlan,
+    slot: EmptySlot,
+    cell: AskedCell,
+    files: Files,
+    made: Instant,
+}
+
+/// A cell that was made for another slot's sake and fits this run.
+pub(crate) struct MadeAhead {
+    plan: CellPlan,
+    cell: PreparedCell,
+}
+
+impl ReadyCells {
+    /// At most so many; none keeps nothing ready.
+    pub(crate) fn new(cells_max: usize) -> Self {
+        Self { cells_max, waiting: Vec::new(), last: None }
+    }
+
+    /// Takes a cell that fits, with its slot.
+    pub(crate) fn take(
+        &mut self,
+        spool: &Spool,
+        approved: &Approved,
+    ) -> Option<(EmptySlot, MadeAhead)> {
+        if !plan::may_be_ready(approved) {
+            return None;
+        }
+        let fits = |one: &Waiting| one.plan == plan::cell(approved.grant(), one.plan.slot.clone());
+        let one = self.waiting.remove(self.waiting.iter().position(fits)?);
+        if !one.is_good(spool) {
+            one.give_up(spool);
+            return None;
+        }
+        match one.cell.prepared() {
+            Ok(cell) => Some((one.slot, MadeAhead { plan: one.plan, cell })),
+            Err(error) => {
+                tracing::debug!("a cell made ahead was lost: {error}");
+                spool.give_up_slot(one.slot);
+                None
+            }
+        }
+    }
+
+    /// Notes what a run is built from: the next may be of its kind.
+    pub(crate) fn note(&mut self, approved: &Approved, plan: &CellPlan) {
+        self.last = (self.cells_max > 0 && plan::may_be_ready(approved)).then(|| plan.clone());
+    }
+
+    /// After a run: has a cell made for the next of its kind, and does not wait for it.
+    pub(crate) fn refill(&mut self, spool: &Spool, launcher: &Launcher) {
+        let Some(last) = self.last.take() else { return };
+        if self.waiting.iter().any(|one| one.plan == with_slot_of(&last, &one.plan)) {
+            return;
+        }
+        while self.waiting.len() >= self.cells_max {
+            self.waiting.remove(0).give_up(spool);
+        }
+        self.make(spool, launcher, &last);
+    }
+
+    /// Replaces what has waited too long.
+    pub(crate) fn renew(&mut self, spool: &Spool, launcher: &Launcher) {
+        while self.waiting.first().is_some_and(Waiting::is_old) {
+            let old = self.waiting.remove(0);
+            let plan = old.plan.clone();
+            old.give_up(spool);
+            self.make(spool, launcher, &plan);
+        }
+    }
+
+    /// Ends every cell that waits.
+    pub(crate) fn empty(&mut self, spool: &Spool) {
+        self.waiting.drain(..).for_each(|one| one.give_up(spool));
+    }
+
+    fn make(&mut self, spool: &Spool, launcher: &Launcher, like: &CellPlan) {
+        let Some(files) = Files::of(like) else { return };
+        let slot = match edge::new_claim_id().map(|id| spool.make_slot(id)) {
+            Ok(Ok(slot)) => slot,
+            Ok(Err(error)) => return tracing::warn!("no cell is made ahead: {error}"),
+            Err(error) => return tracing::warn!("no cell is made ahead: {error}"),
+        };
+        let asked = plan::slot(&slot)
+            .map(|slot| CellPlan { slot, ..like.clone() })
+            .and_then(|plan| Some((launcher.ask(plan.clone()).map_err(log_lost).ok()?, plan)));
+        match asked {
+            Some((cell, plan)) => {
+                self.waiting.push(Waiting { plan, slot, cell, files, made: Instant::now() });
+            }
+            None => spool.give_up_slot(slot),
+        }
+    }
+}
+
+fn log_lost(error: BuildError) {
+    tracing::warn!("no cell is made ahead: {error}");
+}
+
+fn with_slot_of(plan: &CellPlan, other: &CellPlan) -> CellPlan {
+    CellPlan { slot: other.slot.clone(), ..plan.clone() }
+}
+
+impl Waiting {
+    fn is_old(&self) -> bool {
+        self.made.elapsed() > AGE_MAX
+    }
+
+    fn is_good(&self, spool: &Spool) -> bool {
+        let same_files = Files::of(&self.plan).is_some_and(|files| files == self.files);
+        !self.is_old() && same_files && spool.is_as_made(&self.slot)
+    }
+
+    fn give_up(self, spool: &Spool) {
+        drop(self.cell);
+        spool.give_up_slot(self.slot);
+    }
+}
+
+impl MadeAhead {
+    /// Gives it the order; none if it is gone or is not what the run was planned to have. Nothing has run
+    /// then.
+    pub(crate) fn order(self, plan: &Plan) -> Option<ReadyCell> {
+        if self.plan != plan.cell {
+            return None;
+        }
+        match self.cell.order(plan.order.clone()) {
+            Ok(ready) => Some(ready),
+            Err(error) => {
+                tracing::debug!("a cell made ahead was lost: {error}");
+                None
+            }
+        }
+    }
+}
+
+/// Which files a runtime was made of when its cell was built.
+#[derive(PartialEq, Eq)]
+struct Files {
+    /// Device, inode, size, times of modification and of change.
+    program: (u64, u64, u64, [i64; 4]),
+    /// Device and inode of each directory that is bound.
+    directories: Vec<(u64, u64)>,
+}
+
+impl Files {
+    /// None if one cannot be looked at: then nobody could say whether it is still the same.
+    fn of(plan: &CellPlan) -> Option<Self> {
+        let runtime = &plan.runtime;
+        let inside = runtime.binary.strip_prefix("/").ok()?;
+        let root = runtime.root.as_deref().unwrap_or(Path::new("/"));
+        let found = fs::metadata(root.join(inside)).ok()?;
+        let times = [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()];
+        let caches = runtime.caches.iter().map(|cache| &cache.source);
+        let directories = runtime.mounts.iter().chain(&runtime.root).chain(caches);
+        let identity = |path| fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
+        Some(Self {
+            program: (found.dev(), found.ino(), found.len(), times),
+            directories: directories.map(identity).collect::<Option<_>>()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! What makes a waiting cell unfit: its runtime is another one now. (What a daemon does with its cells is
+//! tested from outside.)
+
+#![allow(clippy::disallowed_methods, reason = "files of a test")]
+
+use sandbox::plan::{Demands, ProcView, Profile, Runtime, Slot, SlotId, TmpUse};
+
+use super::*;
+
+fn plan(top: &Path) -> CellPlan {
+    CellPlan {
+        slot: Slot { id: SlotId::new(&"0".repeat(32)).unwrap(), device: 1, inode: 1 },
+        runtime: Runtime {
+            profile: Profile::Python,
+            binary: "/bin/tool".into(),
+            root: Some(top.to_owned()),
+            mounts: vec![top.join("mount")],
+            caches: Vec::new(),
+            tmp: TmpUse::Data,
+            proc_view: ProcView::Pid,
+        },
+        demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
+    }
+}
+
+#[test]
+fn a_runtime_that_was_replaced_is_another_one() {
+    let top = std::env::temp_dir().join(format!("toolexec-ready-{}", std::process::id()));
+    let (tool, mount) = (top.join("bin/tool"), top.join("mount"));
+    fs::create_dir_all(top.join("bin")).unwrap();
+    fs::create_dir(&mount).unwrap();
+    fs::write(&tool, "old").unwrap();
+    let plan = plan(&top);
+    let files = || Files::of(&plan);
+    let before = files();
+    assert!(before.is_some() && before == files(), "nothing has changed");
+
+    // In place, and with its old time of modification put back.
+    let modified = fs::metadata(&tool).unwrap().modified().unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    fs::write(&tool, "new").unwrap();
+    fs::File::open(&tool).unwrap().set_modified(modified).unwrap();
+    let written = files();
+    assert!(written.is_some() && written != before, "written to");
+
+    fs::write(top.join("bin/next"), "new").unwrap();
+    fs::remove_file(&tool).unwrap();
+    fs::hard_link(top.join("bin/next"), &tool).unwrap();
+    let replaced = files();
+    assert!(replaced.is_some() && replaced != written, "replaced");
+
+    fs::create_dir(top.join("other")).unwrap();
+    fs::remove_dir(&mount).unwrap();
+    assert!(files().is_none(), "a directory that is gone");
+    std::os::unix::fs::symlink("other", &mount).unwrap();
+    assert!(files().is_some() && files() != replaced, "another directory of the name");
+    fs::remove_file(&tool).unwrap();
+    assert!(files().is_none(), "a program that is gone");
+    fs::remove_dir_all(&top).unwrap();
+}

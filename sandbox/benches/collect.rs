@@ -1,0 +1,158 @@
+//! What collecting costs beside hashing alone: `cargo bench -p sandbox --bench collect`.
+//!
+//! A tool leaves one file in `/out`, of 1 GiB of data and of 1 GiB with a hole in nearly all of it. What
+//! the daemon's side does with it lies inside a run, so each run is timed from the last word of the tool
+//! to the end. All rows come from one interleaved loop, because the machine is shared: the ratios within
+//! one run are the figures, and the times are not. `MIB` and `ROUNDS` change size and number of rounds.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a bench that cannot run must stop"
+)]
+
+use std::fs;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant, SystemTime};
+
+use sandbox::client::{Launcher, Reach};
+use sandbox::plan::{
+    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
+    TmpUse,
+};
+
+const MIB: u64 = 1024 * 1024;
+
+fn main() {
+    let number = |name, shipped: u64| {
+        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(shipped)
+    };
+    let (mib, rounds) = (number("MIB", 1024), number("ROUNDS", 5));
+    let top = std::env::temp_dir().join(format!("toolexec-collect-{}", std::process::id()));
+    let staging = top.join("staging");
+    fs::create_dir_all(&staging).unwrap();
+    let launcher = Launcher::new(Reach::Spawn {
+        program: launcher_program(),
+        staging: staging.clone(),
+        mounts_allowed: Vec::new(),
+        seats_max: 2,
+    });
+    let bench = Bench { top, staging, launcher, mib };
+    let data = format!("dd if=/dev/urandom of=/out/data bs=1M count={mib}");
+    let hole = format!("truncate -s {mib}M /out/data; echo end >>/out/data");
+    let mut rows = ["openssl dgst -sha256", "collected, data", "collected, a hole"]
+        .map(|name| (name, Vec::new()));
+    for round in 0..rounds {
+        let collected = bench.collect(round * 2, &data, &mut rows[1].1);
+        rows[0].1.push(openssl(&collected));
+        fs::remove_file(&collected).unwrap();
+        let sparse = bench.collect(round * 2 + 1, &hole, &mut rows[2].1);
+        assert!(fs::metadata(sparse).unwrap().blocks() * 512 < MIB, "the hole was written");
+    }
+    print(&mut rows);
+    fs::remove_dir_all(&bench.top).unwrap();
+}
+
+struct Bench {
+    top: PathBuf,
+    staging: PathBuf,
+    launcher: Launcher,
+    mib: u64,
+}
+
+impl Bench {
+    /// Runs the script, which leaves `/out/data`; notes how long it took from the script's end.
+    fn collect(&self, number: u64, script: &str, times: &mut Vec<Duration>) -> PathBuf {
+        let id = format!("{:032x}", number + 1);
+        let (slot, result) = (self.staging.join(&id), self.top.join(format!("result-{number}")));
+        fs::create_dir(&slot).unwrap();
+        fs::create_dir(&result).unwrap();
+        // The last thing that the script does; both sides read one clock.
+        let script = format!("{script} && date +%s%N");
+        let ready = self.launcher.build(self.plan(&id, &slot, &script)).unwrap();
+        let directory = fs::File::open(&result).unwrap();
+        let running = ready.start(directory.as_fd()).unwrap();
+        let finished = running.finish(|| false).unwrap();
+        let ended = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(finished.outcome().word(), "ok", "{finished:?}");
+        let said = fs::read_to_string(result.join("stdout")).unwrap();
+        times.push(ended.saturating_sub(Duration::from_nanos(said.trim().parse().unwrap())));
+        result.join("artifacts/data")
+    }
+
+    fn plan(&self, id: &str, slot: &Path, script: &str) -> Plan {
+        let found = fs::metadata(slot).unwrap();
+        let cell = CellPlan {
+            slot: Slot { id: SlotId::new(id).unwrap(), device: found.dev(), inode: found.ino() },
+            runtime: Runtime {
+                profile: Profile::Python,
+                root: None,
+                binary: "/usr/bin/sh".into(),
+                mounts: vec!["/usr".into()],
+                caches: Vec::new(),
+                tmp: TmpUse::Data,
+                proc_view: ProcView::Pid,
+            },
+            network: Network::Nothing,
+            demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
+        };
+        let argv = ["sh", "-c", script].map(str::to_owned).into();
+        let out_bytes_max = (self.mib + 64) * MIB;
+        let limits = Limits {
+            wall_ms_max: 120_000,
+            cpu_ms_max: 120_000,
+            cpu_milli: 2000,
+            memory_bytes_max: out_bytes_max + 1024 * MIB,
+            pids_max: 64,
+            open_files_max: 1024,
+            out_bytes_max,
+            tmp_bytes_max: 16 * MIB,
+            shm_bytes_max: 8 * MIB,
+            out_inodes_max: 65_536,
+            stream_bytes_max: MIB,
+            artifacts_max: 1000,
+            artifact_depth_max: 16,
+        };
+        let env = vec![("PATH".to_owned(), "/usr/bin".to_owned())];
+        Plan { cell, order: Order { argv, env, limits } }
+    }
+}
+
+fn openssl(path: &Path) -> Duration {
+    let start = Instant::now();
+    assert!(
+        Command::new("openssl")
+            .args(["dgst", "-sha256"])
+            .arg(path)
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+    start.elapsed()
+}
+
+fn print(rows: &mut [(&str, Vec<Duration>)]) {
+    println!("{:<30} {:>9} {:>9} {:>9}  ratio of medians", "", "min", "median", "max");
+    let mut first = None;
+    for (name, times) in rows {
+        times.sort();
+        let (least, most) = (times[0], times[times.len() - 1]);
+        let median = times[times.len() / 2];
+        let beside = median.as_secs_f64() / first.get_or_insert(median).as_secs_f64();
+        println!("{name:<30} {least:>9.3?} {median:>9.3?} {most:>9.3?}  {beside:.2}");
+    }
+}
+
+/// The launcher of the same build profile: benches are built beside the programs.
+fn launcher_program() -> PathBuf {
+    let mut directory = std::env::current_exe().unwrap();
+    directory.pop();
+    directory.pop();
+    let program = directory.join("toolexec-launch");
+    assert!(program.is_file(), "{}: build it first: cargo build --release", program.display());
+    program
+}

@@ -1,0 +1,219 @@
+//! Inputs that were staged before, one file per digest, so that the same bytes are not written twice.
+//!
+//! A slot gets a stored file as a hard link, one slot at a time. That the name says what is in it is never believed: whoever
+//! takes a stored file compares it, byte for byte, with the input that it is to stand for, so that a file
+//! torn by a crash (nothing here is made durable), rotten or tampered with is noticed and replaced. Only
+//! the owner of the state directory can reach this one (0700). It is a convenience: it may be emptied at
+//! any time, and a run never fails because of it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::OFlags;
+use validator::Sha256;
+
+/// How much is kept, and for how long after its last use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) bytes_max: u64,
+    pub(crate) files_max: usize,
+    pub(crate) unused_max: Duration,
+}
+
+pub(crate) struct Store {
+    directory: PathBuf,
+    bounds: Bounds,
+    /// What is there, as far as this process knows; looked at when it is needed first. Embedded runs
+    /// beside this one may exceed the bounds by what they add meanwhile, until the next one looks.
+    held: Mutex<Option<Held>>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    bytes: u64,
+    files: usize,
+}
+
+/// One stored file. Its last use is its time of modification, which every use renews.
+struct Entry {
+    path: PathBuf,
+    bytes: u64,
+    used: SystemTime,
+}
+
+impl Store {
+    /// `directory` is there, private, and on one file system with the slots.
+    pub(crate) fn new(directory: PathBuf, bounds: Bounds) -> Self {
+        Self { directory, bounds, held: Mutex::new(None) }
+    }
+
+    fn place(&self, sha256: &Sha256) -> PathBuf {
+        self.directory.join(sha256.to_string())
+    }
+
+    /// Links the stored file of this digest to `to` and opens it there, if there is one that nobody but
+    /// us could have written. Its bytes are still to be compared.
+    pub(crate) fn lend(&self, sha256: &Sha256, to: &Path) -> Option<File> {
+        if let Err(error) = fs::hard_link(self.place(sha256), to) {
+            if error.kind() != io::ErrorKind::NotFound {
+                tracing::warn!("{}: link from the store: {error}", to.display());
+            }
+            return None;
+        }
+        let lent = open_ours(to).and_then(|file| {
+            file.set_modified(SystemTime::now())?;
+            Ok(file)
+        });
+        match lent {
+            Ok(file) if is_lent_already(&file) => {
+                remove(to);
+                None
+            }
+            Ok(file) => Some(file),
+            Err(error) => {
+                tracing::warn!("{}: open what was stored: {error}", to.display());
+                self.forget(sha256);
+                remove(to);
+                None
+            }
+        }
+    }
+
+    /// Keeps a slot's finished file, whose digest this is.
+    pub(crate) fn keep(&self, sha256: &Sha256, from: &Path, bytes: u64) {
+        if bytes > self.bounds.bytes_max {
+            return;
+        }
+        let kept = self.make_room(bytes).and_then(|()| fs::hard_link(from, self.place(sha256)));
+        match kept {
+            Ok(()) => self.count(|held| {
+                held.bytes = held.bytes.saturating_add(bytes);
+                held.files += 1;
+            }),
+            // Another run of the same input was quicker.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => tracing::warn!("{}: keep for later runs: {error}", from.display()),
+        }
+    }
+
+    /// Drops the stored file of this digest.
+    pub(crate) fn forget(&self, sha256: &Sha256) {
+        remove(&self.place(sha256));
+        self.look_again();
+    }
+
+    /// Drops everything: the disk needs the room.
+    pub(crate) fn empty(&self) {
+        match self.entries() {
+            Ok(entries) => entries.iter().for_each(|entry| remove(&entry.path)),
+            Err(error) => tracing::warn!("{}: empty: {error}", self.directory.display()),
+        }
+        self.look_again();
+    }
+
+    /// Drops what nobody has used for too long.
+    pub(crate) fn expire(&self) {
+        match self.entries() {
+            Ok(entries) => {
+                entries.iter().filter(|one| self.is_stale(one)).for_each(|one| remove(&one.path));
+            }
+            Err(error) => tracing::warn!("{}: list: {error}", self.directory.display()),
+        }
+        self.look_again();
+    }
+
+    fn is_stale(&self, entry: &Entry) -> bool {
+        // A time to come is a clock that was set back: as good as now.
+        entry.used.elapsed().is_ok_and(|unused| unused > self.bounds.unused_max)
+    }
+
+    /// Makes room for one more file, the longest unused going first.
+    fn make_room(&self, bytes: u64) -> io::Result<()> {
+        let Bounds { bytes_max, files_max, .. } = self.bounds;
+        let fits =
+            |held: Held| held.bytes.saturating_add(bytes) <= bytes_max && held.files < files_max;
+        if self.held().is_some_and(fits) {
+            return Ok(());
+        }
+        let mut entries = self.entries()?;
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.used));
+        let mut held = Held {
+            bytes: entries.iter().fold(0, |sum, entry| sum.saturating_add(entry.bytes)),
+            files: entries.len(),
+        };
+        while let Some(oldest) = entries.last()
+            && (!fits(held) || self.is_stale(oldest))
+        {
+            remove(&oldest.path);
+            held.bytes = held.bytes.saturating_sub(oldest.bytes);
+            held.files -= 1;
+            entries.pop();
+        }
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
+        Ok(())
+    }
+
+    fn entries(&self) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(&self.directory)? {
+            let entry = entry?;
+            let found = match entry.metadata() {
+                Ok(found) => found,
+                // Another process was quicker to drop it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            let (bytes, used) = (found.len(), found.modified()?);
+            entries.push(Entry { path: entry.path(), bytes, used });
+        }
+        Ok(entries)
+    }
+
+    fn held(&self) -> Option<Held> {
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn count(&self, change: impl FnOnce(&mut Held)) {
+        if let Some(held) = &mut *self.held.lock().unwrap_or_else(PoisonError::into_inner) {
+            change(held);
+        }
+    }
+
+    fn look_again(&self) {
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// Opens a file that is ours alone: regular, and closed to writing by everybody.
+fn open_ours(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let found = file.metadata()?;
+    let ours = found.uid() == rustix::process::geteuid().as_raw();
+    if found.is_file() && ours && found.mode() & 0o7777 == 0o444 {
+        return Ok(file);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidData, "is no file that was stored here"))
+}
+
+/// Whether a slot has this file already. Two cells must not share one: locks on it would tell one of the
+/// other. A link here, one in the slot; a third is one too many, and whoever sees it copies.
+fn is_lent_already(file: &File) -> bool {
+    file.metadata().map_or(true, |found| found.nlink() > 2)
+}
+
+fn remove(path: &Path) {
+    match fs::remove_file(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => tracing::warn!("{}: remove: {error}", path.display()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

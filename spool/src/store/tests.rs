@@ -1,0 +1,87 @@
+//! The bounds of the store, which no shipped number of bytes lets a test reach from outside.
+
+#![allow(clippy::disallowed_methods, reason = "files of a test")]
+
+use super::*;
+
+struct Scene {
+    top: PathBuf,
+    store: Store,
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.top).unwrap();
+    }
+}
+
+impl Scene {
+    fn new(name: &str, bytes_max: u64, files_max: usize) -> Self {
+        let top = std::env::temp_dir().join(format!("store-{name}-{}", std::process::id()));
+        fs::create_dir_all(top.join("store")).unwrap();
+        let unused_max = Duration::from_secs(1000);
+        let bounds = Bounds { bytes_max, files_max, unused_max };
+        let store = Store::new(top.join("store"), bounds);
+        Self { top, store }
+    }
+
+    /// Keeps a file of this name and length, last used so many seconds ago.
+    fn keep(&self, name: &str, len: usize, seconds: u64) {
+        let (from, sha256) = (self.top.join(name), Sha256::of(name.as_bytes()));
+        fs::write(&from, vec![0; len]).unwrap();
+        self.store.keep(&sha256, &from, u64::try_from(len).unwrap());
+        let used = SystemTime::now() - Duration::from_secs(seconds);
+        File::open(&from).unwrap().set_modified(used).unwrap();
+        // The slot's own name goes; the stored one stays.
+        fs::remove_file(&from).unwrap();
+    }
+
+    fn held(&self, names: &[&str]) -> Vec<bool> {
+        let there = |name: &&str| self.store.place(&Sha256::of(name.as_bytes())).exists();
+        names.iter().map(there).collect()
+    }
+}
+
+#[test]
+fn the_longest_unused_goes_first_when_bytes_run_out() {
+    let scene = Scene::new("bytes", 100, 10);
+    scene.keep("a", 40, 30);
+    scene.keep("b", 40, 50);
+    scene.keep("c", 20, 10);
+    assert_eq!(scene.held(&["a", "b", "c"]), [true, true, true]);
+    scene.keep("d", 30, 0);
+    assert_eq!(scene.held(&["a", "b", "c", "d"]), [true, false, true, true]);
+    scene.keep("e", 100, 0);
+    assert_eq!(scene.held(&["a", "c", "d", "e"]), [false, false, false, true]);
+    // What can never fit costs nothing its place.
+    scene.keep("f", 101, 0);
+    assert_eq!(scene.held(&["e", "f"]), [true, false]);
+}
+
+#[test]
+fn the_number_of_files_is_bounded_whatever_their_length() {
+    let scene = Scene::new("files", 100, 3);
+    for (name, seconds) in [("a", 40), ("b", 50), ("c", 30), ("d", 20)] {
+        scene.keep(name, 0, seconds);
+    }
+    assert_eq!(scene.held(&["a", "b", "c", "d"]), [true, false, true, true]);
+}
+
+#[test]
+fn what_an_earlier_process_left_counts() {
+    let scene = Scene::new("earlier", 100, 10);
+    scene.keep("a", 60, 40);
+    scene.keep("stale", 1, 2000);
+    let later = Store::new(scene.store.directory.clone(), scene.store.bounds);
+    assert!(later.make_room(60).is_ok());
+    assert_eq!(scene.held(&["a", "stale"]), [false, false]);
+}
+
+#[test]
+fn an_emptied_store_is_empty() {
+    let scene = Scene::new("empty", 100, 10);
+    scene.keep("a", 60, 40);
+    scene.keep("b", 1, 40);
+    scene.store.empty();
+    assert_eq!(scene.held(&["a", "b"]), [false, false]);
+}

@@ -1,0 +1,176 @@
+//! Cells that a daemon makes ahead: used once, for a run of their kind, and never the reason that a run
+//! fails or that anything is left.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::path::Path;
+
+use toolexec_tests::{
+    Asked, Bench, Record, RequestText, Service, kill, skip, with_word, without_word,
+};
+
+/// Has it run, and says how its cell was made: `ready` or `cold`.
+fn run(service: &Service<'_>, text: &RequestText) -> (Record, String) {
+    let request = service.promote(text);
+    let record = service.record_of(&request.id);
+    let log = service.log();
+    let started = |line: &&str| line.contains("started") && line.contains(&request.id);
+    let line = log.lines().find(started).unwrap_or_else(|| panic!("not started: {log}"));
+    let cell = line.split("cell=").nth(1).unwrap_or_else(|| panic!("{line}"));
+    (record, cell.trim_matches('"').to_owned())
+}
+
+fn reads_its_input(content: &str) -> RequestText {
+    RequestText::python("print(open('/in/a.txt').read())").input("a.txt", content)
+}
+
+/// The launcher's processes: they are told the staging root on their command line.
+fn staging_of(service: &Service<'_>) -> String {
+    service.state().join("staging").to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_second_run_of_a_language_finds_a_cell_ready() {
+    for bench in
+        [Bench::of_root("a ready cell, as root"), Bench::of_an_ordinary_user("a ready cell")]
+    {
+        let Some(bench) = bench else { continue };
+        let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+        assert_eq!(service.slots().len(), 0, "an idle daemon knows no runtime yet");
+        let (first, cell) = run(&service, &reads_its_input("one"));
+        first.assert_outcome("ok");
+        assert_eq!((cell.as_str(), first.stdout().trim()), ("cold", "one"));
+
+        let mut earlier = Vec::new();
+        for content in ["two", "three"] {
+            service.wait_for("a slot of a ready cell", |it| it.slots().len() == 1);
+            service.assert_nothing_staged();
+            assert!(!earlier.contains(&service.slots()), "a cell is used once");
+            earlier.push(service.slots());
+            let (record, cell) = run(&service, &reads_its_input(content));
+            record.assert_outcome("ok");
+            assert_eq!((cell.as_str(), record.stdout().trim()), ("ready", content));
+            // What was in force is what was in force without it.
+            for key in ["mode", "abi", "no_new_privs", "effective", "bounding"] {
+                assert_eq!(record.fact(key), first.fact(key), "{key}");
+            }
+        }
+
+        service.verify().assert_code(0);
+        service.signal("TERM");
+        assert_eq!(service.wait(), Some(0));
+        assert_eq!(service.slots(), Vec::<String>::new(), "nothing is left");
+        without_word(&staging_of(&service));
+    }
+}
+
+#[test]
+fn a_run_of_another_kind_gets_a_cell_of_its_own() {
+    let test = "a run of another kind gets a cell of its own";
+    if !Path::new("/usr/bin/ruby").exists() {
+        return skip(test, "no ruby");
+    }
+    let bench = Bench::new();
+    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    let ruby = || RequestText::of("ruby", "ruby -e 'puts 1'");
+    let cells = [reads_its_input("1"), ruby(), ruby(), reads_its_input("2")].map(|text| {
+        let (record, cell) = run(&service, &text);
+        record.assert_outcome("ok");
+        assert!(service.slots().len() <= 1, "no more than configured");
+        cell
+    });
+    assert_eq!(cells, ["cold", "cold", "ready", "cold"]);
+}
+
+#[test]
+fn no_run_fails_because_a_ready_cell_is_gone() {
+    let bench = Bench::new();
+    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    let (record, _) = run(&service, &reads_its_input("one"));
+    record.assert_outcome("ok");
+    service.wait_for("a slot of a ready cell", |it| it.slots().len() == 1);
+    for process in with_word(&staging_of(&service)) {
+        kill_if_there(process);
+    }
+    without_word(&staging_of(&service));
+    let (record, cell) = run(&service, &reads_its_input("two"));
+    record.assert_outcome("ok");
+    assert_eq!((cell.as_str(), record.stdout().trim()), ("cold", "two"));
+    // The next is ready again; one whose slot was touched is not used.
+    service.wait_for("a slot of a ready cell", |it| it.slots().len() == 1);
+    let slot = service.state().join("staging").join(&service.slots()[0]);
+    std::fs::write(slot.join("surprise"), "not declared").unwrap();
+    let (record, cell) = run(&service, &RequestText::python("import os; print(os.listdir('/in'))"));
+    record.assert_outcome("ok");
+    assert_eq!((cell.as_str(), record.stdout().trim()), ("cold", "['script.py']"));
+}
+
+#[test]
+fn a_refused_request_takes_its_slot_with_it() {
+    let bench = Bench::new();
+    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    let (record, _) = run(&service, &reads_its_input("one"));
+    record.assert_outcome("ok");
+    service.wait_for("a slot of a ready cell", |it| it.slots().len() == 1);
+    // Inputs first, the request last: its appearance is the submission.
+    let request = bench.save(&reads_its_input("two"));
+    let name = format!("{}.inputs", request.id);
+    let inputs = service.at("approved").join(&name);
+    std::fs::create_dir(&inputs).unwrap();
+    std::fs::write(inputs.join("a.txt"), "changed").unwrap();
+    std::fs::copy(request.inputs.join("script.py"), inputs.join("script.py")).unwrap();
+    let name = format!("{}.md", request.id);
+    std::fs::copy(&request.path, service.spool().join(&name)).unwrap();
+    std::fs::rename(service.spool().join(&name), service.at("approved").join(&name)).unwrap();
+    let record = service.record_of(&request.id);
+    record.assert_outcome("refused");
+    record.assert_violation("inputs.mismatch");
+    service.assert_nothing_staged();
+    let (record, _) = run(&service, &reads_its_input("three"));
+    record.assert_outcome("ok");
+}
+
+/// One may have ended because another was killed.
+fn kill_if_there(process: toolexec_tests::Process) {
+    if Path::new(&format!("/proc/{}", process.0)).exists() {
+        kill("KILL", process);
+    }
+}
+
+#[test]
+fn a_daemon_that_is_started_again_knows_no_cell_of_before() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let (record, _) = run(&service, &reads_its_input("one"));
+    record.assert_outcome("ok");
+    service.wait_for("a slot of a ready cell", |it| it.slots().len() == 1);
+    service.signal("KILL");
+    assert_eq!(service.wait(), None);
+    without_word(&staging_of(&service));
+    // The policy is another one now.
+    let policy = bench.home().join("policy.yaml");
+    let text = std::fs::read_to_string(&policy).unwrap();
+    std::fs::write(&policy, text.replacen("name: for-tests", "name: another", 1)).unwrap();
+    service.spawn();
+    assert_eq!(service.slots(), Vec::<String>::new());
+    let (record, cell) = run(&service, &reads_its_input("two"));
+    record.assert_outcome("ok");
+    assert_eq!(cell, "cold");
+}
+
+#[test]
+fn none_is_kept_where_none_is_wanted() {
+    let bench = Bench::new();
+    let asked = Asked { ready_cells: Some(0), ..Asked::for_owner(&bench) };
+    let service = Service::start(&bench, &asked);
+    for content in ["one", "two"] {
+        let (record, cell) = run(&service, &reads_its_input(content));
+        record.assert_outcome("ok");
+        assert_eq!(cell, "cold");
+        assert_eq!(service.slots(), Vec::<String>::new());
+    }
+}
