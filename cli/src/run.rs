@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use daemon::{Halt, Host, HostParts, Told, config, find_launcher};
+use daemon::{Halt, Host, HostParts, Told, config, find_egress, find_launcher};
 
 use records::{ResultKey, Trust, Verified};
 use sandbox::client::Reach;
@@ -84,7 +84,8 @@ fn open_host(asked: &Run) -> Result<Host, Failure> {
     let (mounts_allowed, seats_max) = (Vec::new(), 1);
     let launcher = Reach::Spawn { program, staging, mounts_allowed, seats_max };
     let caches = state.join("caches");
-    Ok(Host::new(HostParts { spool, policy, signers, key, launcher, caches }))
+    let egress = find_egress();
+    Ok(Host::new(HostParts { spool, policy, signers, key, launcher, egress, caches }))
 }
 
 /// Ctrl-C cancels the run, which then has a record that says so; a second one ends this program.

@@ -25,7 +25,8 @@ use policies::Policy;
 use records::ResultKey;
 use sandbox::client::{Launcher, Reach};
 use sandbox::plan::{
-    CellPlan, Demands, Limits, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
+    TmpUse,
 };
 use spool::{Places, Spool};
 use validator::UtcTime;
@@ -129,6 +130,7 @@ fn host(top: &Path) -> Host {
         key: ResultKey::open_or_create(&state.join("keys")).unwrap(),
         launcher: reach(staging),
         spool,
+        egress: None,
         caches: state.join("caches"),
     })
 }
@@ -172,6 +174,7 @@ fn plan(top: &Path, number: usize) -> (Plan, PathBuf) {
             tmp: TmpUse::Data,
             proc_view: ProcView::Pid,
         },
+        network: Network::Nothing,
         demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
     };
     let order = Order {

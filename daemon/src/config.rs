@@ -6,11 +6,13 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use egress::client::Egress;
 use policies::{POLICY_BYTES_MAX, Policy, PolicyError, SIGNERS_BYTES_MAX, Signers, SignersError};
 use sandbox::client::Reach;
 use serde::Deserialize;
 
-use crate::host::find_launcher;
+use crate::host::{find_launcher, find_program};
+use crate::network::find_egress;
 
 const CONFIG_BYTES_MAX: usize = 64 * 1024;
 /// Cells at one time of a launcher of our own: far above what the daemon starts.
@@ -28,6 +30,7 @@ struct Form {
     policy: PathBuf,
     allowed_signers: Option<PathBuf>,
     launcher: Option<LauncherForm>,
+    egress: Option<EgressForm>,
     #[serde(default = "rescan_by_default")]
     rescan_sec: u64,
     #[serde(default = "drain_by_default")]
@@ -41,6 +44,14 @@ struct Form {
 struct LauncherForm {
     socket: Option<PathBuf>,
     program: Option<PathBuf>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EgressForm {
+    socket: Option<PathBuf>,
+    program: Option<PathBuf>,
+    hosts_file: Option<PathBuf>,
 }
 
 fn rescan_by_default() -> u64 {
@@ -62,6 +73,8 @@ pub struct Config {
     pub policy: Policy,
     pub signers: Option<Signers>,
     pub launcher: Reach,
+    /// The proxy of runs that name hosts; without one they are refused.
+    pub egress: Option<Egress>,
     /// inotify is a hint; this often the directory itself is looked at.
     pub rescan: Duration,
     /// After SIGTERM, how long a run may go on before it is cancelled.
@@ -156,7 +169,12 @@ impl Config {
             Ok(launcher) => launcher,
             Err(what) => return wrong(what),
         };
+        let egress = match egress(form.egress) {
+            Ok(egress) => egress,
+            Err(what) => return wrong(what),
+        };
         Ok(Self {
+            egress,
             policy: read_policy(&form.policy)?,
             signers: form.allowed_signers.as_deref().map(read_signers).transpose()?,
             launcher,
@@ -180,7 +198,13 @@ fn check_paths(form: &Form) -> Result<(), String> {
         ("launcher.socket", launcher.and_then(|launcher| launcher.socket.as_ref())),
         ("launcher.program", launcher.and_then(|launcher| launcher.program.as_ref())),
     ];
-    for (key, path) in paths {
+    let egress = form.egress.as_ref();
+    let of_egress = [
+        ("egress.socket", egress.and_then(|egress| egress.socket.as_ref())),
+        ("egress.program", egress.and_then(|egress| egress.program.as_ref())),
+        ("egress.hosts_file", egress.and_then(|egress| egress.hosts_file.as_ref())),
+    ];
+    for (key, path) in paths.into_iter().chain(of_egress) {
         if let Some(path) = path.filter(|path| !path.is_absolute()) {
             return Err(format!("{key}: {} is no absolute path", path.display()));
         }
@@ -198,6 +222,27 @@ fn check_spool(spool: &Path) -> Result<(), String> {
         Err(error) => error.to_string(),
     };
     Err(format!("spool: {}: {why}; make it, or name another spool", approved.display()))
+}
+
+/// Names are looked up by the proxy; `hosts_file` is for hosts without DNS, and for a proxy of our own.
+fn egress(form: Option<EgressForm>) -> Result<Option<Egress>, String> {
+    let Some(EgressForm { socket, program, hosts_file }) = form else {
+        return Ok(find_egress());
+    };
+    let program = match (socket, program) {
+        (Some(_), Some(_)) => return Err("egress: name a socket or a program, not both".into()),
+        (Some(_), None) if hosts_file.is_some() => {
+            return Err("egress.hosts_file: is for egress.program; a service has its unit".into());
+        }
+        (Some(socket), None) => return Ok(Some(Egress::socket(&socket))),
+        (None, Some(program)) if !program.is_file() => {
+            return Err(format!("egress.program: {} is not there", program.display()));
+        }
+        (None, Some(program)) => program,
+        (None, None) => find_program("toolexec-egress")?,
+    };
+    let named = hosts_file.map(|file| ["--hosts-file".into(), file.into_os_string()]);
+    Ok(Some(Egress::spawn(&program, named.as_ref().map_or(&[], |words| words))))
 }
 
 fn launcher(form: Option<LauncherForm>, state: &Path) -> Result<Reach, String> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use policies::{Approved, Decision, Evidence, Submission, authorise};
-use records::Subject;
+use records::{NetworkUse, Subject};
 use sandbox::client::{BuildError, ReadyCell};
 use sandbox::outcome::Outcome;
 use sandbox::plan::Plan;
@@ -18,10 +18,11 @@ use validator::{
 
 use crate::edge;
 use crate::host::{Halt, Host};
+use crate::network::OpenNetwork;
 use crate::plan::plan;
 use crate::ready::MadeAhead;
 use crate::tell::{Decided, Published, Story};
-use crate::verdicts::{judge_outputs, missing_layer, replayed};
+use crate::verdicts::{judge_outputs, missing_layer, no_egress, replayed};
 
 /// How a request came here.
 pub(crate) struct Ask {
@@ -53,6 +54,8 @@ struct Prepared {
     staged: Staged,
     ready: ReadyCell,
     made: Made,
+    /// Of a run that was granted hosts.
+    network: Option<OpenNetwork>,
     violations: Vec<Violation>,
 }
 
@@ -206,6 +209,14 @@ impl Host {
             now,
         };
         match authorise(request, &self.policy, &evidence) {
+            Decision::Approve(approved)
+                if approved.grant().network().is_some() && self.egress.is_none() =>
+            {
+                let mut all = warnings.to_vec();
+                all.push(no_egress(approved.request()));
+                let decided = Decided::by(&approved);
+                self.refuse(approved.request(), claimed, all, &decided).map(end)
+            }
             Decision::Approve(approved) => Ok(Step::Next((approved, claimed))),
             Decision::Refuse { request, violations, rules } => {
                 let all = warnings.iter().cloned().chain(violations).collect();
@@ -258,8 +269,19 @@ impl Host {
             }
             Err(error) => Err(BuildError::Lost(std::io::Error::other(error.to_string()))),
         };
-        match built {
-            Ok((ready, made)) => Ok(Step::Next(Prepared { staged, ready, made, violations })),
+        let opened = built.map(|(mut ready, made)| {
+            let network = self.open_network(&staged, &mut ready);
+            (network, ready, made)
+        });
+        match opened {
+            Ok((Ok(network), ready, made)) => {
+                Ok(Step::Next(Prepared { staged, ready, made, network, violations }))
+            }
+            Ok((Err(why), ready, _)) => {
+                drop(ready);
+                let (approved, claimed) = staged.into_parts();
+                self.not_set_up(&approved, claimed, violations, &why).map(end)
+            }
             Err(error) => {
                 let (approved, claimed) = staged.into_parts();
                 self.no_cell(&approved, claimed, violations, &error).map(end)
@@ -277,6 +299,18 @@ impl Host {
             return Ok((ready, Made::Ahead));
         }
         Ok((self.launcher.build(plan)?, Made::ForThisRun))
+    }
+
+    /// Has the cell's proxy served, where the run was granted hosts.
+    fn open_network(
+        &self,
+        staged: &Staged,
+        ready: &mut ReadyCell,
+    ) -> Result<Option<OpenNetwork>, String> {
+        let grant = staged.approved().grant();
+        let Some(granted) = grant.network() else { return Ok(None) };
+        let egress = self.egress.as_ref().ok_or("toolexec-egress is not here")?;
+        OpenNetwork::begin(egress, granted, grant.limits().time_sec, ready).map(Some)
     }
 
     /// A missing layer refuses by name; anything else is a set-up error.
@@ -328,7 +362,7 @@ impl Host {
         prepared: Prepared,
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Result<Told, Halt> {
-        let Prepared { staged, ready, made, mut violations } = prepared;
+        let Prepared { staged, ready, made, network, mut violations } = prepared;
         let id = staged.approved().request().id().clone();
         let result = self.draft_result(|at| ResultId::for_request(at, &id))?;
         let confinement = ready.confinement().clone();
@@ -348,8 +382,9 @@ impl Host {
             }
         };
         let ended = self.run_begun(&first, (ready, made), &result, cancelled);
-        let (published, exit_code) =
-            self.tell_run(&first, &confinement, &ended, result, &violations)?;
+        let network = network.map(OpenNetwork::close);
+        let known = Known { confinement: &confinement, network: network.as_ref() };
+        let (published, exit_code) = self.tell_run(&first, known, &ended, result, &violations)?;
         let (_, claimed) = first.into_staged().into_parts();
         let originals = self.spool.archive_claim(claimed, &published.receipt)?;
         let exit_code = if published.whole { exit_code } else { -1 };
@@ -381,11 +416,12 @@ impl Host {
     fn tell_run(
         &self,
         first: &FirstStart,
-        confinement: &Confinement,
+        known: Known<'_>,
         ended: &Ended,
         result: ResultDraft,
         violations: &[Violation],
     ) -> Result<(Published, i32), Halt> {
+        let Known { confinement, network } = known;
         let approved = first.staged().approved();
         let decided = Decided::by(approved);
         let story = Story {
@@ -401,6 +437,7 @@ impl Host {
                 let ran = records::Ran {
                     confinement,
                     finished,
+                    network,
                     started: first.begun(),
                     ended: edge::now(),
                 };
@@ -456,6 +493,13 @@ impl Host {
         let originals = self.spool.quarantine_claim(claimed, &published.receipt)?;
         Ok(told(published, -1, violations, originals))
     }
+}
+
+/// What is known of a run beside its end.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    confinement: &'a Confinement,
+    network: Option<&'a NetworkUse>,
 }
 
 /// How a begun run ended, as far as it is known.

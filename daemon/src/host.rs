@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use egress::client::Egress;
 use policies::{Binaries, Policy, Signers};
 use records::{KeyError, ResultKey, SignError};
 use sandbox::client::{Launcher, Reach};
@@ -20,6 +21,8 @@ pub struct HostParts {
     pub signers: Option<Signers>,
     pub key: ResultKey,
     pub launcher: Reach,
+    /// The proxy of runs that name hosts; without one they are refused.
+    pub egress: Option<Egress>,
     /// The directory with the caches that were made once for all runs, by the name of the runtime.
     pub caches: PathBuf,
 }
@@ -33,17 +36,18 @@ pub struct Host {
     /// Before the launcher, so that its cells are given up before it is waited for.
     pub(crate) ready: ReadyCells,
     pub(crate) launcher: Launcher,
+    pub(crate) egress: Option<Egress>,
     pub(crate) binaries: Binaries,
 }
 
 impl Host {
     #[must_use]
     pub fn new(parts: HostParts) -> Self {
-        let HostParts { spool, policy, signers, key, launcher, caches } = parts;
+        let HostParts { spool, policy, signers, key, launcher, egress, caches } = parts;
         let binaries = runtimes::find(&policy, &caches);
         let launcher = Launcher::new(runtimes::allow(launcher, &policy, &binaries));
         let ready = ReadyCells::new(0);
-        Self { spool, policy, signers, key, ready, launcher, binaries }
+        Self { spool, policy, signers, key, ready, launcher, egress, binaries }
     }
 
     /// Keeps at most so many cells ready for runs to come. The service that
@@ -127,17 +131,21 @@ impl From<SignError> for Halt {
 /// # Errors
 /// The places that were looked at, for a message.
 pub fn find_launcher() -> Result<PathBuf, String> {
-    let packaged = Path::new("/usr/libexec/toolexec/toolexec-launch").to_owned();
+    find_program("toolexec-launch")
+}
+
+pub(crate) fn find_program(name: &str) -> Result<PathBuf, String> {
+    let packaged = Path::new("/usr/libexec/toolexec").join(name);
     let beside = std::env::current_exe().ok().and_then(|exe| {
         let exe = std::fs::canonicalize(exe).ok()?;
-        Some(exe.parent()?.join("toolexec-launch"))
+        Some(exe.parent()?.join(name))
     });
     let places: Vec<PathBuf> = beside.into_iter().chain([packaged]).collect();
     match places.iter().find(|place| place.is_file()) {
         Some(found) => Ok(found.clone()),
         None => {
             let looked: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
-            Err(format!("toolexec-launch is not there; looked at {}", looked.join(", ")))
+            Err(format!("{name} is not there; looked at {}", looked.join(", ")))
         }
     }
 }

@@ -2,10 +2,13 @@
 
 use policies::{Approved, Grant};
 use sandbox::plan::{
-    Cache, CellPlan, Demands, Limits, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+    Cache, CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot,
+    SlotId, TmpUse,
 };
 use spool::{EmptySlot, Staged};
-use validator::{Language, Network};
+use validator::Language;
+
+use crate::network;
 
 /// A granted number that the launcher's protocol cannot carry.
 #[derive(Debug)]
@@ -45,7 +48,8 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
     let (device, inode) = staged.slot_identity();
     let id = SlotId::new(staged.claimed().slot().as_str()).ok_or(OutOfRange("claim id"))?;
     let cell = cell(grant, Slot { id, device, inode });
-    Ok(Plan { cell, order: Order { argv, env: grant.env().to_vec(), limits } })
+    let env = grant.env().iter().cloned().chain(network::environment(grant)).collect();
+    Ok(Plan { cell, order: Order { argv, env, limits } })
 }
 
 /// The launcher's word for a slot that was made ahead.
@@ -79,6 +83,10 @@ pub(crate) fn cell(grant: &Grant, slot: Slot) -> CellPlan {
                 policies::ProcView::Full => ProcView::Full,
             },
         },
+        network: match grant.network() {
+            None => Network::Nothing,
+            Some(_) => Network::Proxy,
+        },
         demands: Demands {
             landlock_abi_min: grant.landlock_abi_min(),
             cgroup_exception: grant.cgroup_exception(),
@@ -89,7 +97,7 @@ pub(crate) fn cell(grant: &Grant, slot: Slot) -> CellPlan {
 /// Whether a run may have a cell that was made before anybody knew of it. One with hosts may not: its
 /// loopback comes up, and with it the network namespace is used up.
 pub(crate) fn may_be_ready(approved: &Approved) -> bool {
-    matches!(approved.request().network(), Network::None)
+    approved.grant().network().is_none()
 }
 
 fn profile(language: Language) -> Profile {

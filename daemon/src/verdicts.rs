@@ -38,6 +38,13 @@ pub(crate) fn missing_layer(layer: Layer, error: &BuildError) -> Violation {
     Violation::error(Code::Layer(layer.word()), format!("{}: {error}", layer.word())).hint(hint)
 }
 
+/// A run that was granted hosts is never run without them.
+pub(crate) fn no_egress(request: &Request) -> Violation {
+    let what = "hosts are named, and toolexec-egress, which alone may reach them, is not here";
+    Violation::error(Code::NetworkNotPermitted, format!("{}: {what}", request.id()))
+        .hint("install it beside toolexec, or name its socket in toolexecd.yaml under egress")
+}
+
 /// Under `outputs: strict` what is missing or undeclared is a reason of its own.
 pub(crate) fn judge_outputs(finished: &Finished, approved: &Approved) -> Outcome {
     let outcome = finished.outcome();

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use crate::form::{
     ApprovalForm, ConstraintsForm, LayersForm, OutputsForm, PolicyForm, RuntimeForm,
 };
+use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
 use crate::policy::{ApprovalRules, LayerRules, Owner, Rules};
 use crate::problem::{PolicyError, Problems};
@@ -38,19 +39,17 @@ pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules,
         let what = format!("`{}` is a lane that this version does not have", form.backend);
         problems.add("backend", what, "write confined");
     }
-    if !form.network.hosts.is_empty() {
-        let what = "letting runs reach hosts is not built yet in this version";
-        problems.add("network.hosts", what, "write `[]`");
-    }
     let approval = approval(&form.approval, &mut problems);
     let ceilings = Ceilings::check(&form.limits, &mut problems);
     let runtimes = runtimes(form.runtimes, approval.invoker, &ceilings, &mut problems);
+    let network = NetworkRules::check(&form.network, &mut problems);
     let layers = layers(form.layers, &mut problems);
     problems.verdict(Rules {
         name: form.name,
         approval,
         runtimes,
         ceilings,
+        network,
         layers,
         outputs_strict: matches!(form.outputs, OutputsForm::Strict),
         constraints_refused: matches!(form.constraints, ConstraintsForm::Refuse),

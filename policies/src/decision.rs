@@ -9,6 +9,7 @@ use validator::{Code, OwnerUid, Request, UtcTime, Violation};
 
 use crate::approval;
 use crate::grant::Grant;
+use crate::hosts;
 use crate::policy::Policy;
 use crate::rules;
 use crate::signers::Signers;
@@ -219,7 +220,7 @@ pub fn authorise(request: Request, policy: &Policy, evidence: &Evidence<'_>) -> 
     rules::backend(&request, &mut findings);
     let runtime = rules::runtime(&request, policy, evidence.binaries, &mut findings);
     rules::limits(&request, policy, &mut findings);
-    rules::network(&request, &mut findings);
+    hosts::judge(&request, policy, &mut findings);
     rules::constraints(&request, policy, &mut findings);
     rules::layers(policy, &mut findings);
     let approval = approval::judge(&request, policy, evidence, &mut findings);

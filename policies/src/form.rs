@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny};
+use serde::de::{Deserialize, Deserializer, Error as _};
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -106,7 +106,17 @@ pub(crate) struct LimitsForm {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NetworkForm {
-    pub(crate) hosts: Vec<IgnoredAny>,
+    pub(crate) hosts: Vec<HostForm>,
+    pub(crate) bytes_max: ByteCount,
+    pub(crate) connections_max: Count,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HostForm {
+    pub(crate) host: String,
+    pub(crate) ports: Vec<Count>,
+    pub(crate) private: Vec<String>,
 }
 
 #[derive(serde::Deserialize)]

@@ -8,6 +8,7 @@ use validator::{Language, Request, Sha256};
 
 use crate::approval::Approval;
 use crate::decision::Installed;
+use crate::hosts::GrantedNetwork;
 use crate::limits::GrantedLimits;
 use crate::policy::Policy;
 use crate::runtime::{HeapRule, ProcView, Runtime, TmpUse};
@@ -35,6 +36,7 @@ pub struct Grant {
     env: Vec<(String, String)>,
     argv: Vec<String>,
     limits: GrantedLimits,
+    network: Option<GrantedNetwork>,
     layers_required: Vec<String>,
     landlock_abi_min: u32,
     cgroup_exception: bool,
@@ -64,6 +66,7 @@ impl Grant {
             env: environment(request, runtime, installed),
             argv: words(request, runtime),
             limits: rules.ceilings.grant(request),
+            network: rules.network.grant(request),
             layers_required: rules.layers.required.clone(),
             landlock_abi_min: rules.layers.landlock_abi_min,
             cgroup_exception: rules.layers.cgroup_exception,
@@ -144,6 +147,12 @@ impl Grant {
     #[must_use]
     pub fn input_bytes_max(&self) -> u64 {
         self.limits.input_bytes
+    }
+
+    /// What the run may reach, if anything.
+    #[must_use]
+    pub fn network(&self) -> Option<&GrantedNetwork> {
+        self.network.as_ref()
     }
 
     /// The confinement layers that the cell must have.

@@ -13,6 +13,7 @@ mod check;
 mod decision;
 mod form;
 mod grant;
+mod hosts;
 mod limits;
 mod locate;
 mod policy;
@@ -29,6 +30,7 @@ pub use decision::{
     Verdict, authorise,
 };
 pub use grant::Grant;
+pub use hosts::GrantedNetwork;
 pub use limits::{Ceilings, GrantedLimits};
 pub use policy::{POLICY_BYTES_MAX, Policy};
 pub use problem::{PolicyError, PolicyProblem};

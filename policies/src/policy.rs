@@ -4,6 +4,7 @@
 use validator::Sha256;
 
 use crate::check;
+use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
 use crate::problem::{PolicyError, PolicyProblem};
 use crate::runtime::Runtime;
@@ -29,6 +30,7 @@ pub(crate) struct Rules {
     pub(crate) approval: ApprovalRules,
     pub(crate) runtimes: Vec<Runtime>,
     pub(crate) ceilings: Ceilings,
+    pub(crate) network: NetworkRules,
     pub(crate) layers: LayerRules,
     pub(crate) outputs_strict: bool,
     pub(crate) constraints_refused: bool,

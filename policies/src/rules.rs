@@ -1,4 +1,4 @@
-//! The rules about what is asked for: lane, runtime, limits, network, constraints, layers. Each
+//! The rules about what is asked for: lane, runtime, limits, constraints, layers. Each
 //! must leave exactly one verdict per rule name, and none may change what was asked.
 
 use std::path::PathBuf;
@@ -162,18 +162,6 @@ fn cores(milli: u64) -> String {
     }
     let text = format!("{}.{:03}", milli / 1000, milli % 1000);
     text.trim_end_matches('0').to_owned()
-}
-
-pub(crate) fn network(request: &Request, findings: &mut Findings) {
-    let hosts = request.network().hosts();
-    if hosts.is_empty() {
-        findings.pass("network", "no host is asked for");
-        return;
-    }
-    let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
-    let reason = format!("hosts {} are not permitted; see policy network.hosts", hosts.join(", "));
-    let hint = "write network: none, and bring the data as inputs";
-    findings.refuse("network", Code::NetworkNotPermitted, reason, hint);
 }
 
 pub(crate) fn constraints(request: &Request, policy: &Policy, findings: &mut Findings) {

@@ -414,3 +414,56 @@ fn standard_asks_for_a_signature_whoever_submits() {
         assert!(violations[1].message.contains("0 of 1 distinct approvers signed"));
     }
 }
+
+/// `embedded` with these entries in its list of hosts.
+fn with_hosts(hosts: &str) -> policies::Policy {
+    policy("embedded", &[("hosts: []", &format!("hosts: {hosts}"))])
+}
+
+fn asking_for(hosts: &str) -> validator::Request {
+    let list = format!("network: \"allowlist\"\nnetwork_allowlist: {hosts}");
+    request(&[("network: \"none\"\nnetwork_allowlist: []", &list)])
+}
+
+#[test]
+fn what_is_granted_is_what_is_asked_for_and_on_offer() {
+    let policy = with_hosts(
+        "[{host: pypi.org, ports: [443, 80], private: []},
+         {host: data.lan, ports: [8080], private: [10.0.0.5, \"fd00::5\"]},
+         {host: other.lan, ports: [443], private: [10.0.0.6]}]",
+    );
+    let asked = asking_for("[PyPI.org, \"data.lan:8080\"]");
+    let approved = approved(Scene::default().decide(asked, &policy));
+    let network = approved.grant().network().expect("a network");
+    let hosts: Vec<_> = network.hosts.iter().collect();
+    assert_eq!(
+        hosts,
+        [(&"data.lan".to_owned(), &vec![8080]), (&"pypi.org".to_owned(), &vec![443])]
+    );
+    let private: Vec<String> = network.private.iter().map(ToString::to_string).collect();
+    assert_eq!(private, ["10.0.0.5", "fd00::5"]);
+    assert_eq!((network.bytes_max, network.connections_max), (1 << 30, 32));
+    assert!(reason(approved.rules(), "network").contains("pypi.org:443, data.lan:8080"));
+}
+
+#[test]
+fn one_host_or_port_too_many_is_refused_by_name() {
+    let policy = with_hosts("[{host: pypi.org, ports: [443], private: []}]");
+    for (hosts, missing) in [
+        ("[pypi.org, evil.org]", "hosts evil.org:443 are not permitted"),
+        ("[\"pypi.org:80\"]", "hosts pypi.org:80 are not permitted"),
+        ("[sub.pypi.org, pypi.org]", "hosts sub.pypi.org:443 are not permitted"),
+    ] {
+        let (violations, rules) = refused(Scene::default().decide(asking_for(hosts), &policy));
+        assert_eq!(codes(&violations), ["network.not-permitted"], "{hosts}");
+        assert!(reason(&rules, "network").contains(missing), "{rules:#?}");
+    }
+}
+
+#[test]
+fn a_run_without_hosts_has_no_network() {
+    let policy = with_hosts("[{host: pypi.org, ports: [443], private: []}]");
+    for asked in [request(&[]), asking_for("[]")] {
+        assert!(approved(Scene::default().decide(asked, &policy)).grant().network().is_none());
+    }
+}

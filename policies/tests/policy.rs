@@ -125,8 +125,43 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "permissions: not built yet",
     ),
     ("outputs: lenient", "ais: required\noutputs: lenient", "ais: not built yet"),
-    ("hosts: []", "hosts: [pypi.org]", "network.hosts: letting runs reach hosts is not built yet"),
-    ("hosts: []", "hosts: [{host: pypi.org}]", "network.hosts: letting runs reach hosts is not"),
+    ("hosts: []", "hosts: [{host: pypi.org, ports: [443]}]", "private: missing"),
+    (
+        "hosts: []",
+        "hosts: [{host: \"*.org\", ports: [443], private: []}]",
+        "network.hosts: `*.org` is not a host; write a name or an IPv4 address",
+    ),
+    (
+        "hosts: []",
+        "hosts: [{host: pypi.org:443, ports: [443], private: []}]",
+        "network.hosts: `pypi.org:443` is not a host",
+    ),
+    (
+        "hosts: []",
+        "hosts: [{host: pypi.org, ports: [], private: []}]",
+        "network.hosts: pypi.org: no ports; write `ports: [443]`",
+    ),
+    (
+        "hosts: []",
+        "hosts: [{host: pypi.org, ports: [443, 443], private: []}]",
+        "network.hosts: pypi.org: port 443 is no port or there twice",
+    ),
+    (
+        "hosts: []",
+        "hosts: [{host: pypi.org, ports: [443], private: [10.0.0.0/8]}]",
+        "network.hosts: pypi.org: `10.0.0.0/8` is no address; write single addresses",
+    ),
+    (
+        "hosts: []",
+        "hosts: [{host: a.org, ports: [1], private: []}, {host: A.org, ports: [2], private: []}]",
+        "network.hosts: `a.org` appears twice",
+    ),
+    ("connections_max: 32", "connections_max: 257", "network.connections_max: 257 is out of range"),
+    (
+        "bytes_max: 1 GiB\n  # Of one run at",
+        "bytes_max: 0\n  # Of one run at",
+        "network.bytes_max: is 0",
+    ),
     // Values that contradict each other or this version.
     ("policy_version: 1", "policy_version: 2", "policy_version: 2 is not known; write 1"),
     ("name: embedded", "name: My Policy", "name: `My Policy` is not a name"),

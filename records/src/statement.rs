@@ -7,6 +7,8 @@ use validator::{ExpectedOutput, Request, RequestId, ResultId, Sha256, UtcTime, V
 
 use policies::RuleVerdict;
 
+use crate::network::NetworkUse;
+
 /// What the record is about.
 #[derive(Clone, Copy)]
 pub enum Subject<'a> {
@@ -27,6 +29,8 @@ pub enum Subject<'a> {
 pub struct Ran<'a> {
     pub confinement: &'a Confinement,
     pub finished: &'a Finished,
+    /// Of a run that was granted hosts.
+    pub network: Option<&'a NetworkUse>,
     pub started: UtcTime,
     pub ended: UtcTime,
 }

@@ -20,7 +20,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use sandbox::client::{Launcher, Reach};
 use sandbox::plan::{
-    CellPlan, Demands, Limits, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
+    TmpUse,
 };
 
 const MIB: u64 = 1024 * 1024;
@@ -95,6 +96,7 @@ impl Bench {
                 tmp: TmpUse::Data,
                 proc_view: ProcView::Pid,
             },
+            network: Network::Nothing,
             demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
         };
         let argv = ["sh", "-c", script].map(str::to_owned).into();

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use sandbox::client::{Launcher, PreparedCell, Reach};
 use sandbox::plan::{
-    CellPlan, Demands, Limits, Order, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+    CellPlan, Demands, Limits, Network, Order, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
 };
 
 const MIB: u64 = 1024 * 1024;
@@ -159,6 +159,7 @@ impl Bench {
                 tmp: TmpUse::Data,
                 proc_view: ProcView::Pid,
             },
+            network: Network::Nothing,
             demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
         };
         self.launcher.prepare(plan).unwrap()

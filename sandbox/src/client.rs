@@ -23,7 +23,7 @@ use rustix::net::{
 use crate::collect::Collection;
 use crate::frame::{Ending, Evidence, FromLauncher, ToLauncher, Unable};
 use crate::outcome::{Facts, Killed};
-use crate::plan::{CellPlan, Limits, Order, Plan};
+use crate::plan::{CellPlan, Limits, Network, Order, Plan};
 use crate::report::{Confinement, Finished};
 use crate::tap::Tap;
 use crate::wire;
@@ -154,6 +154,7 @@ pub struct PreparedCell {
     evidence: OwnedFd,
     stdout: OwnedFd,
     stderr: OwnedFd,
+    proxy: Option<OwnedFd>,
     confinement: Confinement,
 }
 
@@ -164,6 +165,7 @@ pub struct ReadyCell {
     evidence: OwnedFd,
     stdout: OwnedFd,
     stderr: OwnedFd,
+    proxy: Option<OwnedFd>,
     confinement: Confinement,
     limits: Limits,
 }
@@ -237,10 +239,11 @@ impl Launcher {
     /// [`BuildError`]: no launcher could be asked.
     pub fn ask(&self, plan: CellPlan) -> Result<AskedCell, BuildError> {
         let control = self.converse()?;
+        let network = plan.network;
         let (evidence, theirs) = pair().map_err(BuildError::Lost)?;
         let verb = ToLauncher::Prepare(Box::new(plan)).encode();
         wire::send(&control, &verb, &[theirs.as_fd()]).map_err(BuildError::Lost)?;
-        Ok(AskedCell { control, evidence })
+        Ok(AskedCell { control, evidence, network })
     }
 }
 
@@ -249,6 +252,7 @@ impl Launcher {
 pub struct AskedCell {
     control: OwnedFd,
     evidence: OwnedFd,
+    network: Network,
 }
 
 impl AskedCell {
@@ -257,13 +261,17 @@ impl AskedCell {
     /// # Errors
     /// [`BuildError`], and then nothing has run and nothing is left.
     pub fn prepared(self) -> Result<PreparedCell, BuildError> {
-        let Self { control, evidence } = self;
-        let confinement = match hear_soon(&control).map_err(BuildError::Lost)? {
-            Some(FromLauncher::Prepared(confinement)) => *confinement,
-            Some(FromLauncher::Unable(unable)) => return Err(BuildError::Unable(unable)),
+        let Self { control, evidence, network } = self;
+        let (confinement, mut fds) = match hear_soon(&control).map_err(BuildError::Lost)? {
+            Some((FromLauncher::Prepared(confinement), fds)) => (*confinement, fds),
+            Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
             Some(_) => return Err(lost("it spoke out of turn")),
             None => return Err(lost("it closed the connection")),
         };
+        let proxy = fds.pop();
+        if !fds.is_empty() || proxy.is_some() != (network == Network::Proxy) {
+            return Err(lost("the cell has another network than was asked for"));
+        }
         let Some((bytes, fds)) = wire::receive(&evidence).map_err(BuildError::Lost)? else {
             return Err(lost("the cell sent no streams"));
         };
@@ -272,7 +280,7 @@ impl AskedCell {
         else {
             return Err(lost("the cell sent no streams"));
         };
-        Ok(PreparedCell { control, evidence, stdout, stderr, confinement })
+        Ok(PreparedCell { control, evidence, stdout, stderr, proxy, confinement })
     }
 }
 
@@ -295,14 +303,14 @@ impl PreparedCell {
     }
 
     fn ready(self, limits: Limits) -> Result<ReadyCell, BuildError> {
-        let Self { control, evidence, stdout, stderr, mut confinement } = self;
+        let Self { control, evidence, stdout, stderr, proxy, mut confinement } = self;
         match hear_soon(&control).map_err(BuildError::Lost)? {
-            Some(FromLauncher::Ready(in_force)) => confinement.limits = in_force,
-            Some(FromLauncher::Unable(unable)) => return Err(BuildError::Unable(unable)),
+            Some((FromLauncher::Ready(in_force), _)) => confinement.limits = in_force,
+            Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
             Some(_) => return Err(lost("it spoke out of turn")),
             None => return Err(lost("it closed the connection")),
         }
-        Ok(ReadyCell { control, evidence, stdout, stderr, confinement, limits })
+        Ok(ReadyCell { control, evidence, stdout, stderr, proxy, confinement, limits })
     }
 }
 
@@ -311,6 +319,13 @@ impl ReadyCell {
     #[must_use]
     pub fn confinement(&self) -> &Confinement {
         &self.confinement
+    }
+
+    /// The socket that listens at the proxy's port inside the cell, once; only a cell whose plan asked
+    /// for a network has one. Whoever accepts there is all that the tool can reach.
+    #[must_use]
+    pub fn take_proxy(&mut self) -> Option<OwnedFd> {
+        self.proxy.take()
     }
 
     /// Lets the tool start. `result` is the directory that the result is gathered in: `stdout`,
@@ -329,8 +344,8 @@ impl ReadyCell {
         wire::send(&control, &ToLauncher::Go.encode(), &[]).map_err(BuildError::Lost)?;
         let unknown = |kind: io::ErrorKind| BuildError::Unknown(kind.into());
         match hear_soon(&control).map_err(BuildError::Unknown)? {
-            Some(FromLauncher::Started) => {}
-            Some(FromLauncher::Unable(unable)) => return Err(BuildError::Unable(unable)),
+            Some((FromLauncher::Started, _)) => {}
+            Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
             Some(_) => return Err(unknown(io::ErrorKind::InvalidData)),
             None => return Err(unknown(io::ErrorKind::UnexpectedEof)),
         }
@@ -394,7 +409,7 @@ impl RunningCell {
                 deadline = deadline.map(|_| Instant::now() + DRAIN_TIME_MAX);
             }
             if ready.control {
-                if let Ok(Some(FromLauncher::Ended(ended))) = hear(&self.control) {
+                if let Ok(Some((FromLauncher::Ended(ended), _))) = hear(&self.control) {
                     ending = Some(*ended);
                 }
                 control = Owed::Nothing;
@@ -500,15 +515,18 @@ fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
 
-fn hear(control: &OwnedFd) -> io::Result<Option<FromLauncher>> {
+/// A verb with its descriptors.
+type Heard = (FromLauncher, Vec<OwnedFd>);
+
+fn hear(control: &OwnedFd) -> io::Result<Option<Heard>> {
     match wire::receive(control)? {
-        Some((bytes, _)) => Ok(Some(FromLauncher::decode(&bytes)?)),
+        Some((bytes, fds)) => Ok(Some((FromLauncher::decode(&bytes)?, fds))),
         None => Ok(None),
     }
 }
 
 /// The same for an answer that must come soon.
-fn hear_soon(control: &OwnedFd) -> io::Result<Option<FromLauncher>> {
+fn hear_soon(control: &OwnedFd) -> io::Result<Option<Heard>> {
     let timeout = Timespec::try_from(ANSWER_TIME_MAX).ok();
     let mut waited = [PollFd::new(control, PollFlags::IN)];
     match poll(&mut waited, timeout.as_ref()) {

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use crate::frame::{Ending, Furnishing, Unable};
 use crate::outcome::{Killed, ToolEnd};
 use crate::plan::{
-    Cache, CellPlan, Demands, Limits, Order, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+    Cache, CellPlan, Demands, Limits, Network, Order, ProcView, Profile, Runtime, Slot, SlotId,
+    TmpUse,
 };
 use crate::report::{
     Accounting, CapabilitySets, Confinement, DeniedCall, Layer, LimitInForce, LimitName, Mechanism,
@@ -42,6 +43,7 @@ pub(crate) const KILLED: [Killed; 6] = [
 ];
 
 const PROC_VIEWS: [ProcView; 3] = [ProcView::None, ProcView::Pid, ProcView::Full];
+const NETWORKS: [Network; 2] = [Network::Nothing, Network::Proxy];
 const TMP_USES: [TmpUse; 2] = [TmpUse::Data, TmpUse::Programs];
 
 const MODES: [Mode; 2] = [Mode::System, Mode::User];
@@ -67,6 +69,7 @@ fn take_path(reader: &mut Reader<'_>) -> Result<PathBuf, WireError> {
 pub(crate) fn put_cell_plan(writer: &mut Writer, plan: &CellPlan) {
     writer.text(plan.slot.id.as_str()).u64(plan.slot.device).u64(plan.slot.inode);
     put_runtime(writer, &plan.runtime);
+    put_index(writer, &NETWORKS, &plan.network);
     writer.u32(plan.demands.landlock_abi_min).flag(plan.demands.cgroup_exception);
 }
 
@@ -74,8 +77,9 @@ pub(crate) fn take_cell_plan(reader: &mut Reader<'_>) -> Result<CellPlan, WireEr
     let id = SlotId::new(&reader.text(32)?).ok_or(WireError::Range)?;
     let slot = Slot { id, device: reader.u64()?, inode: reader.u64()? };
     let runtime = take_runtime(reader)?;
+    let network = take_index(reader, &NETWORKS)?;
     let demands = Demands { landlock_abi_min: reader.u32()?, cgroup_exception: reader.flag()? };
-    Ok(CellPlan { slot, runtime, demands })
+    Ok(CellPlan { slot, runtime, network, demands })
 }
 
 pub(crate) fn put_furnishings(writer: &mut Writer, furnishings: &[Furnishing]) {

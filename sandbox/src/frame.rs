@@ -30,7 +30,7 @@ use crate::report::{Accounting, Confinement, DeniedCall, Layer, LimitInForce, Re
 use crate::wire::{Reader, WireError, Writer};
 
 /// First bytes of every conversation: the protocol and its version. Both programs come from one build.
-const MAGIC: u32 = 0x5445_0002;
+const MAGIC: u32 = 0x5445_0003;
 
 /// What the daemon says to the launcher.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,7 +45,8 @@ pub(crate) enum ToLauncher {
 /// What the launcher says to the daemon.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FromLauncher {
-    /// Without the limits, which come with the order.
+    /// Without the limits, which come with the order. A cell with a network comes with one descriptor:
+    /// the socket that listens at its proxy's port.
     Prepared(Box<Confinement>),
     Ready(Vec<LimitInForce>),
     Unable(Unable),
@@ -109,8 +110,8 @@ pub(crate) struct ToolReport {
 /// What the launcher says to the cell's init.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ToInit {
-    /// Make this cell. With descriptors: where the streams are to be sent, the inputs, and a mount for
-    /// each furnishing that is no link.
+    /// Make this cell. With descriptors: where the streams are to be sent, the inputs, for a cell with a
+    /// network the namespace to live in, and a mount for each furnishing that is no link.
     Plan(Box<CellPlan>, Vec<Furnishing>),
     /// Start the tool.
     Go(Box<Order>),

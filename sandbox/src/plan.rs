@@ -55,6 +55,20 @@ pub enum TmpUse {
     Programs,
 }
 
+/// Whether anything outside the cell can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// Nothing: no interface is up.
+    Nothing,
+    /// Whatever listens at [`PROXY_PORT`] of the cell's own loopback: a socket that is made with the
+    /// cell and handed to whoever asked for it. There is no other way out.
+    Proxy,
+}
+
+/// Where a cell with a network finds its proxy: this port of 127.0.0.1, in a network namespace where
+/// nothing else listens.
+pub const PROXY_PORT: u16 = 3128;
+
 /// Which kind of runtime this is, and so which list of system calls it gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Profile {
@@ -162,6 +176,7 @@ pub struct Demands {
 pub struct CellPlan {
     pub slot: Slot,
     pub runtime: Runtime,
+    pub network: Network,
     pub demands: Demands,
 }
 

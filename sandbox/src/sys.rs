@@ -192,6 +192,23 @@ pub(crate) fn mount_setattr_tree(tree: BorrowedFd<'_>, attributes: u64) -> io::R
     check("mount_setattr", result).map(drop)
 }
 
+/// Brings up the loopback interface of the network namespace that this socket was made in
+/// (netdevice(7), `SIOCSIFFLAGS`).
+pub(crate) fn bring_loopback_up(socket: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: an ifreq is a name and a union of plain data, for all of which zero is a value.
+    let mut request = unsafe { std::mem::zeroed::<libc::ifreq>() };
+    for (place, byte) in request.ifr_name.iter_mut().zip(c"lo".to_bytes()) {
+        *place = libc::c_char::from_ne_bytes([*byte]);
+    }
+    request.ifr_ifru.ifru_flags = UP;
+    // SAFETY: the kernel reads one `ifreq` from `request`, which lives until the call returns.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
+    check("ioctl SIOCSIFFLAGS", result.into()).map(drop)
+}
+
+/// `IFF_UP` and `IFF_RUNNING` in the size that `ifreq` has them in.
+const UP: libc::c_short = 0x1 | 0x40;
+
 /// Marks every descriptor from `first` on close-on-exec (close_range(2), Linux 5.11): whatever this
 /// process has open, the program that it executes has not.
 pub(crate) fn close_on_exec_from(first: u32) -> io::Result<()> {

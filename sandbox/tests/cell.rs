@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sandbox::client::{BuildError, Launcher, Reach};
 use sandbox::outcome::Outcome;
 use sandbox::plan::{
-    CellPlan, Demands, Limits, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
+    TmpUse,
 };
 use sandbox::report::{Confinement, Finished};
 
@@ -92,6 +93,7 @@ fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
             tmp: TmpUse::Data,
             proc_view: ProcView::Pid,
         },
+        network: Network::Nothing,
         demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
     };
     let order = Order {
@@ -501,4 +503,54 @@ fn a_binary_that_is_not_there_never_starts() {
         panic!("it started");
     };
     assert_eq!(unable.errno, 2, "{unable}");
+}
+
+/// The network namespace of a prepared cell, from what is in force.
+fn network_of(confinement: &Confinement) -> u64 {
+    confinement.namespaces.iter().find(|(kind, _)| kind == "net").unwrap().1
+}
+
+/// The launcher has two seats at the door, which are used again and again; a network with a proxy is not.
+#[test]
+fn a_network_with_a_proxy_is_one_cells_only() {
+    let scratch = Scratch::new();
+    let staging = scratch.0.join("staging");
+    fs::create_dir(&staging).unwrap();
+    let launcher = launcher(&staging);
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let prepare = |network| {
+            let plan = plan(&staging, "", LIMITS);
+            launcher.prepare(CellPlan { network, ..plan.cell }).unwrap()
+        };
+        // At the same time, so that inode numbers cannot be given twice either.
+        let cells = [Network::Proxy, Network::Proxy, Network::Nothing].map(prepare);
+        let [one, other, without] = cells.each_ref().map(|cell| network_of(cell.confinement()));
+        assert_ne!(one, other);
+        assert_ne!(one, without);
+        assert_ne!(other, without);
+        seen.push((without, [one, other]));
+    }
+    // What was up once is in no seat.
+    let seats: Vec<u64> = seen.iter().map(|(without, _)| *without).collect();
+    assert!(seen.iter().all(|(_, up)| up.iter().all(|it| !seats.contains(it))), "{seen:?}");
+}
+
+#[test]
+fn only_a_cell_with_a_proxy_has_a_socket_for_it() {
+    let scratch = Scratch::new();
+    let staging = scratch.0.join("staging");
+    fs::create_dir(&staging).unwrap();
+    let launcher = launcher(&staging);
+    let mut without = launcher.build(plan(&staging, "", LIMITS)).unwrap();
+    assert!(without.take_proxy().is_none());
+    let Plan { cell, order } = plan(&staging, "", LIMITS);
+    let cell = CellPlan { network: Network::Proxy, ..cell };
+    let mut with = launcher.build(Plan { cell, order }).unwrap();
+    let socket = std::net::TcpListener::from(with.take_proxy().unwrap());
+    let place = socket.local_addr().unwrap();
+    assert!(place.ip().is_loopback() && place.port() == sandbox::plan::PROXY_PORT, "{place}");
+    assert!(with.take_proxy().is_none());
+    // It listens in the cell and not here.
+    assert!(std::net::TcpStream::connect(place).is_err());
 }

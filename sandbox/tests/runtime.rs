@@ -18,7 +18,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sandbox::client::{BuildError, Launcher, Reach};
 use sandbox::outcome::Outcome;
 use sandbox::plan::{
-    Cache, CellPlan, Demands, Limits, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId, TmpUse,
+    Cache, CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot,
+    SlotId, TmpUse,
 };
 
 const MIB: u64 = 1024 * 1024;
@@ -91,7 +92,7 @@ fn plan(staging: &Path, runtime: Runtime, script: &str) -> Plan {
             artifact_depth_max: 8,
         },
     };
-    Plan { cell: CellPlan { slot, runtime, demands }, order }
+    Plan { cell: CellPlan { slot, runtime, network: Network::Nothing, demands }, order }
 }
 
 /// What a script of the shell prints in such a cell; `allowed` beside the launcher's own directories.

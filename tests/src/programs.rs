@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-pub(crate) const PROGRAMS: [&str; 3] = ["toolexec", "toolexecd", "toolexec-launch"];
+pub(crate) const PROGRAMS: [&str; 4] =
+    ["toolexec", "toolexecd", "toolexec-launch", "toolexec-egress"];
 
 /// The directory of the workspace.
 #[must_use]

@@ -32,7 +32,9 @@ impl HostPort {
         self.port
     }
 
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    /// Reads `host` or `host:port` in exactly the form that a request may have it.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         let (host, port) = match text.split_once(':') {
             None => (text, PORT_HTTPS),
             Some((host, digits)) => {

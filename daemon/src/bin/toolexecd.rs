@@ -148,6 +148,7 @@ fn serve(config: Config) -> Result<(), Halt> {
         signers: config.signers,
         key,
         launcher: config.launcher,
+        egress: config.egress,
         caches: config.state.join("caches"),
     })
     .with_ready_cells(config.ready_cells);

@@ -19,6 +19,7 @@ fn plan(top: &Path) -> CellPlan {
             tmp: TmpUse::Data,
             proc_view: ProcView::Pid,
         },
+        network: sandbox::plan::Network::Nothing,
         demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
     }
 }

@@ -178,6 +178,7 @@ impl Case {
             ran: Some(Ran {
                 confinement: &self.confinement,
                 finished: &self.finished,
+                network: None,
                 started: at("2026-11-21T12:10:26Z"),
                 ended: at("2026-11-21T12:10:30Z"),
             }),

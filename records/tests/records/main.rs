@@ -11,6 +11,8 @@ mod keys;
 #[cfg(test)]
 mod nasty;
 #[cfg(test)]
+mod network;
+#[cfg(test)]
 mod render;
 #[cfg(test)]
 mod signature;

@@ -7,7 +7,7 @@ use validator::{Code, ResultId, Sha256, Violation};
 
 use crate::fixture::{CREATED, Case, REQUEST_ID, SECTIONS, Scratch, at, headings, markdown};
 
-fn rendered(statement: &Statement<'_>) -> String {
+pub(crate) fn rendered(statement: &Statement<'_>) -> String {
     let scratch = Scratch::new();
     let record = sign(statement, &scratch.key("keys")).unwrap();
     let md = markdown(&record);

@@ -16,6 +16,7 @@ use rustix::process::{Signal, pidfd_send_signal};
 use super::cgroup::Knobs;
 use super::denials::Denials;
 use super::house::House;
+use super::network::Network;
 use super::options::Options;
 use super::sampler::Sampler;
 use super::shell::Shell;
@@ -43,6 +44,15 @@ const BLIND_LOOKS_MAX: u32 = 20;
 /// Time between two looks at the counters.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
+/// What a conversation began with.
+pub(super) struct Asked {
+    pub(super) plan: Box<CellPlan>,
+    /// Where streams and files are to be sent.
+    pub(super) evidence: OwnedFd,
+    /// Made for this cell, where its plan asks for one.
+    pub(super) network: Option<Network>,
+}
+
 /// What a cell leaves behind.
 pub(super) enum Remains {
     Nothing,
@@ -57,12 +67,12 @@ pub(super) fn live_through(
     house: &House,
     shell: Shell,
     knobs: Option<Knobs>,
-    plan: Box<CellPlan>,
-    evidence: OwnedFd,
+    asked: Asked,
     control: &OwnedFd,
 ) -> Result<Remains, Failed> {
+    let Asked { plan, evidence, network } = asked;
     let mut cell = Cell { house, shell, control, evidence, denials: None };
-    cell.serve(options, plan, knobs.as_ref())?;
+    cell.serve(options, plan, network, knobs.as_ref())?;
     Ok(if cell.shell.end() { Remains::Nothing } else { Remains::PerhapsProcesses })
 }
 
@@ -120,9 +130,10 @@ impl Cell<'_> {
         &mut self,
         options: &Options,
         plan: Box<CellPlan>,
+        network: Option<Network>,
         knobs: Option<&Knobs>,
     ) -> Result<(), Failed> {
-        let started = self.prepare(plan).and_then(|windows| {
+        let started = self.prepare(plan, network).and_then(|windows| {
             let (order, watch) = self.take_order(options, &windows, knobs)?;
             self.start(order).map(|limits| (windows, watch, limits))
         });
@@ -154,10 +165,15 @@ impl Cell<'_> {
     }
 
     /// Until the cell is confined and empty.
-    fn prepare(&mut self, plan: Box<CellPlan>) -> Result<Windows, Stopped> {
+    fn prepare(
+        &mut self,
+        plan: Box<CellPlan>,
+        network: Option<Network>,
+    ) -> Result<Windows, Stopped> {
         let inputs = view::inputs(&plan.slot)?;
-        let (furnishings, trees) = programs::furnishings(&plan.runtime, &self.house.root_links)?;
+        let (furnishings, trees) = programs::furnishings(&plan, &self.house.root_links)?;
         let mut fds = vec![self.evidence.as_fd(), inputs.as_fd()];
+        fds.extend(network.as_ref().map(|network| network.namespace.as_fd()));
         fds.extend(trees.iter().map(AsFd::as_fd));
         let verb = ToInit::Plan(plan, furnishings).encode();
         wire::send(&self.shell.channel, &verb, &fds).map_err(Failed::at("tell the cell's init"))?;
@@ -174,7 +190,11 @@ impl Cell<'_> {
         };
         let nothing = || Failed::here("init sent no windows into the cell");
         let windows = Windows::from_fds(fds).ok_or_else(nothing)?;
-        self.tell_daemon(&FromLauncher::Prepared(confinement))?;
+        let listener = network.as_ref().map(|network| network.listener.as_fd());
+        let frame = FromLauncher::Prepared(confinement).encode();
+        // The only one: were a copy kept here, the tool would wait for a proxy that is gone.
+        wire::send(self.control, &frame, &listener.into_iter().collect::<Vec<_>>())
+            .map_err(|_| Stopped::Abandoned)?;
         Ok(windows)
     }
 

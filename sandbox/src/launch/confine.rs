@@ -10,7 +10,7 @@ use std::path::Path;
 
 use caps::CapSet;
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, NetPort,
     PathBeneath, PathFd, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetStatus, Scope,
 };
@@ -18,7 +18,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sha2::{Digest, Sha256};
 
 use super::{Failed, probe, programs};
-use crate::plan::{CellPlan, Limits, ProcView, TmpUse};
+use crate::plan::{CellPlan, Limits, Network, PROXY_PORT, ProcView, TmpUse};
 use crate::report::{CapabilitySets, Layer};
 
 /// The newest Landlock that the crate knows; the kernel's own ABI decides what of it is in force.
@@ -127,6 +127,9 @@ fn landlock_status(plan: &CellPlan) -> Result<RestrictionStatus, landlock::Rules
         .handle_access(AccessNet::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?
         .create()?;
+    if plan.network == Network::Proxy {
+        rules = rules.add_rule(NetPort::new(PROXY_PORT, AccessNet::ConnectTcp))?;
+    }
     for place in programs::places(&plan.runtime) {
         rules = beneath(rules, &place, read_and_run)?;
     }
@@ -221,11 +224,12 @@ impl Witness {
         Ok(Self { status, namespaces })
     }
 
-    /// Kind and inode of every namespace of this process. The user namespace is looked at anew: a cell
-    /// may enter one of its own as its last.
+    /// Kind and inode of every namespace of this process. Those are looked at anew that a cell may have
+    /// entered since it settled: its own network, and as its last a user namespace.
     pub(super) fn namespaces(&mut self) -> Result<Vec<(String, u64)>, Failed> {
         let mut namespaces = std::mem::take(&mut self.namespaces);
-        namespaces.retain(|(kind, _)| kind != USER);
+        namespaces.retain(|(kind, _)| ![NETWORK, USER].contains(&kind.as_str()));
+        namespaces.push(namespace(NETWORK)?);
         namespaces.push(namespace(USER)?);
         namespaces.sort();
         Ok(namespaces)
@@ -274,8 +278,9 @@ pub(super) fn insist(status: &Status) -> Result<(), Failed> {
     Ok(())
 }
 
+const NETWORK: &str = "net";
 const USER: &str = "user";
-const KINDS: [&str; 7] = ["cgroup", "ipc", "mnt", "net", "pid", USER, "uts"];
+const KINDS: [&str; 7] = ["cgroup", "ipc", "mnt", NETWORK, "pid", USER, "uts"];
 
 /// One namespace of this process: its kind and inode.
 fn namespace(kind: &str) -> Result<(String, u64), Failed> {

@@ -38,6 +38,10 @@ pub(super) const HOST: &str = "/host";
 /// Where a cell's root is mounted.
 pub(super) const CELL: &str = "/cell";
 pub(super) const LOADER_CACHE: &str = "/etc/ld.so.cache";
+/// The certificates that a cell with a network knows servers by, and the library's own settings, wherever
+/// distributions keep them. Never `/etc/ssl` as a whole: it has keys beside them.
+pub(super) const CERTIFICATES: [&str; 4] =
+    ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"];
 /// The device nodes of a cell, bound from the host: mknod is not allowed in a user namespace.
 pub(super) const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 /// Where merged-/usr hosts have links in the root directory.
@@ -130,6 +134,9 @@ fn trees(options: &Options, has_loader_cache: bool) -> Result<Vec<(OwnedFd, Path
     if has_loader_cache {
         let data = programs | NO_EXEC;
         trees.push((host_tree(Path::new(LOADER_CACHE), Some(data))?, LOADER_CACHE.into()));
+    }
+    for path in CERTIFICATES.iter().map(Path::new).filter(|path| path.exists()) {
+        trees.push((host_tree(path, Some(programs | NO_EXEC))?, path.to_owned()));
     }
     // A user namespace may mount a /proc of its own only where it can see a whole one.
     trees.push((host_tree(Path::new("/proc"), None)?, "/proc".into()));

@@ -29,7 +29,7 @@ use super::windows::Windows;
 use super::{Failed, confine, probe, view};
 use crate::frame::{Evidence, FromInit, Furnishing, ToInit, ToolReport};
 use crate::outcome::ToolEnd;
-use crate::plan::{CellPlan, Order};
+use crate::plan::{CellPlan, Network, Order};
 use crate::report::{Accounting, Confinement, Layer, Mode};
 use crate::sys;
 use crate::wire;
@@ -77,9 +77,12 @@ struct Streams {
 /// From a fresh clone to the death of the tool's tree.
 fn run(birth: &Birth<'_>) -> Result<(), Failed> {
     let witness = settle(birth)?;
-    let Some(told) = hear_plan(birth)? else {
+    let Some(mut told) = hear_plan(birth)? else {
         return Ok(());
     };
+    if let Some(network) = told.network.take() {
+        enter_network(network)?;
+    }
     let streams = prepare(birth, &told, witness)?;
     let plan = told.plan;
     let Some(order) = hear_order(birth)? else {
@@ -137,12 +140,14 @@ struct Told {
     /// To the daemon.
     evidence: OwnedFd,
     inputs: OwnedFd,
+    /// The network namespace to live in, if not the seat's; taken when it is entered.
+    network: Option<OwnedFd>,
     trees: Vec<OwnedFd>,
 }
 
 /// From a plan to a confined process that waits for `Go`.
 fn prepare(birth: &Birth<'_>, told: &Told, mut witness: Witness) -> Result<Streams, Failed> {
-    let Told { plan, furnishings, evidence, inputs, trees } = told;
+    let Told { plan, furnishings, evidence, inputs, trees, .. } = told;
     let sampled = birth.sampled();
     view::complete(plan, furnishings, inputs, trees)?;
     change_identity(birth)?;
@@ -154,14 +159,14 @@ fn prepare(birth: &Birth<'_>, told: &Told, mut witness: Witness) -> Result<Strea
     let landlock = confine::landlock(plan)?;
     let watch = if sampled { MemoryWatch::Sampled } else { MemoryWatch::Kernel };
     let profile = Profile::of(plan.runtime.profile);
-    let (seccomp_sha256, listener) = birth.house.filters.load_last(profile, watch)?;
+    let (seccomp_sha256, listener) = birth.house.filters.load_last(profile, watch, plan.network)?;
     // From here on somebody must answer: the probe asks for what is denied.
     wire::send(&birth.channel, &FromInit::Listener.encode(), &[listener.as_fd()])
         .map_err(Failed::at("send the listener"))?;
     drop(listener);
     let status = witness.status()?;
     confine::insist(&status)?;
-    probe::probe(birth.identity, landlock.abi)?;
+    probe::probe(birth.identity, landlock.abi, plan.network)?;
     let confinement = Confinement {
         mode: birth.mode,
         uid: birth.identity.uid,
@@ -195,6 +200,12 @@ fn hear(birth: &Birth<'_>) -> Result<Option<(ToInit, Vec<OwnedFd>)>, Failed> {
     }
 }
 
+/// Leaves the seat's network, whose loopback must never be up, for one that is this cell's alone.
+fn enter_network(network: OwnedFd) -> Result<(), Failed> {
+    nix::sched::setns(network, CloneFlags::CLONE_NEWNET)
+        .map_err(Failed::without(Layer::Namespaces, "enter the cell's network namespace"))
+}
+
 fn hear_plan(birth: &Birth<'_>) -> Result<Option<Told>, Failed> {
     let (plan, furnishings, fds) = match hear(birth)? {
         None => return Ok(None),
@@ -202,10 +213,13 @@ fn hear_plan(birth: &Birth<'_>) -> Result<Option<Told>, Failed> {
         Some(_) => return Err(Failed::here("the launcher spoke out of turn")),
     };
     let mut fds = fds.into_iter();
-    let (Some(evidence), Some(inputs)) = (fds.next(), fds.next()) else {
-        return Err(Failed::here("a plan came without its descriptors"));
+    let missing = || Failed::here("a plan came without its descriptors");
+    let (evidence, inputs) = (fds.next().ok_or_else(missing)?, fds.next().ok_or_else(missing)?);
+    let network = match plan.network {
+        Network::Nothing => None,
+        Network::Proxy => Some(fds.next().ok_or_else(missing)?),
     };
-    Ok(Some(Told { plan, furnishings, evidence, inputs, trees: fds.collect() }))
+    Ok(Some(Told { plan, furnishings, evidence, inputs, network, trees: fds.collect() }))
 }
 
 fn hear_order(birth: &Birth<'_>) -> Result<Option<Box<Order>>, Failed> {

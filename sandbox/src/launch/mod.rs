@@ -2,7 +2,7 @@
 //!
 //! A run walks this folder as the kernel sees it: `options` (what the launcher itself allows) → `zygote`
 //! (the long-lived process, in its `house`) → `seat` (one waiting process per cell, at the `door`) → `shell`
-//! (the cell's namespaces and groups, with nothing in them) → `cell` (watch, end, report) → `init` (pid 1 of the cell) → `view` (what files there are) → `confine`
+//! (the cell's namespaces and groups, with nothing in them) → `network` (for a cell that has one) → `cell` (watch, end, report) → `init` (pid 1 of the cell) → `view` (what files there are) → `confine`
 //! and `filter` (what may be done) → `probe` (whether it holds) → `collector` (what came out).
 //! Single-threaded throughout: everything here forks.
 
@@ -17,6 +17,7 @@ mod filter;
 mod house;
 mod identity;
 mod init;
+mod network;
 mod options;
 mod probe;
 mod proc_view;

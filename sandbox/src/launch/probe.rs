@@ -9,11 +9,12 @@ use std::fs::{File, OpenOptions};
 use std::io;
 
 use nix::unistd::{Gid, Uid, getresgid, getresuid};
-use rustix::net::{AddressFamily, SocketType, connect, ipproto, socket};
+use rustix::net::{AddressFamily, SocketType, connect, ipproto, netlink, socket};
 
 use super::Failed;
 use super::identity::Identity;
 use super::view::CANARY;
+use crate::plan::Network;
 use crate::report::Layer;
 use crate::sys::{Escape, errno_of, try_escape};
 
@@ -29,18 +30,18 @@ struct Canary {
 }
 
 /// Tries every way out that this process knows. A wrong answer names its layer.
-pub(super) fn probe(identity: Identity, landlock_abi: u32) -> Result<(), Failed> {
-    for canary in canaries(landlock_abi) {
+pub(super) fn probe(identity: Identity, landlock_abi: u32, network: Network) -> Result<(), Failed> {
+    for canary in canaries(landlock_abi, network) {
         judge(&canary)?;
     }
     own_ids(identity)
 }
 
-fn canaries(landlock_abi: u32) -> impl Iterator<Item = Canary> {
+fn canaries(landlock_abi: u32, network: Network) -> impl Iterator<Item = Canary> {
     let canary =
         |layer, attempt, refused_with, answer| Canary { layer, attempt, refused_with, answer };
-    let family = |attempt, family| {
-        let answer = socket(family, SocketType::RAW, None).map(drop).map_err(io::Error::from);
+    let family = |attempt, family, protocol| {
+        let answer = socket(family, SocketType::RAW, protocol).map(drop).map_err(io::Error::from);
         canary(Layer::Seccomp, attempt, libc::EAFNOSUPPORT, answer)
     };
     let fixed = [
@@ -52,22 +53,39 @@ fn canaries(landlock_abi: u32) -> impl Iterator<Item = Canary> {
             libc::EROFS,
             OpenOptions::new().write(true).create_new(true).open("/in/.canary").map(drop),
         ),
-        family("make a netlink socket", AddressFamily::NETLINK),
-        family("make a vsock socket", AddressFamily::VSOCK),
-        loopback(landlock_abi),
+        // Where hosts may be asked for, routes may be, and nothing else of netlink.
+        family("make a netlink socket", AddressFamily::NETLINK, Some(netlink::SOCK_DIAG)),
+        family("make a vsock socket", AddressFamily::VSOCK, None),
+        loopback(landlock_abi, network),
     ];
     let escapes = Escape::ALL
         .into_iter()
         .map(move |escape| canary(Layer::Seccomp, escape.name(), libc::EPERM, try_escape(escape)));
-    fixed.into_iter().chain(escapes)
+    fixed.into_iter().chain(beyond(network)).chain(escapes)
 }
 
-/// Landlock says it first where it knows TCP; elsewhere the cell's own network has no route.
-fn loopback(landlock_abi: u32) -> Canary {
-    let (layer, refused_with) = if landlock_abi >= ABI_WITH_TCP {
-        (Layer::Landlock, libc::EACCES)
-    } else {
-        (Layer::Namespaces, libc::ENETUNREACH)
+/// A cell with loopback up must still have no route that leads out of it.
+fn beyond(network: Network) -> Option<Canary> {
+    if network == Network::Nothing {
+        // Loopback itself cannot be reached there.
+        return None;
+    }
+    // Of an address for documentation; connecting UDP asks for a route and sends nothing.
+    let address = std::net::SocketAddrV4::new(std::net::Ipv4Addr::new(192, 0, 2, 1), 9);
+    let answer = socket(AddressFamily::INET, SocketType::DGRAM, Some(ipproto::UDP))
+        .and_then(|made| connect(&made, &address))
+        .map_err(io::Error::from);
+    let (layer, refused_with) = (Layer::Namespaces, libc::ENETUNREACH);
+    Some(Canary { layer, attempt: "find a route out of the cell", refused_with, answer })
+}
+
+/// Landlock says it first where it knows TCP; elsewhere the cell's own network has no route, or nobody
+/// who listens but at the proxy's port.
+fn loopback(landlock_abi: u32, network: Network) -> Canary {
+    let (layer, refused_with) = match network {
+        _ if landlock_abi >= ABI_WITH_TCP => (Layer::Landlock, libc::EACCES),
+        Network::Nothing => (Layer::Namespaces, libc::ENETUNREACH),
+        Network::Proxy => (Layer::Namespaces, libc::ECONNREFUSED),
     };
     let address = std::net::SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 9);
     let answer = socket(AddressFamily::INET, SocketType::STREAM, Some(ipproto::TCP))
@@ -151,7 +169,7 @@ mod tests {
     #[test]
     fn outside_a_cell_the_canaries_live() {
         // This test runs unconfined: a probe that passes here would prove nothing there.
-        let wrong = canaries(9).filter(|canary| judge(canary).is_err()).count();
+        let wrong = canaries(9, Network::Nothing).filter(|canary| judge(canary).is_err()).count();
         assert!(wrong >= 5, "{wrong}");
     }
 }

@@ -16,10 +16,10 @@ use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
 use super::Failed;
-use super::house::{HOST, LOADER_CACHE, attach, below, copy_of, make_dir, make_file};
+use super::house::{CERTIFICATES, HOST, LOADER_CACHE, attach, below, copy_of, make_dir, make_file};
 use super::view::make_link;
 use crate::frame::Furnishing;
-use crate::plan::Runtime;
+use crate::plan::{CellPlan, Network, Runtime};
 use crate::report::Layer;
 
 /// What is taken of a root file system: where distributions and images keep programs.
@@ -36,9 +36,10 @@ enum Part {
 
 /// Everything of one runtime: copies of the launcher's own mounts, for the cell's init to attach.
 pub(super) fn furnishings(
-    runtime: &Runtime,
+    plan: &CellPlan,
     root_links: &[(String, String)],
 ) -> Result<(Vec<Furnishing>, Vec<OwnedFd>), Failed> {
+    let runtime = &plan.runtime;
     let mut parts = Vec::new();
     for mount in &runtime.mounts {
         parts.push((mount.clone(), Part::Directory(host_copy(mount)?)));
@@ -49,6 +50,9 @@ pub(super) fn furnishings(
     match &runtime.root {
         Some(root) => own_root(root, &mut parts)?,
         None => host_root(root_links, &mut parts)?,
+    }
+    if plan.network == Network::Proxy {
+        certificates(&mut parts)?;
     }
     let mut trees = Vec::new();
     let furnishing = |(place, part)| match part {
@@ -77,6 +81,7 @@ pub(super) fn furnish(furnishings: &[Furnishing], trees: &[OwnedFd]) -> Result<(
                 attach(trees.next().ok_or_else(missing)?, place)?;
             }
             Furnishing::File(place) => {
+                place.parent().map_or(Ok(()), make_dir)?;
                 make_file(place, b"")?;
                 attach(trees.next().ok_or_else(missing)?, place)?;
             }
@@ -112,6 +117,16 @@ fn host_root(
     let cache = Path::new(LOADER_CACHE);
     if cache.is_file() {
         parts.push((cache.to_owned(), Part::File(copy_of(cache)?)));
+    }
+    Ok(())
+}
+
+/// What TLS knows servers by: the host's, whatever root the runtime has.
+fn certificates(parts: &mut Vec<(PathBuf, Part)>) -> Result<(), Failed> {
+    for path in CERTIFICATES.iter().map(Path::new).filter(|path| path.exists()) {
+        let tree = copy_of(path)?;
+        let part = if path.is_dir() { Part::Directory(tree) } else { Part::File(tree) };
+        parts.push((path.to_owned(), part));
     }
     Ok(())
 }

@@ -12,15 +12,17 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 
-use super::cell::{self, Remains};
+use super::cell::{self, Asked, Remains};
 use super::cgroup::Knobs;
 use super::door::Door;
 use super::house::House;
+use super::network::Network;
 use super::options::Options;
 use super::shell::Shell;
 use super::zygote::Seat;
 use super::{Failed, view};
 use crate::frame::{FromLauncher, ToLauncher};
+use crate::plan;
 use crate::report::Layer;
 use crate::wire;
 
@@ -99,7 +101,12 @@ fn serve(
         let house = house.as_ref().map_err(Clone::clone)?;
         let (shell, knobs) = shell?;
         let knobs = options.without_cgroup(&plan, knobs)?;
-        cell::live_through(options, house, shell, knobs, plan, evidence, &control)
+        let network = match plan.network {
+            plan::Network::Nothing => None,
+            plan::Network::Proxy => Some(Network::make()?),
+        };
+        let asked = Asked { plan, evidence, network };
+        cell::live_through(options, house, shell, knobs, asked, &control)
     });
     match ran {
         Ok(Remains::Nothing) => Ok(()),

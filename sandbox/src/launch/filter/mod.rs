@@ -19,6 +19,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use super::Failed;
+use crate::plan;
 use crate::report::Layer;
 use crate::sys;
 pub(super) use policy::{Answered, Network, Policy, Profile};
@@ -67,12 +68,14 @@ impl Filters {
         &self,
         profile: Profile,
         memory: MemoryWatch,
+        network: plan::Network,
     ) -> Result<(Vec<[u8; 32]>, OwnedFd), Failed> {
+        let network = Network::of(network);
         let made;
         let last = match self.lasts.get(&profile) {
-            Some(last) if memory == self.memory => last,
+            Some(last) if (memory, network) == (self.memory, Network::Nothing) => last,
             _ => {
-                made = self.policy.last(profile, memory, Network::Nothing, Answered::ByListener);
+                made = self.policy.last(profile, memory, network, Answered::ByListener);
                 &made
             }
         };

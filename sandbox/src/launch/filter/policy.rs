@@ -44,6 +44,16 @@ pub(in crate::launch) enum Network {
     Hosts,
 }
 
+impl Network {
+    /// What a cell with this network may ask for.
+    pub(in crate::launch) fn of(asked: crate::plan::Network) -> Self {
+        match asked {
+            crate::plan::Network::Nothing => Self::Nothing,
+            crate::plan::Network::Proxy => Self::Hosts,
+        }
+    }
+}
+
 /// Who answers a denied call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::launch) enum Answered {

@@ -1,0 +1,120 @@
+//! The network of one run: what was granted, in the egress proxy's words, and what the proxy says became of
+//! it, in the record's. Nothing here may add a host to what was granted.
+
+use std::path::Path;
+
+use egress::client::{Conversation, Egress};
+use egress::frame::{self, HostRule, Serve, TIME_MS_MAX};
+use policies::{Grant, GrantedNetwork};
+use records::{HostUse, NetworkReport, NetworkUse, Refusal};
+use sandbox::client::ReadyCell;
+use sandbox::plan::PROXY_PORT;
+
+use crate::host::find_program;
+
+/// The hosts are there from before the intent until the collected run is told.
+const TIME_MS_SPARE: u64 = 300_000;
+/// Where distributions keep every authority in one file, as the cell sees it.
+const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
+
+/// A run's hosts, open until this is closed or dropped.
+pub(crate) struct OpenNetwork {
+    conversation: Conversation,
+    granted: Vec<String>,
+}
+
+impl OpenNetwork {
+    /// Hands the cell's proxy socket to the egress proxy.
+    pub(crate) fn begin(
+        egress: &Egress,
+        granted: &GrantedNetwork,
+        time_sec: u64,
+        cell: &mut ReadyCell,
+    ) -> Result<Self, String> {
+        let listener = cell.take_proxy().ok_or("the cell has no socket for its proxy")?;
+        let time_ms = time_sec.saturating_mul(1000).saturating_add(TIME_MS_SPARE);
+        let rule = |(name, ports): (&String, &Vec<u16>)| HostRule {
+            name: name.clone(),
+            ports: ports.clone(),
+        };
+        let order = Serve {
+            hosts: granted.hosts.iter().map(rule).collect(),
+            private_allowed: granted.private.clone(),
+            bytes_max: granted.bytes_max,
+            connections_max: granted.connections_max,
+            time_ms_max: time_ms.min(TIME_MS_MAX),
+        };
+        let conversation = egress.serve(order, listener).map_err(|error| error.to_string())?;
+        Ok(Self { conversation, granted: granted.hosts.keys().cloned().collect() })
+    }
+
+    /// Ends every connection and says what was done. A proxy that was lost on the way took the run's
+    /// network with it, and what is known.
+    pub(crate) fn close(self) -> NetworkUse {
+        let Self { conversation, granted } = self;
+        let confined_by = confined_by(conversation.confinement());
+        match conversation.close() {
+            Ok(report) => NetworkUse::Known(told(report, confined_by)),
+            Err(error) => {
+                tracing::error!("{error}; what the run reached is unknown");
+                NetworkUse::Unknown { granted }
+            }
+        }
+    }
+}
+
+fn confined_by(confinement: frame::Confinement) -> &'static str {
+    match confinement {
+        frame::Confinement::Landlock => "landlock",
+        frame::Confinement::LandlockPartly => "landlock_partly",
+        frame::Confinement::NoNewPrivs => "no_new_privs",
+    }
+}
+
+fn told(report: frame::Report, proxy_confined_by: &'static str) -> NetworkReport {
+    let host = |host: frame::HostUse| HostUse {
+        host: host.name,
+        addresses: host.addresses,
+        connections: host.connections,
+        bytes_out: host.bytes_out,
+        bytes_in: host.bytes_in,
+    };
+    let refusal = |refusal: frame::Refusal| Refusal {
+        asked: refusal.asked,
+        reason: refusal.reason.to_string(),
+        times: refusal.times,
+    };
+    NetworkReport {
+        proxy_confined_by,
+        hosts: report.hosts.into_iter().map(host).collect(),
+        refusals: report.refusals.into_iter().map(refusal).collect(),
+        refusals_left_out: report.refusals_left_out,
+    }
+}
+
+/// What tells a tool of its proxy; the policy's own word for a runtime stands before it.
+pub(crate) fn environment(grant: &Grant) -> Vec<(String, String)> {
+    if grant.network().is_none() {
+        return Vec::new();
+    }
+    let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
+    let names =
+        ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+    let mut env: Vec<(String, String)> =
+        names.map(|name| (name.to_owned(), proxy.clone())).into_iter().collect();
+    // Nothing goes past the proxy, whatever a library's default is.
+    env.extend(["NO_PROXY", "no_proxy"].map(|name| (name.to_owned(), String::new())));
+    // Interpreters with a TLS library of their own look elsewhere.
+    if Path::new(AUTHORITIES).is_file() {
+        env.push(("SSL_CERT_FILE".to_owned(), AUTHORITIES.to_owned()));
+    }
+    env.retain(|(name, _)| !grant.env().iter().any(|(theirs, _)| theirs == name));
+    env
+}
+
+/// The proxy beside the running program or in its packaged place; a host may be without one.
+#[must_use]
+pub fn find_egress() -> Option<Egress> {
+    let program = find_program("toolexec-egress").ok()?;
+    Some(Egress::spawn(&program, &[]))
+}

@@ -1,0 +1,142 @@
+//! One connection from the cell: each request judged by itself, until one of them becomes a tunnel.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http_body_util::{Either, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::frame::Reason;
+
+use super::conversation::Run;
+use super::dial::dial;
+use super::forward::{Forwarded, forward};
+use super::judge::{Means, Refused, judge};
+use super::ledger::printable;
+use super::tunnel::Tunnel;
+
+/// Largest head of a request, bytes.
+const HEAD_BYTES_MAX: usize = 16 * 1024;
+/// Most fields in it.
+const FIELDS_MAX: usize = 64;
+
+pub(super) type Body = Either<Full<Bytes>, Forwarded>;
+
+/// What the requests of one connection share.
+struct Connection {
+    run: Arc<Run>,
+    /// Whether a whole head has come.
+    used: AtomicBool,
+    tunnel: Mutex<Option<Tunnel>>,
+}
+
+pub(super) async fn serve(run: Arc<Run>, client: TcpStream) {
+    let connection = Arc::new(Connection {
+        run: Arc::clone(&run),
+        used: AtomicBool::new(false),
+        tunnel: Mutex::new(None),
+    });
+    let service = service_fn(|request| answer(Arc::clone(&connection), request));
+    let ended = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(run.patience.step)
+        .max_buf_size(HEAD_BYTES_MAX)
+        .max_headers(FIELDS_MAX)
+        .serve_connection(TokioIo::new(client), service)
+        .with_upgrades()
+        .await;
+    if let Err(error) = ended {
+        note(&connection, &error);
+    }
+    let tunnel = connection.tunnel.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(tunnel) = tunnel {
+        tunnel.carry(&run).await;
+    }
+}
+
+/// Refusals that hyper answers by itself. That the client hung up, or a kept connection was not used
+/// again, is none.
+fn note(connection: &Connection, error: &hyper::Error) {
+    let reason = if error.is_parse_too_large() {
+        Reason::HeadTooBig
+    } else if error.is_parse() {
+        Reason::Malformed
+    } else if error.is_timeout() && !connection.used.load(Ordering::Relaxed) {
+        Reason::Slow
+    } else {
+        return;
+    };
+    connection.run.ledger.refuse("(no request)", reason);
+}
+
+async fn answer(
+    connection: Arc<Connection>,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, std::convert::Infallible> {
+    connection.used.store(true, Ordering::Relaxed);
+    let run = &connection.run;
+    Ok(given(&connection, request).await.unwrap_or_else(|refused| {
+        run.ledger.refuse(&refused.asked, refused.reason);
+        said(&refused)
+    }))
+}
+
+async fn given(
+    connection: &Connection,
+    mut request: Request<Incoming>,
+) -> Result<Response<Body>, Refused> {
+    let upgrade = hyper::upgrade::on(&mut request);
+    let (head, body) = request.into_parts();
+    let target = judge(&connection.run.rules, &head)?;
+    let host = dial(&connection.run, &target).await?;
+    if target.means == Means::Plain {
+        return forward(&connection.run, &target, host, head, body).await;
+    }
+    let tunnel = Tunnel::new(upgrade, host, target);
+    *connection.tunnel.lock().unwrap_or_else(PoisonError::into_inner) = Some(tunnel);
+    Ok(Response::new(Either::Left(Full::default())))
+}
+
+/// One line that names the reason.
+fn said(refused: &Refused) -> Response<Body> {
+    let status = match refused.reason {
+        Reason::Unresolved | Reason::Unreachable => StatusCode::BAD_GATEWAY,
+        _ => StatusCode::FORBIDDEN,
+    };
+    let mut response = Response::new(Either::Left(Full::from(line(refused))));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    response
+}
+
+fn line(refused: &Refused) -> String {
+    format!("toolexec-egress: refused: {}: {}\n", printable(&refused.asked), refused.reason)
+}
+
+/// Refuses a connection as a whole, before anything is read from it.
+pub(super) async fn refuse(run: Arc<Run>, mut client: TcpStream, reason: Reason) {
+    let refused = Refused { asked: "(connection)".to_owned(), reason };
+    let text = line(&refused);
+    let head = format!(
+        "HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain\r\nconnection: close\r\n\
+         content-length: {}\r\n\r\n{text}",
+        text.len()
+    );
+    let told = timeout(run.patience.step, client.write_all(head.as_bytes())).await;
+    if !matches!(told, Ok(Ok(()))) || client.shutdown().await.is_err() {
+        return;
+    }
+    // Closing with bytes unread would reset the connection and take the explanation with it.
+    let mut unread = [0; 4096];
+    let read = async { while client.read(&mut unread).await.is_ok_and(|it| it > 0) {} };
+    // Late or not, the connection ends here.
+    drop(timeout(run.patience.step, read).await);
+}

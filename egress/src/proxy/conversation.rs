@@ -1,0 +1,236 @@
+//! One run, from its order to its report. Whatever ends the conversation ends the run's connections.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::net::sockopt::{socket_acceptconn, socket_type};
+use rustix::net::{RecvFlags, SendFlags, SocketType};
+use tokio::io::Interest;
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::{OnceCell, Semaphore};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use crate::frame::{Answer, Confinement, Order, Reason, Serve, Unable};
+use crate::wire::{self, Received};
+
+use super::connection;
+use super::dial::Pinned;
+use super::ledger::Ledger;
+use super::options::Patience;
+use super::resolve::Resolver;
+use super::rules::Rules;
+
+/// Connections beyond the run's limit that are told why at the same time; more are just closed.
+const TOLD_MAX: usize = 16;
+/// How long to wait when the host has no descriptor left for one more connection.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What all runs share.
+pub(super) struct Host {
+    pub(super) resolver: Resolver,
+    pub(super) patience: Patience,
+    pub(super) confinement: Confinement,
+}
+
+/// What the connections of one run share.
+pub(super) struct Run {
+    pub(super) rules: Rules,
+    /// One per rule.
+    pub(super) pins: Vec<OnceCell<Pinned>>,
+    pub(super) ledger: Ledger,
+    pub(super) host: Arc<Host>,
+}
+
+impl std::ops::Deref for Run {
+    type Target = Host;
+
+    fn deref(&self) -> &Host {
+        &self.host
+    }
+}
+
+impl std::fmt::Debug for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Run").field("rules", &self.rules).finish_non_exhaustive()
+    }
+}
+
+/// The client's end of the conversation: a seqpacket socket, whatever its type here is called. What waits
+/// and accepts is the same for all kinds of Unix sockets; frames are sent and received by `wire` only.
+pub(super) struct Client(UnixStream);
+
+impl Client {
+    pub(super) fn new(socket: OwnedFd) -> io::Result<Self> {
+        let socket = std::os::unix::net::UnixStream::from(socket);
+        socket.set_nonblocking(true)?;
+        UnixStream::from_std(socket).map(Self)
+    }
+
+    pub(super) fn accepted(socket: UnixStream) -> Self {
+        Self(socket)
+    }
+
+    /// Who connected, as the kernel noted it then.
+    pub(super) fn uid(&self) -> io::Result<u32> {
+        self.0.peer_cred().map(|it| it.uid())
+    }
+
+    async fn receive(&self) -> io::Result<Option<Received>> {
+        let receive = || wire::receive(&self.0, RecvFlags::DONTWAIT);
+        self.0.async_io(Interest::READABLE, receive).await
+    }
+
+    pub(super) async fn say(&self, answer: &Answer) -> io::Result<()> {
+        let send = || wire::send(&self.0, answer, None, SendFlags::DONTWAIT);
+        self.0.async_io(Interest::WRITABLE, send).await
+    }
+}
+
+/// Answers the client's order with this, whatever it is.
+pub(super) async fn turn_away(host: &Host, client: Client, why: Unable) -> io::Result<()> {
+    // Unread, the order would take the answer with it when the socket is closed.
+    drop(timeout(host.patience.step, client.receive()).await);
+    client.say(&Answer::Unable(why)).await
+}
+
+/// Serves one run. An error is the client's end having broken.
+pub(super) async fn converse(host: Arc<Host>, client: Client) -> io::Result<()> {
+    let Ok(begun) = timeout(host.patience.step, begin(&client)).await else {
+        return client.say(&Answer::Unable(Unable::Malformed)).await;
+    };
+    let Some(begun) = begun? else { return Ok(()) };
+    let (order, rules, listener) = match begun {
+        Ok(begun) => begun,
+        Err(why) => return client.say(&Answer::Unable(why)).await,
+    };
+    let ledger = Ledger::new(&rules, order.bytes_max);
+    let pins = rules.hosts().map(|_| OnceCell::new()).collect();
+    let confinement = host.confinement;
+    let run = Arc::new(Run { rules, pins, ledger, host });
+    client.say(&Answer::Serving(confinement)).await?;
+    let last = {
+        // Dropped with the future: the listener, and every connection.
+        let accepting = accept(Arc::clone(&run), &order, listener);
+        until_closed(&client, accepting).await?
+    };
+    match last {
+        Last::Close => client.say(&Answer::Report(run.ledger.report())).await,
+        Last::NoOrder => client.say(&Answer::Unable(Unable::Malformed)).await,
+        Last::HungUp => Ok(()),
+    }
+}
+
+type Begun = Result<(Serve, Rules, TcpListener), Unable>;
+
+/// The first frame; `None` if the client hung up instead.
+async fn begin(client: &Client) -> io::Result<Option<Begun>> {
+    let received = match client.receive().await {
+        Ok(Some(received)) => received,
+        Ok(None) => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            return Ok(Some(Err(Unable::Malformed)));
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(Some(match received.parse() {
+        Ok(Order::Serve(order)) => Rules::new(&order).and_then(|rules| {
+            let listener = received.into_only_fd().ok_or(Unable::NotAListener)?;
+            Ok((order, rules, listening(listener)?))
+        }),
+        Ok(Order::Close) | Err(_) => Err(Unable::Malformed),
+    }))
+}
+
+/// The descriptor, if it is what a launcher makes: nothing else is ever accepted from.
+fn listening(fd: OwnedFd) -> Result<TcpListener, Unable> {
+    let good = socket_type(fd.as_fd()) == Ok(SocketType::STREAM)
+        && socket_acceptconn(fd.as_fd()) == Ok(true);
+    if !good {
+        return Err(Unable::NotAListener);
+    }
+    let listener = std::net::TcpListener::from(fd);
+    // Fails for any family that is not TCP's.
+    let local = listener.local_addr().map_err(|_| Unable::NotAListener)?;
+    if !local.ip().to_canonical().is_loopback() {
+        return Err(Unable::NotAListener);
+    }
+    listener.set_nonblocking(true).map_err(|_| Unable::NotAListener)?;
+    TcpListener::from_std(listener).map_err(|_| Unable::NotAListener)
+}
+
+/// How a client ends its run.
+enum Last {
+    Close,
+    HungUp,
+    /// Something that is no order, or none that is allowed here.
+    NoOrder,
+}
+
+async fn until_closed(
+    client: &Client,
+    accepting: impl Future<Output = Infallible>,
+) -> io::Result<Last> {
+    let received = tokio::select! {
+        biased;
+        received = client.receive() => received,
+        never = accepting => match never {},
+    };
+    match received {
+        Ok(None) => Ok(Last::HungUp),
+        Ok(Some(received)) => match received.parse() {
+            Ok(Order::Close) if !received.has_fds() => Ok(Last::Close),
+            Ok(_) | Err(_) => Ok(Last::NoOrder),
+        },
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(Last::NoOrder),
+        Err(error) => Err(error),
+    }
+}
+
+/// Accepts for as long as the run has time; then every connection ends and nobody is accepted.
+async fn accept(run: Arc<Run>, order: &Serve, listener: TcpListener) -> Infallible {
+    let end = Instant::now() + Duration::from_millis(order.time_ms_max);
+    let connections = usize::try_from(order.connections_max).unwrap_or(usize::MAX);
+    let (served, told) =
+        (Arc::new(Semaphore::new(connections)), Arc::new(Semaphore::new(TOLD_MAX)));
+    let mut tasks = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = sleep_until(end) => break,
+            Some(_) = tasks.join_next(), if !tasks.is_empty() => continue,
+            accepted = listener.accept() => accepted,
+        };
+        let Ok((client, _)) = accepted else {
+            sleep(PAUSE).await;
+            continue;
+        };
+        let run = Arc::clone(&run);
+        if let Ok(permit) = Arc::clone(&served).try_acquire_owned() {
+            tasks.spawn(async move {
+                connection::serve(run, client).await;
+                drop(permit);
+            });
+        } else {
+            refuse(&mut tasks, run, client, &told);
+        }
+    }
+    drop((tasks, listener));
+    run.ledger.refuse("(connections)", Reason::Time);
+    std::future::pending().await
+}
+
+/// One connection too many.
+fn refuse(tasks: &mut JoinSet<()>, run: Arc<Run>, client: TcpStream, told: &Arc<Semaphore>) {
+    run.ledger.refuse("(connection)", Reason::Connections);
+    if let Ok(permit) = Arc::clone(told).try_acquire_owned() {
+        tasks.spawn(async move {
+            connection::refuse(run, client, Reason::Connections).await;
+            drop(permit);
+        });
+    }
+}

@@ -1,0 +1,127 @@
+//! A plain HTTP request, passed on over a connection of its own.
+//!
+//! What goes out is written anew from what was understood: the host's name, the fields that are not this
+//! connection's, the body by its decoded length. No byte of the client's framing reaches the host.
+
+use std::error::Error;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http_body_util::Either;
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::client::conn::http1;
+use hyper::header::{CONNECTION, HOST, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Request, Response, StatusCode, Uri, Version};
+use hyper_util::rt::TokioIo;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::frame::Reason;
+
+use super::connection;
+use super::conversation::Run;
+use super::headers;
+use super::judge::{Refused, Target};
+use super::metered::Metered;
+
+pub(super) async fn forward(
+    run: &Arc<Run>,
+    target: &Target,
+    host: Metered,
+    head: Parts,
+    body: Incoming,
+) -> Result<Response<connection::Body>, Refused> {
+    let refused = |reason| Refused { asked: target.asked.clone(), reason };
+    let request = rewritten(run, target, head, body).ok_or_else(|| refused(Reason::Malformed))?;
+    let shaken = http1::handshake(TokioIo::new(host)).await;
+    let (mut sender, link) = shaken.map_err(|_| refused(Reason::Unreachable))?;
+    // What ends the connection early is seen by whoever waits for the answer or reads its body.
+    let link = Link(tokio::spawn(async { drop(link.await) }));
+    let answered = timeout(run.patience.idle, sender.send_request(request)).await;
+    let answered = answered.map_err(|_| refused(Reason::Slow))?;
+    let mut response = answered.map_err(|error| refused(broken(&error)))?;
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        return Err(refused(Reason::Upgrade));
+    }
+    headers::strip(response.headers_mut());
+    *response.version_mut() = Version::HTTP_11;
+    Ok(response.map(|body| Either::Right(Forwarded { body, _link: link })))
+}
+
+/// Why a connection broke before an answer: what `metered` refuses comes back as an error of reading.
+fn broken(error: &hyper::Error) -> Reason {
+    let mut cause = error.source();
+    while let Some(it) = cause {
+        let of_metered = it.downcast_ref::<io::Error>();
+        if of_metered.is_some_and(|it| it.kind() == io::ErrorKind::QuotaExceeded) {
+            return Reason::Bytes;
+        }
+        cause = it.source();
+    }
+    Reason::Unreachable
+}
+
+/// `None` if hyper finds no form for it.
+fn rewritten(
+    run: &Run,
+    target: &Target,
+    mut head: Parts,
+    body: Incoming,
+) -> Option<Request<Incoming>> {
+    let authority = head.uri.authority()?;
+    let name = match run.rules.host(target.rule) {
+        super::rules::Host::Address(std::net::IpAddr::V6(address)) => format!("[{address}]"),
+        host => host.to_string(),
+    };
+    let named = if authority.port().is_some() { format!("{name}:{}", target.port) } else { name };
+    let path = head.uri.path_and_query().map_or("/", |it| it.as_str());
+    // "http://host?query" has a path that only begins with its query.
+    let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+    head.uri = Uri::try_from(path).ok()?;
+    head.version = Version::HTTP_11;
+    headers::strip(&mut head.headers);
+    head.headers.insert(HOST, HeaderValue::try_from(named).ok()?);
+    head.headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    head.extensions.clear();
+    Some(Request::from_parts(head, body))
+}
+
+/// The task that moves the bytes of one connection to a host; it ends with its owner.
+#[derive(Debug)]
+struct Link(JoinHandle<()>);
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The body of an answer, which keeps its connection open for as long as somebody reads it.
+#[derive(Debug)]
+pub(super) struct Forwarded {
+    body: Incoming,
+    _link: Link,
+}
+
+impl Body for Forwarded {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        Pin::new(&mut self.get_mut().body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,36 @@
+//! The header fields that belong to one connection and are never passed on. Pure.
+
+use hyper::HeaderMap;
+use hyper::header::{
+    CONNECTION, EXPECT, HeaderName, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER,
+    TRANSFER_ENCODING, UPGRADE,
+};
+
+const OF_ONE_CONNECTION: [HeaderName; 10] = [
+    CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION,
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+    // Answered here, before the body is asked for.
+    EXPECT,
+];
+
+/// Removes them, and every field that `Connection` names. Whose a message is and how long is not taken
+/// from what is left: host and length are written anew.
+pub(super) fn strip(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in OF_ONE_CONNECTION.iter().chain(&named) {
+        headers.remove(name);
+    }
+}

@@ -1,0 +1,151 @@
+//! The first message of TLS, read only for the name that it asks for. Pure; never panics.
+//!
+//! A ClientHello may be spread over records and come in any pieces. What is not exactly one ClientHello
+//! with at most one plain name is refused: another reader must not find another name in it.
+
+/// Longest ClientHello, bytes. Those with post-quantum keys have about 2,000.
+const HELLO_BYTES_MAX: usize = 16 * 1024;
+
+const HANDSHAKE_RECORD: u8 = 22;
+const RECORD_BYTES_MAX: usize = 16 * 1024;
+const CLIENT_HELLO: u8 = 1;
+const SERVER_NAME: u16 = 0;
+/// Encrypted ClientHello, and its drafts down to the one with only the name encrypted.
+const HIDDEN: [u16; 7] = [0xfe0d, 0xfe0c, 0xfe0b, 0xfe0a, 0xfe09, 0xfe08, 0xffce];
+
+/// What the bytes so far are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Hello {
+    /// A good beginning.
+    Unfinished,
+    /// All of it; the name in lower case, without a trailing dot.
+    For(Option<String>),
+}
+
+/// Why the bytes are no ClientHello that can be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoHello {
+    NotTls,
+    /// TLS, but cut, doubled, too big or with something else inside.
+    Malformed,
+    /// The true name is encrypted.
+    HiddenName,
+}
+
+/// Judges all bytes that came so far.
+pub(super) fn read(bytes: &[u8]) -> Result<Hello, NoHello> {
+    let mut message = Vec::new();
+    let mut records = Fields(bytes);
+    let mut first = true;
+    loop {
+        let Some(fragment) = record(&mut records, first)? else { return Ok(Hello::Unfinished) };
+        message.extend_from_slice(fragment);
+        first = false;
+        match complete(&message)? {
+            Some(body) => return server_name(body).map(Hello::For),
+            None if message.len() > HELLO_BYTES_MAX => return Err(NoHello::Malformed),
+            None => {}
+        }
+    }
+}
+
+/// The content of the next record, or as much of a wrong beginning as is needed to tell.
+fn record<'a>(records: &mut Fields<'a>, first: bool) -> Result<Option<&'a [u8]>, NoHello> {
+    let wrong = if first { NoHello::NotTls } else { NoHello::Malformed };
+    let known = records.0;
+    let good = known.first().is_none_or(|it| *it == HANDSHAKE_RECORD)
+        && known.get(1).is_none_or(|it| *it == 3)
+        && known.get(2).is_none_or(|it| *it <= 4);
+    if !good {
+        return Err(wrong);
+    }
+    let Some(&[_, _, _, high, low]) = known.first_chunk::<5>() else { return Ok(None) };
+    let length = usize::from(u16::from_be_bytes([high, low]));
+    if length == 0 || length > RECORD_BYTES_MAX {
+        return Err(wrong);
+    }
+    let Some(fragment) = known.get(5..5 + length) else { return Ok(None) };
+    records.0 = &known[5 + length..];
+    Ok(Some(fragment))
+}
+
+/// The body of the message, once all of it is there.
+fn complete(message: &[u8]) -> Result<Option<&[u8]>, NoHello> {
+    if message.first().is_some_and(|it| *it != CLIENT_HELLO) {
+        return Err(NoHello::Malformed);
+    }
+    let mut fields = Fields(message.get(1..).unwrap_or_default());
+    let Some(length) = fields.number(3) else { return Ok(None) };
+    if length > HELLO_BYTES_MAX || fields.0.len() > length {
+        return Err(NoHello::Malformed);
+    }
+    Ok((fields.0.len() == length).then_some(fields.0))
+}
+
+fn server_name(body: &[u8]) -> Result<Option<String>, NoHello> {
+    let mut fields = Fields(body);
+    let extensions = (|| {
+        fields.take(2 + 32)?;
+        fields.counted(1).filter(|session| session.len() <= 32)?;
+        fields.counted(2)?;
+        fields.counted(1)?;
+        if fields.0.is_empty() { Some(&[][..]) } else { fields.counted(2) }
+    })();
+    let mut extensions = Fields(extensions.ok_or(NoHello::Malformed)?);
+    if !fields.0.is_empty() {
+        return Err(NoHello::Malformed);
+    }
+    let mut name = None;
+    while !extensions.0.is_empty() {
+        let kind = extensions.number(2).and_then(|it| u16::try_from(it).ok());
+        let (Some(kind), Some(content)) = (kind, extensions.counted(2)) else {
+            return Err(NoHello::Malformed);
+        };
+        if HIDDEN.contains(&kind) {
+            return Err(NoHello::HiddenName);
+        }
+        if kind == SERVER_NAME {
+            let one = only_name(content).filter(|_| name.is_none());
+            name = Some(one.ok_or(NoHello::Malformed)?);
+        }
+    }
+    Ok(name)
+}
+
+/// The one host name of a list of names.
+fn only_name(content: &[u8]) -> Option<String> {
+    let mut outer = Fields(content);
+    let mut list = Fields(outer.counted(2)?);
+    let kind = list.number(1)?;
+    let name = list.counted(2)?;
+    let alone = outer.0.is_empty() && list.0.is_empty() && kind == 0;
+    let plain = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
+    let name = std::str::from_utf8(name).ok()?;
+    (alone && plain).then(|| super::rules::fold(name))
+}
+
+/// What is left of a row of fields.
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn number(&mut self, width: usize) -> Option<usize> {
+        let bytes = self.take(width)?;
+        Some(bytes.iter().fold(0, |sum, byte| (sum << 8) | usize::from(*byte)))
+    }
+
+    /// Bytes with their length before them.
+    fn counted(&mut self, width: usize) -> Option<&'a [u8]> {
+        let length = self.number(width)?;
+        self.take(length)
+    }
+}
+
+#[cfg(test)]
+#[path = "hello_tests.rs"]
+mod tests;

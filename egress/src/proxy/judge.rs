@@ -1,0 +1,124 @@
+//! May this request be made? Decided from its head and the run's rules alone. Pure.
+
+use hyper::header::{HOST, HeaderMap, UPGRADE};
+use hyper::http::request::Parts;
+use hyper::http::uri::{Authority, Scheme};
+use hyper::{Method, Uri};
+
+use crate::frame::Reason;
+
+use super::rules::{Host, Rules};
+
+/// What was asked for and not given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refused {
+    pub(super) asked: String,
+    pub(super) reason: Reason,
+}
+
+/// What was asked for and may be given, if its addresses may be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    /// Name and port, for people.
+    pub(super) asked: String,
+    pub(super) rule: usize,
+    pub(super) port: u16,
+    pub(super) means: Means,
+}
+
+/// How a host is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Means {
+    /// CONNECT: a tunnel for TLS.
+    Tunnel,
+    /// An absolute `http://` address.
+    Plain,
+}
+
+/// Judges one request: every one of a connection, not only its first.
+pub(super) fn judge(rules: &Rules, head: &Parts) -> Result<Target, Refused> {
+    let asked = asked(head);
+    judged(rules, head, &asked).map_err(|reason| Refused { asked, reason })
+}
+
+fn judged(rules: &Rules, head: &Parts, asked: &str) -> Result<Target, Reason> {
+    let means = means(&head.method, &head.uri)?;
+    let authority = head.uri.authority().ok_or(Reason::Malformed)?;
+    if authority.as_str().contains('@') {
+        return Err(Reason::UserInfo);
+    }
+    if head.headers.contains_key(UPGRADE) {
+        return Err(Reason::Upgrade);
+    }
+    let (host, port) = split(authority)?;
+    let port = match (means, port) {
+        (_, Some(port)) => port,
+        (Means::Plain, None) => 80,
+        (Means::Tunnel, None) => return Err(Reason::Malformed),
+    };
+    check_host_field(&head.headers, means, &host, port)?;
+    let rule = rules.find(&host, port)?;
+    if means == Means::Plain && port == 443 {
+        return Err(Reason::Scheme);
+    }
+    Ok(Target { asked: asked.to_owned(), rule, port, means })
+}
+
+fn means(method: &Method, uri: &Uri) -> Result<Means, Reason> {
+    if method == Method::TRACE {
+        return Err(Reason::Method);
+    }
+    let (scheme, tunnel) = (uri.scheme(), method == Method::CONNECT);
+    match scheme {
+        None if tunnel && uri.path_and_query().is_none() => Ok(Means::Tunnel),
+        Some(_) if tunnel => Err(Reason::Method),
+        None => Err(Reason::Malformed),
+        Some(scheme) if *scheme == Scheme::HTTP => Ok(Means::Plain),
+        Some(_) => Err(Reason::Scheme),
+    }
+}
+
+fn split(authority: &Authority) -> Result<(Host, Option<u16>), Reason> {
+    let host = Host::parse(authority.host()).ok_or(Reason::Host)?;
+    let rest = authority.as_str().strip_prefix(authority.host()).ok_or(Reason::Malformed)?;
+    let port = match rest.strip_prefix(':') {
+        // Only digits: a number with a sign is for other readers another port.
+        Some(digits) if digits.bytes().all(|it| it.is_ascii_digit()) => {
+            Some(digits.parse().map_err(|_| Reason::Malformed)?)
+        }
+        None if rest.is_empty() => None,
+        Some(_) | None => return Err(Reason::Malformed),
+    };
+    Ok((host, port))
+}
+
+/// At most one `Host`, and that names what the request line names. One for a tunnel may lack the port.
+fn check_host_field(
+    headers: &HeaderMap,
+    means: Means,
+    host: &Host,
+    port: u16,
+) -> Result<(), Reason> {
+    let mut fields = headers.get_all(HOST).iter();
+    let Some(field) = fields.next() else { return Ok(()) };
+    let authority = Authority::try_from(field.as_bytes()).map_err(|_| Reason::HostField)?;
+    let (named, named_port) = split(&authority).map_err(|_| Reason::HostField)?;
+    let implied = match means {
+        Means::Tunnel => port,
+        Means::Plain => 80,
+    };
+    let same = named == *host && named_port.unwrap_or(implied) == port;
+    if same && fields.next().is_none() { Ok(()) } else { Err(Reason::HostField) }
+}
+
+/// The words of the request that say what was wanted, never its path: that may hold secrets.
+fn asked(head: &Parts) -> String {
+    let place = head.uri.authority().map_or("(no host)", Authority::as_str);
+    // A user name and its password are left out, too.
+    let place = place.rsplit('@').next().unwrap_or_default();
+    match head.uri.scheme_str() {
+        _ if head.method == Method::CONNECT => format!("CONNECT {place}"),
+        Some(scheme) => format!("{} {scheme}://{place}", head.method),
+        None => format!("{} {place}", head.method),
+    }
+}

@@ -1,0 +1,162 @@
+//! What one run did and what it was refused: the only source of the report.
+//!
+//! Bytes are taken from the run's allowance here, in one place, while they are moved; so the sum of all
+//! hosts never exceeds it, and nothing is moved that is not counted.
+
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::frame::{ASKED_BYTES_MAX, HostUse, REFUSALS_MAX, Reason, Refusal, Report};
+
+use super::rules::Rules;
+
+/// Whither bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    ToHost,
+    FromHost,
+}
+
+#[derive(Debug)]
+pub(super) struct Ledger(Mutex<Pages>);
+
+#[derive(Debug)]
+pub(super) struct Pages {
+    bytes_left: u64,
+    report: Report,
+}
+
+impl Ledger {
+    pub(super) fn new(rules: &Rules, bytes_max: u64) -> Self {
+        let unused = |name| HostUse {
+            name,
+            addresses: Vec::new(),
+            connections: 0,
+            bytes_out: 0,
+            bytes_in: 0,
+        };
+        let hosts = rules.hosts().map(|host| unused(host.to_string())).collect();
+        let report = Report { hosts, refusals: Vec::new(), refusals_left_out: 0 };
+        Self(Mutex::new(Pages { bytes_left: bytes_max, report }))
+    }
+
+    /// Nothing that holds the lock can panic, so what a poisoned one guards is still right.
+    pub(super) fn open(&self) -> MutexGuard<'_, Pages> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn refuse(&self, asked: &str, reason: Reason) {
+        self.open().refuse(asked, reason);
+    }
+
+    pub(super) fn pinned(&self, rule: usize, addresses: &[IpAddr]) {
+        self.open().report.hosts[rule].addresses = addresses.to_vec();
+    }
+
+    pub(super) fn connected(&self, rule: usize) {
+        self.open().report.hosts[rule].connections += 1;
+    }
+
+    pub(super) fn report(&self) -> Report {
+        self.open().report.clone()
+    }
+}
+
+impl Pages {
+    /// How many bytes may still be moved, as far as one buffer is concerned.
+    pub(super) fn room(&self) -> usize {
+        usize::try_from(self.bytes_left).unwrap_or(usize::MAX)
+    }
+
+    /// Counts bytes that were moved: never more than [`Self::room`] said under the same lock.
+    pub(super) fn moved(&mut self, rule: usize, way: Way, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.bytes_left = self.bytes_left.saturating_sub(bytes);
+        let host = &mut self.report.hosts[rule];
+        match way {
+            Way::ToHost => host.bytes_out += bytes,
+            Way::FromHost => host.bytes_in += bytes,
+        }
+    }
+
+    pub(super) fn host_name(&self, rule: usize) -> &str {
+        &self.report.hosts[rule].name
+    }
+
+    pub(super) fn refuse(&mut self, asked: &str, reason: Reason) {
+        let asked = printable(asked);
+        let report = &mut self.report;
+        let known = report.refusals.iter().position(|it| it.reason == reason && it.asked == asked);
+        match known {
+            Some(known) => report.refusals[known].times += 1,
+            None if report.refusals.len() < REFUSALS_MAX => {
+                report.refusals.push(Refusal { asked, reason, times: 1 });
+            }
+            None => report.refusals_left_out += 1,
+        }
+    }
+}
+
+/// The tool's words, so that they cannot grow in a frame or act on a terminal.
+pub(super) fn printable(asked: &str) -> String {
+    let plain = |c: char| match c {
+        '"' | '\\' => '?',
+        c if c == ' ' || c.is_ascii_graphic() => c,
+        _ => '?',
+    };
+    asked.chars().take(ASKED_BYTES_MAX).map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{ADDRESSES_MAX, Answer, FRAME_BYTES_MAX, HostRule, RULES_MAX, Serve};
+
+    /// A ledger at all of its bounds.
+    fn full() -> Ledger {
+        let name =
+            |number| format!("{number:03}{}.{}", "a".repeat(60), "b.".repeat(90)) + &"c".repeat(9);
+        let hosts = (0..RULES_MAX).map(|it| HostRule { name: name(it), ports: vec![] });
+        let order = Serve {
+            hosts: hosts.collect(),
+            private_allowed: Vec::new(),
+            bytes_max: u64::MAX,
+            connections_max: 1,
+            time_ms_max: 1,
+        };
+        let ledger = Ledger::new(&Rules::new(&order).expect("good rules"), u64::MAX);
+        let address: IpAddr = "2001:1111:2222:3333:4444:5555:6666:7777".parse().expect("address");
+        for rule in 0..RULES_MAX {
+            ledger.pinned(rule, &[address; ADDRESSES_MAX]);
+            let mut pages = ledger.open();
+            let host = &mut pages.report.hosts[rule];
+            (host.connections, host.bytes_out, host.bytes_in) = (u64::MAX, u64::MAX, u64::MAX);
+        }
+        ledger
+    }
+
+    #[test]
+    fn the_largest_report_fits_a_frame() {
+        let ledger = full();
+        for number in 0..2 * REFUSALS_MAX {
+            let asked = format!("{number:03}{}", "\"\u{1f600}\\\n".repeat(99));
+            ledger.refuse(&asked, Reason::MetadataAddress);
+        }
+        let report = ledger.report();
+        assert_eq!(report.hosts[0].name.len(), 253);
+        assert_eq!(report.refusals.len(), REFUSALS_MAX);
+        assert_eq!(report.refusals_left_out, u64::try_from(REFUSALS_MAX).expect("small"));
+        let bytes = serde_json::to_vec(&Answer::Report(report)).expect("JSON").len();
+        assert!(bytes <= FRAME_BYTES_MAX, "{bytes}");
+    }
+
+    #[test]
+    fn the_same_refusal_is_counted_not_listed_again() {
+        let ledger = full();
+        ledger.refuse("a:1", Reason::Host);
+        ledger.refuse("a:1", Reason::Port);
+        ledger.refuse("a:1", Reason::Host);
+        let times: Vec<_> = ledger.report().refusals.iter().map(|it| it.times).collect();
+        assert_eq!(times, [2, 1]);
+    }
+}

@@ -1,0 +1,42 @@
+//! The proxy: one conversation per run, one task per connection, one thread.
+//!
+//! A connection walks this folder from the cell outwards: `conversation` (the run: accept, limit, end) →
+//! `connection` (HTTP, kept or closed) → `judge` (may this be asked for?) → `dial` (which addresses, and
+//! may they be reached?) → `forward` (plain HTTP) or `tunnel` (CONNECT, after `hello` has read whose TLS
+//! it is) → `metered` (every byte to and from a host is counted there). `rules`, `address`, `hello` and
+//! `headers` are pure. Nothing here parses what came out of TLS.
+
+mod address;
+mod confine;
+mod connection;
+mod conversation;
+mod dial;
+mod forward;
+mod headers;
+mod hello;
+mod judge;
+mod ledger;
+mod metered;
+mod options;
+mod resolve;
+mod rules;
+mod service;
+mod tunnel;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use options::Options;
+
+/// What the program does, from its arguments to its end.
+#[must_use]
+pub fn main() -> ExitCode {
+    match service::run(Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("toolexec-egress: {why}");
+            ExitCode::from(2)
+        }
+    }
+}

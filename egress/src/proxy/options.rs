@@ -1,0 +1,95 @@
+//! The command line. Nothing here can widen what a run may reach: hosts come with each run.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+
+const LONG: &str = "\
+Lets a run reach the hosts it may name, and nothing else.
+
+The program serves runs over a seqpacket socket: its standard input (one run, then it ends), or the \
+listening socket that systemd hands it (LISTEN_FDS=1; many runs). For each run it is given a list of \
+hosts and a TCP socket that listens inside the run's cell, where it answers as an HTTP proxy: CONNECT \
+for TLS, absolute http:// addresses for plain HTTP. It is started by toolexecd, not by people.
+
+A name is looked up once per run. Addresses that are not public (private, loopback, link-local, \
+metadata services, and IPv6 forms of those) are reached only if the run's list names them. A tunnel's \
+TLS must name the host that was asked for. Every refusal is answered with a reason and reported.";
+
+const AFTER: &str = "\
+Examples:
+  toolexec-egress --client-user toolexec          (in a service, with a socket unit)
+  toolexec-egress --hosts-file pinned.hosts       (a host without DNS; started by toolexecd)
+
+Exit status: 0 the client is done; 2 the program could not start serving.";
+
+/// What the program was started with.
+#[derive(Debug, Parser)]
+#[command(name = "toolexec-egress", version, about = "The proxy of runs that may name hosts", long_about = LONG, after_help = AFTER)]
+pub(super) struct Options {
+    /// User, by name or number, whose processes may ask for runs; needed with LISTEN_FDS
+    #[arg(long, value_name = "USER")]
+    pub(super) client_user: Option<String>,
+
+    /// Name server to ask instead of the system's resolver: an address, with a port if not 53
+    #[arg(long, value_name = "ADDR", value_parser = server_address, conflicts_with = "hosts_file")]
+    pub(super) resolver: Option<SocketAddr>,
+
+    /// File of fixed answers in the form of /etc/hosts, read once; no other name is then known
+    #[arg(long, value_name = "FILE")]
+    pub(super) hosts_file: Option<PathBuf>,
+
+    /// Longest wait for a request's head, a ClientHello, a name, a host's answer to a connection, or
+    /// the rest of a half-closed tunnel
+    #[arg(long, value_name = "MS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(50..=600_000))]
+    patience_ms: u64,
+
+    /// Longest wait for a byte in an open tunnel, or for a host's answer to a request
+    #[arg(long, value_name = "MS", default_value_t = 120_000, value_parser = clap::value_parser!(u64).range(50..=86_400_000))]
+    idle_ms: u64,
+
+    /// Most runs served at once
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) runs_max: u16,
+}
+
+impl Options {
+    pub(super) fn patience(&self) -> Patience {
+        Patience {
+            step: Duration::from_millis(self.patience_ms),
+            idle: Duration::from_millis(self.idle_ms),
+        }
+    }
+}
+
+/// How long the proxy waits for others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// For one step that an honest peer does at once.
+    pub(super) step: Duration,
+    /// For anything at all to happen on a connection that is in use.
+    pub(super) idle: Duration,
+}
+
+fn server_address(text: &str) -> Result<SocketAddr, String> {
+    let with_port = text.parse::<SocketAddr>();
+    with_port
+        .or_else(|_| text.parse().map(|ip| SocketAddr::new(ip, 53)))
+        .map_err(|_| format!("{text}: not an address; write 192.0.2.53 or [2001:db8::53]:5353"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Options::command().debug_assert();
+        assert_eq!(server_address("192.0.2.1").map(|it| it.port()), Ok(53));
+        assert_eq!(server_address("[2001:db8::1]:5353").map(|it| it.port()), Ok(5353));
+        assert!(server_address("dns.example").is_err());
+    }
+}

@@ -1,0 +1,183 @@
+//! The hosts of one run, checked once and then only looked up. Pure.
+//!
+//! A rule is one exact name or one address; there are no patterns. What the system's resolver might
+//! take for an address in disguise ("127.1", "0x7f000001") is no name.
+
+use std::net::IpAddr;
+
+use crate::frame::{
+    CONNECTIONS_MAX, HostRule, PORTS_MAX, PRIVATE_ALLOWED_MAX, RULES_MAX, Reason, Serve,
+    TIME_MS_MAX, Unable,
+};
+
+/// What a run may name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Host {
+    /// In lower case, without a trailing dot.
+    Name(String),
+    /// An IPv4 address in IPv6 clothes is the IPv4 address.
+    Address(IpAddr),
+}
+
+impl Host {
+    /// `None` for what is neither; brackets are the form of addresses in URIs.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let inner = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+        if let Some(inner) = inner {
+            let address: std::net::Ipv6Addr = inner.parse().ok()?;
+            return Some(Self::Address(IpAddr::V6(address).to_canonical()));
+        }
+        if let Ok(address) = text.parse::<IpAddr>() {
+            return Some(Self::Address(address.to_canonical()));
+        }
+        let name = fold(text);
+        is_name(&name).then_some(Self::Name(name))
+    }
+}
+
+impl std::fmt::Display for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name),
+            Self::Address(address) => write!(f, "{address}"),
+        }
+    }
+}
+
+/// One name for all its spellings.
+pub(super) fn fold(name: &str) -> String {
+    name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
+}
+
+fn is_name(name: &str) -> bool {
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-' || it == b'_')
+    };
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let number = last.bytes().all(|it| it.is_ascii_digit()) || last.starts_with("0x");
+    name.len() <= 253 && name.split('.').all(label) && !number
+}
+
+/// The rules of one run, in the order in which they were given.
+#[derive(Debug)]
+pub(super) struct Rules {
+    rules: Vec<(Host, Vec<u16>)>,
+    private_allowed: Vec<IpAddr>,
+}
+
+impl Rules {
+    /// Checks a whole order.
+    pub(super) fn new(order: &Serve) -> Result<Self, Unable> {
+        let bounds = |what: &str| Err(Unable::Bounds(what.to_owned()));
+        if order.hosts.is_empty() {
+            return Err(Unable::NoHosts);
+        }
+        if order.hosts.len() > RULES_MAX {
+            return bounds("hosts");
+        }
+        if order.private_allowed.len() > PRIVATE_ALLOWED_MAX {
+            return bounds("private_allowed");
+        }
+        if order.bytes_max == 0 {
+            return bounds("bytes_max");
+        }
+        if !(1..=CONNECTIONS_MAX).contains(&order.connections_max) {
+            return bounds("connections_max");
+        }
+        if !(1..=TIME_MS_MAX).contains(&order.time_ms_max) {
+            return bounds("time_ms_max");
+        }
+        let mut rules = Vec::with_capacity(order.hosts.len());
+        for rule in &order.hosts {
+            let rule = Self::rule(rule)?;
+            if rules.iter().any(|(known, _)| *known == rule.0) {
+                return Err(Unable::BadHost(rule.0.to_string()));
+            }
+            rules.push(rule);
+        }
+        let private_allowed = order.private_allowed.iter().map(IpAddr::to_canonical).collect();
+        Ok(Self { rules, private_allowed })
+    }
+
+    fn rule(rule: &HostRule) -> Result<(Host, Vec<u16>), Unable> {
+        let bad = || Unable::BadHost(rule.name.chars().take(253).collect());
+        let host = Host::parse(&rule.name).ok_or_else(bad)?;
+        if rule.ports.len() > PORTS_MAX || rule.ports.contains(&0) {
+            return Err(Unable::Bounds("ports".to_owned()));
+        }
+        let ports = if rule.ports.is_empty() { vec![443, 80] } else { rule.ports.clone() };
+        Ok((host, ports))
+    }
+
+    /// The number of the rule that allows this.
+    pub(super) fn find(&self, host: &Host, port: u16) -> Result<usize, Reason> {
+        let number = self.rules.iter().position(|(known, _)| known == host).ok_or(Reason::Host)?;
+        if self.rules[number].1.contains(&port) { Ok(number) } else { Err(Reason::Port) }
+    }
+
+    pub(super) fn host(&self, number: usize) -> &Host {
+        &self.rules[number].0
+    }
+
+    pub(super) fn hosts(&self) -> impl Iterator<Item = &Host> {
+        self.rules.iter().map(|(host, _)| host)
+    }
+
+    /// Whether a name may lead to this address although it is not public.
+    pub(super) fn allows_private(&self, address: IpAddr) -> bool {
+        self.private_allowed.contains(&address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> Option<Host> {
+        Host::parse(text)
+    }
+
+    #[test]
+    fn spellings_of_one_host_are_one_host() {
+        assert_eq!(name("Example.ORG."), name("example.org"));
+        assert_eq!(name("::ffff:127.0.0.1"), name("127.0.0.1"));
+        assert_eq!(name("[::1]"), name("0:0::1"));
+        assert!(name("xn--bcher-kva.example").is_some());
+    }
+
+    #[test]
+    fn what_is_no_host_is_refused() {
+        let long = "a.".repeat(128);
+        let wrong = [
+            "",
+            ".",
+            "..",
+            "a..b",
+            "-a.b",
+            "a-.b",
+            "127.1",
+            "2130706433",
+            "0x7f000001",
+            "1.2.3.4.5",
+            "010.0.0.1",
+            "a b",
+            "a/b",
+            "user@a",
+            "a:80",
+            "bücher.example",
+            "*.example.org",
+            "[1.2.3.4]",
+            "[::1",
+            "fe80::1%eth0",
+            "a%2eb",
+            "a\0b",
+            &long,
+        ];
+        for text in wrong {
+            assert_eq!(name(text), None, "{text:?}");
+        }
+    }
+}

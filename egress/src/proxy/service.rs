@@ -1,0 +1,162 @@
+//! From the command line to conversations: one on the standard input, or many from systemd's socket.
+
+use std::fmt::Display;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::net::SocketType;
+use rustix::net::sockopt::{socket_acceptconn, socket_peercred, socket_type};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+use tokio::net::UnixListener;
+use tokio::sync::Semaphore;
+
+use crate::frame::Unable;
+
+use super::confine::confine;
+use super::conversation::{Client, Host, converse, turn_away};
+use super::options::Options;
+use super::resolve::Resolver;
+
+/// The first descriptor that systemd hands over (sd_listen_fds(3)).
+const FIRST_FD: i32 = 3;
+
+/// Where runs come from.
+enum Source {
+    One(OwnedFd),
+    Many { listener: OwnedFd, client: u32 },
+}
+
+/// Serves until the client is done, or for ever.
+pub(super) fn run(options: Options) -> Result<(), String> {
+    // The last look at the file system is before the confinement.
+    let source = source(&options)?;
+    let fixed = options.hosts_file.as_deref().map(Resolver::file).transpose()?;
+    let confinement = confine(fixed.is_none() && options.resolver.is_none())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    let patience = options.patience();
+    runtime.block_on(async {
+        let resolver = match (fixed, options.resolver) {
+            (Some(fixed), _) => fixed,
+            (None, Some(server)) => Resolver::server(server, patience)?,
+            (None, None) => Resolver::System,
+        };
+        let host = Arc::new(Host { resolver, patience, confinement });
+        match source {
+            Source::One(socket) => {
+                let client = Client::new(socket).map_err(at("standard input"))?;
+                converse(host, client).await.map_err(at("client"))
+            }
+            Source::Many { listener, client } => {
+                serve(host, listener, client, options.runs_max.into()).await
+            }
+        }
+    })
+}
+
+fn at<E: Display>(what: &str) -> impl FnOnce(E) -> String {
+    let what = what.to_owned();
+    move |error| format!("{what}: {error}")
+}
+
+fn source(options: &Options) -> Result<Source, String> {
+    let handed = handed()?;
+    let socket = match &handed {
+        Some(socket) => socket.as_fd().try_clone_to_owned(),
+        None => io::stdin().as_fd().try_clone_to_owned(),
+    };
+    let socket = socket.map_err(at("the client's socket"))?;
+    if socket_type(&socket) != Ok(SocketType::SEQPACKET) {
+        return Err("standard input: no seqpacket socket; toolexecd starts this program".to_owned());
+    }
+    let listens = socket_acceptconn(&socket).map_err(at("the client's socket"))?;
+    match (listens, &options.client_user) {
+        (true, Some(user)) => Ok(Source::Many { listener: socket, client: uid_of(user)? }),
+        (true, None) => Err("--client-user: needed with a listening socket".to_owned()),
+        (false, Some(user)) => {
+            let client = uid_of(user)?;
+            let peer = socket_peercred(&socket).map_err(at("the client's socket"))?;
+            if peer.uid.as_raw() != client {
+                return Err(format!("client: uid {} is not {user}", peer.uid.as_raw()));
+            }
+            Ok(Source::One(socket))
+        }
+        (false, None) => Ok(Source::One(socket)),
+    }
+}
+
+/// The socket that systemd handed over. It has a number and no owner: a process may ask the kernel for
+/// its own descriptor by number, and owns what it gets.
+fn handed() -> Result<Option<OwnedFd>, String> {
+    let meant = |value: String| value.parse() == Ok(getpid().as_raw_nonzero().get());
+    if !std::env::var("LISTEN_PID").is_ok_and(meant) {
+        return Ok(None);
+    }
+    let count = std::env::var("LISTEN_FDS").unwrap_or_default();
+    if count != "1" {
+        return Err(format!("LISTEN_FDS={count}: exactly one socket is served"));
+    }
+    let own: Pid = getpid();
+    let own = pidfd_open(own, PidfdFlags::empty()).map_err(at("LISTEN_FDS"))?;
+    pidfd_getfd(own, FIRST_FD, PidfdGetfdFlags::empty()).map(Some).map_err(at("LISTEN_FDS"))
+}
+
+fn uid_of(user: &str) -> Result<u32, String> {
+    if let Ok(uid) = user.parse() {
+        return Ok(uid);
+    }
+    let found = nix::unistd::User::from_name(user).map_err(at("--client-user"))?;
+    found.map(|it| it.uid.as_raw()).ok_or_else(|| format!("--client-user {user}: no such user"))
+}
+
+/// Every connection is a run of its own, and no run can keep another from being served but by number.
+async fn serve(
+    host: Arc<Host>,
+    listener: OwnedFd,
+    client: u32,
+    runs_max: usize,
+) -> Result<(), String> {
+    let listener = std::os::unix::net::UnixListener::from(listener);
+    listener.set_nonblocking(true).map_err(at("the client's socket"))?;
+    let listener = UnixListener::from_std(listener).map_err(at("the client's socket"))?;
+    let runs = Arc::new(Semaphore::new(runs_max));
+    loop {
+        let socket = match listener.accept().await {
+            Ok((socket, _)) => Client::accepted(socket),
+            Err(error) => {
+                eprintln!("toolexec-egress: no connection accepted: {error}");
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        let (host, permit) = (Arc::clone(&host), Arc::clone(&runs).try_acquire_owned());
+        tokio::spawn(async move {
+            let ended = match permit {
+                Ok(_permit) => admitted(host, socket, client).await,
+                Err(_) => turned_away(&host, socket, client).await,
+            };
+            if let Err(error) = ended {
+                eprintln!("toolexec-egress: client: {error}");
+            }
+        });
+    }
+}
+
+async fn admitted(host: Arc<Host>, socket: Client, client: u32) -> io::Result<()> {
+    check_peer(&socket, client)?;
+    converse(host, socket).await
+}
+
+async fn turned_away(host: &Host, socket: Client, client: u32) -> io::Result<()> {
+    check_peer(&socket, client)?;
+    turn_away(host, socket, Unable::Busy).await
+}
+
+fn check_peer(socket: &Client, client: u32) -> io::Result<()> {
+    let peer = socket.uid()?;
+    if peer == client {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("uid {peer} may ask for no runs")))
+}

@@ -1,0 +1,101 @@
+//! One frame, with at most one descriptor, over a seqpacket socket.
+//!
+//! The ceiling of a frame is checked before a byte of it is looked at. Waiting is the caller's: the
+//! client blocks, the proxy asks again when the socket is ready.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::frame::FRAME_BYTES_MAX;
+
+/// A frame as it came: bytes that nobody has looked at yet.
+pub(crate) struct Received {
+    bytes: Vec<u8>,
+    fds: Vec<OwnedFd>,
+}
+
+impl Received {
+    pub(crate) fn parse<T: DeserializeOwned>(&self) -> io::Result<T> {
+        serde_json::from_slice(&self.bytes).map_err(io::Error::from)
+    }
+
+    /// The descriptor of a frame that has exactly one.
+    pub(crate) fn into_only_fd(self) -> Option<OwnedFd> {
+        let mut fds = self.fds.into_iter();
+        let first = fds.next()?;
+        fds.next().is_none().then_some(first)
+    }
+
+    pub(crate) fn has_fds(&self) -> bool {
+        !self.fds.is_empty()
+    }
+}
+
+fn invalid(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
+}
+
+/// Sends one frame. A peer that is gone is an error, never a signal.
+pub(crate) fn send<T: Serialize>(
+    socket: impl AsFd,
+    frame: &T,
+    fd: Option<BorrowedFd<'_>>,
+    flags: SendFlags,
+) -> io::Result<()> {
+    let bytes = serde_json::to_vec(frame)?;
+    if bytes.len() > FRAME_BYTES_MAX {
+        return Err(invalid("frame: too big to be sent"));
+    }
+    let fds: &[BorrowedFd<'_>] = match &fd {
+        Some(fd) => std::slice::from_ref(fd),
+        None => &[],
+    };
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
+        return Err(invalid("frame: no room for its descriptor"));
+    }
+    sendmsg(socket, &[IoSlice::new(&bytes)], &mut control, flags | SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// Receives one frame; its descriptors are close-on-exec. `None` when the peer has hung up.
+pub(crate) fn receive(socket: impl AsFd, flags: RecvFlags) -> io::Result<Option<Received>> {
+    let mut bytes = vec![0; FRAME_BYTES_MAX + 1];
+    // Room for two, so that one too many is seen and not just cut off.
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let received = loop {
+        let mut parts = [IoSliceMut::new(&mut bytes)];
+        match recvmsg(&socket, &mut parts, &mut control, flags | RecvFlags::CMSG_CLOEXEC) {
+            // A peer that closed with frames of ours unread is told once, before the frames it sent.
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNRESET) => {}
+            other => break other?,
+        }
+    };
+    let mut fds = Vec::new();
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = message {
+            fds.extend(rights);
+        }
+    }
+    if received.bytes == 0 {
+        return Ok(None);
+    }
+    if received.bytes > FRAME_BYTES_MAX || received.flags.contains(ReturnFlags::TRUNC) {
+        return Err(invalid("frame: too big"));
+    }
+    if received.flags.contains(ReturnFlags::CTRUNC) {
+        return Err(invalid("frame: too many descriptors"));
+    }
+    bytes.truncate(received.bytes);
+    Ok(Some(Received { bytes, fds }))
+}

@@ -1,0 +1,258 @@
+//! The client's side of a run: how it begins, how it ends, and what is no run.
+
+use std::io::{IoSlice, Write};
+use std::mem::MaybeUninit;
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+use std::process::{Child, Command, Stdio};
+
+use egress::client::EgressError;
+use egress::frame::{Answer, HostRule, Order, Serve, Unable};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags,
+    SocketType, recv, sendmsg, socketpair,
+};
+
+use crate::servers::{HELLO, Identity, http, sink, tls_echo, tls_saying};
+use crate::stand::{LOOPBACK, Run, assert_gone, order, program, reasons, rest, rule};
+
+const ONE: &str = "127.0.0.1 one.example\n";
+
+#[track_caller]
+fn unable(order: Serve) -> Unable {
+    match Run::try_with(&[], order) {
+        Err(EgressError::Unable(why)) => why,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("served"),
+    }
+}
+
+#[test]
+fn an_empty_list_is_not_served() {
+    assert_eq!(unable(order(Vec::new())), Unable::NoHosts);
+}
+
+#[test]
+fn a_wrong_list_is_not_served() {
+    let bad =
+        ["", "*", "*.example.org", "a..b", "127.1", "http://a", "a:80", "[::1", "a b", "::1%lo"];
+    for name in bad {
+        let why = unable(order(vec![rule("good.example", &[]), rule(name, &[])]));
+        assert_eq!(why, Unable::BadHost(name.to_owned()));
+    }
+    let twice = vec![rule("a.example", &[]), rule("A.example.", &[80])];
+    assert_eq!(unable(order(twice)), Unable::BadHost("a.example".to_owned()));
+}
+
+#[test]
+fn numbers_outside_their_bounds_are_not_served() {
+    let one = || order(vec![rule("a.example", &[])]);
+    let many = (0..65).map(|it| rule(&format!("h{it}.example"), &[])).collect();
+    let cases = [
+        ("hosts", order(many)),
+        ("ports", order(vec![rule("a.example", &[0])])),
+        ("ports", order(vec![rule("a.example", &[1; 17])])),
+        ("private_allowed", Serve { private_allowed: vec![LOOPBACK; 65], ..one() }),
+        ("bytes_max", Serve { bytes_max: 0, ..one() }),
+        ("connections_max", Serve { connections_max: 0, ..one() }),
+        ("connections_max", Serve { connections_max: 257, ..one() }),
+        ("time_ms_max", Serve { time_ms_max: 0, ..one() }),
+        ("time_ms_max", Serve { time_ms_max: 86_400_001, ..one() }),
+    ];
+    for (what, order) in cases {
+        assert_eq!(unable(order), Unable::Bounds(what.to_owned()));
+    }
+}
+
+#[test]
+fn the_largest_order_is_served() {
+    let name = |it: usize| format!("{it:02}{}.{}c", "a".repeat(60), "b.".repeat(94));
+    let rule = |it| HostRule { name: name(it), ports: (65_000..65_016).collect() };
+    let order = Serve { private_allowed: vec![LOOPBACK; 64], ..order((0..64).map(rule).collect()) };
+    let report = Run::with(&[], order).close();
+    assert_eq!(report.hosts.len(), 64);
+    assert_eq!(report.hosts[63].name, name(63));
+}
+
+/// The program with one end of a conversation, and the other end.
+fn raw() -> (Child, OwnedFd) {
+    let flags = SocketFlags::CLOEXEC;
+    let (ours, theirs) =
+        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
+    let mut command = Command::new(program());
+    let child = command.stdin(Stdio::from(theirs)).stderr(Stdio::null()).spawn().unwrap();
+    (child, ours)
+}
+
+fn send(socket: &OwnedFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !fds.is_empty() {
+        assert!(control.push(SendAncillaryMessage::ScmRights(fds)));
+    }
+    sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL).unwrap();
+}
+
+/// The answer to this frame, and that the program ends after it.
+#[track_caller]
+fn answer(bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Answer {
+    let (mut child, socket) = raw();
+    send(&socket, bytes, fds);
+    let answer = receive(&socket);
+    assert_eq!(recv(&socket, &mut [0; 1][..], RecvFlags::empty()).map(|it| it.0), Ok(0), "goes on");
+    child.wait().unwrap();
+    answer
+}
+
+fn receive(socket: &OwnedFd) -> Answer {
+    let mut bytes = vec![0; 70_000];
+    let (read, _) = recv(socket, &mut bytes[..], RecvFlags::empty()).unwrap();
+    serde_json::from_slice(&bytes[..read]).unwrap()
+}
+
+fn serve_frame() -> Vec<u8> {
+    serde_json::to_vec(&Order::Serve(order(vec![rule("a.example", &[])]))).unwrap()
+}
+
+#[test]
+fn frames_that_are_no_order_are_not_served() {
+    let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
+    let fd = [listener.as_fd()];
+    let good = String::from_utf8(serve_frame()).unwrap();
+    let unknown = good.replacen('{', "{\"x\":1,", 2);
+    let cut = &good[..good.len() - 1];
+    let negative = good.replace("\"bytes_max\":", "\"bytes_max\":-");
+    let mut big = good.clone().into_bytes();
+    big.resize(65 * 1024, b' ');
+    let deep = "[".repeat(60_000);
+    let doubled = format!("{good}{good}");
+    let frames: [&[u8]; 9] = [
+        b"x",
+        b"\0",
+        b"\"Close\"",
+        unknown.as_bytes(),
+        cut.as_bytes(),
+        negative.as_bytes(),
+        &big,
+        deep.as_bytes(),
+        doubled.as_bytes(),
+    ];
+    for frame in frames {
+        let got = answer(frame, &fd);
+        let start = String::from_utf8_lossy(&frame[..frame.len().min(60)]).into_owned();
+        assert_eq!(got, Answer::Unable(Unable::Malformed), "{start}");
+    }
+    assert_ne!(good, unknown);
+    assert_ne!(good, negative);
+}
+
+#[test]
+fn a_descriptor_that_is_no_loopback_listener_is_not_served() {
+    let frame = serve_frame();
+    let not_a_listener = Answer::Unable(Unable::NotAListener);
+    let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
+    let other = TcpListener::bind((LOOPBACK, 0)).unwrap();
+    assert_eq!(answer(&frame, &[]), not_a_listener);
+    assert_eq!(answer(&frame, &[listener.as_fd(), other.as_fd()]), not_a_listener);
+    let file = std::fs::File::open("/dev/null").unwrap();
+    assert_eq!(answer(&frame, &[file.as_fd()]), not_a_listener);
+    let udp = UdpSocket::bind((LOOPBACK, 0)).unwrap();
+    assert_eq!(answer(&frame, &[udp.as_fd()]), not_a_listener);
+    let connected = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    assert_eq!(answer(&frame, &[connected.as_fd()]), not_a_listener);
+    let everywhere = TcpListener::bind(("0.0.0.0", 0)).unwrap();
+    assert_eq!(answer(&frame, &[everywhere.as_fd()]), not_a_listener);
+    let path = std::env::temp_dir().join(format!("toolexec-egress-{}.sock", std::process::id()));
+    let unix = UnixListener::bind(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(answer(&frame, &[unix.as_fd()]), not_a_listener);
+    let many = [listener.as_fd(); 8];
+    let refused = answer(&frame, &many);
+    assert!(matches!(refused, Answer::Unable(_)), "{refused:?}");
+}
+
+#[test]
+fn a_second_order_ends_the_run() {
+    for (second, with_fd) in
+        [(serve_frame(), true), (serve_frame(), false), (b"\"Close\"".to_vec(), true)]
+    {
+        let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
+        let proxy = listener.local_addr().unwrap();
+        let (mut child, socket) = raw();
+        send(&socket, &serve_frame(), &[listener.as_fd()]);
+        assert!(matches!(receive(&socket), Answer::Serving(_)));
+        let fds = [listener.as_fd()];
+        send(&socket, &second, if with_fd { &fds } else { &[] });
+        assert_eq!(receive(&socket), Answer::Unable(Unable::Malformed));
+        child.wait().unwrap();
+        drop(listener);
+        assert_gone(proxy);
+    }
+}
+
+#[test]
+fn hanging_up_ends_every_connection_at_once() {
+    let identity = Identity::new("one.example");
+    let server = tls_echo(&identity);
+    let quiet = sink();
+    let run = Run::among(ONE, vec![rule("one.example", &[server.port, quiet.port])]);
+    let mut tls = identity.client(run.granted(&format!("one.example:{}", server.port)), true);
+    tls.write_all(b"1").unwrap();
+    tls.flush().unwrap();
+    let mut waiting = run.granted(&format!("one.example:{}", quiet.port));
+    let mut idle = run.connect();
+    let begun = std::time::Instant::now();
+    drop(run.conversation);
+    assert_eq!(rest(&mut waiting), "");
+    assert_eq!(rest(&mut idle), "");
+    assert!(std::io::copy(&mut tls, &mut std::io::sink()).is_err(), "the tunnel goes on");
+    server.next();
+    assert_eq!(quiet.next(), 0);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert_gone(run.proxy);
+}
+
+#[test]
+fn closing_ends_every_connection_and_then_reports() {
+    let server = sink();
+    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    let mut waiting = run.granted(&format!("one.example:{}", server.port));
+    let proxy = run.proxy;
+    let report = run.close();
+    assert_eq!(rest(&mut waiting), "");
+    assert_eq!(report.hosts[0].connections, 1);
+    assert_eq!(reasons(&report), []);
+    assert_gone(proxy);
+}
+
+#[test]
+fn a_run_that_was_not_used_reports_nothing_used() {
+    let run = Run::among(ONE, vec![rule("one.example", &[])]);
+    let report = run.close();
+    assert_eq!(report.hosts.len(), 1);
+    assert_eq!(report.hosts[0].connections, 0);
+    assert_eq!((report.refusals.len(), report.refusals_left_out), (0, 0));
+}
+
+#[test]
+fn curl_goes_through_as_it_is() {
+    let (plain, identity) = (http(HELLO), Identity::new("one.example"));
+    let tls = tls_saying(&identity, Some(HELLO));
+    let run = Run::among(ONE, vec![rule("one.example", &[plain.port, tls.port])]);
+    let proxy = format!("http://{}", run.proxy);
+    let curl = |uri: String| {
+        let mut command = Command::new("curl");
+        command.env("HTTP_PROXY", &proxy).env("http_proxy", &proxy).env("HTTPS_PROXY", &proxy);
+        command.env_remove("NO_PROXY").env_remove("no_proxy").args(["-sSk", &uri]).output()
+    };
+    let Ok(got) = curl(format!("http://one.example:{}/", plain.port)) else {
+        return crate::kernel::skip("curl_goes_through_as_it_is", "no curl on this host");
+    };
+    assert_eq!(String::from_utf8_lossy(&got.stdout), "hello\n", "{got:?}");
+    let got = curl(format!("https://one.example:{}/", tls.port)).unwrap();
+    assert_eq!(String::from_utf8_lossy(&got.stdout), "hello\n", "{got:?}");
+    let refused = curl(format!("https://two.example:{}/", tls.port)).unwrap();
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("403"), "{refused:?}");
+    assert_eq!(reasons(&run.close()), [(egress::frame::Reason::Host, 1)]);
+}

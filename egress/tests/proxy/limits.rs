@@ -1,0 +1,222 @@
+//! What one run may use: bytes, connections, time, and other people's patience.
+
+use std::io::Write;
+use std::net::Shutdown;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use egress::frame::{Reason, Serve};
+
+use crate::servers::{HELLO, Identity, Server, five, http, sink, tls_echo};
+use crate::stand::{
+    Hosts, Run, arguments, assert_gone, eventually, get, order, reasons, rest, rule,
+};
+
+const ONE: &str = "127.0.0.1 one.example\n";
+
+fn limited(order: Serve, patience_ms: &str, idle_ms: &str) -> Run {
+    let hosts = Hosts::new(ONE);
+    let mut words = hosts.arguments();
+    words.splice(..2, arguments(&["--patience-ms", patience_ms, "--idle-ms", idle_ms]));
+    Run::with(&words, order)
+}
+
+fn one(port: u16) -> Serve {
+    order(vec![rule("one.example", &[port])])
+}
+
+#[test]
+fn the_runs_bytes_are_never_exceeded() {
+    let body = "x".repeat(100_000);
+    let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let server = http(answer.leak());
+    let run = limited(Serve { bytes_max: 50_000, ..one(server.port) }, "2000", "5000");
+    let uri = format!("http://one.example:{}/", server.port);
+    let answer = run.ask(&get(&uri));
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.len() < 51_000, "{}", answer.len());
+    let second = run.ask(&get(&uri));
+    assert!(second.starts_with("HTTP/1.1 403") && second.contains("used up"), "{second}");
+    let report = run.close();
+    let host = &report.hosts[0];
+    assert_eq!((host.bytes_in + host.bytes_out, host.connections), (50_000, 1));
+    assert_eq!(reasons(&report), [(Reason::Bytes, 1), (Reason::Bytes, 1)], "{report:?}");
+}
+
+#[test]
+fn exactly_the_runs_bytes_are_enough() {
+    // The second has no length: the end of the connection is its end, and no byte.
+    for answer in [HELLO, "HTTP/1.1 200 OK\r\n\r\nhello\n"] {
+        let server = http(answer);
+        let uri = format!("http://one.example:{}/", server.port);
+        let run = limited(one(server.port), "2000", "5000");
+        run.ask(&get(&uri));
+        let used = &run.close().hosts[0];
+        let bytes_max = used.bytes_in + used.bytes_out;
+        let run = limited(Serve { bytes_max, ..one(server.port) }, "2000", "5000");
+        assert!(run.ask(&get(&uri)).contains("hello\n"));
+        assert_eq!(reasons(&run.close()), []);
+        let run = limited(Serve { bytes_max: bytes_max - 1, ..one(server.port) }, "2000", "5000");
+        assert!(!run.ask(&get(&uri)).contains("hello\n"));
+        let report = run.close();
+        assert_eq!(report.hosts[0].bytes_in + report.hosts[0].bytes_out, bytes_max - 1);
+        assert!(report.refusals.iter().all(|it| it.reason == Reason::Bytes), "{report:?}");
+        assert!(!report.refusals.is_empty());
+    }
+}
+
+#[test]
+fn a_tunnel_ends_when_the_runs_bytes_do() {
+    let identity = Identity::new("one.example");
+    let server = tls_echo(&identity);
+    let run = limited(Serve { bytes_max: 400, ..one(server.port) }, "2000", "5000");
+    assert!(five(&identity, run.granted(&format!("one.example:{}", server.port))).is_err());
+    let report = run.close();
+    assert_eq!(report.hosts[0].bytes_in + report.hosts[0].bytes_out, 400);
+    assert_eq!(reasons(&report), [(Reason::Bytes, 1)]);
+}
+
+#[test]
+fn connections_beyond_the_limit_are_told_so() {
+    let server = http(HELLO);
+    let run = limited(Serve { connections_max: 2, ..one(server.port) }, "5000", "5000");
+    let uri = format!("http://one.example:{}/", server.port);
+    let held = [run.connect(), run.connect()];
+    let mut third = run.connect();
+    // What is accepted first is served first.
+    write!(third, "{}", get(&uri)).unwrap();
+    let refused = rest(&mut third);
+    assert!(
+        refused.starts_with("HTTP/1.1 403") && refused.contains("too many at once"),
+        "{refused}"
+    );
+    drop(held);
+    eventually("a connection becomes free", || run.ask(&get(&uri)).starts_with("HTTP/1.1 200"));
+    let refusals = run.close().refusals;
+    assert!(!refusals.is_empty() && refusals.iter().all(|it| it.reason == Reason::Connections));
+}
+
+#[test]
+fn a_run_is_over_when_its_time_is() {
+    let server = sink();
+    let run = limited(Serve { time_ms_max: 300, ..one(server.port) }, "5000", "5000");
+    let mut tunnel = run.granted(&format!("one.example:{}", server.port));
+    assert_eq!(rest(&mut tunnel), "");
+    assert_eq!(server.next(), 0);
+    assert_gone(run.proxy);
+    assert_eq!(reasons(&run.close()), [(Reason::Time, 1)]);
+}
+
+/// How long the proxy bears with a connection that does this.
+fn borne(run: &Run, bytes: &str) -> Duration {
+    let begun = Instant::now();
+    let mut stream = run.connect();
+    stream.write_all(bytes.as_bytes()).unwrap();
+    rest(&mut stream);
+    begun.elapsed()
+}
+
+#[test]
+fn a_head_that_never_ends_is_not_waited_for() {
+    let run = limited(one(80), "300", "20000");
+    assert!(borne(&run, "GET http://one.example/ HTTP/1.1\r\nX-A: b\r\n") < Duration::from_secs(5));
+    assert!(borne(&run, "") < Duration::from_secs(5));
+    let mut slow = run.connect();
+    let begun = Instant::now();
+    // One byte now and then does not begin the wait anew.
+    while slow.write_all(b"G").is_ok() && begun.elapsed() < Duration::from_secs(5) {
+        sleep(Duration::from_millis(50));
+    }
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert_eq!(reasons(&run.close()), [(Reason::Slow, 3)]);
+}
+
+#[test]
+fn a_client_hello_that_never_ends_is_not_waited_for() {
+    let server = sink();
+    let run = limited(one(server.port), "300", "20000");
+    let authority = format!("one.example:{}", server.port);
+    let mut silent = run.granted(&authority);
+    rest(&mut silent);
+    let mut slow = run.granted(&authority);
+    slow.write_all(&[22, 3, 1, 2, 0, 1, 0, 1, 252]).unwrap();
+    rest(&mut slow);
+    assert_eq!(server.next() + server.next(), 0);
+    assert_eq!(reasons(&run.close()), [(Reason::Slow, 2)]);
+}
+
+#[test]
+fn a_host_that_never_answers_is_not_waited_for() {
+    let server = sink();
+    let run = limited(one(server.port), "5000", "300");
+    let answer = run.ask(&get(&format!("http://one.example:{}/", server.port)));
+    assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("too slow"), "{answer}");
+    assert_eq!(reasons(&run.close()), [(Reason::Slow, 1)]);
+}
+
+/// A ClientHello for the host, in a tunnel that then stays as it is.
+fn opened(run: &Run, port: u16) -> std::net::TcpStream {
+    let mut stream = run.granted(&format!("one.example:{port}"));
+    let mut tls = Identity::new("one.example").client(std::io::empty(), true);
+    let mut bytes = Vec::new();
+    tls.conn.write_tls(&mut bytes).unwrap();
+    stream.write_all(&bytes).unwrap();
+    stream
+}
+
+#[test]
+fn a_silent_tunnel_is_closed() {
+    let server = sink();
+    let run = limited(one(server.port), "100", "600");
+    let begun = Instant::now();
+    let mut stream = opened(&run, server.port);
+    rest(&mut stream);
+    assert!(begun.elapsed() >= Duration::from_millis(600), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert!(server.next() > 0);
+}
+
+#[test]
+fn a_half_closed_tunnel_is_closed_sooner() {
+    let server = Server::new(|mut stream| {
+        let read = std::io::copy(&mut stream, &mut std::io::sink()).unwrap();
+        // This direction stays open, and silent, for longer than the test runs.
+        sleep(Duration::from_secs(60));
+        read
+    });
+    let run = limited(one(server.port), "300", "60000");
+    let begun = Instant::now();
+    let mut stream = opened(&run, server.port);
+    stream.shutdown(Shutdown::Write).unwrap();
+    assert_eq!(rest(&mut stream), "");
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_head_that_is_too_big_is_refused() {
+    let server = http(HELLO);
+    let run = limited(one(server.port), "2000", "5000");
+    let port = server.port;
+    let big =
+        format!("GET http://one.example:{port}/ HTTP/1.1\r\nX: {}\r\n\r\n", "a".repeat(20_000));
+    assert!(run.ask(&big).starts_with("HTTP/1.1 431"));
+    let many = format!("GET http://one.example:{port}/ HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(65));
+    assert!(run.ask(&many).starts_with("HTTP/1.1 431"));
+    let long = format!("GET http://one.example:{port}/{} HTTP/1.1\r\n\r\n", "a".repeat(20_000));
+    assert!(run.ask(&long).starts_with("HTTP/1.1 4"));
+    let report = run.close();
+    assert_eq!(reasons(&report), [(Reason::HeadTooBig, 3)]);
+    assert!(server.unvisited());
+}
+
+#[test]
+fn refusals_are_bounded_and_the_rest_is_counted() {
+    let run = limited(one(80), "2000", "5000");
+    for number in 0..70 {
+        run.ask(&get(&format!("http://h{number}.example/")));
+    }
+    run.ask(&get("http://h0.example/"));
+    let report = run.close();
+    assert_eq!(report.refusals.len(), 64);
+    assert_eq!(report.refusals[0].times, 2);
+    assert_eq!(report.refusals_left_out, 6);
+}

@@ -1,0 +1,118 @@
+//! Names that lead where they should not, at once or later.
+
+use std::net::Ipv4Addr;
+
+use egress::frame::{Reason, Serve};
+
+use crate::servers::{HELLO, http, name_server};
+use crate::stand::{Hosts, LOOPBACK, Run, arguments, assert_refused, get, order, reasons, rule};
+
+/// Nothing that is not public may be reached.
+fn strict(ports: &[u16]) -> Serve {
+    Serve { private_allowed: Vec::new(), ..order(vec![rule("name.example", ports)]) }
+}
+
+#[test]
+fn a_name_that_leads_to_no_public_address_is_refused() {
+    let server = http(HELLO);
+    let private = "127.0.0.1 10.0.0.1 ::ffff:127.0.0.1 ::1 192.168.1.1 172.16.0.1 100.64.0.1 0.0.0.0 \
+        169.254.1.1 224.0.0.1 fe80::1 fc00::1 64:ff9b::127.0.0.1 2002:7f00:1::1 255.255.255.255";
+    for address in private.split_whitespace() {
+        let hosts = Hosts::new(&format!("{address} name.example\n"));
+        let run = Run::with(&hosts.arguments(), strict(&[server.port]));
+        let answer = run.ask(&get(&format!("http://name.example:{}/", server.port)));
+        let report = run.close();
+        assert_refused(&answer, "address", &report, Reason::PrivateAddress);
+        assert_eq!(report.hosts[0].addresses, [] as [std::net::IpAddr; 0], "{address}");
+        assert!(server.unvisited());
+    }
+}
+
+#[test]
+fn a_name_that_leads_to_a_metadata_service_is_refused() {
+    for address in ["169.254.169.254", "fd00:ec2::254", "::ffff:169.254.169.254"] {
+        let hosts = Hosts::new(&format!("{address} name.example\n"));
+        let run = Run::with(&hosts.arguments(), strict(&[80]));
+        let answer = run.ask(&get("http://name.example/"));
+        assert_refused(&answer, "metadata", &run.close(), Reason::MetadataAddress);
+    }
+}
+
+#[test]
+fn a_metadata_service_is_not_among_the_addresses_that_another_private_one_allows() {
+    let hosts = Hosts::new("169.254.169.254 name.example\n");
+    let run = Run::with(&hosts.arguments(), order(vec![rule("name.example", &[80])]));
+    let answer = run.ask(&get("http://name.example/"));
+    assert_refused(&answer, "metadata", &run.close(), Reason::MetadataAddress);
+}
+
+#[test]
+fn of_an_answer_only_what_may_be_reached_is_dialled() {
+    let server = http(HELLO);
+    let text = "10.9.8.7 name.example\n127.0.0.1 name.example\n169.254.169.254 name.example\n";
+    let run = Run::among(text, vec![rule("name.example", &[server.port])]);
+    let answer = run.ask(&get(&format!("http://name.example:{}/", server.port)));
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let report = run.close();
+    assert_eq!(report.hosts[0].addresses, [LOOPBACK]);
+    assert_eq!(reasons(&report), []);
+}
+
+#[test]
+fn fixed_answers_are_the_only_ones() {
+    let run =
+        Run::among("127.0.0.1 other.example # name.example\n", vec![rule("localhost", &[80])]);
+    assert!(run.ask(&get("http://localhost/")).starts_with("HTTP/1.1 502"));
+    assert_eq!(reasons(&run.close()), [(Reason::Unresolved, 1)]);
+}
+
+fn asking(port: u16) -> Vec<std::ffi::OsString> {
+    arguments(&["--patience-ms", "4000", "--resolver", &format!("127.0.0.1:{port}")])
+}
+
+#[test]
+fn the_first_answer_is_kept_for_the_runs_life() {
+    const ANSWERS: &[Ipv4Addr] = &[Ipv4Addr::LOCALHOST, Ipv4Addr::new(127, 0, 0, 2)];
+    let server = http(HELLO);
+    let (names, asked) = name_server(0, ANSWERS);
+    let rules = || order(vec![rule("name.example", &[server.port])]);
+    let uri = format!("http://name.example:{}/", server.port);
+    let run = Run::with(&asking(names), rules());
+    for _ in 0..3 {
+        assert!(run.ask(&get(&uri)).starts_with("HTTP/1.1 200"));
+    }
+    let report = run.close();
+    assert_eq!(report.hosts[0].addresses, [LOOPBACK]);
+    assert_eq!(report.hosts[0].connections, 3);
+    assert_eq!(*asked.lock().unwrap(), 1);
+    // Another run is another answer, and that one is refused.
+    let run = Run::with(&asking(names), rules());
+    let answer = run.ask(&get(&uri));
+    assert_refused(&answer, "-> 127.0.0.2: address", &run.close(), Reason::PrivateAddress);
+    assert_eq!(*asked.lock().unwrap(), 2);
+}
+
+#[test]
+fn a_refused_answer_is_kept_as_well() {
+    const ANSWERS: &[Ipv4Addr] = &[Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::LOCALHOST];
+    let server = http(HELLO);
+    let (names, asked) = name_server(0, ANSWERS);
+    let run = Run::with(&asking(names), order(vec![rule("name.example", &[server.port])]));
+    for _ in 0..2 {
+        let answer = run.ask(&get(&format!("http://name.example:{}/", server.port)));
+        assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+    }
+    assert_eq!(reasons(&run.close()), [(Reason::PrivateAddress, 2)]);
+    assert_eq!(*asked.lock().unwrap(), 1);
+}
+
+#[test]
+fn a_name_server_that_is_not_there_is_no_answer() {
+    let socket = std::net::UdpSocket::bind((LOOPBACK, 0)).unwrap();
+    let port = socket.local_addr().unwrap().port().to_string();
+    let resolver = format!("127.0.0.1:{port}");
+    let arguments = arguments(&["--patience-ms", "300", "--resolver", &resolver]);
+    let run = Run::with(&arguments, order(vec![rule("name.example", &[80])]));
+    assert!(run.ask(&get("http://name.example/")).starts_with("HTTP/1.1 502"));
+    assert_eq!(reasons(&run.close()), [(Reason::Unresolved, 1)]);
+}

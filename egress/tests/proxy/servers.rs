@@ -1,0 +1,220 @@
+//! Servers that the tests play: HTTP, TLS, and name servers that change their minds. Each counts, or
+//! tells, what really reached it.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
+use rustls::{
+    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
+};
+
+use crate::stand::LOOPBACK;
+
+/// A server on a port of its own, and one message per connection that came to an end.
+pub(crate) struct Server<T> {
+    pub(crate) port: u16,
+    pub(crate) seen: Receiver<T>,
+}
+
+impl<T: Send + 'static> Server<T> {
+    pub(crate) fn new(serve: impl Fn(TcpStream) -> T + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let ((say, seen), serve) = (channel(), Arc::new(serve));
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (say, serve, stream) = (say.clone(), Arc::clone(&serve), stream.unwrap());
+                // The test may be over; then nobody listens.
+                thread::spawn(move || drop(say.send(serve(stream))));
+            }
+        });
+        Self { port, seen }
+    }
+
+    /// What the next connection that ended was.
+    #[track_caller]
+    pub(crate) fn next(&self) -> T {
+        self.seen.recv_timeout(std::time::Duration::from_secs(20)).unwrap()
+    }
+
+    /// Nobody came, as far as anybody has been seen to leave.
+    pub(crate) fn unvisited(&self) -> bool {
+        self.seen.try_recv().is_err()
+    }
+}
+
+/// Says this to every request and tells the request's bytes, head and counted body.
+pub(crate) fn http(answer: &'static str) -> Server<Vec<u8>> {
+    Server::new(move |mut stream| {
+        let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);
+        while !complete(&bytes) {
+            match stream.read(&mut piece) {
+                Ok(0) | Err(_) => return bytes,
+                Ok(read) => bytes.extend_from_slice(&piece[..read]),
+            }
+        }
+        stream.write_all(answer.as_bytes()).unwrap();
+        bytes
+    })
+}
+
+pub(crate) const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello\n";
+
+fn complete(request: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(request).to_lowercase();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.split_once("content-length: ").map(|it| it.1.lines().next().unwrap());
+    match length {
+        Some(length) => body.len() >= length.parse().unwrap(),
+        None if head.contains("chunked") => body.ends_with("0\r\n\r\n"),
+        None => true,
+    }
+}
+
+/// Reads to the end and tells how many bytes came.
+pub(crate) fn sink() -> Server<usize> {
+    Server::new(|mut stream| {
+        let mut all = Vec::new();
+        // A reset is an end, too.
+        drop(stream.read_to_end(&mut all));
+        all.len()
+    })
+}
+
+/// A certificate of its own for each name.
+pub(crate) struct Identity {
+    certificate: CertificateDer<'static>,
+    key: Vec<u8>,
+    name: String,
+}
+
+impl Identity {
+    pub(crate) fn new(name: &str) -> Self {
+        let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
+        let key = made.signing_key.serialize_der();
+        Self { certificate: made.cert.der().clone(), key, name: name.to_owned() }
+    }
+
+    fn server(&self) -> Arc<ServerConfig> {
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.key.clone()));
+        let chain = vec![self.certificate.clone()];
+        let config = ServerConfig::builder().with_no_client_auth();
+        Arc::new(config.with_single_cert(chain, key).unwrap())
+    }
+
+    /// TLS over a stream, naming this or that host.
+    pub(crate) fn client<S: Read + Write>(&self, stream: S, say_name: bool) -> Tls<S> {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.certificate.clone()).unwrap();
+        let config = ClientConfig::builder().with_root_certificates(roots);
+        let mut config = config.with_no_client_auth();
+        config.enable_sni = say_name;
+        let name = ServerName::try_from(self.name.clone()).unwrap();
+        let connection = ClientConnection::new(Arc::new(config), name).unwrap();
+        StreamOwned::new(connection, Counting { inner: stream, read: 0, written: 0 })
+    }
+}
+
+pub(crate) type Tls<S> = StreamOwned<ClientConnection, Counting<S>>;
+
+/// A stream that knows how many bytes passed it.
+pub(crate) struct Counting<S> {
+    inner: S,
+    pub(crate) read: u64,
+    pub(crate) written: u64,
+}
+
+impl<S: Read> Read for Counting<S> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buf)?;
+        self.read += u64::try_from(read).unwrap();
+        Ok(read)
+    }
+}
+
+impl<S: Write> Write for Counting<S> {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(buf)?;
+        self.written += u64::try_from(written).unwrap();
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// Answers five bytes of TLS with the same five, and tells how many raw bytes it read and wrote.
+pub(crate) fn tls_echo(identity: &Identity) -> Server<(u64, u64)> {
+    tls_saying(identity, None)
+}
+
+/// The same with another answer.
+pub(crate) fn tls_saying(identity: &Identity, answer: Option<&'static str>) -> Server<(u64, u64)> {
+    let config = identity.server();
+    Server::new(move |stream| {
+        let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
+        let counting = Counting { inner: stream, read: 0, written: 0 };
+        let mut tls = StreamOwned::new(connection, counting);
+        let mut five = [0; 5];
+        if tls.read_exact(&mut five).is_ok() {
+            tls.write_all(answer.map_or(&five[..], str::as_bytes)).unwrap();
+            tls.conn.send_close_notify();
+            tls.flush().unwrap();
+            tls.sock.inner.shutdown(Shutdown::Write).unwrap();
+            // Until the other side is done as well.
+            drop(io::copy(&mut tls.sock, &mut io::sink()));
+        }
+        (tls.sock.read, tls.sock.written)
+    })
+}
+
+/// Sends five bytes through a tunnel and has them back; how many raw bytes it wrote and read.
+pub(crate) fn five(identity: &Identity, stream: TcpStream) -> io::Result<(u64, u64)> {
+    let mut tls = identity.client(stream, true);
+    tls.write_all(b"12345")?;
+    tls.flush()?;
+    let mut back = [0; 5];
+    tls.read_exact(&mut back)?;
+    assert_eq!(&back, b"12345");
+    tls.conn.send_close_notify();
+    tls.flush()?;
+    tls.sock.inner.shutdown(Shutdown::Write)?;
+    io::copy(&mut tls.sock, &mut io::sink())?;
+    Ok((tls.sock.written, tls.sock.read))
+}
+
+/// A name server whose n-th answer for any name is the n-th of these, the last one again and again; at
+/// this port, or at any for 0. Returns its port and the number of questions for IPv4 addresses so far.
+pub(crate) fn name_server(port: u16, answers: &'static [Ipv4Addr]) -> (u16, Arc<Mutex<usize>>) {
+    let socket = UdpSocket::bind((LOOPBACK, port)).unwrap();
+    let port = socket.local_addr().unwrap().port();
+    let asked = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&asked);
+    thread::spawn(move || {
+        let mut question = [0; 512];
+        loop {
+            let (length, from) = socket.recv_from(&mut question).unwrap();
+            // One question follows the head: labels, then two bytes each of type and class.
+            let labels = question[12..length].iter().position(|it| *it == 0).unwrap();
+            let end = 12 + labels + 5;
+            let for_v4 = question[end - 4..end] == [0, 1, 0, 1];
+            let mut answer = question[..end].to_vec();
+            answer[2..12].copy_from_slice(&[0x81, 0x80, 0, 1, 0, u8::from(for_v4), 0, 0, 0, 0]);
+            if for_v4 {
+                let mut count = count.lock().unwrap();
+                let address = answers[(*count).min(answers.len() - 1)];
+                *count += 1;
+                // Its name is the question's, it lives for no time at all.
+                answer.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]);
+                answer.extend(address.octets());
+            }
+            socket.send_to(&answer, from).unwrap();
+        }
+    });
+    (port, asked)
+}

@@ -1,0 +1,189 @@
+//! A run with its hosts, and a tool that asks its proxy for things.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use egress::client::{Conversation, Egress, EgressError};
+use egress::frame::{HostRule, Reason, Report, Serve};
+
+pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// Longer than anything here takes that does not hang.
+const HANG: Duration = Duration::from_secs(20);
+
+pub(crate) fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_toolexec-egress"))
+}
+
+pub(crate) fn rule(name: &str, ports: &[u16]) -> HostRule {
+    HostRule { name: name.to_owned(), ports: ports.to_vec() }
+}
+
+/// An order with room for everything; names may lead to loopback.
+pub(crate) fn order(hosts: Vec<HostRule>) -> Serve {
+    Serve {
+        hosts,
+        private_allowed: vec![LOOPBACK],
+        bytes_max: 1 << 30,
+        connections_max: 32,
+        time_ms_max: 600_000,
+    }
+}
+
+pub(crate) fn arguments(words: &[&str]) -> Vec<OsString> {
+    words.iter().map(OsString::from).collect()
+}
+
+/// A file of fixed answers that ends with its owner.
+pub(crate) struct Hosts(PathBuf);
+
+impl Hosts {
+    pub(crate) fn new(text: &str) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("toolexec-egress-{}-{number}.hosts", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::write(&path, text).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn arguments(&self) -> Vec<OsString> {
+        arguments(&["--patience-ms", "2000", "--hosts-file", self.0.to_str().unwrap()])
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        fs::remove_file(&self.0).unwrap();
+    }
+}
+
+/// A run that has its proxy.
+pub(crate) struct Run {
+    pub(crate) proxy: SocketAddr,
+    pub(crate) conversation: Conversation,
+}
+
+impl Run {
+    pub(crate) fn try_with(arguments: &[OsString], order: Serve) -> Result<Self, EgressError> {
+        let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
+        let proxy = listener.local_addr().unwrap();
+        let conversation = Egress::spawn(program(), arguments).serve(order, &listener)?;
+        Ok(Self { proxy, conversation })
+    }
+
+    #[track_caller]
+    pub(crate) fn with(arguments: &[OsString], order: Serve) -> Self {
+        Self::try_with(arguments, order).unwrap()
+    }
+
+    /// Names lead where these lines say.
+    #[track_caller]
+    pub(crate) fn among(hosts: &str, rules: Vec<HostRule>) -> Self {
+        Self::with(&Hosts::new(hosts).arguments(), order(rules))
+    }
+
+    pub(crate) fn connect(&self) -> TcpStream {
+        connect(self.proxy)
+    }
+
+    /// Sends these bytes on a connection of their own and reads until the proxy closes it.
+    pub(crate) fn ask(&self, bytes: &str) -> String {
+        let mut stream = self.connect();
+        stream.write_all(bytes.as_bytes()).unwrap();
+        rest(&mut stream)
+    }
+
+    /// Asks for a tunnel; the answer's head and the connection, which is one if it begins with 200.
+    pub(crate) fn tunnel(&self, authority: &str) -> (String, TcpStream) {
+        let mut stream = self.connect();
+        write!(stream, "CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n").unwrap();
+        (head(&mut stream), stream)
+    }
+
+    /// A tunnel that must be granted.
+    #[track_caller]
+    pub(crate) fn granted(&self, authority: &str) -> TcpStream {
+        let (head, stream) = self.tunnel(authority);
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        stream
+    }
+
+    #[track_caller]
+    pub(crate) fn close(self) -> Report {
+        self.conversation.close().unwrap()
+    }
+}
+
+pub(crate) fn connect(proxy: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(proxy).unwrap();
+    stream.set_read_timeout(Some(HANG)).unwrap();
+    stream.set_write_timeout(Some(HANG)).unwrap();
+    stream
+}
+
+/// Everything until the end, which may be a reset.
+#[track_caller]
+pub(crate) fn rest(stream: &mut TcpStream) -> String {
+    let (mut all, mut piece) = (Vec::new(), [0; 4096]);
+    loop {
+        match stream.read(&mut piece) {
+            Ok(0) => break,
+            Ok(read) => all.extend_from_slice(&piece[..read]),
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => break,
+            Err(error) => panic!("the proxy keeps the connection: {error}; {all:?}"),
+        }
+    }
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+/// The head of an answer, and nothing behind it.
+pub(crate) fn head(stream: &mut TcpStream) -> String {
+    let (mut all, mut byte) = (Vec::new(), [0]);
+    while !all.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap() == 1 {
+        all.push(byte[0]);
+    }
+    String::from_utf8(all).unwrap()
+}
+
+/// A GET that is not kept alive.
+pub(crate) fn get(uri: &str) -> String {
+    format!("GET {uri} HTTP/1.1\r\nConnection: close\r\n\r\n")
+}
+
+/// The reasons of a report, in order, with how many times each.
+pub(crate) fn reasons(report: &Report) -> Vec<(Reason, u64)> {
+    report.refusals.iter().map(|it| (it.reason, it.times)).collect()
+}
+
+/// The answer was 403 with one line that has these words, and the report has the reason once.
+#[track_caller]
+pub(crate) fn assert_refused(answer: &str, words: &str, report: &Report, reason: Reason) {
+    assert!(answer.starts_with("HTTP/1.1 403 Forbidden\r\n"), "{answer}");
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert_eq!(body.matches('\n').count(), 1, "{body}");
+    assert!(body.contains(words), "{body}");
+    assert_eq!(reasons(report), [(reason, 1)], "{report:?}");
+    assert_eq!(report.hosts.iter().map(|it| it.connections).sum::<u64>(), 0, "{report:?}");
+}
+
+/// Waits for something that another process does.
+#[track_caller]
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < HANG, "never: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Nobody accepts there any more. Not at once: a process that another test starts has a copy of every
+/// descriptor for the moment between fork and exec.
+#[track_caller]
+pub(crate) fn assert_gone(proxy: SocketAddr) {
+    eventually("nobody accepts", || TcpStream::connect(proxy).is_err());
+}

@@ -1,0 +1,184 @@
+//! Hosts: which of them a policy lets requests name, and what of those one run is granted. Nothing is
+//! resolved here, and nothing may be granted that the request does not name or the policy does not list.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use validator::{Code, HostPort, Request};
+
+use crate::decision::Findings;
+use crate::form::{HostForm, NetworkForm};
+use crate::policy::Policy;
+use crate::problem::Problems;
+
+/// What one run can be told of: hosts, ports of one host, addresses, connections at once.
+const HOSTS_MAX: usize = 64;
+const PORTS_MAX: usize = 16;
+const PRIVATE_MAX: usize = 64;
+const CONNECTIONS_MAX: u64 = 256;
+
+/// The network that a policy offers.
+#[derive(Clone, Debug)]
+pub(crate) struct NetworkRules {
+    hosts: Vec<HostRule>,
+    bytes_max: u64,
+    connections_max: u32,
+}
+
+#[derive(Clone, Debug)]
+struct HostRule {
+    host: String,
+    ports: Vec<u16>,
+    private: Vec<IpAddr>,
+}
+
+/// What one run may reach. Plain data that proves nothing, so the fields are open.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GrantedNetwork {
+    /// Ports by host; never empty.
+    pub hosts: BTreeMap<String, Vec<u16>>,
+    /// Addresses that any of these hosts may lead to although they are not public: the proxy keeps one
+    /// list for a run.
+    pub private: Vec<IpAddr>,
+    /// Bytes to and from all hosts together.
+    pub bytes_max: u64,
+    /// Connections at once.
+    pub connections_max: u32,
+}
+
+impl NetworkRules {
+    pub(crate) fn check(form: &NetworkForm, problems: &mut Problems<'_>) -> Self {
+        let mut hosts: Vec<HostRule> = Vec::new();
+        for written in &form.hosts {
+            let Some(rule) = HostRule::check(written, problems) else { continue };
+            if hosts.iter().any(|known| known.host == rule.host) {
+                let what = format!("`{}` appears twice", rule.host);
+                problems.add("network.hosts", what, "keep one of them, with all its ports");
+            }
+            hosts.push(rule);
+        }
+        let (bytes_max, connections) = (form.bytes_max.0, form.connections_max.0);
+        if bytes_max == 0 {
+            problems.add("network.bytes_max", "is 0", "for no network write `hosts: []`");
+        }
+        if !(1..=CONNECTIONS_MAX).contains(&connections) {
+            let advice = format!("write 1 to {CONNECTIONS_MAX}");
+            let what = format!("{connections} is out of range");
+            problems.add("network.connections_max", what, &advice);
+        }
+        let connections_max = u32::try_from(connections).unwrap_or(u32::MAX);
+        Self { hosts, bytes_max, connections_max }
+    }
+
+    fn offers(&self, asked: &HostPort) -> bool {
+        let of = |rule: &&HostRule| rule.host == asked.host();
+        self.hosts.iter().find(of).is_some_and(|rule| rule.ports.contains(&asked.port()))
+    }
+
+    /// What this request gets, if it names hosts; they must have been found to be on offer.
+    pub(crate) fn grant(&self, request: &Request) -> Option<GrantedNetwork> {
+        let mut hosts: BTreeMap<String, Vec<u16>> = BTreeMap::new();
+        for asked in request.network().hosts().iter().filter(|asked| self.offers(asked)) {
+            hosts.entry(asked.host().to_owned()).or_default().push(asked.port());
+        }
+        if hosts.is_empty() {
+            return None;
+        }
+        let granted = self.hosts.iter().filter(|rule| hosts.contains_key(&rule.host));
+        let mut private: Vec<IpAddr> = granted.flat_map(|rule| rule.private.clone()).collect();
+        private.sort_unstable();
+        private.dedup();
+        let (bytes_max, connections_max) = (self.bytes_max, self.connections_max);
+        Some(GrantedNetwork { hosts, private, bytes_max, connections_max })
+    }
+}
+
+impl HostRule {
+    fn check(form: &HostForm, problems: &mut Problems<'_>) -> Option<Self> {
+        let at = "network.hosts";
+        let mut ports: Vec<u16> = Vec::new();
+        for written in &form.ports {
+            match u16::try_from(written.0) {
+                Ok(port) if port > 0 && !ports.contains(&port) => ports.push(port),
+                _ => {
+                    let what =
+                        format!("{}: port {} is no port or there twice", form.host, written.0);
+                    problems.add(at, what, "write each TCP port once");
+                }
+            }
+        }
+        if ports.is_empty() {
+            let what = format!("{}: no ports", form.host);
+            problems.add(at, what, "write `ports: [443]`");
+        }
+        let mut private = Vec::new();
+        for written in &form.private {
+            match written.parse() {
+                Ok(address) => private.push(address),
+                Err(_) => {
+                    let what = format!("{}: `{written}` is no address", form.host);
+                    problems.add(at, what, "write single addresses, no names and no networks");
+                }
+            }
+        }
+        if private.len() > PRIVATE_MAX {
+            let what = format!("{}: {} addresses are too many", form.host, private.len());
+            problems.add(at, what, "at most 64 can be named");
+        }
+        // With a port, what is written is read as a request's entry is: the two must compare.
+        let host = HostPort::parse(&form.host).filter(|_| !form.host.contains(':'));
+        if host.is_none() {
+            let what = format!("`{}` is not a host", form.host);
+            problems.add(at, what, "write a name or an IPv4 address; no port, URL or wildcard");
+        }
+        Some(Self { host: host?.host().to_owned(), ports, private })
+    }
+}
+
+/// The rule about what is asked for: all of it must be on offer.
+pub(crate) fn judge(request: &Request, policy: &Policy, findings: &mut Findings) {
+    let rules = &policy.rules.network;
+    let hosts = request.network().hosts();
+    if hosts.is_empty() {
+        findings.pass("network", "no host is asked for");
+        return;
+    }
+    let listed = |hosts: &mut dyn Iterator<Item = &HostPort>| {
+        hosts.map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    };
+    if hosts.iter().any(|asked| !rules.offers(asked)) {
+        let missing = listed(&mut hosts.iter().filter(|asked| !rules.offers(asked)));
+        let reason = format!("hosts {missing} are not permitted; see policy network.hosts");
+        let hint = "write network: none, and bring the data as inputs";
+        findings.refuse("network", Code::NetworkNotPermitted, reason, hint);
+        return;
+    }
+    if let Some(granted) = rules.grant(request)
+        && let Some(reason) = granted.too_much()
+    {
+        let hint = "ask for fewer hosts and ports in one request";
+        findings.refuse("network", Code::NetworkNotPermitted, reason, hint);
+        return;
+    }
+    let reason = format!(
+        "permitted: {}; at most {} bytes, {} connections at once",
+        listed(&mut hosts.iter()),
+        rules.bytes_max,
+        rules.connections_max
+    );
+    findings.pass("network", reason);
+}
+
+impl GrantedNetwork {
+    /// Why one run cannot be told of all this, if so.
+    fn too_much(&self) -> Option<String> {
+        if self.hosts.len() > HOSTS_MAX {
+            return Some(format!("{} hosts are above {HOSTS_MAX}", self.hosts.len()));
+        }
+        if self.private.len() > PRIVATE_MAX {
+            return Some(format!("the hosts have more than {PRIVATE_MAX} private addresses"));
+        }
+        let crowded = self.hosts.iter().find(|(_, ports)| ports.len() > PORTS_MAX)?;
+        Some(format!("{}: {} ports are above {PORTS_MAX}", crowded.0, crowded.1.len()))
+    }
+}

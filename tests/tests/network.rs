@@ -1,0 +1,369 @@
+//! Requests that name hosts: what they reach, what they do not, and what their records say. The servers
+//! are the tests' own, on the host's loopback, which the policy of each test names.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Service, kill, skip, with_word};
+
+toolexec_tests::as_both!(
+    a_page_comes_through_the_proxy,
+    a_page_comes_through_tls,
+    what_is_not_named_is_not_reached_and_told,
+    there_is_no_way_past_the_proxy,
+    a_host_beyond_the_policy_is_refused_by_name,
+    without_the_proxys_program_nothing_runs,
+    a_lost_proxy_is_unknown_not_nothing,
+    cells_with_hosts_share_no_network,
+    without_hosts_nothing_of_it_is_there,
+);
+
+const PAGE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\nsome data\n";
+
+/// Answers every request with a page, and counts them.
+struct Pages {
+    port: u16,
+    asked: Arc<AtomicU32>,
+}
+
+impl Pages {
+    fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (port, asked) = (listener.local_addr().unwrap().port(), Arc::new(AtomicU32::new(0)));
+        let count = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                count.fetch_add(1, Ordering::SeqCst);
+                let mut head = [0; 4096];
+                // Whoever hangs up early gets no page.
+                if stream.read(&mut head).is_ok_and(|read| read > 0) {
+                    stream.write_all(PAGE.as_bytes()).unwrap();
+                }
+            }
+        });
+        Self { port, asked }
+    }
+
+    fn asked(&self) -> u32 {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+/// The embedded policy with this port of the host's loopback as its only host.
+fn policy(bench: &Bench, port: u16) -> PathBuf {
+    let shown = bench.toolexec(["policy", "show", "embedded"]);
+    shown.assert_code(0);
+    let hosts = format!("hosts: [{{host: 127.0.0.1, ports: [{port}], private: []}}]");
+    assert!(shown.stdout.contains("hosts: []\n"));
+    let text = shown.stdout.replacen("hosts: []\n", &format!("{hosts}\n"), 1);
+    bench.scratch().file("policy.yaml", text)
+}
+
+/// A script that may name this port.
+fn asking(script: &str, port: u16) -> RequestText {
+    RequestText::python(script)
+        .edit("network: \"none\"", "network: \"allowlist\"")
+        .edit("network_allowlist: []", &format!("network_allowlist: [\"127.0.0.1:{port}\"]"))
+        .edit("Network rationale: none", "Network rationale: the data is there.")
+}
+
+fn command(bench: &Bench, request: &RequestText, policy: &PathBuf) -> Command {
+    let mut command = bench.command("toolexec");
+    command.arg("run").arg(bench.save(request).path).args(["--format", "json", "--policy"]);
+    command.arg(policy);
+    command
+}
+
+#[track_caller]
+fn record_of(bench: &Bench, request: &RequestText, port: u16) -> (Said, Record) {
+    let said = Said::of(&mut command(bench, request, &policy(bench, port)));
+    let record = Record::of(&said);
+    (said, record)
+}
+
+fn a_page_comes_through_the_proxy(bench: &Bench) {
+    let pages = Pages::new();
+    let port = pages.port;
+    let script = format!(
+        "import urllib.request\nfor i in range(2):\n  \
+         print(urllib.request.urlopen('http://127.0.0.1:{port}/').read().decode(), end='')"
+    );
+    let (_, record) = record_of(bench, &asking(&script, port), port);
+    record.assert_outcome("ok");
+    assert_eq!(record.stdout(), "some data\nsome data\n", "{}", record.stderr());
+    assert_eq!(pages.asked(), 2);
+    assert_eq!(record.fact("network_used"), "allowlist");
+    assert_eq!(record.fact("network_destinations"), "[\"127.0.0.1\"]");
+    assert_eq!(record.fact("addresses"), "[\"127.0.0.1\"]");
+    assert_eq!(record.fact("connections"), "2");
+    assert_eq!(record.fact("bytes_in"), (2 * PAGE.len()).to_string());
+    assert!(record.fact("bytes_out").parse::<u32>().unwrap() > 0);
+    assert_eq!(record.fact("refusals"), "[]");
+    let line = "Network confirmation: allowlist: 127.0.0.1 (2 connections, ";
+    assert!(record.text.contains(line), "{}", record.text);
+}
+
+/// A server that ends with the test.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// `openssl s_server` with a certificate for 127.0.0.1, and that certificate.
+fn tls_server(bench: &Bench, port: u16) -> Option<(Server, Vec<u8>)> {
+    let place = bench.scratch().dir("tls");
+    let (key, certificate) = (place.join("key.pem"), place.join("certificate.pem"));
+    let mut make = Command::new("openssl");
+    make.args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=t"]);
+    make.args(["-addext", "subjectAltName=IP:127.0.0.1", "-keyout"]).arg(&key);
+    make.arg("-out").arg(&certificate);
+    if !make.output().is_ok_and(|said| said.status.success()) {
+        skip("a_page_comes_through_tls", "no openssl that makes a certificate");
+        return None;
+    }
+    let mut serve = Command::new("openssl");
+    serve.args(["s_server", "-www", "-quiet", "-accept", &format!("127.0.0.1:{port}"), "-key"]);
+    serve.arg(&key).arg("-cert").arg(&certificate);
+    serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let server = Server(serve.spawn().unwrap());
+    for _ in 0..200 {
+        if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
+            return Some((server, std::fs::read(&certificate).unwrap()));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("openssl s_server does not listen");
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn a_page_comes_through_tls(bench: &Bench) {
+    let port = free_port();
+    let Some((_server, certificate)) = tls_server(bench, port) else { return };
+    let script = format!(
+        "import ssl, urllib.request\n\
+         known = ssl.create_default_context(cafile='/in/ca.pem')\n\
+         page = urllib.request.urlopen('https://127.0.0.1:{port}/', context=known).read()\n\
+         print(b's_server' in page)\n\
+         try: urllib.request.urlopen('https://127.0.0.1:{port}/')\n\
+         except OSError as error: print('CERTIFICATE_VERIFY_FAILED' in str(error))\n"
+    );
+    let request = asking(&script, port).input("ca.pem", certificate);
+    let (_, record) = record_of(bench, &request, port);
+    record.assert_outcome("ok");
+    assert_eq!(record.stdout(), "True\nTrue\n", "{}", record.stderr());
+    assert_eq!(record.fact("connections"), "2");
+    assert_eq!(record.fact("refusals"), "[]");
+}
+
+fn what_is_not_named_is_not_reached_and_told(bench: &Bench) {
+    let (pages, other) = (Pages::new(), Pages::new());
+    let script = format!(
+        "import urllib.request, urllib.error\n\
+         for url in ['http://127.0.0.1:{}/', 'http://example.org/', 'https://example.org/']:\n  \
+         try: print(urllib.request.urlopen(url).status)\n  \
+         except urllib.error.HTTPError as error: print(error.code)\n  \
+         except OSError as error: print('403' in str(error))\n",
+        other.port
+    );
+    let (_, record) = record_of(bench, &asking(&script, pages.port), pages.port);
+    record.assert_outcome("ok");
+    assert_eq!(record.stdout(), "403\n403\nTrue\n", "{}", record.stderr());
+    assert_eq!((pages.asked(), other.asked()), (0, 0));
+    assert_eq!(record.fact("network_used"), "allowlist");
+    assert_eq!(record.fact("network_destinations"), "[]");
+    for told in [
+        "reason: \"port: not among this host's ports\"",
+        "- asked: \"GET http://example.org\"",
+        "- asked: \"CONNECT example.org:443\"",
+        "reason: \"host: not among this run's hosts\"",
+        "Network confirmation: allowlist, no destination reached",
+        "3 requests to destinations refused: ",
+    ] {
+        assert!(record.text.contains(told), "{told} is not in {}", record.text);
+    }
+}
+
+fn there_is_no_way_past_the_proxy(bench: &Bench) {
+    let (pages, other) = (Pages::new(), Pages::new());
+    let script = format!(
+        "import errno, socket\n\
+         def attempt(what, kind, act):\n  \
+         made = socket.socket(socket.AF_INET, kind)\n  \
+         try: act(made); print(what, 'done')\n  \
+         except OSError as error: print(what, errno.errorcode[error.errno])\n\
+         tcp, udp = socket.SOCK_STREAM, socket.SOCK_DGRAM\n\
+         attempt('other', tcp, lambda it: it.connect(('127.0.0.1', {})))\n\
+         attempt('host', tcp, lambda it: it.connect(('127.0.0.1', {})))\n\
+         attempt('listen', tcp, lambda it: it.bind(('127.0.0.1', 4000)))\n\
+         attempt('udp', udp, lambda it: it.sendto(b'x', ('192.0.2.1', 53)))\n\
+         attempt('proxy', tcp, lambda it: it.connect(('127.0.0.1', 3128)))\n\
+         print(*sorted(name for _, name in socket.if_nameindex()))\n",
+        other.port, pages.port
+    );
+    let (_, record) = record_of(bench, &asking(&script, pages.port), pages.port);
+    record.assert_outcome("ok");
+    let tcp_held = record.fact("abi").parse::<u32>().unwrap() >= 4;
+    let (refused, bound) = if tcp_held { ("EACCES", "EACCES") } else { ("ECONNREFUSED", "done") };
+    let expected = format!(
+        "other {refused}\nhost {refused}\nlisten {bound}\nudp ENETUNREACH\nproxy done\nlo\n"
+    );
+    assert_eq!(record.stdout(), expected, "{}", record.stderr());
+    assert_eq!((pages.asked(), other.asked()), (0, 0));
+}
+
+fn a_host_beyond_the_policy_is_refused_by_name(bench: &Bench) {
+    let port = free_port();
+    let (said, record) = record_of(bench, &asking("print(1)", port), port.wrapping_add(1));
+    said.assert_code(2);
+    record.assert_violation("network.not-permitted");
+    let told = format!("hosts 127.0.0.1:{port} are not permitted; see policy network.hosts");
+    assert!(record.text.contains(&told), "{}", record.text);
+    assert_eq!(record.fact("network_used"), "none");
+}
+
+fn without_the_proxys_program_nothing_runs(bench: &Bench) {
+    std::fs::remove_file(bench.scratch().path().join("bin/toolexec-egress")).unwrap();
+    let port = free_port();
+    let (said, record) = record_of(bench, &asking("print(1)", port), port);
+    said.assert_code(2);
+    record.assert_violation("network.not-permitted");
+    said.assert_says(&["toolexec-egress, which alone may reach them, is not here"]);
+    assert_eq!(record.fact("network_used"), "none");
+    bench.assert_nothing_left();
+}
+
+fn a_lost_proxy_is_unknown_not_nothing(bench: &Bench) {
+    let pages = Pages::new();
+    let script = format!(
+        "import time, urllib.request\ntime.sleep(3)\n\
+         try: urllib.request.urlopen('http://127.0.0.1:{}/')\n\
+         except OSError as error: print(type(error).__name__)",
+        pages.port
+    );
+    let policy = policy(bench, pages.port);
+    // A word of this test only, by which the running tool is found.
+    let name = format!("lost-{}.py", pages.port);
+    let request = asking(&script, pages.port).command(&format!("python {name}"));
+    let mut run = command(bench, &request.input(&name, &script), &policy);
+    run.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let running = run.spawn().unwrap();
+    let program = bench.scratch().path().join("bin/toolexec-egress");
+    assert!(!with_word(&name).is_empty());
+    for process in with_word(program.to_str().unwrap()) {
+        kill("KILL", process);
+    }
+    let said = running.wait_with_output().unwrap();
+    let record = Record::of(&Said::from_output(&said, Duration::ZERO));
+    record.assert_outcome("ok");
+    assert_eq!(record.stdout(), "URLError\n", "{}", record.stderr());
+    assert_eq!(pages.asked(), 0);
+    assert_eq!(record.fact("network"), "unknown");
+    assert_eq!(record.fact("network_used"), "allowlist");
+    // It may have been reached before.
+    assert_eq!(record.fact("network_destinations"), "[\"127.0.0.1\"]");
+    let told = "Network confirmation: unknown, the record of the proxy was lost; allowed were";
+    assert!(record.text.contains(told), "{}", record.text);
+}
+
+fn network_of(record: &Record) -> String {
+    let (_, rest) = record.text.split_once("- kind: \"net\"\n").unwrap();
+    rest.lines().next().unwrap().trim().to_owned()
+}
+
+fn cells_with_hosts_share_no_network(bench: &Bench) {
+    let pages = Pages::new();
+    let script = "import time; time.sleep(2); print(1)";
+    let policy = policy(bench, pages.port);
+    let begun: Vec<Child> = (0..2)
+        .map(|_| {
+            let mut run = command(bench, &asking(script, pages.port), &policy);
+            run.arg("--state").arg(bench.home().join(format!("state-{}", free_port())));
+            run.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let networks: Vec<String> = begun
+        .into_iter()
+        .map(|child| {
+            let said = child.wait_with_output().unwrap();
+            let record = Record::of(&Said::from_output(&said, Duration::ZERO));
+            record.assert_outcome("ok");
+            network_of(&record)
+        })
+        .collect();
+    assert_ne!(networks[0], networks[1]);
+}
+
+fn without_hosts_nothing_of_it_is_there(bench: &Bench) {
+    let script = "import os\n\
+        print([name for name in os.environ if 'proxy' in name.lower() or name.startswith('SSL_')])\n\
+        print(os.path.exists('/etc/ssl'), os.path.exists('/etc/ssl/certs'))";
+    let port = free_port();
+    let (_, record) = record_of(bench, &RequestText::python(script), port);
+    assert_eq!(record.stdout(), "[]\nFalse False\n", "{}", record.stderr());
+    assert_eq!(record.fact("network"), "null");
+    assert!(record.text.contains("Network confirmation: none used"));
+    let (_, record) = record_of(bench, &asking(script, port), port);
+    let proxies = "'HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', \
+                   'all_proxy', 'NO_PROXY', 'no_proxy'";
+    assert!(record.stdout().contains(proxies), "{}", record.stdout());
+    let host_has = std::path::Path::new("/etc/ssl/certs").exists();
+    assert_eq!(record.stdout().contains("True True"), host_has, "{}", record.stdout());
+}
+
+/// Through the daemon, whose configuration names the proxy's program and fixed answers for it.
+#[test]
+fn names_lead_where_the_policy_lets_them() {
+    let bench = &Bench::new();
+    let pages = Pages::new();
+    let port = pages.port;
+    let mut asked = Asked::for_owner(bench);
+    let hosts = format!(
+        "hosts: [{{host: data.test, ports: [{port}], private: [127.0.0.1]}}, \
+         {{host: inner.test, ports: [{port}], private: []}}]"
+    );
+    asked.policy = asked.policy.replacen("hosts: []\n", &format!("{hosts}\n"), 1);
+    let names = bench.scratch().file("names", "127.0.0.1 data.test inner.test\n");
+    let mut service = Service::prepare(bench, &asked);
+    let program = bench.scratch().path().join("bin/toolexec-egress");
+    let mut config = std::fs::read_to_string(service.config()).unwrap();
+    let (program, names) = (program.display(), names.display());
+    config.push_str(&format!("egress:\n  program: {program}\n  hosts_file: {names}\n"));
+    std::fs::write(service.config(), config).unwrap();
+    service.spawn();
+    for (name, answer) in [("data.test", "200"), ("inner.test", "403")] {
+        let script = format!(
+            "import urllib.request, urllib.error\n\
+             try: print(urllib.request.urlopen('http://{name}:{port}/').status)\n\
+             except urllib.error.HTTPError as error: print(error.code)\n"
+        );
+        let request = RequestText::python(&script)
+            .edit("network: \"none\"", "network: \"allowlist\"")
+            .edit("network_allowlist: []", &format!("network_allowlist: [\"{name}:{port}\"]"))
+            .edit("Network rationale: none", "Network rationale: the data is there.");
+        let record = service.record_of(&service.promote(&request).id);
+        record.assert_outcome("ok");
+        assert_eq!(record.stdout(), format!("{answer}\n"), "{}", record.stderr());
+        let told = "reason: \"address: the name does not lead to a public address\"";
+        assert_eq!(record.text.contains(told), answer == "403", "{}", record.text);
+    }
+    assert_eq!(pages.asked(), 1);
+}
