@@ -14,8 +14,8 @@ use crate::plan::{
     TmpUse,
 };
 use crate::report::{
-    Accounting, CapabilitySets, Confinement, DeniedCall, Layer, LimitInForce, LimitName, Mechanism,
-    Mode,
+    Accounting, CapabilitySets, Confinement, DeniedCall, Layer, LimitInForce, LimitName, Mark,
+    Mechanism, Mode, Step,
 };
 use crate::wire::{Reader, WireError, Writer};
 
@@ -304,6 +304,20 @@ pub(crate) fn put_confinement(writer: &mut Writer, c: &Confinement) {
     for layer in &c.degraded {
         writer.text(layer);
     }
+}
+
+pub(crate) fn put_marks(writer: &mut Writer, marks: &[Mark]) {
+    writer.count(marks.len());
+    for mark in marks {
+        put_index(writer, &Step::ALL, &mark.step);
+        writer.u64(mark.at_ns);
+    }
+}
+
+pub(crate) fn take_marks(reader: &mut Reader<'_>) -> Result<Vec<Mark>, WireError> {
+    let count = reader.count(Step::ALL.len())?;
+    let mark = |_| Ok(Mark { step: take_index(reader, &Step::ALL)?, at_ns: reader.u64()? });
+    (0..count).map(mark).collect()
 }
 
 pub(crate) fn put_limits_in_force(writer: &mut Writer, limits: &[LimitInForce]) {

@@ -23,6 +23,58 @@ impl Mode {
     }
 }
 
+/// A moment in the making of a cell, in the order in which they come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The launcher has read the plan.
+    Asked,
+    /// What the plan names is opened, and init is told.
+    Furnished,
+    /// Init has read the plan.
+    Heard,
+    /// Everything is mounted.
+    Mounted,
+    /// Init is the tool's user and has no capability.
+    Stripped,
+    /// What is in force so far is read back.
+    Witnessed,
+    Landlocked,
+    Filtered,
+    /// The canaries have sung; the launcher is told.
+    Probed,
+}
+
+impl Step {
+    pub const ALL: [Self; 9] = [
+        Self::Asked,
+        Self::Furnished,
+        Self::Heard,
+        Self::Mounted,
+        Self::Stripped,
+        Self::Witnessed,
+        Self::Landlocked,
+        Self::Filtered,
+        Self::Probed,
+    ];
+}
+
+/// When a step of making a cell was done, in nanoseconds of `CLOCK_MONOTONIC`: for benches, in no record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    pub step: Step,
+    pub at_ns: u64,
+}
+
+impl Mark {
+    /// This moment.
+    #[must_use]
+    pub fn now(step: Step) -> Self {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        let part = |n: i64| u64::try_from(n).unwrap_or(0);
+        Self { step, at_ns: part(now.tv_sec) * 1_000_000_000 + part(now.tv_nsec) }
+    }
+}
+
 /// A limit that is in force in the kernel (or by the launcher's own watch).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitName {

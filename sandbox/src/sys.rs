@@ -261,8 +261,10 @@ pub(crate) fn reset_signals() {
 
 /// A call that must be refused in a finished cell. The arguments are fixed here, so that an attempt
 /// does no harm even where it is not refused: they name no memory and no other process.
-#[derive(Clone, Copy)]
-pub(crate) enum Escape {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    Netlink,
+    Vsock,
     Ptrace,
     Mount,
     Keyctl,
@@ -270,38 +272,45 @@ pub(crate) enum Escape {
     UserNamespace,
 }
 
-impl Escape {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Ptrace, Self::Mount, Self::Keyctl, Self::IoUring, Self::UserNamespace];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Ptrace => "call ptrace",
-            Self::Mount => "call mount",
-            Self::Keyctl => "call keyctl",
-            Self::IoUring => "call io_uring_setup",
-            Self::UserNamespace => "unshare the user namespace",
-        }
-    }
+impl Attempt {
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Netlink,
+        Self::Vsock,
+        Self::Ptrace,
+        Self::Mount,
+        Self::Keyctl,
+        Self::IoUring,
+        Self::UserNamespace,
+    ];
 }
 
-/// Tries this call. What it would change is this process only, which is about to end or to exec.
-pub(crate) fn try_escape(escape: Escape) -> io::Result<()> {
-    let (number, first, second) = match escape {
+/// Tries this call, with `sixth` in the argument that none of them has. What it would change is this
+/// process only, which is about to end or to exec.
+pub(crate) fn attempt(attempt: Attempt, sixth: u64) -> io::Result<()> {
+    let raw = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
+    let (number, [first, second, third]) = match attempt {
+        Attempt::Netlink => {
+            (libc::SYS_socket, [libc::AF_NETLINK, raw, libc::NETLINK_SOCK_DIAG].map(i64::from))
+        }
+        Attempt::Vsock => (libc::SYS_socket, [libc::AF_VSOCK, raw, 0].map(i64::from)),
         // No such request, of nobody.
-        Escape::Ptrace => (libc::SYS_ptrace, -1, 0),
+        Attempt::Ptrace => (libc::SYS_ptrace, [-1, 0, 0]),
         // A null target: EFAULT before anything is mounted.
-        Escape::Mount => (libc::SYS_mount, 0, 0),
+        Attempt::Mount => (libc::SYS_mount, [0; 3]),
         // No such operation.
-        Escape::Keyctl => (libc::SYS_keyctl, -1, 0),
+        Attempt::Keyctl => (libc::SYS_keyctl, [-1, 0, 0]),
         // No entries and no parameters.
-        Escape::IoUring => (libc::SYS_io_uring_setup, 0, 0),
-        Escape::UserNamespace => (libc::SYS_unshare, libc::c_long::from(libc::CLONE_NEWUSER), 0),
+        Attempt::IoUring => (libc::SYS_io_uring_setup, [0; 3]),
+        Attempt::UserNamespace => (libc::SYS_unshare, [libc::CLONE_NEWUSER.into(), 0, 0]),
     };
     // SAFETY: the pointers among the arguments are null, which these calls answer with EFAULT; none
     // of them reads or writes memory of this process.
-    let result = unsafe { libc::syscall(number, first, second, 0, 0, 0) };
-    check("escape", result).map(drop)
+    let result = unsafe { libc::syscall(number, first, second, third, 0, 0, sixth) };
+    let made = check("an attempt", result)?;
+    match attempt {
+        Attempt::Netlink | Attempt::Vsock => owned(made, "socket").map(drop),
+        _ => Ok(()),
+    }
 }
 
 /// Loads one seccomp program into this thread and all that it will execute. By prctl(2), which needs no

@@ -4,6 +4,7 @@
 //! it kills init (and the kernel with it the whole pid namespace), and its own death does the same.
 //! If the daemon's connection breaks the cell is killed at once: nothing runs that nobody will record.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -21,11 +22,11 @@ use super::options::Options;
 use super::sampler::Sampler;
 use super::shell::Shell;
 use super::windows::Windows;
-use super::{Failed, affinity, collector, programs, view};
+use super::{Failed, affinity, collector, confine, programs, view};
 use crate::frame::{Ending, FromInit, FromLauncher, ToInit, ToLauncher, ToolReport};
 use crate::outcome::Killed;
 use crate::plan::{CellPlan, Limits, Order};
-use crate::report::{LimitInForce, LimitName, Mechanism};
+use crate::report::{LimitInForce, LimitName, Mark, Mechanism, Step};
 use crate::sys::Cloned;
 use crate::wire;
 
@@ -82,6 +83,43 @@ enum Watch<'a> {
     Sampled(Sampler),
 }
 
+/// A cell that is confined and empty, and what is to be said of it.
+struct Built {
+    windows: Windows,
+    prepared: FromLauncher,
+    network: Option<Network>,
+    /// An order that came early.
+    taken: Option<Taken>,
+}
+
+/// An order, with those of its limits in force that need no cell.
+struct Taken {
+    order: Box<Order>,
+    in_force: Vec<LimitInForce>,
+}
+
+impl Taken {
+    fn new(options: &Options, order: Box<Order>, knobs: Option<&Knobs>) -> Result<Self, Failed> {
+        options.check_order(&order)?;
+        let limits = &order.limits;
+        let wanted = u64::from(limits.open_files_max);
+        let open_files = confine::open_files(limits);
+        let mut in_force = vec![
+            LimitInForce::exact(LimitName::WallMs, Mechanism::Timer, limits.wall_ms_max),
+            LimitInForce {
+                in_force: open_files.map_err(Failed::at("read a resource limit"))?,
+                ..LimitInForce::exact(LimitName::OpenFiles, Mechanism::Rlimit, wanted)
+            },
+        ];
+        if let Some(knobs) = knobs {
+            in_force.extend(knobs.limit(limits).map_err(Failed::at("set the cgroup limits"))?);
+            let (cpu, mechanism) = (limits.cpu_ms_max, Mechanism::Sampled);
+            in_force.push(LimitInForce::exact(LimitName::CpuMs, mechanism, cpu));
+        }
+        Ok(Self { order, in_force })
+    }
+}
+
 struct Cell<'a> {
     house: &'a House,
     shell: Shell,
@@ -133,8 +171,8 @@ impl Cell<'_> {
         network: Option<Network>,
         knobs: Option<&Knobs>,
     ) -> Result<(), Failed> {
-        let started = self.prepare(plan, network).and_then(|windows| {
-            let (order, watch) = self.take_order(options, &windows, knobs)?;
+        let started = self.build(options, plan, network, knobs).and_then(|built| {
+            let (windows, order, watch) = self.make_ready(options, built, knobs)?;
             self.start(order).map(|limits| (windows, watch, limits))
         });
         let (windows, mut watch, limits) = match started {
@@ -165,11 +203,14 @@ impl Cell<'_> {
     }
 
     /// Until the cell is confined and empty.
-    fn prepare(
+    fn build(
         &mut self,
+        options: &Options,
         plan: Box<CellPlan>,
         network: Option<Network>,
-    ) -> Result<Windows, Stopped> {
+        knobs: Option<&Knobs>,
+    ) -> Result<Built, Stopped> {
+        let mut marks = vec![Mark::now(Step::Asked)];
         let inputs = view::inputs(&plan.slot)?;
         let (furnishings, trees) = programs::furnishings(&plan, &self.house.root_links)?;
         let mut fds = vec![self.evidence.as_fd(), inputs.as_fd()];
@@ -177,68 +218,90 @@ impl Cell<'_> {
         fds.extend(trees.iter().map(AsFd::as_fd));
         let verb = ToInit::Plan(plan, furnishings).encode();
         wire::send(&self.shell.channel, &verb, &fds).map_err(Failed::at("tell the cell's init"))?;
-        match self.wake(BUILD_TIME_MAX, Listening::ToInit) {
-            Woken::Init(FromInit::Listener, mut fds) if fds.len() == 1 => {
-                let policy = self.house.filters.policy();
-                self.denials = fds.pop().map(|listener| Denials::new(policy, listener));
+        marks.push(Mark::now(Step::Furnished));
+        let deadline = Instant::now() + BUILD_TIME_MAX;
+        let (mut taken, mut mounts_sha256) = (None, None);
+        let (mut confinement, fds) = loop {
+            // An order that is there already is put in force while init builds.
+            match self.wake_until(deadline, Listening::ToBoth) {
+                Woken::Init(FromInit::Listener, fds) => {
+                    let few = |_| Failed::here("init sent no listener");
+                    let [listener, mounts] = <[OwnedFd; 2]>::try_from(fds).map_err(few)?;
+                    self.denials = Some(Denials::new(self.house.filters.policy(), listener));
+                    // While init probes.
+                    mounts_sha256 = Some(confine::mounts_digest(File::from(mounts))?);
+                }
+                Woken::Daemon(ToLauncher::Order(order)) if taken.is_none() => {
+                    taken = Some(Taken::new(options, order, knobs)?);
+                }
+                Woken::Init(FromInit::Prepared(confinement, more), fds) => {
+                    marks.extend(more);
+                    break (confinement, fds);
+                }
+                other => return Err(stopped(other, "build the cell")),
             }
-            other => return Err(stopped(other, "build the cell")),
-        }
-        let (confinement, fds) = match self.wake(BUILD_TIME_MAX, Listening::ToInit) {
-            Woken::Init(FromInit::Prepared(confinement), fds) => (confinement, fds),
-            other => return Err(stopped(other, "build the cell")),
         };
         let nothing = || Failed::here("init sent no windows into the cell");
         let windows = Windows::from_fds(fds).ok_or_else(nothing)?;
-        let listener = network.as_ref().map(|network| network.listener.as_fd());
-        let frame = FromLauncher::Prepared(confinement).encode();
-        // The only one: were a copy kept here, the tool would wait for a proxy that is gone.
-        wire::send(self.control, &frame, &listener.into_iter().collect::<Vec<_>>())
-            .map_err(|_| Stopped::Abandoned)?;
-        Ok(windows)
+        let unread = || Failed::here("init sent no mount table");
+        confinement.mounts_sha256 = mounts_sha256.ok_or_else(unread)?;
+        Ok(Built { windows, prepared: FromLauncher::Prepared(confinement, marks), network, taken })
     }
 
-    /// Until the order's limits are in force.
-    fn take_order<'k>(
+    /// Until an order is there and every limit of it in force.
+    fn make_ready<'k>(
         &mut self,
         options: &Options,
+        built: Built,
+        knobs: Option<&'k Knobs>,
+    ) -> Result<(Windows, Box<Order>, Watch<'k>), Stopped> {
+        let Built { windows, prepared, network, taken } = built;
+        let prepared = prepared.encode();
+        let listener = network.as_ref().map(|network| network.listener.as_fd());
+        let tell_prepared = || {
+            let listener: Vec<_> = listener.into_iter().collect();
+            wire::send(self.control, &prepared, &listener).map_err(|_| Stopped::Abandoned)
+        };
+        let (order, watch, in_force) = match taken {
+            // Both answers together, or the daemon would be woken twice.
+            Some(taken) => {
+                let ready = self.put_in_force(taken, &windows, knobs)?;
+                tell_prepared()?;
+                ready
+            }
+            None => {
+                tell_prepared()?;
+                let taken = match self.wake(PREPARED_TIME_MAX, Listening::ToBoth) {
+                    Woken::Daemon(ToLauncher::Order(order)) => Taken::new(options, order, knobs)?,
+                    other => return Err(stopped(other, "wait for an order")),
+                };
+                self.put_in_force(taken, &windows, knobs)?
+            }
+        };
+        // The daemon's is the only one: were a copy kept here, the tool would wait for a proxy that is gone.
+        drop(network);
+        self.tell_daemon(&FromLauncher::Ready(in_force))?;
+        Ok((windows, order, watch))
+    }
+
+    fn put_in_force<'k>(
+        &self,
+        taken: Taken,
         windows: &Windows,
         knobs: Option<&'k Knobs>,
-    ) -> Result<(Box<Order>, Watch<'k>), Stopped> {
-        let order = match self.wake(PREPARED_TIME_MAX, Listening::ToBoth) {
-            Woken::Daemon(ToLauncher::Order(order)) => order,
-            other => return Err(stopped(other, "wait for an order")),
-        };
-        options.check_order(&order)?;
+    ) -> Result<(Box<Order>, Watch<'k>, Vec<LimitInForce>), Failed> {
+        let Taken { order, mut in_force } = taken;
         let limits = &order.limits;
-        let mut in_force =
-            vec![LimitInForce::exact(LimitName::WallMs, Mechanism::Timer, limits.wall_ms_max)];
-        let open_files = super::confine::open_files(limits);
-        in_force.push(LimitInForce {
-            in_force: open_files.map_err(Failed::at("read a resource limit"))?,
-            ..LimitInForce::exact(
-                LimitName::OpenFiles,
-                Mechanism::Rlimit,
-                u64::from(limits.open_files_max),
-            )
-        });
         in_force.extend(windows.set_sizes(limits).map_err(Failed::at("size the tool's places"))?);
         let watch = match knobs {
-            Some(knobs) => {
-                let held = knobs.limit(limits).map_err(Failed::at("set the cgroup limits"))?;
-                in_force.extend(held);
-                let cpu = limits.cpu_ms_max;
-                in_force.push(LimitInForce::exact(LimitName::CpuMs, Mechanism::Sampled, cpu));
-                Watch::Kernel(knobs)
-            }
+            Some(knobs) => Watch::Kernel(knobs),
             None => {
                 let cores = affinity::pin(self.shell.init(), limits.cpu_milli)?;
                 in_force.extend(Sampler::limits_in_force(limits, cores));
                 Watch::Sampled(Sampler::new(limits))
             }
         };
-        self.tell_daemon(&FromLauncher::Ready(in_force))?;
-        Ok((order, watch))
+        Ok((order, watch, in_force))
     }
 
     /// From the word to go until the tool's program runs.

@@ -9,14 +9,15 @@ use std::fs::{File, OpenOptions};
 use std::io;
 
 use nix::unistd::{Gid, Uid, getresgid, getresuid};
-use rustix::net::{AddressFamily, SocketType, connect, ipproto, netlink, socket};
+use rustix::net::{AddressFamily, SocketType, connect, ipproto, socket};
 
 use super::Failed;
+use super::filter::Word;
 use super::identity::Identity;
 use super::view::CANARY;
 use crate::plan::Network;
 use crate::report::Layer;
-use crate::sys::{Escape, errno_of, try_escape};
+use crate::sys::{Attempt, attempt, errno_of};
 
 /// The first ABI of Landlock that knows TCP.
 const ABI_WITH_TCP: u32 = 4;
@@ -30,20 +31,21 @@ struct Canary {
 }
 
 /// Tries every way out that this process knows. A wrong answer names its layer.
-pub(super) fn probe(identity: Identity, landlock_abi: u32, network: Network) -> Result<(), Failed> {
-    for canary in canaries(landlock_abi, network) {
+pub(super) fn probe(
+    identity: Identity,
+    landlock_abi: u32,
+    network: Network,
+    word: Word,
+) -> Result<(), Failed> {
+    for canary in canaries(landlock_abi, network, word) {
         judge(&canary)?;
     }
     own_ids(identity)
 }
 
-fn canaries(landlock_abi: u32, network: Network) -> impl Iterator<Item = Canary> {
+fn canaries(landlock_abi: u32, network: Network, word: Word) -> impl Iterator<Item = Canary> {
     let canary =
         |layer, attempt, refused_with, answer| Canary { layer, attempt, refused_with, answer };
-    let family = |attempt, family, protocol| {
-        let answer = socket(family, SocketType::RAW, protocol).map(drop).map_err(io::Error::from);
-        canary(Layer::Seccomp, attempt, libc::EAFNOSUPPORT, answer)
-    };
     let fixed = [
         // It exists and file modes allow it: nothing but Landlock stands before it.
         canary(Layer::Landlock, "open /.canary", libc::EACCES, File::open(CANARY).map(drop)),
@@ -53,15 +55,30 @@ fn canaries(landlock_abi: u32, network: Network) -> impl Iterator<Item = Canary>
             libc::EROFS,
             OpenOptions::new().write(true).create_new(true).open("/in/.canary").map(drop),
         ),
-        // Where hosts may be asked for, routes may be, and nothing else of netlink.
-        family("make a netlink socket", AddressFamily::NETLINK, Some(netlink::SOCK_DIAG)),
-        family("make a vsock socket", AddressFamily::VSOCK, None),
         loopback(landlock_abi, network),
     ];
-    let escapes = Escape::ALL
-        .into_iter()
-        .map(move |escape| canary(Layer::Seccomp, escape.name(), libc::EPERM, try_escape(escape)));
-    fixed.into_iter().chain(beyond(network)).chain(escapes)
+    let filtered = move |it: Attempt, word: u64| {
+        let (attempt_name, refused_with) = denied(it);
+        canary(Layer::Seccomp, attempt_name, refused_with, attempt(it, word))
+    };
+    let at_once = Attempt::ALL.into_iter().map(move |it| filtered(it, word.value()));
+    // And one as the tool will make it: somebody must be there who answers.
+    let told = std::iter::once_with(move || filtered(Attempt::Keyctl, 0));
+    fixed.into_iter().chain(beyond(network)).chain(at_once).chain(told)
+}
+
+/// What it is, and how the filter refuses it.
+fn denied(attempt: Attempt) -> (&'static str, i32) {
+    match attempt {
+        // Where hosts may be asked for, routes may be, and nothing else of netlink.
+        Attempt::Netlink => ("make a netlink socket", libc::EAFNOSUPPORT),
+        Attempt::Vsock => ("make a vsock socket", libc::EAFNOSUPPORT),
+        Attempt::Ptrace => ("call ptrace", libc::EPERM),
+        Attempt::Mount => ("call mount", libc::EPERM),
+        Attempt::Keyctl => ("call keyctl", libc::EPERM),
+        Attempt::IoUring => ("call io_uring_setup", libc::EPERM),
+        Attempt::UserNamespace => ("unshare the user namespace", libc::EPERM),
+    }
 }
 
 /// A cell with loopback up must still have no route that leads out of it.
@@ -169,7 +186,8 @@ mod tests {
     #[test]
     fn outside_a_cell_the_canaries_live() {
         // This test runs unconfined: a probe that passes here would prove nothing there.
-        let wrong = canaries(9, Network::Nothing).filter(|canary| judge(canary).is_err()).count();
+        let canaries = canaries(9, Network::Nothing, Word::new(0));
+        let wrong = canaries.filter(|canary| judge(canary).is_err()).count();
         assert!(wrong >= 5, "{wrong}");
     }
 }
