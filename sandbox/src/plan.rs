@@ -133,7 +133,7 @@ pub struct Runtime {
 /// Limits of one run. All are enforced; none may be zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// From exec to the last breath of the tool's tree, milliseconds of the monotonic clock.
+    /// From the word to start the tool to the last breath of its tree, milliseconds of the monotonic clock.
     pub wall_ms_max: u64,
     /// User plus system time of the whole tree, milliseconds.
     pub cpu_ms_max: u64,

@@ -54,33 +54,30 @@ pub(super) struct Asked {
     pub(super) network: Option<Network>,
 }
 
-/// What a cell leaves behind.
-pub(super) enum Remains {
-    Nothing,
-    /// Its init could not be seen to end.
-    PerhapsProcesses,
-}
-
-/// Runs one conversation to its end. An error means that nothing was started, and is told to the
-/// daemon by the caller; after the start everything that goes wrong is part of the ending.
+/// Runs one conversation to its end. An error means that the tool was never started, and is told to the
+/// daemon by the caller; from the word to start it on, everything that goes wrong is part of the ending.
 pub(super) fn live_through(
     options: &Options,
     house: &House,
-    shell: Shell,
-    knobs: Option<Knobs>,
+    shell: &mut Shell,
+    knobs: Option<&Knobs>,
     asked: Asked,
     control: &OwnedFd,
-) -> Result<Remains, Failed> {
+) -> Result<(), Failed> {
     let Asked { plan, evidence, network } = asked;
-    let mut cell = Cell { house, shell, control, evidence, denials: None };
-    cell.serve(options, plan, network, knobs.as_ref())?;
-    Ok(if cell.shell.end() { Remains::Nothing } else { Remains::PerhapsProcesses })
+    Cell { house, shell, control, evidence, denials: None }.serve(options, plan, network, knobs)
 }
 
 /// What holds memory, pids and CPU time to their limits.
 enum Watch<'a> {
     Kernel(&'a Knobs),
     Sampled(Sampler),
+}
+
+/// A tool that runs, or may have run.
+struct Started {
+    limits: Limits,
+    at: Instant,
 }
 
 /// A cell that is confined and empty, and what is to be said of it.
@@ -122,7 +119,7 @@ impl Taken {
 
 struct Cell<'a> {
     house: &'a House,
-    shell: Shell,
+    shell: &'a mut Shell,
     control: &'a OwnedFd,
     evidence: OwnedFd,
     /// Once the cell's filter is loaded.
@@ -146,6 +143,8 @@ enum Woken {
     DaemonGone,
     /// Init has ended.
     InitGone,
+    /// What happens in the cell can no longer be known; its tree may be alive.
+    Blind,
     /// Nothing within the time given.
     Nothing,
 }
@@ -173,18 +172,19 @@ impl Cell<'_> {
     ) -> Result<(), Failed> {
         let started = self.build(options, plan, network, knobs).and_then(|built| {
             let (windows, order, watch) = self.make_ready(options, built, knobs)?;
-            self.start(order).map(|limits| (windows, watch, limits))
+            self.start(order).map(|started| (windows, watch, started))
         });
-        let (windows, mut watch, limits) = match started {
+        let (windows, mut watch, started) = match started {
             Ok(started) => started,
             Err(Stopped::Abandoned) => return Ok(()),
             Err(Stopped::Failed(failed)) => return Err(failed),
         };
-        let ending = self.watch(&limits, &windows, &mut watch);
+        let Started { limits, at } = started;
+        let ending = self.watch(&limits, at, &windows, &mut watch);
         // With the tool's end known the tree is dead, and an empty `/out` will stay so.
         let nothing_left = ending.tool.is_some() && windows.out_use().is_ok_and(|out| out.empty);
         let frame = FromLauncher::Ended(Box::new(ending)).encode();
-        if wire::send(self.control, &frame, &[]).is_err() {
+        if wire::send_at_once(self.control, &frame, &[]).is_err() {
             eprintln!("toolexec-launch: the daemon was gone when the run ended");
             return Ok(());
         }
@@ -260,7 +260,7 @@ impl Cell<'_> {
         let listener = network.as_ref().map(|network| network.listener.as_fd());
         let tell_prepared = || {
             let listener: Vec<_> = listener.into_iter().collect();
-            wire::send(self.control, &prepared, &listener).map_err(|_| Stopped::Abandoned)
+            wire::send_at_once(self.control, &prepared, &listener).map_err(|_| Stopped::Abandoned)
         };
         let (order, watch, in_force) = match taken {
             // Both answers together, or the daemon would be woken twice.
@@ -304,31 +304,37 @@ impl Cell<'_> {
         Ok((order, watch, in_force))
     }
 
-    /// From the word to go until the tool's program runs.
-    fn start(&mut self, order: Box<Order>) -> Result<Limits, Stopped> {
+    /// From the word to go until the tool's program runs, or may have run.
+    fn start(&mut self, order: Box<Order>) -> Result<Started, Stopped> {
         let limits = order.limits;
         self.denials.iter_mut().for_each(Denials::begin);
         match self.wake(READY_TIME_MAX, Listening::ToBoth) {
-            Woken::Daemon(ToLauncher::Go) => self.tell_init(&ToInit::Go(order))?,
+            Woken::Daemon(ToLauncher::Go) => {}
             other => return Err(stopped(other, "wait for the word to go")),
         }
-        // A tool can be quicker than the word that it runs.
-        let started = loop {
-            match self.wake(BUILD_TIME_MAX, Listening::ToInit) {
-                Woken::Violation => {}
-                other => break other,
+        let at = Instant::now();
+        self.tell_init(&ToInit::Go(order))?;
+        match self.wake_until(at + BUILD_TIME_MAX, Listening::ToInit) {
+            Woken::Init(FromInit::Started, _) => {}
+            // Only init knows that there is no tool.
+            Woken::Init(FromInit::Unable(unable), _) => return Err(Failed::from(unable).into()),
+            Woken::DaemonGone => return Err(Stopped::Abandoned),
+            // A tool can be quicker than the word that it runs.
+            Woken::Violation => {}
+            // It may run, or have run: a limit so tight that init dies of it is met like this.
+            Woken::InitGone => {}
+            Woken::Init(..) | Woken::Daemon(_) | Woken::Blind | Woken::Nothing => {
+                eprintln!("toolexec-launch: the start of the tool was not seen");
+                self.shell.kill();
             }
-        };
-        let Woken::Init(FromInit::Started, _) = started else {
-            return Err(stopped(started, "start the tool"));
-        };
+        }
         self.tell_daemon(&FromLauncher::Started)?;
-        Ok(limits)
+        Ok(Started { limits, at })
     }
 
     fn tell_daemon(&self, verb: &FromLauncher) -> Result<(), Stopped> {
-        // A daemon that is gone is no failure of this cell.
-        wire::send(self.control, &verb.encode(), &[]).map_err(|_| Stopped::Abandoned)
+        // A daemon that is gone, or does not read, is no failure of this cell.
+        wire::send_at_once(self.control, &verb.encode(), &[]).map_err(|_| Stopped::Abandoned)
     }
 
     fn tell_init(&self, verb: &ToInit) -> Result<(), Failed> {
@@ -340,7 +346,8 @@ impl Cell<'_> {
         self.wake_until(Instant::now() + patience, listening)
     }
 
-    /// Waits for the next event until `deadline`.
+    /// Waits for the next event until `deadline`. Denied calls are answered meanwhile, and never at the
+    /// cost of anything else: a tool can make as many as it likes.
     fn wake_until(&mut self, deadline: Instant, listening: Listening) -> Woken {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -363,32 +370,25 @@ impl Cell<'_> {
                 Ok(0) => return Woken::Nothing,
                 Err(rustix::io::Errno::INTR) => continue,
                 // A poll that fails is no reason to leave a tree alone.
-                Err(_) => return Woken::InitGone,
+                Err(_) => return Woken::Blind,
                 Ok(_) => {}
             }
             let [init, daemon, end, denied] = waited.map(|fd| fd.revents());
             if denied.contains(PollFlags::IN)
-                && let Some(denials) = &mut self.denials
+                && let Some(woken) = self.answer_denied()
             {
-                if let Err(error) = denials.answer() {
-                    eprintln!("toolexec-launch: answering a denied call: {error}");
-                    // Evidence that cannot be had ends the run like an init that cannot be heard.
-                    return Woken::InitGone;
-                }
-                if denials.violation().is_some() {
-                    return Woken::Violation;
-                }
-                continue;
+                return woken;
             }
             // What init said before it ended is heard first.
             if init.contains(PollFlags::IN) {
-                match wire::receive(&self.shell.channel) {
+                return match wire::receive(&self.shell.channel) {
                     Ok(Some((bytes, fds))) => match FromInit::decode(&bytes) {
-                        Ok(verb) => return Woken::Init(verb, fds),
-                        Err(_) => return Woken::InitGone,
+                        Ok(verb) => Woken::Init(verb, fds),
+                        Err(_) => Woken::Blind,
                     },
-                    _ => return Woken::InitGone,
-                }
+                    Ok(None) => Woken::InitGone,
+                    Err(_) => Woken::Blind,
+                };
             }
             if daemon.contains(PollFlags::IN) {
                 return match wire::receive(self.control) {
@@ -405,12 +405,31 @@ impl Cell<'_> {
             if !end.is_empty() || !init.is_empty() {
                 return Woken::InitGone;
             }
+            if left.is_zero() {
+                return Woken::Nothing;
+            }
         }
     }
 
+    /// Something only where the run must end for it.
+    fn answer_denied(&mut self) -> Option<Woken> {
+        let denials = self.denials.as_mut()?;
+        if let Err(error) = denials.answer() {
+            eprintln!("toolexec-launch: answering a denied call: {error}");
+            // Evidence that cannot be had ends the run.
+            return Some(Woken::Blind);
+        }
+        denials.violation().map(|_| Woken::Violation)
+    }
+
     /// From `Started` to the death of the tree, with every limit held.
-    fn watch(&mut self, limits: &Limits, windows: &Windows, watch: &mut Watch<'_>) -> Ending {
-        let started = Instant::now();
+    fn watch(
+        &mut self,
+        limits: &Limits,
+        started: Instant,
+        windows: &Windows,
+        watch: &mut Watch<'_>,
+    ) -> Ending {
         let wall = Duration::from_millis(limits.wall_ms_max);
         let mut ending = Ending::default();
         let mut report = None;
@@ -436,11 +455,16 @@ impl Cell<'_> {
                 }
                 Woken::Daemon(ToLauncher::Kill(killed)) => Some(killed),
                 Woken::Violation => Some(Killed::Violation),
-                Woken::Init(..) | Woken::Daemon(_) | Woken::DaemonGone => {
+                // Said late, because the tool was quicker.
+                Woken::Init(FromInit::Started, _) => continue,
+                Woken::Init(..)
+                | Woken::InitGone
+                | Woken::Daemon(_)
+                | Woken::DaemonGone
+                | Woken::Blind => {
                     self.shell.kill();
                     break;
                 }
-                Woken::InitGone => break,
                 Woken::Nothing if started.elapsed() >= wall => Some(Killed::Wall),
                 Woken::Nothing => match over_limit(limits, windows, watch, built_us) {
                     Ok(over) => {
@@ -472,7 +496,11 @@ impl Cell<'_> {
         ending.accounting.wall_us = wall_us;
         if let Some(denials) = &self.denials {
             ending.denied = denials.counted();
-            ending.violation = denials.violation().map(str::to_owned);
+            if let Some(violation) = denials.violation() {
+                ending.violation = Some(violation.to_owned());
+                // Whatever else ended the run: it comes first (DESIGN section 5).
+                ending.killed = Some(Killed::Violation);
+            }
         }
         ending
     }
@@ -484,6 +512,7 @@ impl Cell<'_> {
             loop {
                 match self.wake_until(deadline, Listening::ToBoth) {
                     Woken::Init(FromInit::ToolEnded(report), _) => return Some(report),
+                    Woken::Init(FromInit::Started, _) => {}
                     // The daemon may go on asking for what is already happening.
                     Woken::Daemon(ToLauncher::Kill(_)) => {}
                     // What is about to die may try more.
@@ -522,11 +551,10 @@ impl Cell<'_> {
 fn stopped(woken: Woken, doing: &str) -> Stopped {
     let failed = |why: &str| Stopped::Failed(Failed::here(&format!("{doing}: {why}")));
     match woken {
-        Woken::Init(FromInit::Unable(unable), _) => {
-            Stopped::Failed(Failed { layer: unable.layer, step: unable.step, errno: unable.errno })
-        }
+        Woken::Init(FromInit::Unable(unable), _) => Stopped::Failed(unable.into()),
         Woken::DaemonGone => Stopped::Abandoned,
         Woken::InitGone => failed("the cell's init died"),
+        Woken::Blind => failed("the cell's init could not be heard"),
         Woken::Nothing => failed("took too long"),
         Woken::Init(..) | Woken::Daemon(_) | Woken::Violation => {
             failed("somebody spoke out of turn")

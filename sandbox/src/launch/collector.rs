@@ -84,9 +84,10 @@ fn collect(out: BorrowedFd<'_>, evidence: &OwnedFd, limits: &Limits) -> io::Resu
     wire::send(evidence, &Evidence::End { complete }.encode(), &[])
 }
 
-/// For a `/out` in which there is nothing: what the collector would say of it.
+/// For a `/out` in which there is nothing: what the collector would say of it. The launcher says it itself,
+/// and waits for nobody.
 pub(super) fn nothing(evidence: &OwnedFd) -> io::Result<()> {
-    wire::send(evidence, &Evidence::End { complete: true }.encode(), &[])
+    wire::send_at_once(evidence, &Evidence::End { complete: true }.encode(), &[])
 }
 
 const DIRECTORY: OFlag =

@@ -17,6 +17,7 @@ use landlock::{
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sha2::{Digest, Sha256};
 
+use super::filter::MemoryWatch;
 use super::house::DEVICES;
 use super::view::WRITABLE;
 use super::{Failed, probe, programs};
@@ -59,9 +60,9 @@ fn lower(resource: Resource, wanted: u64) -> io::Result<()> {
 
 /// Resource limits of the order; in the tool's own process, because descriptors that init has in flight
 /// to the daemon are counted against init's limit.
-pub(super) fn order_rlimits(limits: &Limits, sampled: bool) -> io::Result<()> {
+pub(super) fn order_rlimits(limits: &Limits, memory: MemoryWatch) -> io::Result<()> {
     lower(Resource::RLIMIT_NOFILE, u64::from(limits.open_files_max))?;
-    if sampled {
+    if memory == MemoryWatch::Sampled {
         // One more for init, which has the same uid.
         lower(Resource::RLIMIT_NPROC, u64::from(limits.pids_max) + 1)?;
         // Behind the sampling, for a process that it would see too late.

@@ -41,20 +41,12 @@ pub(super) struct Birth<'a> {
     pub(super) house: &'a House,
     /// To the launcher.
     pub(super) channel: OwnedFd,
-    /// `cgroup.procs` of the cell's groups; empty where there are none.
-    pub(super) doors: Vec<File>,
+    pub(super) memory: MemoryWatch,
 }
 
-impl Birth<'_> {
-    /// Whether the launcher counts by looking, because there is no group that counts.
-    fn sampled(&self) -> bool {
-        self.doors.is_empty()
-    }
-}
-
-/// Lives and never returns.
-pub(super) fn live(birth: Birth<'_>) -> ! {
-    let status = match run(&birth) {
+/// Lives and never returns. `doors` are `cgroup.procs` of the cell's groups; none where there are none.
+pub(super) fn live(birth: Birth<'_>, doors: Vec<File>) -> ! {
+    let status = match run(&birth, doors) {
         Ok(()) => 0,
         Err(failed) => {
             let frame = FromInit::Unable(failed.into_unable());
@@ -75,8 +67,8 @@ struct Streams {
 }
 
 /// From a fresh clone to the death of the tool's tree.
-fn run(birth: &Birth<'_>) -> Result<(), Failed> {
-    let settled = settle(birth)?;
+fn run(birth: &Birth<'_>, doors: Vec<File>) -> Result<(), Failed> {
+    let settled = settle(birth, doors)?;
     let Some(mut told) = hear_plan(birth)? else {
         return Ok(());
     };
@@ -85,7 +77,8 @@ fn run(birth: &Birth<'_>) -> Result<(), Failed> {
         enter_network(network)?;
     }
     let streams = prepare(birth, &told, settled, marks)?;
-    let plan = told.plan;
+    // What else was told goes now: while the tool runs, its init has nothing that it does not need.
+    let Told { plan, .. } = told;
     let Some(order) = hear_order(birth)? else {
         return Ok(());
     };
@@ -109,12 +102,12 @@ struct Settled {
 }
 
 /// What needs no plan: the control groups, the namespaces and the mounts that every cell has.
-fn settle(birth: &Birth<'_>) -> Result<Settled, Failed> {
+fn settle(birth: &Birth<'_>, doors: Vec<File>) -> Result<Settled, Failed> {
     let mut kept = vec![birth.channel.as_fd()];
-    kept.extend(birth.doors.iter().map(AsFd::as_fd));
+    kept.extend(doors.iter().map(AsFd::as_fd));
     sys::close_all_but(&kept).map_err(Failed::at("close what is the launcher's"))?;
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("die with the launcher"))?;
-    for mut door in &birth.doors {
+    for mut door in doors {
         door.write_all(b"0").map_err(Failed::without(Layer::Cgroup, "join the cell's cgroup"))?;
     }
     // After joining: from inside, the cell's own group is the root of everything.
@@ -162,7 +155,6 @@ fn prepare(
     let Settled { mut witness, rules } = settled;
     let mut done = |step| marks.push(Mark::now(step));
     let Told { plan, furnishings, evidence, inputs, trees, .. } = told;
-    let sampled = birth.sampled();
     view::complete(plan, furnishings, inputs, trees)?;
     done(Step::Mounted);
     change_identity(birth)?;
@@ -175,11 +167,10 @@ fn prepare(
     done(Step::Witnessed);
     let landlock = rules.enforce(plan)?;
     done(Step::Landlocked);
-    let watch = if sampled { MemoryWatch::Sampled } else { MemoryWatch::Kernel };
     let profile = Profile::of(plan.runtime.profile);
     let word = draw_word()?;
     let (seccomp_sha256, listener) =
-        birth.house.filters.load_last(profile, watch, plan.network, word)?;
+        birth.house.filters.load_last(profile, birth.memory, plan.network, word)?;
     // From here on somebody must answer: the probe asks for what is denied.
     let fds = [listener.as_fd(), witness.mounts()];
     wire::send(&birth.channel, &FromInit::Listener.encode(), &fds)
@@ -202,7 +193,10 @@ fn prepare(
         // The launcher's to say.
         mounts_sha256: [0; 32],
         limits: Vec::new(),
-        degraded: if sampled { vec![Layer::Cgroup.word().to_owned()] } else { Vec::new() },
+        degraded: match birth.memory {
+            MemoryWatch::Sampled => vec![Layer::Cgroup.word().to_owned()],
+            MemoryWatch::Kernel => Vec::new(),
+        },
     };
     done(Step::Probed);
     let frame = FromInit::Prepared(Box::new(confinement), marks).encode();
@@ -283,7 +277,7 @@ fn change_identity(birth: &Birth<'_>) -> Result<(), Failed> {
         nix::unistd::setresuid(uid, uid, uid)
             .map_err(Failed::without(layer, "take the tool's user"))?;
     }
-    if birth.mode == Mode::User || birth.sampled() {
+    if birth.mode == Mode::User || birth.memory == MemoryWatch::Sampled {
         own_user_namespace(birth.identity)?;
         confine::drop_bounding_set()?;
     }
@@ -356,7 +350,7 @@ fn become_tool(birth: &Birth<'_>, order: &Order, null: &File, streams: &Streams)
     nix::unistd::dup2_stdout(&streams.stdout)?;
     nix::unistd::dup2_stderr(&streams.stderr)?;
     sys::close_on_exec_from(3)?;
-    confine::order_rlimits(&order.limits, birth.sampled())?;
+    confine::order_rlimits(&order.limits, birth.memory)?;
     sys::reset_signals();
     Ok(())
 }

@@ -216,7 +216,7 @@ impl Options {
         let refused = if !within {
             "a limit is above the launcher's own ceiling"
         } else if !whole {
-            "a limit is missing"
+            "a limit is missing, or a place is larger than the memory that it lies in"
         } else if order.argv.is_empty() {
             "no command"
         } else {

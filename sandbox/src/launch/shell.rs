@@ -15,6 +15,7 @@ use rustix::process::{Signal, pidfd_send_signal};
 
 use super::Failed;
 use super::cgroup::{Group, Knobs};
+use super::filter::MemoryWatch;
 use super::house::House;
 use super::identity::Identity;
 use super::init::{Birth, live};
@@ -64,10 +65,15 @@ impl Shell {
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
         let (channel, inits_channel) = pair.map_err(Failed::at("make a channel"))?;
         let namespaces = libc::CLONE_NEWNS | libc::CLONE_NEWPID;
-        let cloned = sys::clone_process(namespaces)
-            .map_err(Failed::without(Layer::Namespaces, "clone the cell"))?;
+        let cloned = sys::clone_process(namespaces).map_err(no_clone)?;
         match cloned {
-            Fork::Child => live(Birth { mode, identity, house, channel: inits_channel, doors }),
+            Fork::Child => {
+                let memory = match &group {
+                    Some(_) => MemoryWatch::Kernel,
+                    None => MemoryWatch::Sampled,
+                };
+                live(Birth { mode, identity, house, channel: inits_channel, memory }, doors)
+            }
             Fork::Parent(cloned) => {
                 let life = Life::Alive;
                 Ok((Self { cloned, channel, identity, mode, _group: group, life }, knobs))
@@ -114,6 +120,17 @@ impl Shell {
                 false
             }
         }
+    }
+}
+
+/// A host that is short of memory or processes has namespaces all the same.
+fn no_clone(error: std::io::Error) -> Failed {
+    const STEP: &str = "clone the cell";
+    match sys::errno_of(&error) {
+        libc::EPERM | libc::EINVAL | libc::ENOSYS | libc::ENOSPC | libc::EUSERS => {
+            Failed::without(Layer::Namespaces, STEP)(error)
+        }
+        _ => Failed::at(STEP)(error),
     }
 }
 
