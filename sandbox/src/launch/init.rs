@@ -41,14 +41,16 @@ pub(super) struct Birth<'a> {
     pub(super) house: &'a House,
     /// To the launcher.
     pub(super) channel: OwnedFd,
-    /// `cgroup.procs` of the cell's groups; empty where there are none.
+    /// `cgroup.procs` of the cell's groups that init was not born in.
     pub(super) doors: Vec<File>,
+    /// Sampled where there are no groups.
+    pub(super) memory: MemoryWatch,
 }
 
 impl Birth<'_> {
     /// Whether the launcher counts by looking, because there is no group that counts.
     fn sampled(&self) -> bool {
-        self.doors.is_empty()
+        self.memory == MemoryWatch::Sampled
     }
 }
 
@@ -148,7 +150,6 @@ struct Told {
 /// From a plan to a confined process that waits for `Go`.
 fn prepare(birth: &Birth<'_>, told: &Told, mut witness: Witness) -> Result<Streams, Failed> {
     let Told { plan, furnishings, evidence, inputs, trees, .. } = told;
-    let sampled = birth.sampled();
     view::complete(plan, furnishings, inputs, trees)?;
     change_identity(birth)?;
     // As the tool's user, whose they are: a launcher without CAP_DAC_OVERRIDE may not open them.
@@ -157,9 +158,9 @@ fn prepare(birth: &Birth<'_>, told: &Told, mut witness: Witness) -> Result<Strea
     prctl::set_no_new_privs().map_err(Failed::without(Layer::Capabilities, "set no_new_privs"))?;
     let (namespaces, mounts_sha256) = (witness.namespaces()?, confine::mounts_digest()?);
     let landlock = confine::landlock(plan)?;
-    let watch = if sampled { MemoryWatch::Sampled } else { MemoryWatch::Kernel };
     let profile = Profile::of(plan.runtime.profile);
-    let (seccomp_sha256, listener) = birth.house.filters.load_last(profile, watch, plan.network)?;
+    let (seccomp_sha256, listener) =
+        birth.house.filters.load_last(profile, birth.memory, plan.network)?;
     // From here on somebody must answer: the probe asks for what is denied.
     wire::send(&birth.channel, &FromInit::Listener.encode(), &[listener.as_fd()])
         .map_err(Failed::at("send the listener"))?;
@@ -179,7 +180,7 @@ fn prepare(birth: &Birth<'_>, told: &Told, mut witness: Witness) -> Result<Strea
         capabilities: status.capabilities,
         mounts_sha256,
         limits: Vec::new(),
-        degraded: if sampled { vec![Layer::Cgroup.word().to_owned()] } else { Vec::new() },
+        degraded: if birth.sampled() { vec![Layer::Cgroup.word().to_owned()] } else { Vec::new() },
     };
     let frame = FromInit::Prepared(Box::new(confinement)).encode();
     let fds: Vec<BorrowedFd<'_>> = windows.iter().map(AsFd::as_fd).collect();
