@@ -47,6 +47,11 @@ impl Drop for Scratch {
     }
 }
 
+#[path = "cell/groups.rs"]
+mod groups;
+#[path = "cell/limits.rs"]
+mod limits;
+
 struct Ran {
     finished: Finished,
     confinement: Confinement,
@@ -63,6 +68,7 @@ const LIMITS: Limits = Limits {
     memory_bytes_max: 256 * MIB,
     pids_max: 64,
     open_files_max: 256,
+    file_bytes_max: 64 * MIB,
     out_bytes_max: 64 * MIB,
     tmp_bytes_max: 32 * MIB,
     shm_bytes_max: 16 * MIB,
@@ -459,7 +465,8 @@ fn odd_objects_in_out_are_rejected_by_kind() {
         open(b'\\xff','w'); open('new\\nline','w'); f=open('sparse','wb'); f.truncate(1<<40)\n\
         open('locked','w').write('L'); os.chmod('locked',0)\n\
         os.makedirs('/'.join('d'*10)); open('plain','w').write('p')";
-    let ran = check(script, LIMITS, Outcome::OutputRejected);
+    let limits = Limits { file_bytes_max: 1 << 41, ..LIMITS };
+    let ran = check(script, limits, Outcome::OutputRejected);
     let words: Vec<_> = ran.finished.collected.rejected.iter().map(|r| r.reason.word()).collect();
     for reason in [
         "symlink",

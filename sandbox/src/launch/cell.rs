@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, pidfd_send_signal};
 
-use super::cgroup::Knobs;
+use super::cgroup::{Alarm, Knobs};
 use super::denials::Denials;
 use super::house::House;
 use super::network::Network;
@@ -21,7 +21,7 @@ use super::options::Options;
 use super::sampler::Sampler;
 use super::shell::Shell;
 use super::windows::Windows;
-use super::{Failed, affinity, collector, programs, view};
+use super::{Failed, affinity, collector, confine, programs, view};
 use crate::frame::{Ending, FromInit, FromLauncher, ToInit, ToLauncher, ToolReport};
 use crate::outcome::Killed;
 use crate::plan::{CellPlan, Limits, Order};
@@ -43,6 +43,8 @@ const COLLECT_TIME_MAX: Duration = Duration::from_secs(120);
 const BLIND_LOOKS_MAX: u32 = 20;
 /// Time between two looks at the counters.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
+/// The same after an alarm, which may come before what it warns of is counted.
+const ALARMED_LOOK_INTERVAL: Duration = Duration::from_micros(200);
 
 /// What a conversation began with.
 pub(super) struct Asked {
@@ -71,7 +73,8 @@ pub(super) fn live_through(
     control: &OwnedFd,
 ) -> Result<Remains, Failed> {
     let Asked { plan, evidence, network } = asked;
-    let mut cell = Cell { house, shell, control, evidence, denials: None };
+    let alarm = knobs.as_ref().and_then(Knobs::alarm);
+    let mut cell = Cell { house, shell, control, evidence, denials: None, alarm };
     cell.serve(options, plan, network, knobs.as_ref())?;
     Ok(if cell.shell.end() { Remains::Nothing } else { Remains::PerhapsProcesses })
 }
@@ -89,6 +92,8 @@ struct Cell<'a> {
     evidence: OwnedFd,
     /// Once the cell's filter is loaded.
     denials: Option<Denials<'a>>,
+    /// Where the kernel tells when memory is out.
+    alarm: Option<&'a Alarm>,
 }
 
 /// Whose words are taken; the end of either is always heard.
@@ -104,6 +109,8 @@ enum Woken {
     Daemon(ToLauncher),
     /// The tool was denied something for which its run must end.
     Violation,
+    /// Memory may be out: the counters know.
+    Alarm,
     /// The daemon's connection is gone.
     DaemonGone,
     /// Init has ended.
@@ -213,15 +220,8 @@ impl Cell<'_> {
         let limits = &order.limits;
         let mut in_force =
             vec![LimitInForce::exact(LimitName::WallMs, Mechanism::Timer, limits.wall_ms_max)];
-        let open_files = super::confine::open_files(limits);
-        in_force.push(LimitInForce {
-            in_force: open_files.map_err(Failed::at("read a resource limit"))?,
-            ..LimitInForce::exact(
-                LimitName::OpenFiles,
-                Mechanism::Rlimit,
-                u64::from(limits.open_files_max),
-            )
-        });
+        let of_each_process = confine::limits_in_force(limits);
+        in_force.extend(of_each_process.map_err(Failed::at("read a resource limit"))?);
         in_force.extend(windows.set_sizes(limits).map_err(Failed::at("size the tool's places"))?);
         let watch = match knobs {
             Some(knobs) => {
@@ -252,7 +252,7 @@ impl Cell<'_> {
         // A tool can be quicker than the word that it runs.
         let started = loop {
             match self.wake(BUILD_TIME_MAX, Listening::ToInit) {
-                Woken::Violation => {}
+                Woken::Violation | Woken::Alarm => {}
                 other => break other,
             }
         };
@@ -287,6 +287,7 @@ impl Cell<'_> {
             };
             // Without a filter yet there is nobody to answer, and init's end stands in its place.
             let listener = self.denials.as_ref().map(Denials::listener);
+            let end = PollFd::new(self.shell.pidfd(), PollFlags::IN);
             let mut waited = [
                 PollFd::new(&self.shell.channel, PollFlags::IN),
                 PollFd::new(self.control, heard),
@@ -295,6 +296,7 @@ impl Cell<'_> {
                     listener.unwrap_or(self.shell.pidfd().as_fd()),
                     PollFlags::IN,
                 ),
+                self.alarm.map_or(end, Alarm::poll_fd),
             ];
             match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
                 Ok(0) => return Woken::Nothing,
@@ -303,7 +305,7 @@ impl Cell<'_> {
                 Err(_) => return Woken::InitGone,
                 Ok(_) => {}
             }
-            let [init, daemon, end, denied] = waited.map(|fd| fd.revents());
+            let [init, daemon, end, denied, rung] = waited.map(|fd| fd.revents());
             if denied.contains(PollFlags::IN)
                 && let Some(denials) = &mut self.denials
             {
@@ -326,6 +328,16 @@ impl Cell<'_> {
                     },
                     _ => return Woken::InitGone,
                 }
+            }
+            if let Some(alarm) = self.alarm
+                && !rung.is_empty()
+            {
+                // One that cannot be silenced would be heard for ever; the looks are enough without it.
+                if let Err(error) = alarm.silence() {
+                    eprintln!("toolexec-launch: hearing that memory is out: {error}");
+                    self.alarm = None;
+                }
+                return Woken::Alarm;
             }
             if daemon.contains(PollFlags::IN) {
                 return match wire::receive(self.control) {
@@ -352,6 +364,7 @@ impl Cell<'_> {
         let mut ending = Ending::default();
         let mut report = None;
         let mut blind = 0;
+        let mut alarmed_until = started;
         // What building the cell cost is in the group's count and is not the tool's. Where it cannot be
         // read nothing is taken off, which is the stricter side.
         let built_us = match &*watch {
@@ -359,13 +372,18 @@ impl Cell<'_> {
             Watch::Sampled(_) => 0,
         };
         while report.is_none() {
-            let next_look = Instant::now() + LOOK_INTERVAL;
+            let alarmed = Instant::now() < alarmed_until;
+            let next_look =
+                Instant::now() + if alarmed { ALARMED_LOOK_INTERVAL } else { LOOK_INTERVAL };
             let violation = self.denials.as_ref().is_some_and(|it| it.violation().is_some());
             let woken = if violation {
                 Woken::Violation
             } else {
                 self.wake_until(next_look.min(started + wall), Listening::ToBoth)
             };
+            if matches!(woken, Woken::Alarm) {
+                alarmed_until = Instant::now() + LOOK_INTERVAL;
+            }
             let over = match woken {
                 Woken::Init(FromInit::ToolEnded(told), _) => {
                     report = Some(told);
@@ -378,8 +396,9 @@ impl Cell<'_> {
                     break;
                 }
                 Woken::InitGone => break,
-                Woken::Nothing if started.elapsed() >= wall => Some(Killed::Wall),
-                Woken::Nothing => match over_limit(limits, windows, watch, built_us) {
+                Woken::Nothing | Woken::Alarm if started.elapsed() >= wall => Some(Killed::Wall),
+                Woken::Nothing | Woken::Alarm => match over_limit(limits, windows, watch, built_us)
+                {
                     Ok(over) => {
                         blind = 0;
                         over
@@ -424,7 +443,7 @@ impl Cell<'_> {
                     // The daemon may go on asking for what is already happening.
                     Woken::Daemon(ToLauncher::Kill(_)) => {}
                     // What is about to die may try more.
-                    Woken::Violation => {}
+                    Woken::Violation | Woken::Alarm => {}
                     _ => break,
                 }
             }
@@ -465,6 +484,7 @@ fn stopped(woken: Woken, doing: &str) -> Stopped {
         Woken::DaemonGone => Stopped::Abandoned,
         Woken::InitGone => failed("the cell's init died"),
         Woken::Nothing => failed("took too long"),
+        Woken::Alarm => failed("memory ran out"),
         Woken::Init(..) | Woken::Daemon(_) | Woken::Violation => {
             failed("somebody spoke out of turn")
         }
