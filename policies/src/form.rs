@@ -93,6 +93,7 @@ pub(crate) struct LimitsForm {
     pub(crate) cpu_seconds_max: Option<Count>,
     pub(crate) pids_max: Count,
     pub(crate) open_files_max: Count,
+    pub(crate) file_bytes_max: ByteCount,
     pub(crate) stream_bytes_max: ByteCount,
     pub(crate) out_percent: Count,
     pub(crate) tmp_percent: Count,

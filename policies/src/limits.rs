@@ -8,6 +8,9 @@ use crate::problem::Problems;
 
 const MIB: u64 = 1 << 20;
 
+/// What the launcher holds against any order: each file of `/out` costs kernel memory and time.
+const OUT_INODES_MAX: u64 = 65_536;
+
 /// The ceilings that a policy sets. Plain numbers that prove nothing, so the fields are open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ceilings {
@@ -23,6 +26,8 @@ pub struct Ceilings {
     pub pids: u64,
     /// Open files of one process.
     pub open_files: u64,
+    /// Bytes of one file.
+    pub file_bytes: u64,
     /// Bytes kept of stdout, and of stderr.
     pub stream_bytes: u64,
     /// The share of the memory limit that `/out` may fill, in percent.
@@ -56,6 +61,8 @@ pub struct GrantedLimits {
     pub pids: u64,
     /// Open files of one process.
     pub open_files: u64,
+    /// Bytes of one file; at most as many as `/out` may hold.
+    pub file_bytes: u64,
     /// Bytes kept of stdout, and of stderr.
     pub stream_bytes: u64,
     /// Bytes that `/out` may hold.
@@ -83,6 +90,7 @@ impl Ceilings {
             cpu_seconds: form.cpu_seconds_max.as_ref().map(|count| count.0),
             pids: form.pids_max.0,
             open_files: form.open_files_max.0,
+            file_bytes: form.file_bytes_max.0,
             stream_bytes: form.stream_bytes_max.0,
             out_percent: form.out_percent.0,
             tmp_percent: form.tmp_percent.0,
@@ -107,11 +115,12 @@ impl Ceilings {
             ("cpu_seconds_max", self.cpu_seconds.unwrap_or(1), 1 << 40),
             ("pids_max", self.pids, 1 << 22),
             ("open_files_max", self.open_files, 1 << 20),
+            ("file_bytes_max", self.file_bytes, 1 << 40),
             ("stream_bytes_max", self.stream_bytes, 1 << 40),
             ("out_percent", self.out_percent, 100),
             ("tmp_percent", self.tmp_percent, 100),
             ("shm_percent", self.shm_percent, 100),
-            ("out_inodes_max", self.out_inodes, 1 << 30),
+            ("out_inodes_max", self.out_inodes, OUT_INODES_MAX),
             ("artifacts_max", self.artifacts, 1000),
             ("artifact_depth_max", self.artifact_depth, 64),
             ("input_bytes_max", self.input_bytes, 1 << 40),
@@ -152,6 +161,7 @@ impl Ceilings {
             cpu_time_ms: asked.min(ceiling),
             pids: self.pids,
             open_files: self.open_files,
+            file_bytes: self.file_bytes.min(share(self.out_percent)),
             stream_bytes: self.stream_bytes,
             out_bytes: share(self.out_percent),
             tmp_bytes: share(self.tmp_percent),

@@ -512,6 +512,7 @@ impl RunningCell {
         // A tool may have ended before the word to kill it came; what it wrote was too much all the same.
         let too_much = self.stdout.over() || self.stderr.over();
         let (stdout, stderr) = (self.stdout.close()?, self.stderr.close()?);
+        let file_full = self.collection.file_full();
         let collected = self.collection.into_collected();
         let facts = Facts {
             tool: ending.tool,
@@ -519,6 +520,7 @@ impl RunningCell {
             oom_kills: ending.accounting.oom_kills.unwrap_or(0),
             pids_limit_hit: ending.pids_limit_hit,
             out_full: ending.out_full,
+            file_full,
             output_rejected: !collected.rejected.is_empty(),
             collected_all: collected.complete,
         };

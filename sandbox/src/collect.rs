@@ -44,6 +44,9 @@ pub(crate) struct Collection {
     directory: OwnedFd,
     collected: Collected,
     seen: HashSet<String>,
+    /// Longest that one file may be, and whether one was.
+    file_bytes_max: u64,
+    file_full: bool,
     bytes_left: u64,
     files_left: u32,
     depth_max: u32,
@@ -58,6 +61,8 @@ impl Collection {
             directory,
             collected: Collected::default(),
             seen: HashSet::new(),
+            file_bytes_max: limits.file_bytes_max,
+            file_full: false,
             bytes_left: limits.out_bytes_max,
             files_left: limits.artifacts_max,
             depth_max: limits.artifact_depth_max,
@@ -92,6 +97,11 @@ impl Collection {
         self.collected.complete = complete;
     }
 
+    /// Whether one of the files was as long as the limit of one file lets it be.
+    pub(crate) fn file_full(&self) -> bool {
+        self.file_full
+    }
+
     pub(crate) fn into_collected(self) -> Collected {
         self.collected
     }
@@ -119,7 +129,9 @@ impl Collection {
         if stat.st_nlink > 1 {
             return Err(RejectReason::Hardlink);
         }
-        if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > self.bytes_left {
+        let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+        self.file_full |= size >= self.file_bytes_max;
+        if size > self.bytes_left {
             return Err(RejectReason::TooBig);
         }
         if !self.seen.insert(name.to_owned()) {

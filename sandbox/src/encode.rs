@@ -166,6 +166,7 @@ fn take_runtime(reader: &mut Reader<'_>) -> Result<Runtime, WireError> {
 fn put_limits(writer: &mut Writer, limits: &Limits) {
     writer.u64(limits.wall_ms_max).u64(limits.cpu_ms_max).u32(limits.cpu_milli);
     writer.u64(limits.memory_bytes_max).u32(limits.pids_max).u32(limits.open_files_max);
+    writer.u64(limits.file_bytes_max);
     writer.u64(limits.out_bytes_max).u64(limits.tmp_bytes_max).u64(limits.shm_bytes_max);
     writer.u32(limits.out_inodes_max).u64(limits.stream_bytes_max);
     writer.u32(limits.artifacts_max).u32(limits.artifact_depth_max);
@@ -179,6 +180,7 @@ fn take_limits(reader: &mut Reader<'_>) -> Result<Limits, WireError> {
         memory_bytes_max: reader.u64()?,
         pids_max: reader.u32()?,
         open_files_max: reader.u32()?,
+        file_bytes_max: reader.u64()?,
         out_bytes_max: reader.u64()?,
         tmp_bytes_max: reader.u64()?,
         shm_bytes_max: reader.u64()?,

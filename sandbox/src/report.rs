@@ -84,6 +84,7 @@ pub enum LimitName {
     MemoryBytes,
     Pids,
     OpenFiles,
+    FileBytes,
     OutBytes,
     TmpBytes,
     ShmBytes,
@@ -91,13 +92,14 @@ pub enum LimitName {
 }
 
 impl LimitName {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::WallMs,
         Self::CpuMs,
         Self::CpuMilli,
         Self::MemoryBytes,
         Self::Pids,
         Self::OpenFiles,
+        Self::FileBytes,
         Self::OutBytes,
         Self::TmpBytes,
         Self::ShmBytes,
@@ -113,6 +115,7 @@ impl LimitName {
             Self::MemoryBytes => "memory_bytes_max",
             Self::Pids => "pids_max",
             Self::OpenFiles => "open_files_max",
+            Self::FileBytes => "file_bytes_max",
             Self::OutBytes => "out_bytes_max",
             Self::TmpBytes => "tmp_bytes_max",
             Self::ShmBytes => "shm_bytes_max",
@@ -125,6 +128,9 @@ impl LimitName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mechanism {
     CgroupV1,
+    /// Limits and counts of v1; the tree is born in a group of the v2 tree beside it, by which all of it
+    /// can be killed at once.
+    CgroupV1AndV2,
     CgroupV2,
     Rlimit,
     /// The launcher looks every few milliseconds and kills the tree.
@@ -137,8 +143,9 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::CgroupV1,
+        Self::CgroupV1AndV2,
         Self::CgroupV2,
         Self::Rlimit,
         Self::Sampled,
@@ -151,6 +158,7 @@ impl Mechanism {
     pub fn word(self) -> &'static str {
         match self {
             Self::CgroupV1 => "cgroup v1",
+            Self::CgroupV1AndV2 => "cgroup v1 and v2",
             Self::CgroupV2 => "cgroup v2",
             Self::Rlimit => "rlimit",
             Self::Sampled => "sampled",

@@ -78,14 +78,47 @@ pub(crate) fn clone_process(namespaces: libc::c_int) -> io::Result<Fork<Cloned>>
             std::ptr::null_mut::<libc::c_void>(),
         )
     };
-    match check("clone", pid)? {
+    which_side("clone", pid, pidfd)
+}
+
+fn which_side(
+    call: &'static str,
+    pid: libc::c_long,
+    pidfd: libc::c_int,
+) -> io::Result<Fork<Cloned>> {
+    match check(call, pid)? {
         0 => Ok(Fork::Child),
         pid => {
-            let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::other("clone"))?;
-            Ok(Fork::Parent(Cloned { pid, pidfd: owned(pidfd.into(), "clone")? }))
+            let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::other(call))?;
+            Ok(Fork::Parent(Cloned { pid, pidfd: owned(pidfd.into(), call)? }))
         }
     }
 }
+
+/// The same by clone3(2), with the child born in a group of the cgroup v2 tree (`CLONE_INTO_CGROUP`,
+/// Linux 5.7), of which `group` is the open directory. The program must be single-threaded.
+pub(crate) fn clone_process_into(
+    namespaces: libc::c_int,
+    group: BorrowedFd<'_>,
+) -> io::Result<Fork<Cloned>> {
+    let wide = |number: libc::c_int| u64::from(number.unsigned_abs());
+    let mut pidfd: libc::c_int = -1;
+    // SAFETY: a clone_args is plain integers, for all of which zero is a value and says "not asked for".
+    let mut args = unsafe { std::mem::zeroed::<libc::clone_args>() };
+    args.flags = wide(namespaces) | wide(libc::CLONE_PIDFD) | INTO_CGROUP;
+    args.pidfd = (&raw mut pidfd).expose_provenance() as u64;
+    args.exit_signal = wide(libc::SIGCHLD);
+    args.cgroup = wide(group.as_raw_fd());
+    // SAFETY: as in `clone_process`, the child has its own copy of everything and goes on with the copied
+    // stack, and this program has one thread. The kernel reads exactly the size given from `args` and
+    // writes the descriptor to `pidfd`; both outlive the call.
+    let pid =
+        unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<libc::clone_args>()) };
+    which_side("clone3", pid, pidfd)
+}
+
+/// `CLONE_INTO_CGROUP`, which does not fit libc's integers everywhere.
+const INTO_CGROUP: u64 = 0x2_0000_0000;
 
 /// fork(2). The program must be single-threaded.
 pub(crate) fn fork() -> io::Result<Fork<libc::pid_t>> {

@@ -83,6 +83,7 @@ fn plan(staging: &Path, runtime: Runtime, script: &str) -> Plan {
             memory_bytes_max: 256 * MIB,
             pids_max: 64,
             open_files_max: 256,
+            file_bytes_max: 64 * MIB,
             out_bytes_max: 64 * MIB,
             tmp_bytes_max: 32 * MIB,
             shm_bytes_max: 16 * MIB,

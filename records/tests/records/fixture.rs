@@ -252,6 +252,7 @@ fn finished(stdout: &[u8], stderr: &[u8], artifacts: &[(String, Vec<u8>)]) -> Fi
             oom_kills: 0,
             pids_limit_hit: false,
             out_full: false,
+            file_full: false,
             output_rejected: false,
             collected_all: true,
         },

@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, pidfd_send_signal};
 
-use super::cgroup::Knobs;
+use super::cgroup::{Alarm, Knobs};
 use super::denials::Denials;
 use super::house::House;
 use super::network::Network;
@@ -44,6 +44,8 @@ const COLLECT_TIME_MAX: Duration = Duration::from_secs(120);
 const BLIND_LOOKS_MAX: u32 = 20;
 /// Time between two looks at the counters.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
+/// The same after an alarm, which may come before what it warns of is counted.
+const ALARMED_LOOK_INTERVAL: Duration = Duration::from_micros(200);
 
 /// What a conversation began with.
 pub(super) struct Asked {
@@ -65,7 +67,9 @@ pub(super) fn live_through(
     control: &OwnedFd,
 ) -> Result<(), Failed> {
     let Asked { plan, evidence, network } = asked;
-    Cell { house, shell, control, evidence, denials: None }.serve(options, plan, network, knobs)
+    let alarm = knobs.and_then(Knobs::alarm);
+    let mut cell = Cell { house, shell, control, evidence, denials: None, alarm };
+    cell.serve(options, plan, network, knobs)
 }
 
 /// What holds memory, pids and CPU time to their limits.
@@ -99,15 +103,10 @@ impl Taken {
     fn new(options: &Options, order: Box<Order>, knobs: Option<&Knobs>) -> Result<Self, Failed> {
         options.check_order(&order)?;
         let limits = &order.limits;
-        let wanted = u64::from(limits.open_files_max);
-        let open_files = confine::open_files(limits);
-        let mut in_force = vec![
-            LimitInForce::exact(LimitName::WallMs, Mechanism::Timer, limits.wall_ms_max),
-            LimitInForce {
-                in_force: open_files.map_err(Failed::at("read a resource limit"))?,
-                ..LimitInForce::exact(LimitName::OpenFiles, Mechanism::Rlimit, wanted)
-            },
-        ];
+        let mut in_force =
+            vec![LimitInForce::exact(LimitName::WallMs, Mechanism::Timer, limits.wall_ms_max)];
+        let of_each_process = confine::limits_in_force(limits);
+        in_force.extend(of_each_process.map_err(Failed::at("read a resource limit"))?);
         if let Some(knobs) = knobs {
             in_force.extend(knobs.limit(limits).map_err(Failed::at("set the cgroup limits"))?);
             let (cpu, mechanism) = (limits.cpu_ms_max, Mechanism::Sampled);
@@ -124,6 +123,8 @@ struct Cell<'a> {
     evidence: OwnedFd,
     /// Once the cell's filter is loaded.
     denials: Option<Denials<'a>>,
+    /// Where the kernel tells when memory is out.
+    alarm: Option<&'a Alarm>,
 }
 
 /// Whose words are taken; the end of either is always heard.
@@ -139,6 +140,8 @@ enum Woken {
     Daemon(ToLauncher),
     /// The tool was denied something for which its run must end.
     Violation,
+    /// Memory may be out: the counters know.
+    Alarm,
     /// The daemon's connection is gone.
     DaemonGone,
     /// Init has ended.
@@ -238,6 +241,8 @@ impl Cell<'_> {
                     marks.extend(more);
                     break (confinement, fds);
                 }
+                // Should init die of it, that is heard next.
+                Woken::Alarm => {}
                 other => return Err(stopped(other, "build the cell")),
             }
         };
@@ -314,7 +319,14 @@ impl Cell<'_> {
         }
         let at = Instant::now();
         self.tell_init(&ToInit::Go(order))?;
-        match self.wake_until(at + BUILD_TIME_MAX, Listening::ToInit) {
+        let woken = loop {
+            match self.wake_until(at + BUILD_TIME_MAX, Listening::ToInit) {
+                // Looked into once the tool is watched.
+                Woken::Alarm => {}
+                other => break other,
+            }
+        };
+        match woken {
             Woken::Init(FromInit::Started, _) => {}
             // Only init knows that there is no tool.
             Woken::Init(FromInit::Unable(unable), _) => return Err(Failed::from(unable).into()),
@@ -323,7 +335,7 @@ impl Cell<'_> {
             Woken::Violation => {}
             // It may run, or have run: a limit so tight that init dies of it is met like this.
             Woken::InitGone => {}
-            Woken::Init(..) | Woken::Daemon(_) | Woken::Blind | Woken::Nothing => {
+            Woken::Init(..) | Woken::Daemon(_) | Woken::Blind | Woken::Alarm | Woken::Nothing => {
                 eprintln!("toolexec-launch: the start of the tool was not seen");
                 self.shell.kill();
             }
@@ -357,6 +369,7 @@ impl Cell<'_> {
             };
             // Without a filter yet there is nobody to answer, and init's end stands in its place.
             let listener = self.denials.as_ref().map(Denials::listener);
+            let end = PollFd::new(self.shell.pidfd(), PollFlags::IN);
             let mut waited = [
                 PollFd::new(&self.shell.channel, PollFlags::IN),
                 PollFd::new(self.control, heard),
@@ -365,6 +378,7 @@ impl Cell<'_> {
                     listener.unwrap_or(self.shell.pidfd().as_fd()),
                     PollFlags::IN,
                 ),
+                self.alarm.map_or(end, Alarm::poll_fd),
             ];
             match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
                 Ok(0) => return Woken::Nothing,
@@ -373,7 +387,7 @@ impl Cell<'_> {
                 Err(_) => return Woken::Blind,
                 Ok(_) => {}
             }
-            let [init, daemon, end, denied] = waited.map(|fd| fd.revents());
+            let [init, daemon, end, denied, rung] = waited.map(|fd| fd.revents());
             if denied.contains(PollFlags::IN)
                 && let Some(woken) = self.answer_denied()
             {
@@ -389,6 +403,16 @@ impl Cell<'_> {
                     Ok(None) => Woken::InitGone,
                     Err(_) => Woken::Blind,
                 };
+            }
+            if let Some(alarm) = self.alarm
+                && !rung.is_empty()
+            {
+                // One that cannot be silenced would be heard for ever; the looks are enough without it.
+                if let Err(error) = alarm.silence() {
+                    eprintln!("toolexec-launch: hearing that memory is out: {error}");
+                    self.alarm = None;
+                }
+                return Woken::Alarm;
             }
             if daemon.contains(PollFlags::IN) {
                 return match wire::receive(self.control) {
@@ -434,6 +458,7 @@ impl Cell<'_> {
         let mut ending = Ending::default();
         let mut report = None;
         let mut blind = 0;
+        let mut alarmed_until = started;
         // What building the cell cost is in the group's count and is not the tool's. Where it cannot be
         // read nothing is taken off, which is the stricter side.
         let built_us = match &*watch {
@@ -441,13 +466,18 @@ impl Cell<'_> {
             Watch::Sampled(_) => 0,
         };
         while report.is_none() {
-            let next_look = Instant::now() + LOOK_INTERVAL;
+            let alarmed = Instant::now() < alarmed_until;
+            let next_look =
+                Instant::now() + if alarmed { ALARMED_LOOK_INTERVAL } else { LOOK_INTERVAL };
             let violation = self.denials.as_ref().is_some_and(|it| it.violation().is_some());
             let woken = if violation {
                 Woken::Violation
             } else {
                 self.wake_until(next_look.min(started + wall), Listening::ToBoth)
             };
+            if matches!(woken, Woken::Alarm) {
+                alarmed_until = Instant::now() + LOOK_INTERVAL;
+            }
             let over = match woken {
                 Woken::Init(FromInit::ToolEnded(told), _) => {
                     report = Some(told);
@@ -465,8 +495,9 @@ impl Cell<'_> {
                     self.shell.kill();
                     break;
                 }
-                Woken::Nothing if started.elapsed() >= wall => Some(Killed::Wall),
-                Woken::Nothing => match over_limit(limits, windows, watch, built_us) {
+                Woken::Nothing | Woken::Alarm if started.elapsed() >= wall => Some(Killed::Wall),
+                Woken::Nothing | Woken::Alarm => match over_limit(limits, windows, watch, built_us)
+                {
                     Ok(over) => {
                         blind = 0;
                         over
@@ -516,7 +547,7 @@ impl Cell<'_> {
                     // The daemon may go on asking for what is already happening.
                     Woken::Daemon(ToLauncher::Kill(_)) => {}
                     // What is about to die may try more.
-                    Woken::Violation => {}
+                    Woken::Violation | Woken::Alarm => {}
                     _ => break,
                 }
             }
@@ -556,6 +587,7 @@ fn stopped(woken: Woken, doing: &str) -> Stopped {
         Woken::InitGone => failed("the cell's init died"),
         Woken::Blind => failed("the cell's init could not be heard"),
         Woken::Nothing => failed("took too long"),
+        Woken::Alarm => failed("memory ran out"),
         Woken::Init(..) | Woken::Daemon(_) | Woken::Violation => {
             failed("somebody spoke out of turn")
         }

@@ -22,7 +22,7 @@ use super::house::DEVICES;
 use super::view::WRITABLE;
 use super::{Failed, probe, programs};
 use crate::plan::{CellPlan, Limits, Network, PROXY_PORT, ProcView, TmpUse};
-use crate::report::{CapabilitySets, Layer};
+use crate::report::{CapabilitySets, Layer, LimitInForce, LimitName, Mechanism};
 
 /// The newest Landlock that the crate knows; the kernel's own ABI decides what of it is in force.
 const NEWEST: ABI = ABI::V9;
@@ -52,16 +52,27 @@ pub(super) fn fixed_rlimits() -> Result<(), Failed> {
     Ok(())
 }
 
-fn lower(resource: Resource, wanted: u64) -> io::Result<()> {
+/// As much of it as the host's own limit leaves.
+fn allowed(resource: Resource, wanted: u64) -> io::Result<u64> {
     let (_, hard) = getrlimit(resource)?;
-    let value = wanted.min(hard);
-    Ok(setrlimit(resource, value, value)?)
+    Ok(wanted.min(hard))
+}
+
+fn lower(resource: Resource, wanted: u64) -> io::Result<()> {
+    let value = allowed(resource, wanted)?;
+    setrlimit(resource, value, value)?;
+    match getrlimit(resource)? {
+        held if held == (value, value) => Ok(()),
+        _ => Err(io::Error::other(format!("{resource:?}: not in force"))),
+    }
 }
 
 /// Resource limits of the order; in the tool's own process, because descriptors that init has in flight
 /// to the daemon are counted against init's limit.
 pub(super) fn order_rlimits(limits: &Limits, memory: MemoryWatch) -> io::Result<()> {
-    lower(Resource::RLIMIT_NOFILE, u64::from(limits.open_files_max))?;
+    for (_, resource, wanted) in of_each_process(limits) {
+        lower(resource, wanted)?;
+    }
     if memory == MemoryWatch::Sampled {
         // One more for init, which has the same uid.
         lower(Resource::RLIMIT_NPROC, u64::from(limits.pids_max) + 1)?;
@@ -71,10 +82,22 @@ pub(super) fn order_rlimits(limits: &Limits, memory: MemoryWatch) -> io::Result<
     Ok(())
 }
 
-/// How many files a process of the tool will be able to open.
-pub(super) fn open_files(limits: &Limits) -> io::Result<u64> {
-    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
-    Ok(hard.min(u64::from(limits.open_files_max)))
+/// Limits of each process of the tool. A file that would grow beyond its limit is SIGXFSZ for whoever
+/// writes, and EFBIG for those that ignore the signal.
+fn of_each_process(limits: &Limits) -> [(LimitName, Resource, u64); 2] {
+    [
+        (LimitName::OpenFiles, Resource::RLIMIT_NOFILE, u64::from(limits.open_files_max)),
+        (LimitName::FileBytes, Resource::RLIMIT_FSIZE, limits.file_bytes_max),
+    ]
+}
+
+/// What each process of the tool will be held to, or it is not started.
+pub(super) fn limits_in_force(limits: &Limits) -> io::Result<Vec<LimitInForce>> {
+    let row = |(name, resource, asked)| {
+        let mechanism = Mechanism::Rlimit;
+        Ok(LimitInForce { name, mechanism, asked, in_force: allowed(resource, asked)? })
+    };
+    of_each_process(limits).into_iter().map(row).collect()
 }
 
 /// Empties the bounding set: nothing that is executed can gain a capability again.

@@ -41,10 +41,11 @@ pub(super) struct Birth<'a> {
     pub(super) house: &'a House,
     /// To the launcher.
     pub(super) channel: OwnedFd,
+    /// Sampled where there are no groups.
     pub(super) memory: MemoryWatch,
 }
 
-/// Lives and never returns. `doors` are `cgroup.procs` of the cell's groups; none where there are none.
+/// Lives and never returns. `doors` are `cgroup.procs` of the cell's groups that init was not born in.
 pub(super) fn live(birth: Birth<'_>, doors: Vec<File>) -> ! {
     let status = match run(&birth, doors) {
         Ok(()) => 0,

@@ -1,77 +1,15 @@
 //! The launcher itself: many clients, bad ones among them, and what goes from one cell to the next.
 
 use std::fs;
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::os::fd::AsFd;
 
-use rustix::net::{
-    AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, send,
-    socket_with,
-};
-use sandbox::client::{BuildError, Launcher, Reach};
+use rustix::net::{SendFlags, send};
+use sandbox::client::BuildError;
 use sandbox::outcome::Outcome;
 use sandbox::plan::{CellPlan, Limits, Network, Plan};
 use sandbox::report::Confinement;
 
 use crate::stand::*;
-
-/// A launcher behind a socket of the file system, as its unit starts it.
-struct Service {
-    scratch: Scratch,
-    process: Child,
-    socket: PathBuf,
-}
-
-impl Service {
-    fn start(arguments: &[&str]) -> Self {
-        let scratch = Scratch::new();
-        let (staging, socket) = (scratch.0.join("staging"), scratch.0.join("launch.sock"));
-        fs::create_dir(&staging).unwrap();
-        let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
-        let door = socket_with(AddressFamily::UNIX, kind, flags, None).unwrap();
-        bind(&door, &SocketAddrUnix::new(&socket).unwrap()).unwrap();
-        listen(&door, 8).unwrap();
-        let process = Command::new(env!("CARGO_BIN_EXE_toolexec-launch"))
-            .args(arguments)
-            .arg("--staging")
-            .arg(&staging)
-            .stdin(Stdio::from(door))
-            .spawn()
-            .unwrap();
-        Self { scratch, process, socket }
-    }
-
-    fn connect(&self) -> OwnedFd {
-        let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
-        let connection = socket_with(AddressFamily::UNIX, kind, flags, None).unwrap();
-        connect(&connection, &SocketAddrUnix::new(&self.socket).unwrap()).unwrap();
-        connection
-    }
-
-    /// The first line of what a script of python's prints.
-    fn line(&self, script: &str) -> String {
-        let launcher = Launcher::new(Reach::Socket(self.socket.clone()));
-        let staging = self.scratch.0.join("staging");
-        let ready = launcher.build(plan(&staging, script, LIMITS)).unwrap();
-        let result = self.scratch.0.join("result");
-        fs::create_dir(&result).unwrap();
-        let directory = fs::File::open(&result).unwrap();
-        let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
-        assert_eq!(finished.outcome(), Outcome::Ok);
-        let text = fs::read_to_string(result.join("stdout")).unwrap();
-        fs::remove_dir_all(result).unwrap();
-        text.lines().next().unwrap_or_default().to_owned()
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        let pid = rustix::process::Pid::from_child(&self.process);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        assert!(self.process.wait().unwrap().success());
-    }
-}
 
 #[test]
 fn behind_a_listening_socket_it_serves_many() {

@@ -7,6 +7,8 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
+mod groups;
 mod launcher;
+mod limits;
 mod stand;
 mod tool;

@@ -1,11 +1,16 @@
 //! What the tests of cells stand on: a launcher, a plan, a run.
 
 use std::fs;
-use std::os::fd::AsFd;
+use std::io::Write;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with,
+};
 use sandbox::client::{Launcher, Reach};
 use sandbox::outcome::Outcome;
 use sandbox::plan::{
@@ -55,6 +60,7 @@ pub(crate) const LIMITS: Limits = Limits {
     memory_bytes_max: 256 * MIB,
     pids_max: 64,
     open_files_max: 256,
+    file_bytes_max: 64 * MIB,
     out_bytes_max: 64 * MIB,
     tmp_bytes_max: 32 * MIB,
     shm_bytes_max: 16 * MIB,
@@ -127,4 +133,76 @@ pub(crate) fn check(script: &str, limits: Limits, expected: Outcome) -> Ran {
     let Ran { finished, stdout, stderr, .. } = &ran;
     assert_eq!(finished.outcome(), expected, "{finished:#?}\nstdout: {stdout}\nstderr: {stderr}");
     ran
+}
+
+/// A launcher behind a socket of the file system, as its unit starts it.
+pub(crate) struct Service {
+    scratch: Scratch,
+    pub(crate) process: Child,
+    socket: PathBuf,
+}
+
+impl Service {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        let scratch = Scratch::new();
+        let (staging, socket) = (scratch.0.join("staging"), scratch.0.join("launch.sock"));
+        fs::create_dir(&staging).unwrap();
+        let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
+        let door = socket_with(AddressFamily::UNIX, kind, flags, None).unwrap();
+        bind(&door, &SocketAddrUnix::new(&socket).unwrap()).unwrap();
+        listen(&door, 8).unwrap();
+        let process = Command::new(env!("CARGO_BIN_EXE_toolexec-launch"))
+            .args(arguments)
+            .arg("--staging")
+            .arg(&staging)
+            .stdin(Stdio::from(door))
+            .spawn()
+            .unwrap();
+        Self { scratch, process, socket }
+    }
+
+    pub(crate) fn staging(&self) -> PathBuf {
+        self.scratch.0.join("staging")
+    }
+
+    pub(crate) fn launcher(&self) -> Launcher {
+        Launcher::new(Reach::Socket(self.socket.clone()))
+    }
+
+    pub(crate) fn connect(&self) -> OwnedFd {
+        let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
+        let connection = socket_with(AddressFamily::UNIX, kind, flags, None).unwrap();
+        connect(&connection, &SocketAddrUnix::new(&self.socket).unwrap()).unwrap();
+        connection
+    }
+
+    /// The first line of what a script of python's prints.
+    pub(crate) fn line(&self, script: &str) -> String {
+        let ready = self.launcher().build(plan(&self.staging(), script, LIMITS)).unwrap();
+        let result = self.scratch.0.join("result");
+        fs::create_dir(&result).unwrap();
+        let directory = fs::File::open(&result).unwrap();
+        let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
+        assert_eq!(finished.outcome(), Outcome::Ok);
+        let text = fs::read_to_string(result.join("stdout")).unwrap();
+        fs::remove_dir_all(result).unwrap();
+        text.lines().next().unwrap_or_default().to_owned()
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.process);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        assert!(self.process.wait().unwrap().success());
+    }
+}
+
+/// A test that this host cannot run says so, and is no test that passed (`tests/run`).
+pub(crate) fn skip(test: &str, reason: &str) {
+    println!("SKIPPED {test}: {reason}");
+    if let Some(path) = std::env::var_os("TOOLEXEC_SKIP_LOG") {
+        let mut log = fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
+        writeln!(log, "SKIPPED {test}: {reason}").unwrap();
+    }
 }

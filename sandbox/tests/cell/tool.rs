@@ -277,7 +277,8 @@ fn odd_objects_in_out_are_rejected_by_kind() {
         open(b'\\xff','w'); open('new\\nline','w'); f=open('sparse','wb'); f.truncate(1<<40)\n\
         open('locked','w').write('L'); os.chmod('locked',0)\n\
         os.makedirs('/'.join('d'*10)); open('plain','w').write('p')";
-    let ran = check(script, LIMITS, Outcome::OutputRejected);
+    let limits = Limits { file_bytes_max: 1 << 41, ..LIMITS };
+    let ran = check(script, limits, Outcome::OutputRejected);
     let words: Vec<_> = ran.finished.collected.rejected.iter().map(|r| r.reason.word()).collect();
     for reason in [
         "symlink",

@@ -100,6 +100,7 @@ impl Cells {
             ("cpu_sec", "cpu_seconds_max: null", "cpu_seconds_max: ", ""),
             ("pids", "pids_max: 64", "pids_max: ", ""),
             ("stream_mib", "stream_bytes_max: 16 MiB", "stream_bytes_max: ", " MiB"),
+            ("file_mib", "file_bytes_max: 4 GiB", "file_bytes_max: ", " MiB"),
             ("inodes", "out_inodes_max: 65536", "out_inodes_max: ", ""),
         ];
         for (name, shipped, key, unit) in limits {
