@@ -1,4 +1,5 @@
-//! How a test says that this host cannot run it. Must never let such a test pass without a word.
+//! How a test says that this host cannot run it. Must never let such a test pass without a word, or need
+//! more than the standard library: the cell's own leak test has this file too.
 
 use std::io::Write;
 

@@ -28,6 +28,8 @@ use cells::{Cells, STEPS, Steps};
 use elsewhere::{Elsewhere, Programs};
 use table::{Bound, Row, Times, goal, heading, line, timed};
 
+/// Enough that a whole burst can be ready at once.
+const SEATS: u32 = 128;
 /// The first of them warm what can be warmed, and are not counted.
 const WARM_UP: usize = 10;
 
@@ -45,7 +47,7 @@ fn main() {
     fs::create_dir_all(&tools).unwrap();
     let tool = compile(&tools, "true", "int main(void) { return 0; }\n");
     let starter = compile(&tools, "starter", include_str!("starter.c"));
-    let cells = Cells::new(launcher_program(), &top, &tool, 128);
+    let cells = Cells::new(launcher_program(), &top, &tool, SEATS);
     let programs = Programs { tool: &tool, starter: &starter, top: &top };
     let mut others = Vec::new();
     for (name, found) in Elsewhere::all(&programs) {
@@ -59,7 +61,8 @@ fn main() {
          files\nand an empty /out are in the figures. Each start is left alone for {pause:?} first."
     );
     sequential(&cells, &programs, &mut others, rounds, pause);
-    crowd::bursts(&cells, &tool, others.first());
+    let bwrap = others.iter().find(|other| other.name.starts_with("bwrap"));
+    crowd::bursts(&cells, &tool, bwrap);
     crowd::throughput(&cells, &tool, &starter);
     drop((cells, others));
     fs::remove_dir_all(&top).unwrap();
@@ -93,6 +96,25 @@ fn sequential(
     for other in others {
         rows.push(Row::new(other.name, other.every, || other.one()));
     }
+    interleave(&mut rows, rounds, pause);
+    let p50 = |at: usize| rows[at].times.at(50);
+    heading("one after the other, microseconds", "to bare");
+    for row in &rows {
+        line(&row.name, &row.times, &format!("{:.2}x", row.times.at(50) / p50(0)));
+    }
+    steps("a ready cell's steps, microseconds", &ready_steps.borrow());
+    steps("a cold cell's steps, microseconds", &cold_steps.borrow());
+    println!();
+    goal("ready, p50, to bare posix_spawn", p50(3) / p50(0), Bound::AtMost(1.6));
+    goal("cold, p50, to bare posix_spawn", p50(4) / p50(0), Bound::AtMost(3.0));
+    if let Some(bwrap) = rows.iter().position(|row| row.name.starts_with("bwrap")) {
+        goal("ready, p50, to bwrap", p50(3) / p50(bwrap), Bound::AtMost(0.4));
+        goal("cold, p50, to bwrap", p50(4) / p50(bwrap), Bound::AtMost(0.4));
+    }
+}
+
+/// Every row once a round, or less often, in another order each time.
+fn interleave(rows: &mut [Row<'_>], rounds: usize, pause: Duration) {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     let mut random = 1;
     for round in 0..rounds + WARM_UP {
@@ -108,20 +130,6 @@ fn sequential(
                 }
             }
         }
-    }
-    let p50 = |at: usize| rows[at].times.at(50);
-    heading("one after the other, microseconds", "to bare");
-    for row in &rows {
-        line(&row.name, &row.times, &format!("{:.2}x", row.times.at(50) / p50(0)));
-    }
-    steps("a ready cell's steps, microseconds", &ready_steps.borrow());
-    steps("a cold cell's steps, microseconds", &cold_steps.borrow());
-    println!();
-    goal("ready, p50, to bare posix_spawn", p50(3) / p50(0), Bound::AtMost(1.6));
-    goal("cold, p50, to bare posix_spawn", p50(4) / p50(0), Bound::AtMost(3.0));
-    if let Some(bwrap) = rows.iter().position(|row| row.name.starts_with("bwrap")) {
-        goal("ready, p50, to bwrap", p50(3) / p50(bwrap), Bound::AtMost(0.4));
-        goal("cold, p50, to bwrap", p50(4) / p50(bwrap), Bound::AtMost(0.4));
     }
 }
 
