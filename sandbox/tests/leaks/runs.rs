@@ -219,7 +219,10 @@ impl Runs {
         let finished = self.in_result(slot, |result| {
             ready.start(result.as_fd()).unwrap().finish(|| false).unwrap()
         });
-        assert_eq!(finished.outcome().word(), outcome, "{word}: {finished:?}");
+        // Where limits are sampled, a tool that fails between two looks has just failed.
+        let sampled = finished.accounting.memory_peak_sampled && outcome == "pids_limit";
+        let expected = if sampled { &["pids_limit", "exit_nonzero"][..] } else { &[outcome] };
+        assert!(expected.contains(&finished.outcome().word()), "{word}: {finished:?}");
     }
 
     fn start(&self, slot: &Path, word: &str, then: impl FnOnce(sandbox::client::RunningCell)) {

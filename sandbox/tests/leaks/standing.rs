@@ -17,6 +17,9 @@ const OBJECTS: [&str; 5] =
 /// The same, too busy with everybody's work to be judged.
 const TOLD: [&str; 4] = ["filp", "task_struct", "cred_jar", "shmem_inode_cache"];
 
+/// Processes whose descriptors we may not look at.
+const UNSEEN: &str = "unseen";
+
 pub(crate) struct Standing {
     launcher: u32,
     counts: BTreeMap<String, usize>,
@@ -33,6 +36,7 @@ impl Standing {
             std::thread::sleep(Duration::from_millis(300));
             let now = Self::now(launcher);
             if now.counts == before.counts {
+                assert_eq!(now.counts[UNSEEN], 0, "what cannot be seen cannot be compared");
                 return now;
             }
             assert!(begun.elapsed() < PATIENCE, "never at rest: {:?}", now.counts);
@@ -47,10 +51,11 @@ impl Standing {
         let mut namespaces = BTreeSet::new();
         for (pid, depth) in &family {
             let place = PathBuf::from(format!("/proc/{pid}"));
-            // One that has just ended is gone at the next look.
-            let Ok(fds) = fs::read_dir(place.join("fd")) else { continue };
             count(format!("processes, generation {depth}"), 1);
-            for fd in fds.flatten() {
+            // One that has just ended is gone at the next look.
+            let fds = fs::read_dir(place.join("fd"));
+            count(UNSEEN.to_owned(), usize::from(fds.is_err()));
+            for fd in fds.into_iter().flatten().flatten() {
                 let target = fs::read_link(fd.path()).unwrap_or_default();
                 count(format!("descriptors, generation {depth}: {}", kind(&target)), 1);
             }
@@ -179,7 +184,7 @@ fn kind(target: &Path) -> String {
     target.to_string_lossy().chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
-/// Groups of cells of these processes, or of processes that are no more.
+/// Groups of cells of these processes. One whose process is gone is seen when all is over.
 fn groups(directory: &Path, family: &BTreeSet<u32>) -> usize {
     let mut count = 0;
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -188,8 +193,8 @@ fn groups(directory: &Path, family: &BTreeSet<u32>) -> usize {
         }
         let name = entry.file_name();
         let owner = name.to_str().and_then(|name| name.strip_prefix("cell-")?.parse().ok());
-        let ours = |pid: u32| family.contains(&pid) || !Path::new(&format!("/proc/{pid}")).exists();
-        count += usize::from(owner.is_some_and(ours)) + groups(&entry.path(), family);
+        count += usize::from(owner.is_some_and(|pid| family.contains(&pid)));
+        count += groups(&entry.path(), family);
     }
     count
 }
