@@ -1,7 +1,8 @@
 //! What a host has of everything that a run could leave behind, before and after.
 //!
 //! Other work may go on beside the suite, so what is new is looked at again until it is gone: what a
-//! run left is there for ever. Must never remove anything itself.
+//! run left is there for ever. Must never remove anything itself, or need more than the standard library:
+//! the cell's own leak test has this file too.
 
 use std::collections::BTreeSet;
 use std::fs;

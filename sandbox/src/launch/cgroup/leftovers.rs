@@ -18,6 +18,8 @@ pub(super) fn sweep_beside(directory: &Path) {
         // One with processes in it is EBUSY; they may be on their way out.
         if !lives(pid)
             && let Err(error) = remove(&entry.path())
+            // Another user's is that user's to remove.
+            && error.kind() != io::ErrorKind::PermissionDenied
         {
             eprintln!("toolexec-launch: {}: {error}", entry.path().display());
         }
