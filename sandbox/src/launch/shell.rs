@@ -68,11 +68,13 @@ impl Shell {
         let (channel, inits_channel) = pair.map_err(Failed::at("make a channel"))?;
         let namespaces = libc::CLONE_NEWNS | libc::CLONE_NEWPID;
         let cloned = match group.as_ref().and_then(Group::birthplace) {
-            Some(group) => sys::clone_process_into(namespaces, group),
-            None => sys::clone_process(namespaces),
+            Some(group) => sys::clone_process_into(namespaces, group)
+                .map_err(Failed::without(Layer::Cgroup, "clone the cell into its cgroup")),
+            None => sys::clone_process(namespaces)
+                .map_err(Failed::without(Layer::Namespaces, "clone the cell")),
         };
         let memory = if knobs.is_ok() { MemoryWatch::Kernel } else { MemoryWatch::Sampled };
-        match cloned.map_err(Failed::without(Layer::Namespaces, "clone the cell"))? {
+        match cloned? {
             Fork::Child => {
                 live(Birth { mode, identity, house, channel: inits_channel, doors, memory })
             }
