@@ -212,8 +212,8 @@ impl Group {
     }
 }
 
-fn door(directory: &PathBuf) -> io::Result<File> {
-    OpenOptions::new().write(true).open(directory.join("cgroup.procs"))
+fn door(directory: impl AsRef<Path>) -> io::Result<File> {
+    OpenOptions::new().write(true).open(directory.as_ref().join("cgroup.procs"))
 }
 
 /// Whatever is there already counts somebody else's tasks and memory.
