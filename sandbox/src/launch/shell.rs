@@ -68,11 +68,13 @@ impl Shell {
         let (channel, inits_channel) = pair.map_err(Failed::at("make a channel"))?;
         let namespaces = libc::CLONE_NEWNS | libc::CLONE_NEWPID;
         let cloned = match group.as_ref().and_then(Group::birthplace) {
-            Some(group) => sys::clone_process_into(namespaces, group),
-            None => sys::clone_process(namespaces),
+            Some(group) => sys::clone_process_into(namespaces, group)
+                .map_err(no_clone(Layer::Cgroup, "clone the cell into its cgroup")),
+            None => sys::clone_process(namespaces)
+                .map_err(no_clone(Layer::Namespaces, "clone the cell")),
         };
         let memory = if knobs.is_ok() { MemoryWatch::Kernel } else { MemoryWatch::Sampled };
-        match cloned.map_err(no_clone)? {
+        match cloned? {
             Fork::Child => {
                 live(Birth { mode, identity, house, channel: inits_channel, memory }, doors)
             }
@@ -162,13 +164,12 @@ impl Shell {
 }
 
 /// A host that is short of memory or processes has namespaces all the same.
-fn no_clone(error: std::io::Error) -> Failed {
-    const STEP: &str = "clone the cell";
-    match sys::errno_of(&error) {
+fn no_clone(layer: Layer, step: &str) -> impl FnOnce(std::io::Error) -> Failed {
+    move |error| match sys::errno_of(&error) {
         libc::EPERM | libc::EINVAL | libc::ENOSYS | libc::ENOSPC | libc::EUSERS => {
-            Failed::without(Layer::Namespaces, STEP)(error)
+            Failed::without(layer, step)(error)
         }
-        _ => Failed::at(STEP)(error),
+        _ => Failed::at(step)(error),
     }
 }
 

@@ -58,8 +58,8 @@ impl Cell<'_> {
             } else {
                 self.wake_until(next_look.min(started + wall), Listening::ToBoth)
             };
-            if matches!(woken, Woken::Alarm) {
-                alarmed_until = Instant::now() + LOOK_INTERVAL;
+            if let (Woken::Alarm, Some(alarm)) = (&woken, self.alarm) {
+                alarmed_until = Instant::now() + alarm.leads_by();
             }
             let over = match woken {
                 Woken::Init(FromInit::ToolEnded(told), _) => {

@@ -9,10 +9,14 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
 
 use super::{knobs, write};
+
+/// How long the kernel may take from its warning to the kill, as far as anybody hurries for it.
+const KILL_TIME_MAX: Duration = Duration::from_millis(5);
 
 pub(in crate::launch) enum Alarm {
     /// Counted up by the kernel (memory.txt of cgroup v1, section 10).
@@ -39,6 +43,15 @@ impl Alarm {
         // It rings until it was read once.
         alarm.silence()?;
         Ok(alarm)
+    }
+
+    /// How long after it the counters may not know yet.
+    pub(in crate::launch) fn leads_by(&self) -> Duration {
+        match self {
+            Self::V1(_) => KILL_TIME_MAX,
+            // Counted first, told afterwards.
+            Self::V2(_) => Duration::ZERO,
+        }
     }
 
     /// What to wait for.

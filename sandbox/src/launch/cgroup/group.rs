@@ -181,13 +181,10 @@ impl Group {
     /// Files into which a process writes `0` to join what it was not born in. Opened here, because the
     /// cell's init has another view of the file system by then, and may have another uid.
     pub(in crate::launch) fn doors(&self) -> Result<Vec<File>, Failed> {
-        let open = |directory: &PathBuf| {
-            OpenOptions::new().write(true).open(directory.join("cgroup.procs"))
-        };
         let opened: io::Result<_> = match &self.places {
-            Places::V1 { controllers, .. } => controllers.all().into_iter().map(open).collect(),
+            Places::V1 { controllers, .. } => controllers.all().into_iter().map(door).collect(),
             Places::V2(_) if self.joining == Joining::ByClone => Ok(Vec::new()),
-            Places::V2(directory) => open(directory).map(|door| vec![door]),
+            Places::V2(directory) => door(directory).map(|door| vec![door]),
         };
         opened.map_err(Failed::without(Layer::Cgroup, "open the cell's cgroup"))
     }
@@ -206,16 +203,17 @@ impl Group {
     /// Those that nobody is born behind, too.
     #[cfg(test)]
     pub(super) fn every_door(&self) -> io::Result<Vec<File>> {
-        let open = |directory: &PathBuf| {
-            OpenOptions::new().write(true).open(directory.join("cgroup.procs"))
-        };
-        self.places.all().into_iter().map(open).collect()
+        self.places.all().into_iter().map(door).collect()
     }
 
     /// How many tasks are left in it.
     pub(in crate::launch) fn tasks(&self) -> io::Result<u64> {
         knobs::number(&self.tasks)
     }
+}
+
+fn door(directory: impl AsRef<Path>) -> io::Result<File> {
+    OpenOptions::new().write(true).open(directory.as_ref().join("cgroup.procs"))
 }
 
 /// Whatever is there already counts somebody else's tasks and memory.

@@ -132,6 +132,7 @@ fn try_v2(parent: &Path) -> io::Result<()> {
         _ => {}
     }
     let path = parent.join(own_name());
+    leftovers::sweep_beside(&path);
     fs::create_dir(&path)?;
     let tried = Tree::open(&path).and_then(|tree| {
         if !tree.can_be_killed() {

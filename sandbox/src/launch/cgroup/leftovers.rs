@@ -8,15 +8,18 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// Removes groups of launchers that are no more, beside `directory`: one that was killed could not.
+/// Removes groups of launchers that are no more, beside `directory`: one that was killed could not. Only
+/// before this process makes its own.
 pub(super) fn sweep_beside(directory: &Path) {
     let Some(Ok(beside)) = directory.parent().map(fs::read_dir) else { return };
     for entry in beside.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let launcher = name.strip_prefix("cell-").and_then(|rest| rest.split('-').next());
         let Some(Ok(pid)) = launcher.map(str::parse::<u32>) else { continue };
+        // Ours is not made yet: in a container, whoever was killed may have had the same pid as we have.
+        let gone = pid == std::process::id() || !lives(pid);
         // One with processes in it is EBUSY; they may be on their way out.
-        if !lives(pid)
+        if gone
             && let Err(error) = remove(&entry.path())
             // Another user's is that user's to remove.
             && error.kind() != io::ErrorKind::PermissionDenied
