@@ -107,7 +107,7 @@ pub(super) fn name(number: u32) -> Option<&'static str> {
 pub(super) fn argument(call: &str, name: &str) -> Option<u32> {
     match (call, name) {
         ("clone", "flags") | ("socket" | "socketpair", "domain") => Some(0),
-        ("prlimit64", "pid") | ("setpriority", "which") => Some(0),
+        ("prlimit64", "pid") | ("setpriority", "which") | ("prctl", "option") => Some(0),
         ("ioctl" | "fcntl", "cmd") | ("setpriority", "who") => Some(1),
         ("socket" | "socketpair", "protocol") => Some(2),
         ("mmap", "flags") => Some(3),
@@ -127,6 +127,8 @@ pub(super) fn value(word: &str) -> Option<u32> {
         "MAP_TYPE" => libc::MAP_TYPE,
         "MAP_PRIVATE" => libc::MAP_PRIVATE,
         "PRIO_PROCESS" => 0,
+        // prctl(2).
+        "PR_SET_SECCOMP" => libc::PR_SET_SECCOMP,
         // fcntl(2), the same on both architectures.
         "F_SETLEASE" => 1024,
         "F_NOTIFY" => 1026,

@@ -244,6 +244,11 @@ fn what_matters_most_is_so() {
     assert_eq!(of(&hosts, "socket", 16, 3, 12, 0), told);
     assert_eq!(of(&hosts, "socket", 16, 3, 1 << 32, 0), allow);
     assert_eq!(of(&hosts, "socket", 40, 1, 0, 0), told);
+    // PR_SET_SECCOMP, strict or a filter, with an upper half; PR_SET_NAME.
+    for option in [22, 22 | 1 << 32] {
+        assert_eq!(of(&plain, "prctl", option, 2, 0, 0), told);
+    }
+    assert_eq!(one("prctl", 15), allow);
     // Another's limits and priority are its own.
     assert_eq!((one("prlimit64", 0), one("prlimit64", 2)), (allow, told));
     assert_eq!(of(&plain, "setpriority", 0, 0, 5, 0), allow);
