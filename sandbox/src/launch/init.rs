@@ -173,6 +173,7 @@ fn prepare(
     prctl::set_no_new_privs().map_err(Failed::without(Layer::Capabilities, "set no_new_privs"))?;
     let namespaces = witness.namespaces()?;
     done(Step::Witnessed);
+    probe::no_route(plan.network)?;
     let landlock = rules.enforce(plan)?;
     done(Step::Landlocked);
     let watch = if sampled { MemoryWatch::Sampled } else { MemoryWatch::Kernel };
