@@ -99,7 +99,11 @@ mod tests {
         let answer = ended.recv_timeout(Duration::from_secs(5));
         drop(write);
         std::fs::remove_dir_all(&place).unwrap();
-        assert_ne!(answer, Err(RecvTimeoutError::Timeout), "it waits for a tool that may never write");
+        assert_ne!(
+            answer,
+            Err(RecvTimeoutError::Timeout),
+            "it waits for a tool that may never write"
+        );
         reader.join().unwrap();
         assert_eq!(answer, Ok(true));
     }

@@ -289,7 +289,7 @@ fn programs_are_small_and_the_same_every_time() {
         "outer {}, last at most {largest} instructions",
         outer.with_word(Word::new(WORD)).len()
     );
-    assert!(largest <= 150, "{largest}");
+    assert!(largest <= 160, "{largest}");
     // Python, Go and Ruby have what base has; TypeScript what Node has.
     assert_eq!(digests.len(), 1 + 2 * 8);
 }
