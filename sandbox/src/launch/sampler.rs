@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use super::confine;
 use super::procfs::{self, Look};
 use super::windows::Windows;
 use crate::plan::Limits;
@@ -52,7 +53,7 @@ impl Sampler {
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
             memory_bytes_max: limits.memory_bytes_max,
-            pids_max: u64::from(limits.pids_max),
+            pids_max: processes(limits),
             memory_peak: 0,
             tasks_peak: 0,
             cpu: CpuTime::default(),
@@ -94,10 +95,14 @@ impl Sampler {
     pub(super) fn limits_in_force(limits: &Limits, cores: u64) -> Vec<LimitInForce> {
         let memory = limits.memory_bytes_max;
         let pids = u64::from(limits.pids_max);
+        let processes = processes(limits);
         let cpu = u64::from(limits.cpu_milli);
         vec![
             LimitInForce::exact(LimitName::MemoryBytes, Mechanism::Sampled, memory),
-            LimitInForce::exact(LimitName::Pids, Mechanism::Rlimit, pids),
+            LimitInForce {
+                in_force: processes,
+                ..LimitInForce::exact(LimitName::Pids, Mechanism::Rlimit, pids)
+            },
             LimitInForce {
                 in_force: cores * 1000,
                 ..LimitInForce::exact(LimitName::CpuMilli, Mechanism::Affinity, cpu)
@@ -105,6 +110,12 @@ impl Sampler {
             LimitInForce::exact(LimitName::CpuMs, Mechanism::Sampled, limits.cpu_ms_max),
         ]
     }
+}
+
+/// A limit that cannot be read here cannot be lowered in the tool's process either, which then never runs:
+/// no record says 0.
+fn processes(limits: &Limits) -> u64 {
+    confine::processes(limits).unwrap_or(0)
 }
 
 #[cfg(test)]
