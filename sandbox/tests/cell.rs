@@ -20,7 +20,7 @@ use sandbox::plan::{
     CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
     TmpUse,
 };
-use sandbox::report::{Confinement, Finished};
+use sandbox::report::{Confinement, Finished, LimitInForce, LimitName, Mechanism, Mode};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -553,4 +553,53 @@ fn only_a_cell_with_a_proxy_has_a_socket_for_it() {
     assert!(with.take_proxy().is_none());
     // It listens in the cell and not here.
     assert!(std::net::TcpStream::connect(place).is_err());
+}
+
+/// What the tool's user may have at all is less than the order asks for: the record says what there is, and
+/// running into it is the limit that it is.
+#[test]
+fn a_launcher_with_fewer_processes_says_so() {
+    let scratch = Scratch::new();
+    let (staging, result) = (scratch.0.join("staging"), scratch.0.join("result"));
+    fs::create_dir(&staging).unwrap();
+    fs::create_dir(&result).unwrap();
+    let program = scratch.0.join("launch");
+    let binary = env!("CARGO_BIN_EXE_toolexec-launch");
+    fs::write(&program, format!("#!/bin/sh\nexec prlimit --nproc=2000:2000 {binary} \"$@\"\n"))
+        .unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let (in_, mounts_allowed) = (staging.clone(), Vec::new());
+    let launcher =
+        Launcher::new(Reach::Spawn { program, staging: in_, mounts_allowed, seats_max: 1 });
+    let limits = Limits { pids_max: 4000, ..LIMITS };
+    let script = "import resource; print(resource.getrlimit(resource.RLIMIT_NPROC)[1])";
+    let ready = launcher.build(plan(&staging, script, limits)).unwrap();
+    let row = |it: &&LimitInForce| it.name == LimitName::Pids;
+    let pids = *ready.confinement().limits.iter().find(row).unwrap();
+    let directory = fs::File::open(&result).unwrap();
+    let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
+    assert_eq!(finished.outcome(), Outcome::Ok);
+    if pids.mechanism == Mechanism::Rlimit {
+        assert_eq!((pids.asked, pids.in_force), (4000, 1999));
+        assert_eq!(fs::read_to_string(result.join("stdout")).unwrap(), "2000\n");
+    } else {
+        // A control group holds them, which no limit of the launcher's lowers.
+        assert_eq!(pids.in_force, 4000);
+    }
+}
+
+#[test]
+fn groups_that_a_tool_keeps_are_told() {
+    let ran = run("import os; print(len(os.getgroups()))");
+    let kept = &ran.confinement.groups;
+    assert_eq!(ran.stdout.trim(), kept.len().to_string());
+    if ran.confinement.mode == Mode::System {
+        assert!(kept.is_empty(), "{kept:?}");
+    } else {
+        let mut own: Vec<u32> =
+            rustix::process::getgroups().unwrap().iter().map(|it| it.as_raw()).collect();
+        own.sort_unstable();
+        own.dedup();
+        assert_eq!(*kept, own);
+    }
 }

@@ -193,6 +193,7 @@ fn prepare(
     let confinement = Confinement {
         mode: birth.mode,
         uid: birth.identity.uid,
+        groups: probe::groups(birth.mode, &birth.house.groups)?,
         namespaces,
         landlock_abi: landlock.abi,
         landlock_handled: landlock.handled,

@@ -13,10 +13,10 @@ use rustix::net::{AddressFamily, SocketType, connect, ipproto, socket};
 
 use super::Failed;
 use super::filter::Word;
-use super::identity::Identity;
+use super::identity::{self, Identity};
 use super::view::CANARY;
 use crate::plan::Network;
-use crate::report::Layer;
+use crate::report::{Layer, Mode};
 use crate::sys::{Attempt, attempt, errno_of};
 
 /// The first ABI of Landlock that knows TCP.
@@ -154,6 +154,16 @@ fn own_ids(identity: Identity) -> Result<(), Failed> {
         return Ok(());
     }
     Err(wrong("probe of capabilities: the ids are not the tool's".to_owned(), 0))
+}
+
+/// The supplementary groups that the tool really has. In system mode there must be none: they would be the
+/// launcher's, and root's.
+pub(super) fn groups(mode: Mode, kept: &[u32]) -> Result<Vec<u32>, Failed> {
+    match mode {
+        Mode::User => Ok(kept.to_vec()),
+        Mode::System if identity::supplementary_groups()?.is_empty() => Ok(Vec::new()),
+        Mode::System => Err(wrong("probe of capabilities: there are groups left".to_owned(), 0)),
+    }
 }
 
 /// A cell that can see control groups could look for the way to its limits.
