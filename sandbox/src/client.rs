@@ -20,7 +20,7 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with, socketpair,
 };
 
-use crate::collect::Collection;
+use crate::collect::{Belief, Collection};
 use crate::frame::{Ending, Evidence, FromLauncher, ToLauncher, Unable};
 use crate::outcome::{Facts, Killed};
 use crate::plan::{CellPlan, Limits, Network, Order, Plan};
@@ -478,22 +478,23 @@ impl RunningCell {
         let Ok(Some((bytes, fds))) = wire::receive(&self.evidence) else {
             return Ok(Owed::Nothing);
         };
-        match (Evidence::decode(&bytes), fds.as_slice()) {
+        let belief = match (Evidence::decode(&bytes), fds.as_slice()) {
             (Ok(Evidence::File { path, mode }), [file]) => {
-                self.collection.file(&path, mode, file)?;
-                Ok(Owed::More)
+                self.collection.file(&path, mode, file)?
             }
-            (Ok(Evidence::Rejected { path, reason }), []) => {
-                self.collection.reject(&path, reason);
-                Ok(Owed::More)
-            }
+            (Ok(Evidence::Rejected { path, reason }), []) => self.collection.reject(&path, reason),
             (Ok(Evidence::End { complete }), []) => {
                 self.collection.end(complete);
-                Ok(Owed::Nothing)
+                return Ok(Owed::Nothing);
             }
-            // Nonsense from inside the cell ends what is believed of it; the walk is not complete.
-            _ => Ok(Owed::Nothing),
-        }
+            // Nonsense from inside the cell ends what is believed of it.
+            _ => Belief::Lost,
+        };
+        // Without its end the walk is not complete.
+        Ok(match belief {
+            Belief::Kept => Owed::More,
+            Belief::Lost => Owed::Nothing,
+        })
     }
 
     /// Once; a launcher that is gone already has ended the cell.

@@ -30,6 +30,8 @@ pub(crate) const PATH_BYTES_MAX: usize = 4096;
 const WORD_BYTES_MAX: usize = 131_071;
 const NAMES_MAX: usize = 64;
 const NAME_BYTES_MAX: usize = 256;
+/// Far more than anybody has; Linux has room for 65,536, which would be no frame and no record.
+pub(crate) const GROUPS_MAX: usize = 4096;
 /// There are fewer system calls than this.
 const DENIED_MAX: usize = 1024;
 
@@ -285,7 +287,11 @@ pub(crate) fn take_accounting(reader: &mut Reader<'_>) -> Result<Accounting, Wir
 
 pub(crate) fn put_confinement(writer: &mut Writer, c: &Confinement) {
     put_index(writer, &MODES, &c.mode);
-    writer.u32(c.uid).count(c.namespaces.len());
+    writer.u32(c.uid).count(c.groups.len());
+    for group in &c.groups {
+        writer.u32(*group);
+    }
+    writer.count(c.namespaces.len());
     for (kind, inode) in &c.namespaces {
         writer.text(kind).u64(*inode);
     }
@@ -354,6 +360,8 @@ fn take_names(reader: &mut Reader<'_>) -> Result<Vec<String>, WireError> {
 pub(crate) fn take_confinement(reader: &mut Reader<'_>) -> Result<Confinement, WireError> {
     let mode = take_index(reader, &MODES)?;
     let uid = reader.u32()?;
+    let groups = (0..reader.count(GROUPS_MAX)?).map(|_| reader.u32());
+    let groups = groups.collect::<Result<_, _>>()?;
     let namespaces = (0..reader.count(NAMES_MAX)?)
         .map(|_| Ok((reader.text(NAME_BYTES_MAX)?, reader.u64()?)))
         .collect::<Result<_, WireError>>()?;
@@ -375,6 +383,7 @@ pub(crate) fn take_confinement(reader: &mut Reader<'_>) -> Result<Confinement, W
     Ok(Confinement {
         mode,
         uid,
+        groups,
         namespaces,
         landlock_abi,
         landlock_handled,

@@ -202,6 +202,9 @@ pub struct Confinement {
     pub mode: Mode,
     /// The tool's uid as the host sees it.
     pub uid: u32,
+    /// Its supplementary groups as the host sees them: none in system mode, the caller's in user mode, who
+    /// may not give them up.
+    pub groups: Vec<u32>,
     /// Namespace kind and inode number: `("pid", 4026532281)`.
     pub namespaces: Vec<(String, u64)>,
     pub landlock_abi: u32,

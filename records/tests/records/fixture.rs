@@ -94,6 +94,7 @@ pub(crate) fn confinement() -> Confinement {
     Confinement {
         mode: Mode::User,
         uid: 1000,
+        groups: vec![27, 1000],
         namespaces: vec![("pid".into(), 4_026_532_281), ("net".into(), 4_026_532_283)],
         landlock_abi: 5,
         landlock_handled: vec!["fs.write_file".into(), "net.connect_tcp".into()],

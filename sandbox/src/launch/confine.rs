@@ -74,8 +74,7 @@ pub(super) fn order_rlimits(limits: &Limits, memory: MemoryWatch) -> io::Result<
         lower(resource, wanted)?;
     }
     if memory == MemoryWatch::Sampled {
-        // One more for init, which has the same uid.
-        lower(Resource::RLIMIT_NPROC, u64::from(limits.pids_max) + 1)?;
+        lower(Resource::RLIMIT_NPROC, u64::from(limits.pids_max) + OF_INIT)?;
         // Behind the sampling, for a process that it would see too late.
         lower(Resource::RLIMIT_CPU, limits.cpu_ms_max.div_ceil(1000) + 1)?;
     }
@@ -98,6 +97,16 @@ pub(super) fn limits_in_force(limits: &Limits) -> io::Result<Vec<LimitInForce>> 
         Ok(LimitInForce { name, mechanism, asked, in_force: allowed(resource, asked)? })
     };
     of_each_process(limits).into_iter().map(row).collect()
+}
+
+/// Init has the tool's uid, and is counted with the tool's processes.
+const OF_INIT: u64 = 1;
+
+/// How many processes the tool will be able to have where nothing but a resource limit holds them: no more
+/// than the launcher itself may, whose soft limit becomes that of the cell's user namespace.
+pub(super) fn processes(limits: &Limits) -> io::Result<u64> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NPROC)?;
+    Ok(soft.min(hard).min(u64::from(limits.pids_max) + OF_INIT).saturating_sub(OF_INIT))
 }
 
 /// Empties the bounding set: nothing that is executed can gain a capability again.

@@ -166,6 +166,7 @@ fn prepare(
     prctl::set_no_new_privs().map_err(Failed::without(Layer::Capabilities, "set no_new_privs"))?;
     let namespaces = witness.namespaces()?;
     done(Step::Witnessed);
+    probe::no_route(plan.network)?;
     let landlock = rules.enforce(plan)?;
     done(Step::Landlocked);
     let profile = Profile::of(plan.runtime.profile);
@@ -184,6 +185,7 @@ fn prepare(
     let confinement = Confinement {
         mode: birth.mode,
         uid: birth.identity.uid,
+        groups: probe::groups(birth.mode, &birth.house.groups)?,
         namespaces,
         landlock_abi: landlock.abi,
         landlock_handled: landlock.handled,

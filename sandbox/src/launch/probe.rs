@@ -13,10 +13,10 @@ use rustix::net::{AddressFamily, SocketType, connect, ipproto, socket};
 
 use super::Failed;
 use super::filter::Word;
-use super::identity::Identity;
+use super::identity::{self, Identity};
 use super::view::CANARY;
 use crate::plan::Network;
-use crate::report::Layer;
+use crate::report::{Layer, Mode};
 use crate::sys::{Attempt, attempt, errno_of};
 
 /// The first ABI of Landlock that knows TCP.
@@ -64,13 +64,12 @@ fn canaries(landlock_abi: u32, network: Network, word: Word) -> impl Iterator<It
     let at_once = Attempt::ALL.into_iter().map(move |it| filtered(it, word.value()));
     // And one as the tool will make it: somebody must be there who answers.
     let told = std::iter::once_with(move || filtered(Attempt::Keyctl, 0));
-    fixed.into_iter().chain(beyond(network)).chain(at_once).chain(told)
+    fixed.into_iter().chain(datagrams(network)).chain(at_once).chain(told)
 }
 
 /// What it is, and how the filter refuses it.
 fn denied(attempt: Attempt) -> (&'static str, i32) {
     match attempt {
-        // Where hosts may be asked for, routes may be, and nothing else of netlink.
         Attempt::Netlink => ("make a netlink socket", libc::EAFNOSUPPORT),
         Attempt::Vsock => ("make a vsock socket", libc::EAFNOSUPPORT),
         Attempt::Ptrace => ("call ptrace", libc::EPERM),
@@ -81,19 +80,36 @@ fn denied(attempt: Attempt) -> (&'static str, i32) {
     }
 }
 
-/// A cell with loopback up must still have no route that leads out of it.
-fn beyond(network: Network) -> Option<Canary> {
-    if network == Network::Nothing {
+/// A cell with loopback up must still have no route that leads out of it. Asked before Landlock and the
+/// last filter are there, which refuse the question.
+pub(super) fn no_route(network: Network) -> Result<(), Failed> {
+    match network {
         // Loopback itself cannot be reached there.
-        return None;
+        Network::Nothing => Ok(()),
+        Network::Proxy => judge(&beyond()),
     }
+}
+
+fn beyond() -> Canary {
     // Of an address for documentation; connecting UDP asks for a route and sends nothing.
     let address = std::net::SocketAddrV4::new(std::net::Ipv4Addr::new(192, 0, 2, 1), 9);
     let answer = socket(AddressFamily::INET, SocketType::DGRAM, Some(ipproto::UDP))
         .and_then(|made| connect(&made, &address))
         .map_err(io::Error::from);
     let (layer, refused_with) = (Layer::Namespaces, libc::ENETUNREACH);
-    Some(Canary { layer, attempt: "find a route out of the cell", refused_with, answer })
+    Canary { layer, attempt: "find a route out of the cell", refused_with, answer }
+}
+
+/// Where loopback is up, what nobody reads could lie in a datagram socket past every limit.
+fn datagrams(network: Network) -> Option<Canary> {
+    if network == Network::Nothing {
+        return None;
+    }
+    let answer = socket(AddressFamily::INET, SocketType::DGRAM, Some(ipproto::UDP))
+        .map(drop)
+        .map_err(io::Error::from);
+    let (layer, refused_with) = (Layer::Seccomp, libc::EAFNOSUPPORT);
+    Some(Canary { layer, attempt: "make a datagram socket", refused_with, answer })
 }
 
 /// Landlock says it first where it knows TCP; elsewhere the cell's own network has no route, or nobody
@@ -138,6 +154,16 @@ fn own_ids(identity: Identity) -> Result<(), Failed> {
         return Ok(());
     }
     Err(wrong("probe of capabilities: the ids are not the tool's".to_owned(), 0))
+}
+
+/// The supplementary groups that the tool really has. In system mode there must be none: they would be the
+/// launcher's, and root's.
+pub(super) fn groups(mode: Mode, kept: &[u32]) -> Result<Vec<u32>, Failed> {
+    match mode {
+        Mode::User => Ok(kept.to_vec()),
+        Mode::System if identity::supplementary_groups()?.is_empty() => Ok(Vec::new()),
+        Mode::System => Err(wrong("probe of capabilities: there are groups left".to_owned(), 0)),
+    }
 }
 
 /// A cell that can see control groups could look for the way to its limits.

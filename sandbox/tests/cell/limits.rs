@@ -1,9 +1,13 @@
 //! Each limit by itself: that it holds, that it was read back, and that the outcome tells it from the others.
 
-use sandbox::client::BuildError;
+use std::fs;
+use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
+
+use sandbox::client::{BuildError, Launcher, Reach};
 use sandbox::outcome::Outcome;
 use sandbox::plan::Limits;
-use sandbox::report::{LimitName, Mechanism};
+use sandbox::report::{LimitInForce, LimitName, Mechanism};
 
 use crate::stand::*;
 
@@ -152,5 +156,38 @@ fn an_order_for_more_inodes_than_there_may_be_is_no_cell() {
         let mut plan = plan(&scratch.0, "pass", LIMITS);
         change(&mut plan.order.limits);
         assert!(matches!(launcher.build(plan).map(drop), Err(BuildError::Unable(_))));
+    }
+}
+
+/// What the tool's user may have at all is less than the order asks for: the record says what there is, and
+/// running into it is the limit that it is.
+#[test]
+fn a_launcher_with_fewer_processes_says_so() {
+    let scratch = Scratch::new();
+    let (staging, result) = (scratch.0.join("staging"), scratch.0.join("result"));
+    fs::create_dir(&staging).unwrap();
+    fs::create_dir(&result).unwrap();
+    let program = scratch.0.join("launch");
+    let binary = env!("CARGO_BIN_EXE_toolexec-launch");
+    fs::write(&program, format!("#!/bin/sh\nexec prlimit --nproc=2000:2000 {binary} \"$@\"\n"))
+        .unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let (in_, mounts_allowed) = (staging.clone(), Vec::new());
+    let launcher =
+        Launcher::new(Reach::Spawn { program, staging: in_, mounts_allowed, seats_max: 1 });
+    let limits = Limits { pids_max: 4000, ..LIMITS };
+    let script = "import resource; print(resource.getrlimit(resource.RLIMIT_NPROC)[1])";
+    let ready = launcher.build(plan(&staging, script, limits)).unwrap();
+    let row = |it: &&LimitInForce| it.name == LimitName::Pids;
+    let pids = *ready.confinement().limits.iter().find(row).unwrap();
+    let directory = fs::File::open(&result).unwrap();
+    let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
+    assert_eq!(finished.outcome(), Outcome::Ok);
+    if pids.mechanism == Mechanism::Rlimit {
+        assert_eq!((pids.asked, pids.in_force), (4000, 1999));
+        assert_eq!(fs::read_to_string(result.join("stdout")).unwrap(), "2000\n");
+    } else {
+        // A control group holds them, which no limit of the launcher's lowers.
+        assert_eq!(pids.in_force, 4000);
     }
 }

@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use sandbox::client::BuildError;
 use sandbox::outcome::Outcome;
 use sandbox::plan::{Limits, Plan, ProcView};
+use sandbox::report::Mode;
 
 use crate::stand::*;
 
@@ -322,4 +323,20 @@ fn a_binary_that_is_not_there_never_starts() {
         panic!("it started");
     };
     assert_eq!(unable.errno, 2, "{unable}");
+}
+
+#[test]
+fn groups_that_a_tool_keeps_are_told() {
+    let ran = run("import os; print(len(os.getgroups()))");
+    let kept = &ran.confinement.groups;
+    assert_eq!(ran.stdout.trim(), kept.len().to_string());
+    if ran.confinement.mode == Mode::System {
+        assert!(kept.is_empty(), "{kept:?}");
+    } else {
+        let mut own: Vec<u32> =
+            rustix::process::getgroups().unwrap().iter().map(|it| it.as_raw()).collect();
+        own.sort_unstable();
+        own.dedup();
+        assert_eq!(*kept, own);
+    }
 }
