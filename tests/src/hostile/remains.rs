@@ -10,6 +10,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::patience;
+
 const NAMESPACES: [&str; 7] = ["pid", "net", "user", "mnt", "ipc", "uts", "cgroup"];
 /// How long what is new may take to go.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -59,7 +61,7 @@ impl Remains {
     pub fn left_since(before: &Self) -> Vec<String> {
         let begun = Instant::now();
         let mut left = before.missing();
-        while !left.is_empty() && begun.elapsed() < PATIENCE {
+        while !left.is_empty() && begun.elapsed() < PATIENCE * patience() {
             std::thread::sleep(Duration::from_millis(200));
             let still: BTreeSet<_> = before.missing().into_iter().collect();
             left.retain(|line| still.contains(line));

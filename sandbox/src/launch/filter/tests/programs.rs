@@ -1,6 +1,6 @@
 //! The compiled programs, held to the rules: every number, every edge of every condition.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::machine::{Call, run};
 use super::*;
@@ -32,9 +32,12 @@ fn numbers() -> impl Iterator<Item = u32> {
 /// Known to nobody who is tested, but where a test says so.
 const WORD: u64 = 0x0123_4567_89ab_cdef;
 
-fn answer(program: &Program, number: u32, arguments: [u64; 6]) -> u32 {
-    let instructions = program.with_word(Word::new(WORD));
-    run(&instructions, Call { number, arch: ARCH, arguments }).0
+fn answer(instructions: &[libc::sock_filter], number: u32, arguments: [u64; 6]) -> u32 {
+    run(instructions, Call { number, arch: ARCH, arguments }).0
+}
+
+fn loaded(program: &Program) -> Vec<libc::sock_filter> {
+    program.with_word(Word::new(WORD))
 }
 
 fn holds(condition: &Condition, arguments: [u64; 6]) -> bool {
@@ -78,6 +81,7 @@ fn expected(rule: Option<&Rule>, number: u32, arguments: [u64; 6], answered: Ans
 fn arguments_for(rule: Option<&Rule>) -> Vec<[u64; 6]> {
     let mut all = vec![[0; 6], [u64::MAX; 6]];
     let Some(Rule::Only { when, .. }) = rule else { return all };
+    let mut values = BTreeMap::<u32, BTreeSet<u64>>::new();
     for test in when.iter().flatten() {
         let named = match &test.compare {
             Compare::In(values) | Compare::NotIn(values) => values.clone(),
@@ -86,18 +90,19 @@ fn arguments_for(rule: Option<&Rule>) -> Vec<[u64; 6]> {
                 bits.chain([*mask, *value, !mask, mask | 1, *value | !mask]).collect()
             }
         };
-        let mut values = vec![0, 1, u64::from(u32::MAX), 1 << 32];
-        for value in named {
-            let value = u64::from(value);
+        let of_argument = values.entry(test.argument).or_default();
+        of_argument.extend([0, 1, u64::from(u32::MAX), 1 << 32]);
+        for value in named.into_iter().map(u64::from) {
             let around = [value, value + 1, value.wrapping_sub(1) & 0xffff_ffff];
-            values.extend(around);
-            values.extend(around.map(|it| it | 0xdead_0000_0000_0000));
+            of_argument.extend(around);
+            of_argument.extend(around.map(|it| it | 0xdead_0000_0000_0000));
         }
-        let before = all.clone();
-        for arguments in before {
+    }
+    for (argument, values) in values {
+        for arguments in all.clone() {
             for value in &values {
                 let mut more = arguments;
-                more[test.argument as usize] = *value;
+                more[argument as usize] = *value;
                 all.push(more);
             }
         }
@@ -110,7 +115,7 @@ fn every_call_is_answered_as_the_texts_say() {
     let policy = policy();
     for (profile, memory, network, answered) in variants() {
         let rules = policy.rules(profile, memory, network);
-        let program = policy.last(profile, memory, network, answered);
+        let program = loaded(&policy.last(profile, memory, network, answered));
         let mut counts = BTreeMap::<u32, u32>::new();
         for number in numbers() {
             let rule = rules.get(&number);
@@ -128,7 +133,7 @@ fn every_call_is_answered_as_the_texts_say() {
 #[test]
 fn the_outer_filter_allows_all_that_is_named_and_nothing_else() {
     let policy = policy();
-    let outer = policy.outer();
+    let outer = loaded(&policy.outer());
     for number in numbers() {
         let named = PROFILES.iter().any(|profile| policy.allowed[profile].contains_key(&number))
             || policy.denied.contains_key(&number)
@@ -141,7 +146,7 @@ fn the_outer_filter_allows_all_that_is_named_and_nothing_else() {
     }
     // An errno is stricter than a notification: what is told must pass the outer filter.
     for (profile, memory, network, answered) in variants() {
-        let last = policy.last(profile, memory, network, answered);
+        let last = loaded(&policy.last(profile, memory, network, answered));
         for number in numbers() {
             if answer(&last, number, [u64::MAX; 6]) == libc::SECCOMP_RET_USER_NOTIF {
                 assert_eq!(answer(&outer, number, [0; 6]), libc::SECCOMP_RET_ALLOW, "{number}");
@@ -158,7 +163,7 @@ fn who_knows_the_word_is_denied_at_once() {
     let near = [0, 1, WORD ^ 1, WORD ^ (1 << 63), WORD & 0xffff_ffff, WORD << 32, WORD >> 32];
     for (profile, memory, network, answered) in variants() {
         let rules = policy.rules(profile, memory, network);
-        let last = policy.last(profile, memory, network, answered);
+        let last = loaded(&policy.last(profile, memory, network, answered));
         let mut told = 0;
         for number in numbers() {
             let with = |word| answer(&last, number, [u64::MAX, 0, 0, 0, 0, word]);
@@ -187,7 +192,7 @@ fn another_architecture_is_death_whatever_the_call() {
     let mut programs = vec![policy.outer()];
     programs.extend(variants().into_iter().map(|(p, m, n, a)| policy.last(p, m, n, a)));
     for program in programs {
-        let instructions = program.with_word(Word::new(WORD));
+        let instructions = loaded(&program);
         for arch in ARCHITECTURES.into_iter().filter(|arch| *arch != ARCH) {
             for number in numbers() {
                 let call = Call { number, arch, arguments: [0; 6] };
@@ -202,14 +207,16 @@ fn another_architecture_is_death_whatever_the_call() {
 #[test]
 fn what_matters_most_is_so() {
     let policy = policy();
-    let last =
-        |network, memory| policy.last(Profile::Python, memory, network, Answered::ByListener);
+    let last = |network, memory| {
+        loaded(&policy.last(Profile::Python, memory, network, Answered::ByListener))
+    };
     let plain = last(Network::Nothing, MemoryWatch::Kernel);
     let (allow, told) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_USER_NOTIF);
     let absent = libc::SECCOMP_RET_ERRNO | 38;
-    let of = |program: &Program, call, first: u64, second: u64, third: u64, fourth: u64| {
-        answer(program, number(call), [first, second, third, fourth, 0, 0])
-    };
+    let of =
+        |program: &[libc::sock_filter], call, first: u64, second: u64, third: u64, fourth: u64| {
+            answer(program, number(call), [first, second, third, fourth, 0, 0])
+        };
     let one = |call, first| of(&plain, call, first, 0, 0, 0);
     for call in ["read", "openat", "execve", "futex", "mmap", "exit_group", "kill"] {
         assert_eq!(one(call, 0), allow, "{call}");
@@ -277,18 +284,15 @@ fn programs_are_small_and_the_same_every_time() {
     let policy = policy();
     let outer = policy.outer();
     assert_eq!(outer, self::policy().outer());
-    let mut digests = std::collections::BTreeSet::from([outer.sha256()]);
+    let mut digests = BTreeSet::from([outer.sha256()]);
     let mut largest = 0;
     for (profile, memory, network, answered) in variants() {
         let last = policy.last(profile, memory, network, answered);
         assert_eq!(last, self::policy().last(profile, memory, network, answered));
-        largest = largest.max(last.with_word(Word::new(WORD)).len());
+        largest = largest.max(loaded(&last).len());
         digests.insert(last.sha256());
     }
-    println!(
-        "outer {}, last at most {largest} instructions",
-        outer.with_word(Word::new(WORD)).len()
-    );
+    println!("outer {}, last at most {largest} instructions", loaded(&outer).len());
     assert!(largest <= 160, "{largest}");
     // Python, Go and Ruby have what base has; TypeScript what Node has.
     assert_eq!(digests.len(), 1 + 2 * 8);
@@ -338,8 +342,8 @@ fn a_tree_of_any_size_finds_every_answer() {
                 };
                 leaves.insert(number, leaf);
             }
-            let program = tree::compile(&leaves, Answer::Action(0xffff));
-            longest = longest.max(program.with_word(Word::new(WORD)).len());
+            let program = loaded(&tree::compile(&leaves, Answer::Action(0xffff)));
+            longest = longest.max(program.len());
             for number in (0..u32::try_from(2 * size + 3).unwrap()).chain([0x3fff_ffff]) {
                 for arguments in [[0; 6], [1; 6], [0x10; 6], [u64::MAX; 6]] {
                     let want = match leaves.get(&number) {
