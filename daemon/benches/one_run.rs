@@ -187,6 +187,7 @@ fn plan(top: &Path, number: usize) -> (Plan, PathBuf) {
             memory_bytes_max: 64 * MIB,
             pids_max: 64,
             open_files_max: 1024,
+            file_bytes_max: 32 * MIB,
             out_bytes_max: 32 * MIB,
             tmp_bytes_max: 16 * MIB,
             shm_bytes_max: 8 * MIB,

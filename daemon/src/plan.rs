@@ -31,6 +31,7 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
         memory_bytes_max: granted.memory_bytes,
         pids_max: small(granted.pids, "limits.pids_max")?,
         open_files_max: small(granted.open_files, "limits.open_files_max")?,
+        file_bytes_max: granted.file_bytes,
         out_bytes_max: granted.out_bytes,
         tmp_bytes_max: granted.tmp_bytes,
         shm_bytes_max: granted.shm_bytes,

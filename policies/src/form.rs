@@ -93,10 +93,11 @@ pub(crate) struct LimitsForm {
     pub(crate) cpu_seconds_max: Option<Count>,
     pub(crate) pids_max: Count,
     pub(crate) open_files_max: Count,
+    pub(crate) file_bytes_max: ByteCount,
     pub(crate) stream_bytes_max: ByteCount,
-    pub(crate) out_percent: Count,
-    pub(crate) tmp_percent: Count,
-    pub(crate) shm_percent: Count,
+    pub(crate) out_percent: MilliPercent,
+    pub(crate) tmp_percent: MilliPercent,
+    pub(crate) shm_percent: MilliPercent,
     pub(crate) out_inodes_max: Count,
     pub(crate) artifacts_max: Count,
     pub(crate) artifact_depth_max: Count,
@@ -150,6 +151,9 @@ pub(crate) struct ByteCount(pub(crate) u64);
 /// A number of cores in thousandths, written with at most three decimals.
 pub(crate) struct MilliCores(pub(crate) u64);
 
+/// A share in thousandths of a percent, written in percent with at most three decimals.
+pub(crate) struct MilliPercent(pub(crate) u64);
+
 fn digits(text: &str) -> Option<u64> {
     let plain = text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     text.parse().ok().filter(|_| plain)
@@ -166,14 +170,14 @@ fn byte_count(text: &str) -> Option<u64> {
     digits(number)?.checked_mul(factor)
 }
 
-fn milli_cores(text: &str) -> Option<u64> {
+fn thousandths(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let decimal = !fraction.is_empty() && fraction.bytes().all(|b| b.is_ascii_digit());
     if !decimal || fraction.len() > 3 {
         return None;
     }
-    let thousandths: u64 = format!("{fraction:0<3}").parse().ok()?;
-    digits(whole)?.checked_mul(1000)?.checked_add(thousandths)
+    let fraction: u64 = format!("{fraction:0<3}").parse().ok()?;
+    digits(whole)?.checked_mul(1000)?.checked_add(fraction)
 }
 
 impl<'de> Deserialize<'de> for Count {
@@ -195,14 +199,22 @@ impl<'de> Deserialize<'de> for ByteCount {
 impl<'de> Deserialize<'de> for MilliCores {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let cores = milli_cores(&text).map(Self);
+        let cores = thousandths(&text).map(Self);
         cores.ok_or_else(|| D::Error::custom(format!("`{text}` is not a number of cores")))
+    }
+}
+
+impl<'de> Deserialize<'de> for MilliPercent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let share = thousandths(&text).map(Self);
+        share.ok_or_else(|| D::Error::custom(format!("`{text}` is not a percentage")))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{byte_count, digits, milli_cores};
+    use super::{byte_count, digits, thousandths};
 
     #[test]
     fn numbers_are_plain_decimals() {
@@ -214,16 +226,17 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_cores_have_one_spelling() {
+    fn sizes_cores_and_shares_have_one_spelling() {
         assert_eq!(byte_count("16 MiB"), Some(16 << 20));
         assert_eq!(byte_count("4096"), Some(4096));
         for odd in ["16MiB", "16 MB", "1.5 GiB", "16  MiB", "99999999999999999999 KiB"] {
             assert_eq!(byte_count(odd), None, "{odd}");
         }
-        assert_eq!(milli_cores("8"), Some(8000));
-        assert_eq!(milli_cores("0.5"), Some(500));
+        assert_eq!(thousandths("8"), Some(8000));
+        assert_eq!(thousandths("0.5"), Some(500));
+        assert_eq!(thousandths("12.5"), Some(12_500));
         for odd in ["", ".5", "1.", "1.2345", "1e3", "-1", "inf"] {
-            assert_eq!(milli_cores(odd), None, "{odd}");
+            assert_eq!(thousandths(odd), None, "{odd}");
         }
     }
 }

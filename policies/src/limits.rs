@@ -8,6 +8,12 @@ use crate::problem::Problems;
 
 const MIB: u64 = 1 << 20;
 
+/// The whole, in thousandths of a percent.
+const ALL: u64 = 100_000;
+
+/// What the launcher holds against any order: each file of `/out` costs kernel memory and time.
+const OUT_INODES_MAX: u64 = 65_536;
+
 /// The ceilings that a policy sets. Plain numbers that prove nothing, so the fields are open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ceilings {
@@ -23,14 +29,16 @@ pub struct Ceilings {
     pub pids: u64,
     /// Open files of one process.
     pub open_files: u64,
+    /// Bytes of one file.
+    pub file_bytes: u64,
     /// Bytes kept of stdout, and of stderr.
     pub stream_bytes: u64,
-    /// The share of the memory limit that `/out` may fill, in percent.
-    pub out_percent: u64,
+    /// The share of the memory limit that `/out` may fill, in thousandths of a percent.
+    pub out_milli_percent: u64,
     /// The same for `/tmp`.
-    pub tmp_percent: u64,
+    pub tmp_milli_percent: u64,
     /// The same for `/dev/shm`.
-    pub shm_percent: u64,
+    pub shm_milli_percent: u64,
     /// Files and directories in `/out`.
     pub out_inodes: u64,
     /// Artifacts kept of one run.
@@ -56,6 +64,8 @@ pub struct GrantedLimits {
     pub pids: u64,
     /// Open files of one process.
     pub open_files: u64,
+    /// Bytes of one file; at most as many as `/out` may hold.
+    pub file_bytes: u64,
     /// Bytes kept of stdout, and of stderr.
     pub stream_bytes: u64,
     /// Bytes that `/out` may hold.
@@ -83,10 +93,11 @@ impl Ceilings {
             cpu_seconds: form.cpu_seconds_max.as_ref().map(|count| count.0),
             pids: form.pids_max.0,
             open_files: form.open_files_max.0,
+            file_bytes: form.file_bytes_max.0,
             stream_bytes: form.stream_bytes_max.0,
-            out_percent: form.out_percent.0,
-            tmp_percent: form.tmp_percent.0,
-            shm_percent: form.shm_percent.0,
+            out_milli_percent: form.out_percent.0,
+            tmp_milli_percent: form.tmp_percent.0,
+            shm_milli_percent: form.shm_percent.0,
             out_inodes: form.out_inodes_max.0,
             artifacts: form.artifacts_max.0,
             artifact_depth: form.artifact_depth_max.0,
@@ -107,11 +118,12 @@ impl Ceilings {
             ("cpu_seconds_max", self.cpu_seconds.unwrap_or(1), 1 << 40),
             ("pids_max", self.pids, 1 << 22),
             ("open_files_max", self.open_files, 1 << 20),
+            ("file_bytes_max", self.file_bytes, 1 << 40),
             ("stream_bytes_max", self.stream_bytes, 1 << 40),
-            ("out_percent", self.out_percent, 100),
-            ("tmp_percent", self.tmp_percent, 100),
-            ("shm_percent", self.shm_percent, 100),
-            ("out_inodes_max", self.out_inodes, 1 << 30),
+            ("out_percent", self.out_milli_percent, ALL),
+            ("tmp_percent", self.tmp_milli_percent, ALL),
+            ("shm_percent", self.shm_milli_percent, ALL),
+            ("out_inodes_max", self.out_inodes, OUT_INODES_MAX),
             ("artifacts_max", self.artifacts, 1000),
             ("artifact_depth_max", self.artifact_depth, 64),
             ("input_bytes_max", self.input_bytes, 1 << 40),
@@ -121,17 +133,19 @@ impl Ceilings {
             if value == 0 {
                 problems.add(&key, "is 0", "a ceiling must be above 0");
             } else if value > max {
-                let shown = if key.ends_with("cpu_cores_max") { max / 1000 } else { max };
+                let in_thousandths = key.ends_with("cpu_cores_max") || key.ends_with("_percent");
+                let shown = if in_thousandths { max / 1000 } else { max };
                 problems.add(&key, "too large", &format!("at most {shown} can be kept"));
             }
         }
     }
 
     fn check_shares(&self, problems: &mut Problems<'_>) {
-        let sum =
-            self.out_percent.saturating_add(self.tmp_percent).saturating_add(self.shm_percent);
-        if sum > 100 {
+        let shares = [self.out_milli_percent, self.tmp_milli_percent, self.shm_milli_percent];
+        let sum = shares.into_iter().fold(0, u64::saturating_add);
+        if sum > ALL {
             // Full tmpfs would otherwise end as memory_limit and hide output_limit.
+            let sum = decimal(sum);
             let what = format!("with tmp_percent and shm_percent the shares sum to {sum}");
             problems.add("limits.out_percent", what, "together they must be at most 100");
         }
@@ -140,7 +154,7 @@ impl Ceilings {
     /// What this request gets; it must have been found to be below the ceilings.
     pub(crate) fn grant(&self, request: &Request) -> GrantedLimits {
         let memory_bytes = request.memory_limit_mb().saturating_mul(MIB);
-        let share = |percent: u64| memory_bytes.saturating_mul(percent) / 100;
+        let share = |milli_percent: u64| memory_bytes.saturating_mul(milli_percent) / ALL;
         let cpu_milli = u64::from(request.cpu().as_milli());
         // Thousandths of a core × seconds are milliseconds of CPU time.
         let asked = cpu_milli.saturating_mul(request.time_limit_sec());
@@ -152,14 +166,24 @@ impl Ceilings {
             cpu_time_ms: asked.min(ceiling),
             pids: self.pids,
             open_files: self.open_files,
+            file_bytes: self.file_bytes.min(share(self.out_milli_percent)),
             stream_bytes: self.stream_bytes,
-            out_bytes: share(self.out_percent),
-            tmp_bytes: share(self.tmp_percent),
-            shm_bytes: share(self.shm_percent),
+            out_bytes: share(self.out_milli_percent),
+            tmp_bytes: share(self.tmp_milli_percent),
+            shm_bytes: share(self.shm_milli_percent),
             out_inodes: self.out_inodes,
             artifacts: self.artifacts,
             artifact_depth: self.artifact_depth,
             input_bytes: self.input_bytes,
         }
+    }
+}
+
+/// Thousandths as they are written in a policy.
+fn decimal(thousandths: u64) -> String {
+    let (whole, rest) = (thousandths / 1000, thousandths % 1000);
+    match rest {
+        0 => whole.to_string(),
+        _ => format!("{whole}.{rest:03}").trim_end_matches('0').to_owned(),
     }
 }

@@ -177,16 +177,26 @@ fn limits(page: &mut Page, says: &Statement<'_>) {
 
 fn confinement(cell: &Confinement) -> String {
     format!(
-        "{} mode, uid {}, {} namespaces, Landlock ABI {}, seccomp mode {} ({} programs), \
+        "{} mode, uid {}{}, {} namespaces, Landlock ABI {}, seccomp mode {} ({} programs), \
          no_new_privs {}",
         cell.mode.word(),
         cell.uid,
+        groups(&cell.groups),
         cell.namespaces.len(),
         cell.landlock_abi,
         cell.seccomp_mode,
         cell.seccomp_sha256.len(),
         cell.no_new_privs
     )
+}
+
+/// Said only where there is one: a tool with groups may read what they may.
+fn groups(groups: &[u32]) -> String {
+    if groups.is_empty() {
+        return String::new();
+    }
+    let numbers: Vec<String> = groups.iter().map(u32::to_string).collect();
+    format!(" with groups {}", numbers.join(" "))
 }
 
 fn outputs(page: &mut Page, says: &Statement<'_>, show: Showing) {

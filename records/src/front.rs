@@ -180,6 +180,10 @@ fn confinement(cell: &Confinement, show: Showing) -> Node {
     Node::Map(vec![
         ("mode", Node::Word(cell.mode.word())),
         ("uid", Node::Uint(cell.uid.into())),
+        (
+            "groups",
+            Node::List(cell.groups.iter().map(|group| Node::Uint((*group).into())).collect()),
+        ),
         ("namespaces", Node::maps(cell.namespaces.iter().map(namespace))),
         (
             "landlock",

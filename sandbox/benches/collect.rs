@@ -108,6 +108,7 @@ impl Bench {
             memory_bytes_max: out_bytes_max + 1024 * MIB,
             pids_max: 64,
             open_files_max: 1024,
+            file_bytes_max: out_bytes_max,
             out_bytes_max,
             tmp_bytes_max: 16 * MIB,
             shm_bytes_max: 8 * MIB,

@@ -20,11 +20,11 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with, socketpair,
 };
 
-use crate::collect::Collection;
+use crate::collect::{Belief, Collection};
 use crate::frame::{Ending, Evidence, FromLauncher, ToLauncher, Unable};
 use crate::outcome::{Facts, Killed};
 use crate::plan::{CellPlan, Limits, Network, Order, Plan};
-use crate::report::{Confinement, Finished};
+use crate::report::{Confinement, Finished, Mark};
 use crate::tap::Tap;
 use crate::wire;
 
@@ -94,6 +94,18 @@ pub struct Launcher {
     own: Mutex<Option<OwnLauncher>>,
 }
 
+/// The first words of a conversation, and where its evidence is to be sent.
+struct First<'a> {
+    frame: Vec<u8>,
+    evidence: BorrowedFd<'a>,
+}
+
+impl First<'_> {
+    fn send(&self, control: &OwnedFd) -> io::Result<()> {
+        wire::send(control, &self.frame, &[self.evidence])
+    }
+}
+
 /// A launcher that is our child.
 #[derive(Debug)]
 struct OwnLauncher {
@@ -123,9 +135,11 @@ impl OwnLauncher {
         Ok(Self { door: Some(door), process: command.spawn()? })
     }
 
-    /// Begins a conversation.
-    fn converse(&self) -> io::Result<OwnedFd> {
+    /// Begins a conversation with these words. They are there before anybody listens, who then need not
+    /// be woken twice.
+    fn converse(&self, first: &First<'_>) -> io::Result<OwnedFd> {
         let (control, theirs) = pair()?;
+        first.send(&control)?;
         let door = self.door.as_ref().ok_or(io::ErrorKind::NotConnected)?;
         wire::send(door, b"conversation", &[theirs.as_fd()])?;
         Ok(control)
@@ -156,6 +170,7 @@ pub struct PreparedCell {
     stderr: OwnedFd,
     proxy: Option<OwnedFd>,
     confinement: Confinement,
+    marks: Vec<Mark>,
 }
 
 /// A cell that is built, confined and waiting, with its order's limits in force.
@@ -177,7 +192,7 @@ impl Launcher {
         Self { reach, own: Mutex::new(None) }
     }
 
-    fn converse(&self) -> Result<OwnedFd, BuildError> {
+    fn converse(&self, first: &First<'_>) -> Result<OwnedFd, BuildError> {
         match &self.reach {
             Reach::Socket(path) => {
                 let connected = || -> io::Result<OwnedFd> {
@@ -187,17 +202,20 @@ impl Launcher {
                     connect(&control, &SocketAddrUnix::new(path)?)?;
                     Ok(control)
                 };
-                connected().map_err(|error| BuildError::Launcher(path.clone(), error))
+                let control =
+                    connected().map_err(|error| BuildError::Launcher(path.clone(), error))?;
+                first.send(&control).map_err(BuildError::Lost)?;
+                Ok(control)
             }
             Reach::Spawn { program, staging, mounts_allowed, seats_max } => {
                 let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
                 // One that has ended meanwhile (somebody killed it) is replaced.
-                if let Some(Ok(control)) = own.as_ref().map(OwnLauncher::converse) {
+                if let Some(Ok(control)) = own.as_ref().map(|own| own.converse(first)) {
                     return Ok(control);
                 }
                 let started = || {
                     let started = OwnLauncher::start(program, staging, mounts_allowed, *seats_max)?;
-                    let control = started.converse()?;
+                    let control = started.converse(first)?;
                     Ok((started, control))
                 };
                 let (started, control) = started()
@@ -238,11 +256,10 @@ impl Launcher {
     /// # Errors
     /// [`BuildError`]: no launcher could be asked.
     pub fn ask(&self, plan: CellPlan) -> Result<AskedCell, BuildError> {
-        let control = self.converse()?;
         let network = plan.network;
         let (evidence, theirs) = pair().map_err(BuildError::Lost)?;
-        let verb = ToLauncher::Prepare(Box::new(plan)).encode();
-        wire::send(&control, &verb, &[theirs.as_fd()]).map_err(BuildError::Lost)?;
+        let frame = ToLauncher::Prepare(Box::new(plan)).encode();
+        let control = self.converse(&First { frame, evidence: theirs.as_fd() })?;
         Ok(AskedCell { control, evidence, network })
     }
 }
@@ -262,8 +279,8 @@ impl AskedCell {
     /// [`BuildError`], and then nothing has run and nothing is left.
     pub fn prepared(self) -> Result<PreparedCell, BuildError> {
         let Self { control, evidence, network } = self;
-        let (confinement, mut fds) = match hear_soon(&control).map_err(BuildError::Lost)? {
-            Some((FromLauncher::Prepared(confinement), fds)) => (*confinement, fds),
+        let (confinement, marks, mut fds) = match hear_soon(&control).map_err(BuildError::Lost)? {
+            Some((FromLauncher::Prepared(confinement, marks), fds)) => (*confinement, marks, fds),
             Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
             Some(_) => return Err(lost("it spoke out of turn")),
             None => return Err(lost("it closed the connection")),
@@ -280,7 +297,7 @@ impl AskedCell {
         else {
             return Err(lost("the cell sent no streams"));
         };
-        Ok(PreparedCell { control, evidence, stdout, stderr, proxy, confinement })
+        Ok(PreparedCell { control, evidence, stdout, stderr, proxy, confinement, marks })
     }
 }
 
@@ -289,6 +306,12 @@ impl PreparedCell {
     #[must_use]
     pub fn confinement(&self) -> &Confinement {
         &self.confinement
+    }
+
+    /// When each step of making it was done.
+    #[must_use]
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
     }
 
     /// Gives the cell its order.
@@ -303,7 +326,7 @@ impl PreparedCell {
     }
 
     fn ready(self, limits: Limits) -> Result<ReadyCell, BuildError> {
-        let Self { control, evidence, stdout, stderr, proxy, mut confinement } = self;
+        let Self { control, evidence, stdout, stderr, proxy, mut confinement, marks: _ } = self;
         match hear_soon(&control).map_err(BuildError::Lost)? {
             Some((FromLauncher::Ready(in_force), _)) => confinement.limits = in_force,
             Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
@@ -455,22 +478,23 @@ impl RunningCell {
         let Ok(Some((bytes, fds))) = wire::receive(&self.evidence) else {
             return Ok(Owed::Nothing);
         };
-        match (Evidence::decode(&bytes), fds.as_slice()) {
+        let belief = match (Evidence::decode(&bytes), fds.as_slice()) {
             (Ok(Evidence::File { path, mode }), [file]) => {
-                self.collection.file(&path, mode, file)?;
-                Ok(Owed::More)
+                self.collection.file(&path, mode, file)?
             }
-            (Ok(Evidence::Rejected { path, reason }), []) => {
-                self.collection.reject(&path, reason);
-                Ok(Owed::More)
-            }
+            (Ok(Evidence::Rejected { path, reason }), []) => self.collection.reject(&path, reason),
             (Ok(Evidence::End { complete }), []) => {
                 self.collection.end(complete);
-                Ok(Owed::Nothing)
+                return Ok(Owed::Nothing);
             }
-            // Nonsense from inside the cell ends what is believed of it; the walk is not complete.
-            _ => Ok(Owed::Nothing),
-        }
+            // Nonsense from inside the cell ends what is believed of it.
+            _ => Belief::Lost,
+        };
+        // Without its end the walk is not complete.
+        Ok(match belief {
+            Belief::Kept => Owed::More,
+            Belief::Lost => Owed::Nothing,
+        })
     }
 
     /// Once; a launcher that is gone already has ended the cell.
@@ -489,6 +513,7 @@ impl RunningCell {
         // A tool may have ended before the word to kill it came; what it wrote was too much all the same.
         let too_much = self.stdout.over() || self.stderr.over();
         let (stdout, stderr) = (self.stdout.close()?, self.stderr.close()?);
+        let file_full = self.collection.file_full();
         let collected = self.collection.into_collected();
         let facts = Facts {
             tool: ending.tool,
@@ -496,6 +521,7 @@ impl RunningCell {
             oom_kills: ending.accounting.oom_kills.unwrap_or(0),
             pids_limit_hit: ending.pids_limit_hit,
             out_full: ending.out_full,
+            file_full,
             output_rejected: !collected.rejected.is_empty(),
             collected_all: collected.complete,
         };

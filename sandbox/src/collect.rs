@@ -38,14 +38,31 @@ pub(crate) fn is_control(c: char) -> bool {
         )
 }
 
+/// More rejections than the collector tells of by itself, which stops after a thousand.
+const TOLD_MAX: u32 = 1024;
+/// Longest path of something rejected that is shown, bytes: what the collector tells of one.
+const SHOWN_BYTES_MAX: usize = 512;
+
+/// Whether more is to be heard of the collector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Belief {
+    Kept,
+    Lost,
+}
+
 /// Where the files of one result go, and what has come so far.
 pub(crate) struct Collection {
     /// `artifacts/` of the result.
     directory: OwnedFd,
     collected: Collected,
     seen: HashSet<String>,
+    /// Longest that one file may be, and whether one was.
+    file_bytes_max: u64,
+    file_full: bool,
     bytes_left: u64,
     files_left: u32,
+    /// Every file that is sent can be refused here; what comes beyond is nobody's honest word.
+    rejections_left: u32,
     depth_max: u32,
 }
 
@@ -58,38 +75,51 @@ impl Collection {
             directory,
             collected: Collected::default(),
             seen: HashSet::new(),
+            file_bytes_max: limits.file_bytes_max,
+            file_full: false,
             bytes_left: limits.out_bytes_max,
             files_left: limits.artifacts_max,
+            rejections_left: limits.artifacts_max.saturating_add(TOLD_MAX),
             depth_max: limits.artifact_depth_max,
         })
     }
 
     /// Takes one file. Faults of the file are rejections; an error is one of our own disk.
-    pub(crate) fn file(&mut self, path: &[u8], mode: u32, file: &OwnedFd) -> io::Result<()> {
-        match self.accept(path, file) {
-            Err(reason) => self.reject(path, reason),
-            Ok(name) => {
-                let (size_bytes, sha256) = self.copy(&name, file)?;
-                if size_bytes > self.bytes_left {
-                    self.reject(path, RejectReason::TooBig);
-                    return self.remove(&name);
-                }
-                self.bytes_left -= size_bytes;
-                self.files_left -= 1;
-                let mode = mode & 0o7777;
-                self.collected.artifacts.push(Artifact { path: name, size_bytes, mode, sha256 });
-            }
+    pub(crate) fn file(&mut self, path: &[u8], mode: u32, file: &OwnedFd) -> io::Result<Belief> {
+        let name = match self.accept(path, file) {
+            Err(reason) => return Ok(self.reject(path, reason)),
+            Ok(name) => name,
+        };
+        let (size_bytes, sha256) = self.copy(&name, file)?;
+        if size_bytes > self.bytes_left {
+            self.remove(&name)?;
+            return Ok(self.reject(path, RejectReason::TooBig));
         }
-        Ok(())
+        self.bytes_left -= size_bytes;
+        self.files_left -= 1;
+        let mode = mode & 0o7777;
+        self.collected.artifacts.push(Artifact { path: name, size_bytes, mode, sha256 });
+        Ok(Belief::Kept)
     }
 
-    pub(crate) fn reject(&mut self, path: &[u8], reason: RejectReason) {
-        let path = printable(path);
+    /// One more than is kept ends the belief in whoever sends them.
+    pub(crate) fn reject(&mut self, path: &[u8], reason: RejectReason) -> Belief {
+        let Some(left) = self.rejections_left.checked_sub(1) else {
+            return Belief::Lost;
+        };
+        self.rejections_left = left;
+        let path = printable(&path[..path.len().min(SHOWN_BYTES_MAX)]);
         self.collected.rejected.push(Rejected { path, reason });
+        Belief::Kept
     }
 
     pub(crate) fn end(&mut self, complete: bool) {
         self.collected.complete = complete;
+    }
+
+    /// Whether one of the files was as long as the limit of one file lets it be.
+    pub(crate) fn file_full(&self) -> bool {
+        self.file_full
     }
 
     pub(crate) fn into_collected(self) -> Collected {
@@ -119,7 +149,9 @@ impl Collection {
         if stat.st_nlink > 1 {
             return Err(RejectReason::Hardlink);
         }
-        if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > self.bytes_left {
+        let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+        self.file_full |= size >= self.file_bytes_max;
+        if size > self.bytes_left {
             return Err(RejectReason::TooBig);
         }
         if !self.seen.insert(name.to_owned()) {
@@ -190,6 +222,42 @@ fn printable(path: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Limits;
+
+    const LIMITS: Limits = Limits {
+        wall_ms_max: 1,
+        cpu_ms_max: 1,
+        cpu_milli: 1,
+        memory_bytes_max: 1,
+        pids_max: 1,
+        open_files_max: 1,
+        file_bytes_max: 1 << 20,
+        out_bytes_max: 1,
+        tmp_bytes_max: 1,
+        shm_bytes_max: 1,
+        out_inodes_max: 1,
+        stream_bytes_max: 1,
+        artifacts_max: 10,
+        artifact_depth_max: 1,
+    };
+
+    #[test]
+    fn who_rejects_without_end_is_not_listened_to() {
+        let place = std::env::temp_dir().join(format!("toolexec-collect-{}", std::process::id()));
+        std::fs::create_dir(&place).unwrap();
+        let result = std::fs::File::open(&place).unwrap();
+        let mut collection = Collection::new(result.as_fd(), &LIMITS).unwrap();
+        std::fs::remove_dir_all(&place).unwrap();
+        let name = vec![b'\n'; 4096];
+        let believed = (0..100_000)
+            .take_while(|_| collection.reject(&name, RejectReason::Fifo) == Belief::Kept)
+            .count();
+        assert_eq!(believed, 10 + 1024);
+        let collected = collection.into_collected();
+        assert_eq!((collected.rejected.len(), collected.complete), (believed, false));
+        let bytes: usize = collected.rejected.iter().map(|it| it.path.len()).sum();
+        assert!(bytes <= believed * 512 * 6, "{bytes}");
+    }
 
     #[test]
     fn names_are_shown_without_their_effects() {

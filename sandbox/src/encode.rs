@@ -14,8 +14,8 @@ use crate::plan::{
     TmpUse,
 };
 use crate::report::{
-    Accounting, CapabilitySets, Confinement, DeniedCall, Layer, LimitInForce, LimitName, Mechanism,
-    Mode,
+    Accounting, CapabilitySets, Confinement, DeniedCall, Layer, LimitInForce, LimitName, Mark,
+    Mechanism, Mode, Step,
 };
 use crate::wire::{Reader, WireError, Writer};
 
@@ -30,6 +30,8 @@ pub(crate) const PATH_BYTES_MAX: usize = 4096;
 const WORD_BYTES_MAX: usize = 131_071;
 const NAMES_MAX: usize = 64;
 const NAME_BYTES_MAX: usize = 256;
+/// Far more than anybody has; Linux has room for 65,536, which would be no frame and no record.
+pub(crate) const GROUPS_MAX: usize = 4096;
 /// There are fewer system calls than this.
 const DENIED_MAX: usize = 1024;
 
@@ -166,6 +168,7 @@ fn take_runtime(reader: &mut Reader<'_>) -> Result<Runtime, WireError> {
 fn put_limits(writer: &mut Writer, limits: &Limits) {
     writer.u64(limits.wall_ms_max).u64(limits.cpu_ms_max).u32(limits.cpu_milli);
     writer.u64(limits.memory_bytes_max).u32(limits.pids_max).u32(limits.open_files_max);
+    writer.u64(limits.file_bytes_max);
     writer.u64(limits.out_bytes_max).u64(limits.tmp_bytes_max).u64(limits.shm_bytes_max);
     writer.u32(limits.out_inodes_max).u64(limits.stream_bytes_max);
     writer.u32(limits.artifacts_max).u32(limits.artifact_depth_max);
@@ -179,6 +182,7 @@ fn take_limits(reader: &mut Reader<'_>) -> Result<Limits, WireError> {
         memory_bytes_max: reader.u64()?,
         pids_max: reader.u32()?,
         open_files_max: reader.u32()?,
+        file_bytes_max: reader.u64()?,
         out_bytes_max: reader.u64()?,
         tmp_bytes_max: reader.u64()?,
         shm_bytes_max: reader.u64()?,
@@ -283,7 +287,11 @@ pub(crate) fn take_accounting(reader: &mut Reader<'_>) -> Result<Accounting, Wir
 
 pub(crate) fn put_confinement(writer: &mut Writer, c: &Confinement) {
     put_index(writer, &MODES, &c.mode);
-    writer.u32(c.uid).count(c.namespaces.len());
+    writer.u32(c.uid).count(c.groups.len());
+    for group in &c.groups {
+        writer.u32(*group);
+    }
+    writer.count(c.namespaces.len());
     for (kind, inode) in &c.namespaces {
         writer.text(kind).u64(*inode);
     }
@@ -304,6 +312,20 @@ pub(crate) fn put_confinement(writer: &mut Writer, c: &Confinement) {
     for layer in &c.degraded {
         writer.text(layer);
     }
+}
+
+pub(crate) fn put_marks(writer: &mut Writer, marks: &[Mark]) {
+    writer.count(marks.len());
+    for mark in marks {
+        put_index(writer, &Step::ALL, &mark.step);
+        writer.u64(mark.at_ns);
+    }
+}
+
+pub(crate) fn take_marks(reader: &mut Reader<'_>) -> Result<Vec<Mark>, WireError> {
+    let count = reader.count(Step::ALL.len())?;
+    let mark = |_| Ok(Mark { step: take_index(reader, &Step::ALL)?, at_ns: reader.u64()? });
+    (0..count).map(mark).collect()
 }
 
 pub(crate) fn put_limits_in_force(writer: &mut Writer, limits: &[LimitInForce]) {
@@ -338,6 +360,8 @@ fn take_names(reader: &mut Reader<'_>) -> Result<Vec<String>, WireError> {
 pub(crate) fn take_confinement(reader: &mut Reader<'_>) -> Result<Confinement, WireError> {
     let mode = take_index(reader, &MODES)?;
     let uid = reader.u32()?;
+    let groups = (0..reader.count(GROUPS_MAX)?).map(|_| reader.u32());
+    let groups = groups.collect::<Result<_, _>>()?;
     let namespaces = (0..reader.count(NAMES_MAX)?)
         .map(|_| Ok((reader.text(NAME_BYTES_MAX)?, reader.u64()?)))
         .collect::<Result<_, WireError>>()?;
@@ -359,6 +383,7 @@ pub(crate) fn take_confinement(reader: &mut Reader<'_>) -> Result<Confinement, W
     Ok(Confinement {
         mode,
         uid,
+        groups,
         namespaces,
         landlock_abi,
         landlock_handled,

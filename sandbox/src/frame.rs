@@ -20,13 +20,13 @@ use std::path::PathBuf;
 
 use crate::encode::{
     KILLED, PATH_BYTES_MAX, put_accounting, put_cell_plan, put_confinement, put_ending,
-    put_furnishings, put_index, put_limits_in_force, put_order, put_tool_end, put_unable,
-    take_accounting, take_cell_plan, take_confinement, take_ending, take_furnishings, take_index,
-    take_limits_in_force, take_order, take_tool_end, take_unable,
+    put_furnishings, put_index, put_limits_in_force, put_marks, put_order, put_tool_end,
+    put_unable, take_accounting, take_cell_plan, take_confinement, take_ending, take_furnishings,
+    take_index, take_limits_in_force, take_marks, take_order, take_tool_end, take_unable,
 };
 use crate::outcome::{Killed, ToolEnd};
 use crate::plan::{CellPlan, Order};
-use crate::report::{Accounting, Confinement, DeniedCall, Layer, LimitInForce, RejectReason};
+use crate::report::{Accounting, Confinement, DeniedCall, Layer, LimitInForce, Mark, RejectReason};
 use crate::wire::{Reader, WireError, Writer};
 
 /// First bytes of every conversation: the protocol and its version. Both programs come from one build.
@@ -47,7 +47,7 @@ pub(crate) enum ToLauncher {
 pub(crate) enum FromLauncher {
     /// Without the limits, which come with the order. A cell with a network comes with one descriptor:
     /// the socket that listens at its proxy's port.
-    Prepared(Box<Confinement>),
+    Prepared(Box<Confinement>, Vec<Mark>),
     Ready(Vec<LimitInForce>),
     Unable(Unable),
     Started,
@@ -92,8 +92,9 @@ pub(crate) struct Ending {
 pub(crate) enum FromInit {
     /// Confined and waiting. With the descriptors by which the launcher watches from outside: the
     /// cell's `/proc`, `/out`, `/tmp` and `/dev/shm`.
-    Prepared(Box<Confinement>),
-    /// With one descriptor: where the filter hands out the calls that it denies.
+    Prepared(Box<Confinement>, Vec<Mark>),
+    /// With two descriptors: where the filter hands out the calls that it denies, and the cell's mount
+    /// table, in which nothing will change.
     Listener,
     Unable(Unable),
     Started,
@@ -193,9 +194,10 @@ impl FromLauncher {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         match self {
-            Self::Prepared(confinement) => {
+            Self::Prepared(confinement, marks) => {
                 writer.u8(1);
                 put_confinement(&mut writer, confinement);
+                put_marks(&mut writer, marks);
             }
             Self::Ready(limits) => {
                 writer.u8(2);
@@ -219,7 +221,7 @@ impl FromLauncher {
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         let mut reader = Reader::new(bytes);
         let verb = match reader.u8()? {
-            1 => Self::Prepared(Box::new(take_confinement(&mut reader)?)),
+            1 => Self::Prepared(Box::new(take_confinement(&mut reader)?), take_marks(&mut reader)?),
             2 => Self::Ready(take_limits_in_force(&mut reader)?),
             3 => Self::Unable(take_unable(&mut reader)?),
             4 => Self::Started,
@@ -235,9 +237,10 @@ impl FromInit {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         match self {
-            Self::Prepared(confinement) => {
+            Self::Prepared(confinement, marks) => {
                 writer.u8(1);
                 put_confinement(&mut writer, confinement);
+                put_marks(&mut writer, marks);
             }
             Self::Unable(unable) => {
                 writer.u8(2);
@@ -261,7 +264,7 @@ impl FromInit {
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         let mut reader = Reader::new(bytes);
         let verb = match reader.u8()? {
-            1 => Self::Prepared(Box::new(take_confinement(&mut reader)?)),
+            1 => Self::Prepared(Box::new(take_confinement(&mut reader)?), take_marks(&mut reader)?),
             2 => Self::Unable(take_unable(&mut reader)?),
             3 => Self::Started,
             4 => Self::ToolEnded(Box::new(ToolReport {

@@ -103,6 +103,8 @@ pub struct Facts {
     pub pids_limit_hit: bool,
     /// Whether `/out` was full, in bytes or in inodes, when the tool ended.
     pub out_full: bool,
+    /// Whether a file that came out of `/out` was as long as one file may be.
+    pub file_full: bool,
     /// Whether something in `/out` was refused.
     pub output_rejected: bool,
     /// Whether `/out` was walked to its end.
@@ -111,6 +113,8 @@ pub struct Facts {
 
 /// SIGSYS: what a seccomp filter kills with.
 const SIGSYS: u8 = 31;
+/// SIGXFSZ: what the kernel sends to whoever writes beyond the limit of one file.
+const SIGXFSZ: u8 = 25;
 
 /// The outcome of a run that started. When several hold, the first of this order is it:
 /// `seccomp_violation`, `memory_limit`, `pids_limit`, `output_limit`, `cpu_limit`, `wall_limit`,
@@ -131,7 +135,9 @@ pub fn decide(facts: &Facts) -> Outcome {
     if failed && facts.pids_limit_hit {
         return Outcome::PidsLimit;
     }
-    if facts.killed == Some(Killed::Stream) || (failed && facts.out_full) {
+    // A program that ignores the signal is left with an error and with a file as long as can be.
+    let file_limit = signal == Some(SIGXFSZ) || (failed && facts.file_full);
+    if facts.killed == Some(Killed::Stream) || (failed && facts.out_full) || file_limit {
         return Outcome::OutputLimit;
     }
     match (facts.killed, facts.tool) {
@@ -158,6 +164,7 @@ mod tests {
         oom_kills: 0,
         pids_limit_hit: false,
         out_full: false,
+        file_full: false,
         output_rejected: false,
         collected_all: true,
     };
@@ -206,6 +213,7 @@ mod tests {
     fn a_limit_that_was_hit_without_harm_is_no_outcome() {
         check(Facts { pids_limit_hit: true, ..CLEAN }, Outcome::Ok);
         check(Facts { out_full: true, ..CLEAN }, Outcome::Ok);
+        check(Facts { file_full: true, ..CLEAN }, Outcome::Ok);
         check(
             Facts { pids_limit_hit: true, tool: Some(ToolEnd::Exited(1)), ..CLEAN },
             Outcome::PidsLimit,
@@ -214,5 +222,11 @@ mod tests {
             Facts { out_full: true, tool: Some(ToolEnd::Exited(1)), ..CLEAN },
             Outcome::OutputLimit,
         );
+        check(
+            Facts { file_full: true, tool: Some(ToolEnd::Exited(1)), ..CLEAN },
+            Outcome::OutputLimit,
+        );
+        let too_long = Some(ToolEnd::Signaled { signal: 25, core_dumped: false });
+        check(Facts { tool: too_long, ..CLEAN }, Outcome::OutputLimit);
     }
 }

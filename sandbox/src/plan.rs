@@ -130,10 +130,14 @@ pub struct Runtime {
     pub proc_view: ProcView,
 }
 
+/// Most files and directories that `/out` can be given: each costs kernel memory, and the time to walk it
+/// and to let it go.
+pub const OUT_INODES_MAX: u32 = 65_536;
+
 /// Limits of one run. All are enforced; none may be zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// From exec to the last breath of the tool's tree, milliseconds of the monotonic clock.
+    /// From the word to start the tool to the last breath of its tree, milliseconds of the monotonic clock.
     pub wall_ms_max: u64,
     /// User plus system time of the whole tree, milliseconds.
     pub cpu_ms_max: u64,
@@ -145,6 +149,8 @@ pub struct Limits {
     pub pids_max: u32,
     /// Open files of each process.
     pub open_files_max: u32,
+    /// Size of one file, bytes, wherever it is.
+    pub file_bytes_max: u64,
     /// Size of `/out`, bytes.
     pub out_bytes_max: u64,
     /// Size of `/tmp`, bytes.

@@ -23,6 +23,58 @@ impl Mode {
     }
 }
 
+/// A moment in the making of a cell, in the order in which they come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The launcher has read the plan.
+    Asked,
+    /// What the plan names is opened, and init is told.
+    Furnished,
+    /// Init has read the plan.
+    Heard,
+    /// Everything is mounted.
+    Mounted,
+    /// Init is the tool's user and has no capability.
+    Stripped,
+    /// What is in force so far is read back.
+    Witnessed,
+    Landlocked,
+    Filtered,
+    /// The canaries have sung; the launcher is told.
+    Probed,
+}
+
+impl Step {
+    pub const ALL: [Self; 9] = [
+        Self::Asked,
+        Self::Furnished,
+        Self::Heard,
+        Self::Mounted,
+        Self::Stripped,
+        Self::Witnessed,
+        Self::Landlocked,
+        Self::Filtered,
+        Self::Probed,
+    ];
+}
+
+/// When a step of making a cell was done, in nanoseconds of `CLOCK_MONOTONIC`: for benches, in no record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    pub step: Step,
+    pub at_ns: u64,
+}
+
+impl Mark {
+    /// This moment.
+    #[must_use]
+    pub fn now(step: Step) -> Self {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        let part = |n: i64| u64::try_from(n).unwrap_or(0);
+        Self { step, at_ns: part(now.tv_sec) * 1_000_000_000 + part(now.tv_nsec) }
+    }
+}
+
 /// A limit that is in force in the kernel (or by the launcher's own watch).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitName {
@@ -32,6 +84,7 @@ pub enum LimitName {
     MemoryBytes,
     Pids,
     OpenFiles,
+    FileBytes,
     OutBytes,
     TmpBytes,
     ShmBytes,
@@ -39,13 +92,14 @@ pub enum LimitName {
 }
 
 impl LimitName {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::WallMs,
         Self::CpuMs,
         Self::CpuMilli,
         Self::MemoryBytes,
         Self::Pids,
         Self::OpenFiles,
+        Self::FileBytes,
         Self::OutBytes,
         Self::TmpBytes,
         Self::ShmBytes,
@@ -61,6 +115,7 @@ impl LimitName {
             Self::MemoryBytes => "memory_bytes_max",
             Self::Pids => "pids_max",
             Self::OpenFiles => "open_files_max",
+            Self::FileBytes => "file_bytes_max",
             Self::OutBytes => "out_bytes_max",
             Self::TmpBytes => "tmp_bytes_max",
             Self::ShmBytes => "shm_bytes_max",
@@ -73,6 +128,9 @@ impl LimitName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mechanism {
     CgroupV1,
+    /// Limits and counts of v1; the tree is born in a group of the v2 tree beside it, by which all of it
+    /// can be killed at once.
+    CgroupV1AndV2,
     CgroupV2,
     Rlimit,
     /// The launcher looks every few milliseconds and kills the tree.
@@ -85,8 +143,9 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::CgroupV1,
+        Self::CgroupV1AndV2,
         Self::CgroupV2,
         Self::Rlimit,
         Self::Sampled,
@@ -99,6 +158,7 @@ impl Mechanism {
     pub fn word(self) -> &'static str {
         match self {
             Self::CgroupV1 => "cgroup v1",
+            Self::CgroupV1AndV2 => "cgroup v1 and v2",
             Self::CgroupV2 => "cgroup v2",
             Self::Rlimit => "rlimit",
             Self::Sampled => "sampled",
@@ -142,6 +202,9 @@ pub struct Confinement {
     pub mode: Mode,
     /// The tool's uid as the host sees it.
     pub uid: u32,
+    /// Its supplementary groups as the host sees them: none in system mode, the caller's in user mode, who
+    /// may not give them up.
+    pub groups: Vec<u32>,
     /// Namespace kind and inode number: `("pid", 4026532281)`.
     pub namespaces: Vec<(String, u64)>,
     pub landlock_abi: u32,

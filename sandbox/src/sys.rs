@@ -78,14 +78,47 @@ pub(crate) fn clone_process(namespaces: libc::c_int) -> io::Result<Fork<Cloned>>
             std::ptr::null_mut::<libc::c_void>(),
         )
     };
-    match check("clone", pid)? {
+    which_side("clone", pid, pidfd)
+}
+
+fn which_side(
+    call: &'static str,
+    pid: libc::c_long,
+    pidfd: libc::c_int,
+) -> io::Result<Fork<Cloned>> {
+    match check(call, pid)? {
         0 => Ok(Fork::Child),
         pid => {
-            let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::other("clone"))?;
-            Ok(Fork::Parent(Cloned { pid, pidfd: owned(pidfd.into(), "clone")? }))
+            let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::other(call))?;
+            Ok(Fork::Parent(Cloned { pid, pidfd: owned(pidfd.into(), call)? }))
         }
     }
 }
+
+/// The same by clone3(2), with the child born in a group of the cgroup v2 tree (`CLONE_INTO_CGROUP`,
+/// Linux 5.7), of which `group` is the open directory. The program must be single-threaded.
+pub(crate) fn clone_process_into(
+    namespaces: libc::c_int,
+    group: BorrowedFd<'_>,
+) -> io::Result<Fork<Cloned>> {
+    let wide = |number: libc::c_int| u64::from(number.unsigned_abs());
+    let mut pidfd: libc::c_int = -1;
+    // SAFETY: a clone_args is plain integers, for all of which zero is a value and says "not asked for".
+    let mut args = unsafe { std::mem::zeroed::<libc::clone_args>() };
+    args.flags = wide(namespaces) | wide(libc::CLONE_PIDFD) | INTO_CGROUP;
+    args.pidfd = (&raw mut pidfd).expose_provenance() as u64;
+    args.exit_signal = wide(libc::SIGCHLD);
+    args.cgroup = wide(group.as_raw_fd());
+    // SAFETY: as in `clone_process`, the child has its own copy of everything and goes on with the copied
+    // stack, and this program has one thread. The kernel reads exactly the size given from `args` and
+    // writes the descriptor to `pidfd`; both outlive the call.
+    let pid =
+        unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<libc::clone_args>()) };
+    which_side("clone3", pid, pidfd)
+}
+
+/// `CLONE_INTO_CGROUP`, which does not fit libc's integers everywhere.
+const INTO_CGROUP: u64 = 0x2_0000_0000;
 
 /// fork(2). The program must be single-threaded.
 pub(crate) fn fork() -> io::Result<Fork<libc::pid_t>> {
@@ -261,8 +294,10 @@ pub(crate) fn reset_signals() {
 
 /// A call that must be refused in a finished cell. The arguments are fixed here, so that an attempt
 /// does no harm even where it is not refused: they name no memory and no other process.
-#[derive(Clone, Copy)]
-pub(crate) enum Escape {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    Netlink,
+    Vsock,
     Ptrace,
     Mount,
     Keyctl,
@@ -270,38 +305,45 @@ pub(crate) enum Escape {
     UserNamespace,
 }
 
-impl Escape {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Ptrace, Self::Mount, Self::Keyctl, Self::IoUring, Self::UserNamespace];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Ptrace => "call ptrace",
-            Self::Mount => "call mount",
-            Self::Keyctl => "call keyctl",
-            Self::IoUring => "call io_uring_setup",
-            Self::UserNamespace => "unshare the user namespace",
-        }
-    }
+impl Attempt {
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Netlink,
+        Self::Vsock,
+        Self::Ptrace,
+        Self::Mount,
+        Self::Keyctl,
+        Self::IoUring,
+        Self::UserNamespace,
+    ];
 }
 
-/// Tries this call. What it would change is this process only, which is about to end or to exec.
-pub(crate) fn try_escape(escape: Escape) -> io::Result<()> {
-    let (number, first, second) = match escape {
+/// Tries this call, with `sixth` in the argument that none of them has. What it would change is this
+/// process only, which is about to end or to exec.
+pub(crate) fn attempt(attempt: Attempt, sixth: u64) -> io::Result<()> {
+    let raw = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
+    let (number, [first, second, third]) = match attempt {
+        Attempt::Netlink => {
+            (libc::SYS_socket, [libc::AF_NETLINK, raw, libc::NETLINK_SOCK_DIAG].map(i64::from))
+        }
+        Attempt::Vsock => (libc::SYS_socket, [libc::AF_VSOCK, raw, 0].map(i64::from)),
         // No such request, of nobody.
-        Escape::Ptrace => (libc::SYS_ptrace, -1, 0),
+        Attempt::Ptrace => (libc::SYS_ptrace, [-1, 0, 0]),
         // A null target: EFAULT before anything is mounted.
-        Escape::Mount => (libc::SYS_mount, 0, 0),
+        Attempt::Mount => (libc::SYS_mount, [0; 3]),
         // No such operation.
-        Escape::Keyctl => (libc::SYS_keyctl, -1, 0),
+        Attempt::Keyctl => (libc::SYS_keyctl, [-1, 0, 0]),
         // No entries and no parameters.
-        Escape::IoUring => (libc::SYS_io_uring_setup, 0, 0),
-        Escape::UserNamespace => (libc::SYS_unshare, libc::c_long::from(libc::CLONE_NEWUSER), 0),
+        Attempt::IoUring => (libc::SYS_io_uring_setup, [0; 3]),
+        Attempt::UserNamespace => (libc::SYS_unshare, [libc::CLONE_NEWUSER.into(), 0, 0]),
     };
     // SAFETY: the pointers among the arguments are null, which these calls answer with EFAULT; none
     // of them reads or writes memory of this process.
-    let result = unsafe { libc::syscall(number, first, second, 0, 0, 0) };
-    check("escape", result).map(drop)
+    let result = unsafe { libc::syscall(number, first, second, third, 0, 0, sixth) };
+    let made = check("an attempt", result)?;
+    match attempt {
+        Attempt::Netlink | Attempt::Vsock => owned(made, "socket").map(drop),
+        _ => Ok(()),
+    }
 }
 
 /// Loads one seccomp program into this thread and all that it will execute. By prctl(2), which needs no

@@ -4,7 +4,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, openat};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
@@ -24,12 +24,15 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
+    /// `pipe` is read without waiting from here on, whatever its maker says of it: a tool can open its own
+    /// stream for reading and take back what it wrote, after the daemon was told that there is something.
     pub(crate) fn new(
         pipe: OwnedFd,
         result: BorrowedFd<'_>,
         name: &str,
         bytes_max: u64,
     ) -> io::Result<Self> {
+        fcntl_setfl(&pipe, fcntl_getfl(&pipe)? | OFlags::NONBLOCK)?;
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat(result, name, flags, Mode::from_raw_mode(0o644))?;
@@ -71,5 +74,37 @@ impl Tap {
             produced_bytes: self.produced,
             sha256: self.hash.finalize().into(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::sync::mpsc::{RecvTimeoutError, channel};
+    use std::time::Duration;
+
+    #[test]
+    fn what_the_tool_took_back_is_not_waited_for() {
+        let place = std::env::temp_dir().join(format!("toolexec-tap-{}", std::process::id()));
+        std::fs::create_dir(&place).unwrap();
+        let (read, write) = rustix::pipe::pipe().unwrap();
+        let result = File::open(&place).unwrap();
+        let mut tap = Tap::new(read, result.as_fd(), "stdout", 100).unwrap();
+        let (done, ended) = channel();
+        let reader = std::thread::spawn(move || {
+            tap.read_some().unwrap();
+            done.send(tap.open()).unwrap();
+        });
+        let answer = ended.recv_timeout(Duration::from_secs(5));
+        drop(write);
+        std::fs::remove_dir_all(&place).unwrap();
+        assert_ne!(
+            answer,
+            Err(RecvTimeoutError::Timeout),
+            "it waits for a tool that may never write"
+        );
+        reader.join().unwrap();
+        assert_eq!(answer, Ok(true));
     }
 }

@@ -175,6 +175,24 @@ impl<'a> Reader<'a> {
 
 /// Sends one frame with its descriptors, waiting for room.
 pub(crate) fn send(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+    send_with(socket, bytes, fds, SendFlags::empty())
+}
+
+/// The same to a peer that may have filled the socket and never read it: an error where there is no room.
+pub(crate) fn send_at_once(
+    socket: impl AsFd,
+    bytes: &[u8],
+    fds: &[BorrowedFd<'_>],
+) -> io::Result<()> {
+    send_with(socket, bytes, fds, SendFlags::DONTWAIT)
+}
+
+fn send_with(
+    socket: impl AsFd,
+    bytes: &[u8],
+    fds: &[BorrowedFd<'_>],
+    flags: SendFlags,
+) -> io::Result<()> {
     if bytes.len() > FRAME_BYTES_MAX || fds.len() > FRAME_FDS_MAX {
         return Err(WireError::Range.into());
     }
@@ -184,7 +202,7 @@ pub(crate) fn send(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> i
         return Err(WireError::Range.into());
     }
     // A peer that is gone is an error here, never a signal.
-    sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)?;
+    sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL | flags)?;
     Ok(())
 }
 

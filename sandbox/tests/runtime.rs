@@ -83,6 +83,7 @@ fn plan(staging: &Path, runtime: Runtime, script: &str) -> Plan {
             memory_bytes_max: 256 * MIB,
             pids_max: 64,
             open_files_max: 256,
+            file_bytes_max: 64 * MIB,
             out_bytes_max: 64 * MIB,
             tmp_bytes_max: 32 * MIB,
             shm_bytes_max: 16 * MIB,
@@ -252,5 +253,65 @@ fn what_the_launcher_was_not_told_is_not_bound() {
             Err(other) => panic!("{shown}: {other}"),
             Ok(_) => panic!("{shown}: a cell"),
         }
+    }
+}
+
+/// In the launcher's own root there is more than the host's directories: what every run was given, and a
+/// `/proc`. A link must lead where it leads on the host.
+#[test]
+fn a_link_in_an_allowed_directory_leads_to_nothing_of_the_launchers() {
+    let targets = [
+        "/staging",
+        "/proc",
+        "/host",
+        "/../staging",
+        "/proc/self/root",
+        "/",
+        "../../../..",
+        "/tmp",
+    ];
+    for target in targets {
+        let scratch = Scratch::new();
+        let (allowed, staging) = (scratch.dir("allowed"), scratch.dir("staging"));
+        symlink(target, allowed.join("link")).unwrap();
+        let link = allowed.join("link");
+        let cache = Cache { source: link.clone(), target: PathBuf::from("/cache/go") };
+        let no_programs = Runtime { mounts: Vec::new(), ..shell() };
+        for runtime in [
+            Runtime { mounts: vec!["/usr".into(), link.clone()], ..shell() },
+            Runtime { caches: vec![cache], ..shell() },
+            Runtime { root: Some(link.clone()), ..no_programs },
+        ] {
+            let launcher = Launcher::new(Reach::Spawn {
+                program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
+                staging: staging.clone(),
+                mounts_allowed: vec!["/usr".into(), allowed.clone()],
+                seats_max: 1,
+            });
+            let shown = format!("{target} {runtime:?}");
+            match launcher.build(plan(&staging, runtime, "true")) {
+                Err(BuildError::Unable(unable)) => assert_eq!(unable.errno, 2, "{shown}: {unable}"),
+                Err(other) => panic!("{shown}: {other}"),
+                Ok(_) => panic!("{shown}: a cell"),
+            }
+            fs::remove_dir(staging.join("0".repeat(32))).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_link_between_allowed_directories_leads_there() {
+    let scratch = Scratch::new();
+    let (made, other) = (scratch.dir("made"), scratch.dir("other/below"));
+    fs::write(other.join("it"), "warm\n").unwrap();
+    symlink("../other/below", made.join("near")).unwrap();
+    symlink(&other, made.join("far")).unwrap();
+    for name in ["near", "far"] {
+        let cache = Cache { source: made.join(name), target: PathBuf::from("/cache/go") };
+        let runtime = Runtime { caches: vec![cache], ..shell() };
+        let told = said(&scratch, runtime, &[&scratch.0], "read word </cache/go/it; echo $word");
+        assert_eq!(told, "warm\n", "{name}");
+        fs::remove_dir_all(scratch.0.join("staging")).unwrap();
+        fs::remove_dir_all(scratch.0.join("result")).unwrap();
     }
 }

@@ -8,7 +8,7 @@
 )]
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use toolexec_tests::hostile::{
@@ -35,6 +35,8 @@ const KNOWN_GAPS: &[(&str, Mode, &str)] = &[
 
 /// For a look at a few cases: only those whose name holds this.
 const ONLY: &str = "TOOLEXEC_HOSTILE_ONLY";
+/// The file that the table is written to, instead of `hostile.txt` in the target directory.
+const TABLE: &str = "TOOLEXEC_HOSTILE_TABLE";
 
 #[test]
 fn every_way_out_is_closed() {
@@ -59,12 +61,20 @@ fn every_way_out_is_closed() {
     table.note(format!("The whole suite took {} s.", begun.elapsed().as_secs()));
     let text = table.markdown();
     println!("{text}");
-    if only.is_empty() {
-        // target/<profile>/deps/<test>
-        let test = std::env::current_exe().unwrap();
-        fs::write(test.ancestors().nth(3).unwrap().join("hostile.txt"), &text).unwrap();
+    if let Some(file) = table_file(&only) {
+        fs::write(file, &text).unwrap();
     }
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// Where the table is kept: where it is asked for, or beside the profiles if it is whole.
+fn table_file(only: &str) -> Option<PathBuf> {
+    let asked = std::env::var_os(TABLE).map(PathBuf::from);
+    asked.or_else(|| {
+        // target/<profile>/deps/<test>
+        let test = std::env::current_exe().unwrap();
+        only.is_empty().then(|| test.ancestors().nth(3).unwrap().join("hostile.txt"))
+    })
 }
 
 /// One column of ours.

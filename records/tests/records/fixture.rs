@@ -94,6 +94,7 @@ pub(crate) fn confinement() -> Confinement {
     Confinement {
         mode: Mode::User,
         uid: 1000,
+        groups: vec![27, 1000],
         namespaces: vec![("pid".into(), 4_026_532_281), ("net".into(), 4_026_532_283)],
         landlock_abi: 5,
         landlock_handled: vec!["fs.write_file".into(), "net.connect_tcp".into()],
@@ -252,6 +253,7 @@ fn finished(stdout: &[u8], stderr: &[u8], artifacts: &[(String, Vec<u8>)]) -> Fi
             oom_kills: 0,
             pids_limit_hit: false,
             out_full: false,
+            file_full: false,
             output_rejected: false,
             collected_all: true,
         },

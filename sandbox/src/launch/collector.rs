@@ -5,22 +5,24 @@
 //! control group, which the tool may have left full. It looks at a type before it opens anything, follows no
 //! link, and is bounded in entries, depth and bytes. The daemon believes nothing of what is said here.
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::dir::Dir;
-use nix::fcntl::{AtFlags, OFlag, openat};
+use nix::fcntl::AtFlags;
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::sys::stat::{FchmodatFlags, FileStat, Mode as FileMode, SFlag, fchmod, fchmodat, fstatat};
 use nix::unistd::{Gid, Uid};
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 
 use super::filter::Filters;
 use super::identity::Identity;
 use super::{Failed, confine};
 use crate::frame::Evidence;
 use crate::plan::Limits;
-use crate::report::{Mode, RejectReason};
+use crate::report::{self, RejectReason};
 use crate::sys::{self, Cloned, Fork};
 use crate::wire;
 
@@ -35,7 +37,7 @@ pub(super) fn fork(
     evidence: &OwnedFd,
     limits: &Limits,
     identity: Identity,
-    mode: Mode,
+    mode: report::Mode,
     filters: &Filters,
 ) -> io::Result<Cloned> {
     match sys::clone_process(0)? {
@@ -57,11 +59,11 @@ fn give_up_rights(
     out: BorrowedFd<'_>,
     evidence: &OwnedFd,
     Identity { uid, gid }: Identity,
-    mode: Mode,
+    mode: report::Mode,
     filters: &Filters,
 ) -> Result<(), Failed> {
     sys::close_all_but(&[out, evidence.as_fd()]).map_err(Failed::at("close what is not needed"))?;
-    if mode == Mode::System {
+    if mode == report::Mode::System {
         let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
         nix::unistd::setgroups(&[]).map_err(Failed::at("drop supplementary groups"))?;
         nix::unistd::setresgid(gid, gid, gid).map_err(Failed::at("take the tool's group"))?;
@@ -84,25 +86,32 @@ fn collect(out: BorrowedFd<'_>, evidence: &OwnedFd, limits: &Limits) -> io::Resu
     wire::send(evidence, &Evidence::End { complete }.encode(), &[])
 }
 
-/// For a `/out` in which there is nothing: what the collector would say of it.
+/// For a `/out` in which there is nothing: what the collector would say of it. The launcher says it itself,
+/// and waits for nobody.
 pub(super) fn nothing(evidence: &OwnedFd) -> io::Result<()> {
-    wire::send(evidence, &Evidence::End { complete: true }.encode(), &[])
+    wire::send_at_once(evidence, &Evidence::End { complete: true }.encode(), &[])
 }
 
-const DIRECTORY: OFlag =
-    OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
-/// O_NONBLOCK so that nothing that turns out to be no file can make us wait.
-const FILE: OFlag = OFlag::O_RDONLY
-    .union(OFlag::O_NOFOLLOW)
-    .union(OFlag::O_NONBLOCK)
-    .union(OFlag::O_NOCTTY)
-    .union(OFlag::O_CLOEXEC);
+const DIRECTORY: OFlags = OFlags::DIRECTORY;
+/// Nothing that turns out to be no file can make us wait.
+const FILE: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
+
+/// Opens a name for reading, in this directory and nowhere else: no link of any kind is followed, and
+/// another mount is not entered (openat2(2)).
+fn open_in(parent: impl AsFd, name: &CStr, kind: OFlags) -> rustix::io::Result<OwnedFd> {
+    let resolve = ResolveFlags::BENEATH
+        | ResolveFlags::NO_SYMLINKS
+        | ResolveFlags::NO_MAGICLINKS
+        | ResolveFlags::NO_XDEV;
+    let flags = kind | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat2(parent, name, flags, Mode::empty(), resolve)
+}
 
 /// `/out` itself; the tool may have closed it to everybody, its owner included.
-fn open_top(out: BorrowedFd<'_>) -> nix::Result<OwnedFd> {
-    openat(out, ".", DIRECTORY, FileMode::empty()).or_else(|_| {
+fn open_top(out: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    open_in(out, c".", DIRECTORY).or_else(|_| {
         fchmod(out, FileMode::S_IRWXU)?;
-        openat(out, ".", DIRECTORY, FileMode::empty())
+        Ok(open_in(out, c".", DIRECTORY)?)
     })
 }
 
@@ -144,7 +153,7 @@ impl Walk<'_> {
     fn entry(
         &mut self,
         parent: &OwnedFd,
-        name: &std::ffi::CStr,
+        name: &CStr,
         path: &mut Vec<u8>,
         depth: u32,
     ) -> io::Result<bool> {
@@ -167,7 +176,7 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    fn object(&self, parent: &OwnedFd, name: &std::ffi::CStr, depth: u32) -> Object {
+    fn object(&self, parent: &OwnedFd, name: &CStr, depth: u32) -> Object {
         let Ok(stat) = fstatat(parent, name, AtFlags::AT_SYMLINK_NOFOLLOW) else {
             return Object::Rejected(RejectReason::Unreadable);
         };
@@ -221,17 +230,17 @@ enum Object {
 /// Opens; if the mode forbids it, the owner (which we are) gives itself the right first.
 fn open_own(
     parent: &OwnedFd,
-    name: &std::ffi::CStr,
-    flags: OFlag,
+    name: &CStr,
+    kind: OFlags,
     needed: u32,
     stat: &FileStat,
 ) -> Option<OwnedFd> {
-    if let Ok(opened) = openat(parent, name, flags, FileMode::empty()) {
+    if let Ok(opened) = open_in(parent, name, kind) {
         return Some(opened);
     }
     let mode = FileMode::from_bits_truncate((stat.st_mode & 0o777) | needed);
     fchmodat(parent, name, mode, FchmodatFlags::FollowSymlink).ok()?;
-    openat(parent, name, flags, FileMode::empty()).ok()
+    open_in(parent, name, kind).ok()
 }
 
 fn name_fault(path: &[u8]) -> Option<RejectReason> {

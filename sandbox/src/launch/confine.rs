@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 use caps::CapSet;
@@ -17,9 +17,12 @@ use landlock::{
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sha2::{Digest, Sha256};
 
+use super::filter::MemoryWatch;
+use super::house::DEVICES;
+use super::view::WRITABLE;
 use super::{Failed, probe, programs};
 use crate::plan::{CellPlan, Limits, Network, PROXY_PORT, ProcView, TmpUse};
-use crate::report::{CapabilitySets, Layer};
+use crate::report::{CapabilitySets, Layer, LimitInForce, LimitName, Mechanism};
 
 /// The newest Landlock that the crate knows; the kernel's own ABI decides what of it is in force.
 const NEWEST: ABI = ABI::V9;
@@ -49,29 +52,61 @@ pub(super) fn fixed_rlimits() -> Result<(), Failed> {
     Ok(())
 }
 
-fn lower(resource: Resource, wanted: u64) -> io::Result<()> {
+/// As much of it as the host's own limit leaves.
+fn allowed(resource: Resource, wanted: u64) -> io::Result<u64> {
     let (_, hard) = getrlimit(resource)?;
-    let value = wanted.min(hard);
-    Ok(setrlimit(resource, value, value)?)
+    Ok(wanted.min(hard))
+}
+
+fn lower(resource: Resource, wanted: u64) -> io::Result<()> {
+    let value = allowed(resource, wanted)?;
+    setrlimit(resource, value, value)?;
+    match getrlimit(resource)? {
+        held if held == (value, value) => Ok(()),
+        _ => Err(io::Error::other(format!("{resource:?}: not in force"))),
+    }
 }
 
 /// Resource limits of the order; in the tool's own process, because descriptors that init has in flight
 /// to the daemon are counted against init's limit.
-pub(super) fn order_rlimits(limits: &Limits, sampled: bool) -> io::Result<()> {
-    lower(Resource::RLIMIT_NOFILE, u64::from(limits.open_files_max))?;
-    if sampled {
-        // One more for init, which has the same uid.
-        lower(Resource::RLIMIT_NPROC, u64::from(limits.pids_max) + 1)?;
+pub(super) fn order_rlimits(limits: &Limits, memory: MemoryWatch) -> io::Result<()> {
+    for (_, resource, wanted) in of_each_process(limits) {
+        lower(resource, wanted)?;
+    }
+    if memory == MemoryWatch::Sampled {
+        lower(Resource::RLIMIT_NPROC, u64::from(limits.pids_max) + OF_INIT)?;
         // Behind the sampling, for a process that it would see too late.
         lower(Resource::RLIMIT_CPU, limits.cpu_ms_max.div_ceil(1000) + 1)?;
     }
     Ok(())
 }
 
-/// How many files a process of the tool will be able to open.
-pub(super) fn open_files(limits: &Limits) -> io::Result<u64> {
-    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
-    Ok(hard.min(u64::from(limits.open_files_max)))
+/// Limits of each process of the tool. A file that would grow beyond its limit is SIGXFSZ for whoever
+/// writes, and EFBIG for those that ignore the signal.
+fn of_each_process(limits: &Limits) -> [(LimitName, Resource, u64); 2] {
+    [
+        (LimitName::OpenFiles, Resource::RLIMIT_NOFILE, u64::from(limits.open_files_max)),
+        (LimitName::FileBytes, Resource::RLIMIT_FSIZE, limits.file_bytes_max),
+    ]
+}
+
+/// What each process of the tool will be held to, or it is not started.
+pub(super) fn limits_in_force(limits: &Limits) -> io::Result<Vec<LimitInForce>> {
+    let row = |(name, resource, asked)| {
+        let mechanism = Mechanism::Rlimit;
+        Ok(LimitInForce { name, mechanism, asked, in_force: allowed(resource, asked)? })
+    };
+    of_each_process(limits).into_iter().map(row).collect()
+}
+
+/// Init has the tool's uid, and is counted with the tool's processes.
+const OF_INIT: u64 = 1;
+
+/// How many processes the tool will be able to have where nothing but a resource limit holds them: no more
+/// than the launcher itself may, whose soft limit becomes that of the cell's user namespace.
+pub(super) fn processes(limits: &Limits) -> io::Result<u64> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NPROC)?;
+    Ok(soft.min(hard).min(u64::from(limits.pids_max) + OF_INIT).saturating_sub(OF_INIT))
 }
 
 /// Empties the bounding set: nothing that is executed can gain a capability again.
@@ -94,60 +129,81 @@ pub(super) fn drop_capabilities() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Confines this process by Landlock: every right that kernel and crate know is handled, and given
-/// back only beneath the directories of the view.
-pub(super) fn landlock(plan: &CellPlan) -> Result<LandlockInForce, Failed> {
-    let status = landlock_status(plan)
-        .map_err(io::Error::other)
-        .map_err(Failed::without(Layer::Landlock, "restrict by Landlock"))?;
-    let LandlockStatus::Available { effective_abi, .. } = status.landlock else {
-        let step = "Landlock is not enabled in this kernel".to_owned();
-        return Err(Failed { layer: Some(Layer::Landlock), step, errno: 0 });
-    };
-    let abi = abi_number(effective_abi);
-    let wanted = plan.demands.landlock_abi_min;
-    if abi < wanted || status.ruleset == RulesetStatus::NotEnforced {
-        let step = format!("this kernel has Landlock ABI {abi}, the policy asks for {wanted}");
-        return Err(Failed { layer: Some(Layer::Landlock), step, errno: 0 });
+/// Rules of Landlock: every right that kernel and crate know is handled, and given back only beneath the
+/// directories of the view.
+pub(super) struct LandlockRules(RulesetCreated);
+
+impl LandlockRules {
+    /// What every cell has, whatever its plan; in the cell's root.
+    pub(super) fn begin() -> Result<Self, Failed> {
+        let begun = || -> Result<_, landlock::RulesetError> {
+            // Rights that an older kernel lacks are left out here and named in the record: what they
+            // would give is given by the cell's own mounts and namespaces (DESIGN section 7).
+            let mut rules = Ruleset::default()
+                .set_compatibility(CompatLevel::BestEffort)
+                .handle_access(AccessFs::from_all(NEWEST))?
+                .handle_access(AccessNet::from_all(NEWEST))?
+                .scope(Scope::from_all(NEWEST))?
+                .create()?;
+            rules = beneath(rules, Path::new("/etc"), read())?;
+            for place in WRITABLE {
+                rules = beneath(rules, &Path::new("/").join(place), write())?;
+            }
+            let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate;
+            for node in DEVICES {
+                rules = beneath(rules, &Path::new("/dev").join(node), device)?;
+            }
+            Ok(rules)
+        };
+        begun().map(Self).map_err(unable_to_restrict)
     }
-    Ok(LandlockInForce { abi, handled: handled(effective_abi) })
+
+    /// Adds what the plan asks for, and confines this process.
+    pub(super) fn enforce(self, plan: &CellPlan) -> Result<LandlockInForce, Failed> {
+        let status = self.restrict(plan).map_err(unable_to_restrict)?;
+        let LandlockStatus::Available { effective_abi, .. } = status.landlock else {
+            let step = "Landlock is not enabled in this kernel".to_owned();
+            return Err(Failed { layer: Some(Layer::Landlock), step, errno: 0 });
+        };
+        let abi = abi_number(effective_abi);
+        let wanted = plan.demands.landlock_abi_min;
+        if abi < wanted || status.ruleset == RulesetStatus::NotEnforced {
+            let step = format!("this kernel has Landlock ABI {abi}, the policy asks for {wanted}");
+            return Err(Failed { layer: Some(Layer::Landlock), step, errno: 0 });
+        }
+        Ok(LandlockInForce { abi, handled: handled(effective_abi) })
+    }
+
+    fn restrict(self, plan: &CellPlan) -> Result<RestrictionStatus, landlock::RulesetError> {
+        let mut rules = self.0;
+        if plan.network == Network::Proxy {
+            rules = rules.add_rule(NetPort::new(PROXY_PORT, AccessNet::ConnectTcp))?;
+        }
+        for place in programs::places(&plan.runtime) {
+            rules = beneath(rules, &place, read() | AccessFs::Execute)?;
+        }
+        rules = beneath(rules, Path::new("/in"), read())?;
+        if plan.runtime.proc_view != ProcView::None {
+            rules = beneath(rules, Path::new("/proc"), read())?;
+        }
+        if plan.runtime.tmp == TmpUse::Programs {
+            rules = beneath(rules, Path::new("/tmp"), AccessFs::Execute.into())?;
+        }
+        rules.restrict_self()
+    }
 }
 
-fn landlock_status(plan: &CellPlan) -> Result<RestrictionStatus, landlock::RulesetError> {
-    let read = AccessFs::ReadFile | AccessFs::ReadDir;
-    let read_and_run = read | AccessFs::Execute;
-    let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate;
+fn unable_to_restrict(error: landlock::RulesetError) -> Failed {
+    Failed::without(Layer::Landlock, "restrict by Landlock")(io::Error::other(error))
+}
+
+fn read() -> BitFlags<AccessFs> {
+    AccessFs::ReadFile | AccessFs::ReadDir
+}
+
+fn write() -> BitFlags<AccessFs> {
     let nodes = AccessFs::MakeChar | AccessFs::MakeBlock;
-    let write = AccessFs::from_all(NEWEST) & !(nodes | AccessFs::IoctlDev | AccessFs::Execute);
-    // Rights that an older kernel lacks are left out here and named in the record: what they would
-    // give is given by the cell's own mounts and namespaces (DESIGN section 7).
-    let mut rules = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(NEWEST))?
-        .handle_access(AccessNet::from_all(NEWEST))?
-        .scope(Scope::from_all(NEWEST))?
-        .create()?;
-    if plan.network == Network::Proxy {
-        rules = rules.add_rule(NetPort::new(PROXY_PORT, AccessNet::ConnectTcp))?;
-    }
-    for place in programs::places(&plan.runtime) {
-        rules = beneath(rules, &place, read_and_run)?;
-    }
-    rules = beneath(rules, Path::new("/etc"), read)?;
-    rules = beneath(rules, Path::new("/in"), read)?;
-    if plan.runtime.proc_view != ProcView::None {
-        rules = beneath(rules, Path::new("/proc"), read)?;
-    }
-    for place in ["/out", "/tmp", "/dev/shm"] {
-        rules = beneath(rules, Path::new(place), write)?;
-    }
-    if plan.runtime.tmp == TmpUse::Programs {
-        rules = beneath(rules, Path::new("/tmp"), write | AccessFs::Execute)?;
-    }
-    for node in ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"] {
-        rules = beneath(rules, Path::new(node), device)?;
-    }
-    rules.restrict_self()
+    AccessFs::from_all(NEWEST) & !(nodes | AccessFs::IoctlDev | AccessFs::Execute)
 }
 
 /// Leaves this process nothing of any file system but reading beneath one directory.
@@ -159,13 +215,9 @@ pub(super) fn landlock_only(directory: BorrowedFd<'_>) -> Result<(), Failed> {
             .handle_access(AccessNet::from_all(NEWEST))?
             .scope(Scope::from_all(NEWEST))?
             .create()?;
-        let read = AccessFs::ReadFile | AccessFs::ReadDir;
-        rules.add_rule(PathBeneath::new(directory, read))?.restrict_self()
+        rules.add_rule(PathBeneath::new(directory, read()))?.restrict_self()
     };
-    restrict()
-        .map(drop)
-        .map_err(io::Error::other)
-        .map_err(Failed::without(Layer::Landlock, "restrict by Landlock"))
+    restrict().map(drop).map_err(unable_to_restrict)
 }
 
 fn beneath(
@@ -213,6 +265,7 @@ pub(super) struct Status {
 /// that may not see `/proc` has an init that may not either.
 pub(super) struct Witness {
     status: File,
+    mounts: File,
     namespaces: Vec<(String, u64)>,
 }
 
@@ -220,8 +273,10 @@ impl Witness {
     pub(super) fn open() -> Result<Self, Failed> {
         let status =
             File::open("/proc/self/status").map_err(Failed::at("open /proc/self/status"))?;
+        let mounts =
+            File::open("/proc/self/mountinfo").map_err(Failed::at("open /proc/self/mountinfo"))?;
         let namespaces = KINDS.iter().map(|kind| namespace(kind)).collect::<Result<_, _>>()?;
-        Ok(Self { status, namespaces })
+        Ok(Self { status, mounts, namespaces })
     }
 
     /// Kind and inode of every namespace of this process. Those are looked at anew that a cell may have
@@ -233,6 +288,11 @@ impl Witness {
         namespaces.push(namespace(USER)?);
         namespaces.sort();
         Ok(namespaces)
+    }
+
+    /// The mount table at any later moment, for the launcher to read.
+    pub(super) fn mounts(&self) -> BorrowedFd<'_> {
+        self.mounts.as_fd()
     }
 
     /// The state at this moment, whenever the file was opened.
@@ -300,10 +360,9 @@ fn read_at_once(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// SHA-256 of the cell's mount table.
-pub(super) fn mounts_digest() -> Result<[u8; 32], Failed> {
-    let table = File::open("/proc/self/mountinfo").and_then(|mut file| read_at_once(&mut file));
-    let table = table.map_err(Failed::at("read /proc/self/mountinfo"))?;
+/// SHA-256 of the mount table of the process that opened this file.
+pub(super) fn mounts_digest(mut table: File) -> Result<[u8; 32], Failed> {
+    let table = read_at_once(&mut table).map_err(Failed::at("read the cell's mount table"))?;
     probe::no_cgroupfs(&table)?;
     Ok(Sha256::digest(&table).into())
 }

@@ -19,7 +19,7 @@ use rustix::mount::{
 
 use super::cgroup::Home;
 use super::filter::{Filters, MemoryWatch};
-use super::identity::Identity;
+use super::identity::{self, Identity};
 use super::options::Options;
 use super::{Failed, confine};
 use crate::report::{Layer, Mode};
@@ -54,6 +54,9 @@ pub(super) struct House {
     pub(super) root_links: Vec<(String, String)>,
     /// Where cells' control groups are made, or why there can be none.
     pub(super) cgroups: Result<Home, Failed>,
+    /// Supplementary groups that tools keep because nobody here may take them: the launcher's own in user
+    /// mode, as the host sees them.
+    pub(super) groups: Vec<u32>,
     pub(super) filters: Filters,
 }
 
@@ -61,7 +64,10 @@ impl House {
     /// Builds the root and makes it this process's own. In user mode this is also where the process
     /// enters the user namespace that all its cells lie in.
     pub(super) fn enter(options: &Options) -> Result<Self, Failed> {
+        let mut groups = Vec::new();
         if options.mode == Mode::User {
+            // Inside the namespace they have no numbers.
+            groups = identity::supplementary_groups()?;
             enter_user_namespace(Identity::own())?;
         }
         let layer = Layer::Namespaces;
@@ -98,7 +104,7 @@ impl House {
             .map_err(Failed::without(Layer::Cgroup, "find the control groups"));
         let memory = if cgroups.is_ok() { MemoryWatch::Kernel } else { MemoryWatch::Sampled };
         let filters = Filters::load_outer(memory)?;
-        Ok(Self { root_links, cgroups, filters })
+        Ok(Self { root_links, cgroups, groups, filters })
     }
 }
 

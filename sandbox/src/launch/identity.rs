@@ -8,6 +8,7 @@ use std::os::unix::fs::DirBuilderExt;
 use rustix::fs::{FlockOperation, Mode as FileMode, OFlags, flock, open, openat};
 
 use super::Failed;
+use crate::encode::GROUPS_MAX;
 use crate::report::Mode;
 
 /// First of the uids of cells in system mode; owning nothing on the host.
@@ -66,4 +67,17 @@ impl Uids {
         let step = format!("all {UIDS} tool uids are in use by running cells");
         Err(Failed { layer: None, step, errno: 0 })
     }
+}
+
+/// The supplementary groups of this process, in order and each once.
+pub(super) fn supplementary_groups() -> Result<Vec<u32>, Failed> {
+    let groups = nix::unistd::getgroups().map_err(Failed::at("read the supplementary groups"))?;
+    let mut groups: Vec<u32> = groups.into_iter().map(|group| group.as_raw()).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    if groups.len() > GROUPS_MAX {
+        let step = format!("this user has more than {GROUPS_MAX} supplementary groups");
+        return Err(Failed { layer: None, step, errno: 0 });
+    }
+    Ok(groups)
 }

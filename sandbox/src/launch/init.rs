@@ -21,8 +21,8 @@ use nix::unistd::{Gid, Pid, Uid};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{WaitOptions, wait};
 
-use super::confine::Witness;
-use super::filter::{MemoryWatch, Profile};
+use super::confine::{LandlockRules, Witness};
+use super::filter::{MemoryWatch, Profile, Word};
 use super::house::House;
 use super::identity::Identity;
 use super::windows::Windows;
@@ -30,7 +30,7 @@ use super::{Failed, confine, probe, view};
 use crate::frame::{Evidence, FromInit, Furnishing, ToInit, ToolReport};
 use crate::outcome::ToolEnd;
 use crate::plan::{CellPlan, Network, Order};
-use crate::report::{Accounting, Confinement, Layer, Mode};
+use crate::report::{Accounting, Confinement, Layer, Mark, Mode, Step};
 use crate::sys;
 use crate::wire;
 
@@ -41,20 +41,13 @@ pub(super) struct Birth<'a> {
     pub(super) house: &'a House,
     /// To the launcher.
     pub(super) channel: OwnedFd,
-    /// `cgroup.procs` of the cell's groups; empty where there are none.
-    pub(super) doors: Vec<File>,
+    /// Sampled where there are no groups.
+    pub(super) memory: MemoryWatch,
 }
 
-impl Birth<'_> {
-    /// Whether the launcher counts by looking, because there is no group that counts.
-    fn sampled(&self) -> bool {
-        self.doors.is_empty()
-    }
-}
-
-/// Lives and never returns.
-pub(super) fn live(birth: Birth<'_>) -> ! {
-    let status = match run(&birth) {
+/// Lives and never returns. `doors` are `cgroup.procs` of the cell's groups that init was not born in.
+pub(super) fn live(birth: Birth<'_>, doors: Vec<File>) -> ! {
+    let status = match run(&birth, doors) {
         Ok(()) => 0,
         Err(failed) => {
             let frame = FromInit::Unable(failed.into_unable());
@@ -75,16 +68,18 @@ struct Streams {
 }
 
 /// From a fresh clone to the death of the tool's tree.
-fn run(birth: &Birth<'_>) -> Result<(), Failed> {
-    let witness = settle(birth)?;
+fn run(birth: &Birth<'_>, doors: Vec<File>) -> Result<(), Failed> {
+    let settled = settle(birth, doors)?;
     let Some(mut told) = hear_plan(birth)? else {
         return Ok(());
     };
+    let marks = vec![Mark::now(Step::Heard)];
     if let Some(network) = told.network.take() {
         enter_network(network)?;
     }
-    let streams = prepare(birth, &told, witness)?;
-    let plan = told.plan;
+    let streams = prepare(birth, &told, settled, marks)?;
+    // What else was told goes now: while the tool runs, its init has nothing that it does not need.
+    let Told { plan, .. } = told;
     let Some(order) = hear_order(birth)? else {
         return Ok(());
     };
@@ -101,13 +96,19 @@ fn run(birth: &Birth<'_>) -> Result<(), Failed> {
     wire::send(&birth.channel, &report.encode(), &[]).map_err(Failed::at("report the end"))
 }
 
+/// What is ready before there is a plan.
+struct Settled {
+    witness: Witness,
+    rules: LandlockRules,
+}
+
 /// What needs no plan: the control groups, the namespaces and the mounts that every cell has.
-fn settle(birth: &Birth<'_>) -> Result<Witness, Failed> {
+fn settle(birth: &Birth<'_>, doors: Vec<File>) -> Result<Settled, Failed> {
     let mut kept = vec![birth.channel.as_fd()];
-    kept.extend(birth.doors.iter().map(AsFd::as_fd));
+    kept.extend(doors.iter().map(AsFd::as_fd));
     sys::close_all_but(&kept).map_err(Failed::at("close what is the launcher's"))?;
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("die with the launcher"))?;
-    for mut door in &birth.doors {
+    for mut door in doors {
         door.write_all(b"0").map_err(Failed::without(Layer::Cgroup, "join the cell's cgroup"))?;
     }
     // After joining: from inside, the cell's own group is the root of everything.
@@ -117,7 +118,7 @@ fn settle(birth: &Birth<'_>) -> Result<Witness, Failed> {
     view::settle(birth.identity)?;
     rustix::process::setsid().map_err(Failed::at("begin a session without terminal"))?;
     confine::fixed_rlimits()?;
-    Witness::open()
+    Ok(Settled { witness: Witness::open()?, rules: LandlockRules::begin()? })
 }
 
 /// Memory that is a file must be no way round mounts that let nothing be executed: `vm.memfd_noexec` of this
@@ -146,30 +147,45 @@ struct Told {
 }
 
 /// From a plan to a confined process that waits for `Go`.
-fn prepare(birth: &Birth<'_>, told: &Told, mut witness: Witness) -> Result<Streams, Failed> {
+fn prepare(
+    birth: &Birth<'_>,
+    told: &Told,
+    settled: Settled,
+    mut marks: Vec<Mark>,
+) -> Result<Streams, Failed> {
+    let Settled { mut witness, rules } = settled;
+    let mut done = |step| marks.push(Mark::now(step));
     let Told { plan, furnishings, evidence, inputs, trees, .. } = told;
-    let sampled = birth.sampled();
     view::complete(plan, furnishings, inputs, trees)?;
+    done(Step::Mounted);
     change_identity(birth)?;
+    done(Step::Stripped);
     // As the tool's user, whose they are: a launcher without CAP_DAC_OVERRIDE may not open them.
     let windows = open_windows()?;
     let streams = make_streams(evidence)?;
     prctl::set_no_new_privs().map_err(Failed::without(Layer::Capabilities, "set no_new_privs"))?;
-    let (namespaces, mounts_sha256) = (witness.namespaces()?, confine::mounts_digest()?);
-    let landlock = confine::landlock(plan)?;
-    let watch = if sampled { MemoryWatch::Sampled } else { MemoryWatch::Kernel };
+    let namespaces = witness.namespaces()?;
+    done(Step::Witnessed);
+    probe::no_route(plan.network)?;
+    let landlock = rules.enforce(plan)?;
+    done(Step::Landlocked);
     let profile = Profile::of(plan.runtime.profile);
-    let (seccomp_sha256, listener) = birth.house.filters.load_last(profile, watch, plan.network)?;
+    let word = draw_word()?;
+    let (seccomp_sha256, listener) =
+        birth.house.filters.load_last(profile, birth.memory, plan.network, word)?;
     // From here on somebody must answer: the probe asks for what is denied.
-    wire::send(&birth.channel, &FromInit::Listener.encode(), &[listener.as_fd()])
+    let fds = [listener.as_fd(), witness.mounts()];
+    wire::send(&birth.channel, &FromInit::Listener.encode(), &fds)
         .map_err(Failed::at("send the listener"))?;
     drop(listener);
+    done(Step::Filtered);
     let status = witness.status()?;
     confine::insist(&status)?;
-    probe::probe(birth.identity, landlock.abi, plan.network)?;
+    probe::probe(birth.identity, landlock.abi, plan.network, word)?;
     let confinement = Confinement {
         mode: birth.mode,
         uid: birth.identity.uid,
+        groups: probe::groups(birth.mode, &birth.house.groups)?,
         namespaces,
         landlock_abi: landlock.abi,
         landlock_handled: landlock.handled,
@@ -177,14 +193,29 @@ fn prepare(birth: &Birth<'_>, told: &Told, mut witness: Witness) -> Result<Strea
         seccomp_mode: status.seccomp_mode,
         no_new_privs: status.no_new_privs,
         capabilities: status.capabilities,
-        mounts_sha256,
+        // The launcher's to say.
+        mounts_sha256: [0; 32],
         limits: Vec::new(),
-        degraded: if sampled { vec![Layer::Cgroup.word().to_owned()] } else { Vec::new() },
+        degraded: match birth.memory {
+            MemoryWatch::Sampled => vec![Layer::Cgroup.word().to_owned()],
+            MemoryWatch::Kernel => Vec::new(),
+        },
     };
-    let frame = FromInit::Prepared(Box::new(confinement)).encode();
+    done(Step::Probed);
+    let frame = FromInit::Prepared(Box::new(confinement), marks).encode();
     let fds: Vec<BorrowedFd<'_>> = windows.iter().map(AsFd::as_fd).collect();
     wire::send(&birth.channel, &frame, &fds).map_err(Failed::at("report readiness"))?;
     Ok(streams)
+}
+
+/// This cell's, which leaves this process in its filter only.
+fn draw_word() -> Result<Word, Failed> {
+    let mut random = [0; 8];
+    let drawn = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
+    match drawn.map_err(Failed::at("draw the probe's word"))? {
+        8 => Ok(Word::new(u64::from_ne_bytes(random))),
+        _ => Err(Failed::here("the kernel gave too little randomness")),
+    }
 }
 
 /// What the launcher says next; `None` when it has closed the channel, or when it wants the cell dead.
@@ -249,7 +280,7 @@ fn change_identity(birth: &Birth<'_>) -> Result<(), Failed> {
         nix::unistd::setresuid(uid, uid, uid)
             .map_err(Failed::without(layer, "take the tool's user"))?;
     }
-    if birth.mode == Mode::User || birth.sampled() {
+    if birth.mode == Mode::User || birth.memory == MemoryWatch::Sampled {
         own_user_namespace(birth.identity)?;
         confine::drop_bounding_set()?;
     }
@@ -322,7 +353,7 @@ fn become_tool(birth: &Birth<'_>, order: &Order, null: &File, streams: &Streams)
     nix::unistd::dup2_stdout(&streams.stdout)?;
     nix::unistd::dup2_stderr(&streams.stderr)?;
     sys::close_on_exec_from(3)?;
-    confine::order_rlimits(&order.limits, birth.sampled())?;
+    confine::order_rlimits(&order.limits, birth.memory)?;
     sys::reset_signals();
     Ok(())
 }

@@ -76,6 +76,12 @@ impl Failed {
     }
 }
 
+impl From<Unable> for Failed {
+    fn from(Unable { layer, step, errno }: Unable) -> Self {
+        Self { layer, step, errno }
+    }
+}
+
 /// Runs the launcher on the door that is its standard input.
 #[must_use]
 pub fn main() -> ExitCode {

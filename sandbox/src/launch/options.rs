@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::net::sockopt::socket_peercred;
 
 use super::Failed;
-use crate::plan::{CACHES, CellPlan, MOUNTS_BY_DEFAULT, Order, Runtime};
+use crate::plan::{CACHES, CellPlan, MOUNTS_BY_DEFAULT, OUT_INODES_MAX, Order, Runtime};
 use crate::report::Mode;
 
 pub(super) const USAGE: &str = "\
@@ -206,9 +206,10 @@ impl Options {
             && limits.memory_bytes_max > 0
             && limits.pids_max > 0
             && limits.open_files_max > 2
+            && limits.file_bytes_max > 0
             // tmpfs takes 0 for no limit at all.
             && limits.out_bytes_max.min(limits.tmp_bytes_max).min(limits.shm_bytes_max) > 0
-            && limits.out_inodes_max > 0
+            && (1..=OUT_INODES_MAX).contains(&limits.out_inodes_max)
             && limits.stream_bytes_max > 0
             && limits.out_bytes_max <= limits.memory_bytes_max
             && limits.tmp_bytes_max <= limits.memory_bytes_max
@@ -216,7 +217,7 @@ impl Options {
         let refused = if !within {
             "a limit is above the launcher's own ceiling"
         } else if !whole {
-            "a limit is missing"
+            "a limit is missing, or more than can be kept"
         } else if order.argv.is_empty() {
             "no command"
         } else {

@@ -9,14 +9,15 @@ use std::fs::{File, OpenOptions};
 use std::io;
 
 use nix::unistd::{Gid, Uid, getresgid, getresuid};
-use rustix::net::{AddressFamily, SocketType, connect, ipproto, netlink, socket};
+use rustix::net::{AddressFamily, SocketType, connect, ipproto, socket};
 
 use super::Failed;
-use super::identity::Identity;
+use super::filter::Word;
+use super::identity::{self, Identity};
 use super::view::CANARY;
 use crate::plan::Network;
-use crate::report::Layer;
-use crate::sys::{Escape, errno_of, try_escape};
+use crate::report::{Layer, Mode};
+use crate::sys::{Attempt, attempt, errno_of};
 
 /// The first ABI of Landlock that knows TCP.
 const ABI_WITH_TCP: u32 = 4;
@@ -30,20 +31,21 @@ struct Canary {
 }
 
 /// Tries every way out that this process knows. A wrong answer names its layer.
-pub(super) fn probe(identity: Identity, landlock_abi: u32, network: Network) -> Result<(), Failed> {
-    for canary in canaries(landlock_abi, network) {
+pub(super) fn probe(
+    identity: Identity,
+    landlock_abi: u32,
+    network: Network,
+    word: Word,
+) -> Result<(), Failed> {
+    for canary in canaries(landlock_abi, network, word) {
         judge(&canary)?;
     }
     own_ids(identity)
 }
 
-fn canaries(landlock_abi: u32, network: Network) -> impl Iterator<Item = Canary> {
+fn canaries(landlock_abi: u32, network: Network, word: Word) -> impl Iterator<Item = Canary> {
     let canary =
         |layer, attempt, refused_with, answer| Canary { layer, attempt, refused_with, answer };
-    let family = |attempt, family, protocol| {
-        let answer = socket(family, SocketType::RAW, protocol).map(drop).map_err(io::Error::from);
-        canary(Layer::Seccomp, attempt, libc::EAFNOSUPPORT, answer)
-    };
     let fixed = [
         // It exists and file modes allow it: nothing but Landlock stands before it.
         canary(Layer::Landlock, "open /.canary", libc::EACCES, File::open(CANARY).map(drop)),
@@ -53,30 +55,61 @@ fn canaries(landlock_abi: u32, network: Network) -> impl Iterator<Item = Canary>
             libc::EROFS,
             OpenOptions::new().write(true).create_new(true).open("/in/.canary").map(drop),
         ),
-        // Where hosts may be asked for, routes may be, and nothing else of netlink.
-        family("make a netlink socket", AddressFamily::NETLINK, Some(netlink::SOCK_DIAG)),
-        family("make a vsock socket", AddressFamily::VSOCK, None),
         loopback(landlock_abi, network),
     ];
-    let escapes = Escape::ALL
-        .into_iter()
-        .map(move |escape| canary(Layer::Seccomp, escape.name(), libc::EPERM, try_escape(escape)));
-    fixed.into_iter().chain(beyond(network)).chain(escapes)
+    let filtered = move |it: Attempt, word: u64| {
+        let (attempt_name, refused_with) = denied(it);
+        canary(Layer::Seccomp, attempt_name, refused_with, attempt(it, word))
+    };
+    let at_once = Attempt::ALL.into_iter().map(move |it| filtered(it, word.value()));
+    // And one as the tool will make it: somebody must be there who answers.
+    let told = std::iter::once_with(move || filtered(Attempt::Keyctl, 0));
+    fixed.into_iter().chain(datagrams(network)).chain(at_once).chain(told)
 }
 
-/// A cell with loopback up must still have no route that leads out of it.
-fn beyond(network: Network) -> Option<Canary> {
-    if network == Network::Nothing {
-        // Loopback itself cannot be reached there.
-        return None;
+/// What it is, and how the filter refuses it.
+fn denied(attempt: Attempt) -> (&'static str, i32) {
+    match attempt {
+        Attempt::Netlink => ("make a netlink socket", libc::EAFNOSUPPORT),
+        Attempt::Vsock => ("make a vsock socket", libc::EAFNOSUPPORT),
+        Attempt::Ptrace => ("call ptrace", libc::EPERM),
+        Attempt::Mount => ("call mount", libc::EPERM),
+        Attempt::Keyctl => ("call keyctl", libc::EPERM),
+        Attempt::IoUring => ("call io_uring_setup", libc::EPERM),
+        Attempt::UserNamespace => ("unshare the user namespace", libc::EPERM),
     }
+}
+
+/// A cell with loopback up must still have no route that leads out of it. Asked before Landlock and the
+/// last filter are there, which refuse the question.
+pub(super) fn no_route(network: Network) -> Result<(), Failed> {
+    match network {
+        // Loopback itself cannot be reached there.
+        Network::Nothing => Ok(()),
+        Network::Proxy => judge(&beyond()),
+    }
+}
+
+fn beyond() -> Canary {
     // Of an address for documentation; connecting UDP asks for a route and sends nothing.
     let address = std::net::SocketAddrV4::new(std::net::Ipv4Addr::new(192, 0, 2, 1), 9);
     let answer = socket(AddressFamily::INET, SocketType::DGRAM, Some(ipproto::UDP))
         .and_then(|made| connect(&made, &address))
         .map_err(io::Error::from);
     let (layer, refused_with) = (Layer::Namespaces, libc::ENETUNREACH);
-    Some(Canary { layer, attempt: "find a route out of the cell", refused_with, answer })
+    Canary { layer, attempt: "find a route out of the cell", refused_with, answer }
+}
+
+/// Where loopback is up, what nobody reads could lie in a datagram socket past every limit.
+fn datagrams(network: Network) -> Option<Canary> {
+    if network == Network::Nothing {
+        return None;
+    }
+    let answer = socket(AddressFamily::INET, SocketType::DGRAM, Some(ipproto::UDP))
+        .map(drop)
+        .map_err(io::Error::from);
+    let (layer, refused_with) = (Layer::Seccomp, libc::EAFNOSUPPORT);
+    Some(Canary { layer, attempt: "make a datagram socket", refused_with, answer })
 }
 
 /// Landlock says it first where it knows TCP; elsewhere the cell's own network has no route, or nobody
@@ -121,6 +154,16 @@ fn own_ids(identity: Identity) -> Result<(), Failed> {
         return Ok(());
     }
     Err(wrong("probe of capabilities: the ids are not the tool's".to_owned(), 0))
+}
+
+/// The supplementary groups that the tool really has. In system mode there must be none: they would be the
+/// launcher's, and root's.
+pub(super) fn groups(mode: Mode, kept: &[u32]) -> Result<Vec<u32>, Failed> {
+    match mode {
+        Mode::User => Ok(kept.to_vec()),
+        Mode::System if identity::supplementary_groups()?.is_empty() => Ok(Vec::new()),
+        Mode::System => Err(wrong("probe of capabilities: there are groups left".to_owned(), 0)),
+    }
 }
 
 /// A cell that can see control groups could look for the way to its limits.
@@ -169,7 +212,8 @@ mod tests {
     #[test]
     fn outside_a_cell_the_canaries_live() {
         // This test runs unconfined: a probe that passes here would prove nothing there.
-        let wrong = canaries(9, Network::Nothing).filter(|canary| judge(canary).is_err()).count();
+        let canaries = canaries(9, Network::Nothing, Word::new(0));
+        let wrong = canaries.filter(|canary| judge(canary).is_err()).count();
         assert!(wrong >= 5, "{wrong}");
     }
 }

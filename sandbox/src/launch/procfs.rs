@@ -5,19 +5,25 @@
 //! which is skipped.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{Dir, Mode, OFlags, openat};
 use rustix::io::Errno;
 
+/// Linux lets a process have 65,536 supplementary groups, a number of up to ten digits each.
+const STATUS_BYTES_MAX: u64 = 1024 * 1024;
+
 /// What one look at all processes found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Look {
-    /// Anonymous pages of each process, summed: too much where processes share pages after a fork,
-    /// and never too little.
-    pub(super) anonymous_bytes: u64,
+    /// Anonymous pages of each process, swapped ones too, and its page tables, summed: too much where
+    /// processes share pages after a fork, and never too little.
+    pub(super) memory_bytes: u64,
+    /// The page tables among them, which no two processes share.
+    pub(super) table_bytes: u64,
     /// User plus system time of each live process by itself, microseconds, by pid.
     pub(super) own_cpu_us: BTreeMap<u32, u64>,
     /// The same of processes that live ones have waited for, summed.
@@ -28,16 +34,18 @@ pub(super) struct Look {
 
 /// Looks at every process below `proc_dir`. Processes that end meanwhile are left out.
 pub(super) fn look(proc_dir: &OwnedFd) -> io::Result<Look> {
-    let page_bytes = u64::try_from(rustix::param::page_size()).unwrap_or(4096);
     let tick_us = 1_000_000 / rustix::param::clock_ticks_per_second().max(1);
     let mut sum = Look::default();
+    let mut status = Vec::new();
     for entry in Dir::read_from(proc_dir)? {
         let entry = entry?;
         let Ok(name) = entry.file_name().to_str() else { continue };
         // Pid 1 is our own init.
         let Some(pid) = name.parse::<u32>().ok().filter(|pid| *pid > 1) else { continue };
-        if let Some(statm) = read_small(proc_dir, &format!("{name}/statm"))? {
-            sum.anonymous_bytes += private_pages(&statm) * page_bytes;
+        if read_status(proc_dir, name, &mut status)? {
+            let Memory { pages_bytes, table_bytes } = memory_of(&String::from_utf8_lossy(&status));
+            sum.memory_bytes += pages_bytes + table_bytes;
+            sum.table_bytes += table_bytes;
         }
         if let Some(stat) = read_small(proc_dir, &format!("{name}/stat"))? {
             sum.own_cpu_us.insert(pid, stat_fields(&stat, 14..=15) * tick_us);
@@ -63,11 +71,43 @@ fn read_small(dir: impl AsFd, path: &str) -> io::Result<Option<String>> {
     }
 }
 
-/// proc_pid_statm(5): the second number is resident pages, the third those shared with files.
-fn private_pages(statm: &str) -> u64 {
-    let mut numbers = statm.split_ascii_whitespace().map(|n| n.parse::<u64>().unwrap_or(0));
-    let resident = numbers.nth(1).unwrap_or(0);
-    resident.saturating_sub(numbers.next().unwrap_or(0))
+/// The whole of a process's `status`, whose line of supplementary groups can be the longest by far.
+/// False if the process has gone.
+fn read_status(proc_dir: &OwnedFd, name: &str, status: &mut Vec<u8>) -> io::Result<bool> {
+    status.clear();
+    let path = format!("{name}/status");
+    let file = match openat(proc_dir, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT | Errno::SRCH | Errno::ACCESS) => return Ok(false),
+        Err(errno) => return Err(errno.into()),
+    };
+    match file.take(STATUS_BYTES_MAX).read_to_end(status) {
+        Ok(_) => Ok(true),
+        Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// What one process has of its own.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Memory {
+    pages_bytes: u64,
+    table_bytes: u64,
+}
+
+/// proc_pid_status(5). A process that is ending has none of these lines, and nothing of this.
+fn memory_of(status: &str) -> Memory {
+    let mut memory = Memory::default();
+    for line in status.lines() {
+        let mut words = line.split_ascii_whitespace();
+        let sum = match words.next() {
+            Some("RssAnon:" | "VmSwap:") => &mut memory.pages_bytes,
+            Some("VmPTE:") => &mut memory.table_bytes,
+            _ => continue,
+        };
+        *sum += words.next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) * 1024;
+    }
+    memory
 }
 
 /// The sum of some fields of proc_pid_stat(5): 14 and 15 are a process's own times, 16 and 17 those of
@@ -112,7 +152,14 @@ mod tests {
         assert_eq!((stat_fields(stat, 14..=17), stat_fields(stat, 20..=20)), (100, 5));
         assert_eq!(stat_fields(stat, 16..=17), 70);
         assert_eq!(stat_fields("garbage", 14..=17), 0);
-        assert_eq!(private_pages("1000 300 100 1 0 1 0"), 200);
-        assert_eq!(private_pages(""), 0);
+    }
+
+    #[test]
+    fn pages_that_were_swapped_and_page_tables_are_memory() {
+        let status = "Name:\tVmSwap: 9\\nVmPTE:\nVmRSS:\t    900 kB\nRssAnon:\t     300 kB\n\
+                      RssFile:\t    600 kB\nVmPTE:\t      40 kB\nVmSwap:\t      5 kB\n";
+        let memory = Memory { pages_bytes: 305 * 1024, table_bytes: 40 * 1024 };
+        assert_eq!(memory_of(status), memory);
+        assert_eq!(memory_of("Name:\tgone\nState:\tZ (zombie)\n"), Memory::default());
     }
 }

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
 use super::Failed;
-use super::house::{CERTIFICATES, HOST, LOADER_CACHE, attach, below, copy_of, make_dir, make_file};
+use super::house::{CERTIFICATES, HOST, LOADER_CACHE, attach, copy_of, make_dir, make_file};
 use super::view::make_link;
 use crate::frame::Furnishing;
 use crate::plan::{CellPlan, Network, Runtime};
@@ -26,6 +26,9 @@ use crate::report::Layer;
 const TOPS: [&str; 8] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "opt"];
 /// What programs find each other by: Debian's chosen alternatives, and the loader's cache.
 const OF_ETC: [&str; 2] = ["etc/alternatives", "etc/ld.so.cache"];
+
+/// How often a path is resolved before the host is too busy to tell where it leads.
+const RESOLVED_AGAIN_MAX: u32 = 256;
 
 /// One thing in the cell, by its place there.
 enum Part {
@@ -131,16 +134,34 @@ fn certificates(parts: &mut Vec<(PathBuf, Part)>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A directory of the host, which the launcher's own root has below a place of its own.
+/// A directory of the host once more, with the attributes that it has in the launcher's own root.
 fn host_copy(path: &Path) -> Result<OwnedFd, Failed> {
-    copy_of(&below(Path::new(HOST), path))
+    let step = format!("clone {}", path.display());
+    let opened = host_directory(path).map_err(Failed::without(Layer::Mounts, &step))?;
+    tree_of(&opened, &step)
+}
+
+/// A directory of the host, which the launcher's own root has below a place of its own. A link in it leads
+/// where it leads on the host, if that is there, and never to what only the launcher has.
+fn host_directory(path: &Path) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let host = open(HOST, flags, Mode::empty())?;
+    let within = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+    let opened = (0..RESOLVED_AGAIN_MAX)
+        .map(|_| openat2(&host, path, flags, Mode::empty(), within))
+        // openat2(2): a mount or a rename anywhere came between it and a `..` in a link.
+        .find(|opened| opened.as_ref().err() != Some(&Errno::AGAIN))
+        .unwrap_or(Err(Errno::AGAIN))?;
+    // A link can also lead up, to what only holds the allowed directories and is the launcher's own.
+    if fstat(&opened)?.st_dev == fstat(&host)?.st_dev {
+        return Err(Errno::NOENT);
+    }
+    Ok(opened)
 }
 
 fn own_root(root: &Path, parts: &mut Vec<(PathBuf, Part)>) -> Result<(), Failed> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let step = format!("open the root file system {}", root.display());
-    let top =
-        open(below(Path::new(HOST), root), flags, Mode::empty()).map_err(Failed::at(&step))?;
+    let top = host_directory(root).map_err(Failed::at(&step))?;
     for name in TOPS.iter().chain(&OF_ETC) {
         if let Some(part) = part_of(&top, name)? {
             parts.push((Path::new("/").join(name), part));

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use super::confine;
 use super::procfs::{self, Look};
 use super::windows::Windows;
 use crate::plan::Limits;
@@ -52,7 +53,7 @@ impl Sampler {
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
             memory_bytes_max: limits.memory_bytes_max,
-            pids_max: u64::from(limits.pids_max),
+            pids_max: processes(limits),
             memory_peak: 0,
             tasks_peak: 0,
             cpu: CpuTime::default(),
@@ -61,13 +62,14 @@ impl Sampler {
 
     /// One look. True when memory is over its limit.
     pub(super) fn over_memory(&mut self, windows: &Windows) -> io::Result<bool> {
-        let Look { anonymous_bytes, own_cpu_us, waited_cpu_us, tasks } =
+        let Look { memory_bytes, table_bytes, own_cpu_us, waited_cpu_us, tasks } =
             procfs::look(windows.proc_dir())?;
         let in_files = windows.memory_bytes()?;
-        let mut memory = anonymous_bytes + in_files;
-        if memory > self.memory_bytes_max {
+        let mut memory = memory_bytes + in_files;
+        // Page tables alone can be too much, and then to walk them would only take long.
+        if memory > self.memory_bytes_max && table_bytes <= self.memory_bytes_max {
             // The cheap sum counts a page once for each process that forked with it.
-            memory = procfs::proportional_bytes(windows.proc_dir())? + in_files;
+            memory = procfs::proportional_bytes(windows.proc_dir())? + table_bytes + in_files;
         }
         self.memory_peak = self.memory_peak.max(memory);
         self.tasks_peak = self.tasks_peak.max(tasks);
@@ -93,10 +95,14 @@ impl Sampler {
     pub(super) fn limits_in_force(limits: &Limits, cores: u64) -> Vec<LimitInForce> {
         let memory = limits.memory_bytes_max;
         let pids = u64::from(limits.pids_max);
+        let processes = processes(limits);
         let cpu = u64::from(limits.cpu_milli);
         vec![
             LimitInForce::exact(LimitName::MemoryBytes, Mechanism::Sampled, memory),
-            LimitInForce::exact(LimitName::Pids, Mechanism::Rlimit, pids),
+            LimitInForce {
+                in_force: processes,
+                ..LimitInForce::exact(LimitName::Pids, Mechanism::Rlimit, pids)
+            },
             LimitInForce {
                 in_force: cores * 1000,
                 ..LimitInForce::exact(LimitName::CpuMilli, Mechanism::Affinity, cpu)
@@ -104,6 +110,12 @@ impl Sampler {
             LimitInForce::exact(LimitName::CpuMs, Mechanism::Sampled, limits.cpu_ms_max),
         ]
     }
+}
+
+/// A limit that cannot be read here cannot be lowered in the tool's process either, which then never runs:
+/// no record says 0.
+fn processes(limits: &Limits) -> u64 {
+    confine::processes(limits).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 //! decides, serves one conversation, and ends.
 //!
 //! It is the only process that reads what a client sends, and it reads for one client only: whatever a
-//! client could do to it ends with this process. It must end with status 0 only when its cell's tree is
-//! dead and nothing of it is left, because then the seat is used again.
+//! client could do to it ends with this process. It must tell by its exit status what it leaves behind,
+//! and that nothing is left only when its cell's tree was seen dead, because then the seat is used again.
 
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -12,9 +13,10 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 
-use super::cell::{self, Asked, Remains};
+use super::cell::{self, Asked};
 use super::cgroup::Knobs;
 use super::door::Door;
+use super::filter::MemoryWatch;
 use super::house::House;
 use super::network::Network;
 use super::options::Options;
@@ -26,46 +28,102 @@ use crate::plan;
 use crate::report::Layer;
 use crate::wire;
 
-/// A shell, and what limits and counts its tree or why nothing does.
-type Raised = (Shell, Result<Knobs, Failed>);
+/// What a seat's process leaves behind, told by its exit status; any other status is the worst of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Remains {
+    Nothing,
+    /// Counts in the network namespace, by which a later cell could know of this one.
+    NetworkTraces,
+    /// A tree that could not be seen to end.
+    PerhapsProcesses,
+}
+
+impl Remains {
+    fn status(self) -> i32 {
+        match self {
+            Self::Nothing => 0,
+            Self::PerhapsProcesses => 1,
+            Self::NetworkTraces => 2,
+        }
+    }
+
+    pub(super) fn of_status(status: i32) -> Self {
+        match status {
+            0 => Self::Nothing,
+            2 => Self::NetworkTraces,
+            _ => Self::PerhapsProcesses,
+        }
+    }
+}
 
 /// Lives and never returns. `taken` tells the launcher that the next process is needed.
 pub(super) fn live(
     options: &Options,
     seat: &Seat,
-    house: &Result<House, Failed>,
+    house: &House,
     door: &Door,
     taken: impl Fn() -> io::Result<()>,
 ) -> ! {
-    let status = match wait_and_serve(options, seat, house, door, taken) {
-        Ok(()) => 0,
-        Err(error) => {
-            eprintln!("toolexec-launch: {error}");
-            1
-        }
-    };
-    std::process::exit(status)
+    let remains = wait_and_serve(options, seat, house, door, taken).unwrap_or_else(|error| {
+        eprintln!("toolexec-launch: {error}");
+        Remains::PerhapsProcesses
+    });
+    std::process::exit(remains.status())
 }
 
+/// Tells the next client why there is no cell for anybody, and ends.
+pub(super) fn refuse(options: &Options, door: &Door, failed: Failed) -> ! {
+    let told = settle_down().and_then(|()| match door.next(options)? {
+        Some(control) => tell_unable(&control, failed),
+        None => Ok(()),
+    });
+    if let Err(error) = told {
+        eprintln!("toolexec-launch: {error}");
+    }
+    std::process::exit(0)
+}
+
+fn settle_down() -> io::Result<()> {
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    Ok(SigSet::all().thread_unblock()?)
+}
+
+/// An error is one of this process before it had a shell.
 fn wait_and_serve(
     options: &Options,
     seat: &Seat,
-    house: &Result<House, Failed>,
+    house: &House,
     door: &Door,
     taken: impl Fn() -> io::Result<()>,
-) -> io::Result<()> {
-    prctl::set_pdeathsig(Signal::SIGKILL)?;
-    SigSet::all().thread_unblock()?;
-    let shell = match house {
-        Ok(house) => raise_shell(options, seat, house),
-        Err(failed) => Err(failed.clone()),
-    };
+) -> io::Result<Remains> {
+    settle_down()?;
+    let raised = raise_shell(options, seat, house);
+    let traces = network_traces();
     let Some(control) = door.next(options)? else {
-        return Ok(());
+        return Ok(Remains::Nothing);
     };
     taken()?;
-    serve(options, house, shell, control)
+    let (mut shell, knobs) = match raised {
+        Ok(raised) => raised,
+        Err(failed) => {
+            tell_unable(&control, failed)?;
+            return Ok(Remains::Nothing);
+        }
+    };
+    if let Err(error) = converse(options, house, &mut shell, knobs, &control) {
+        eprintln!("toolexec-launch: a conversation ended badly: {error}");
+    }
+    if !shell.end() {
+        return Ok(Remains::PerhapsProcesses);
+    }
+    Ok(match (traces, network_traces()) {
+        (Ok(before), Ok(after)) if before == after => Remains::Nothing,
+        _ => Remains::NetworkTraces,
+    })
 }
+
+/// A shell, and what limits and counts its tree or why nothing does.
+type Raised = (Shell, Result<Knobs, Failed>);
 
 fn raise_shell(options: &Options, seat: &Seat, house: &House) -> Result<Raised, Failed> {
     let layer = Layer::Namespaces;
@@ -78,44 +136,53 @@ fn raise_shell(options: &Options, seat: &Seat, house: &House) -> Result<Raised, 
         Ok(home) => home.make_group(),
         Err(failed) => Err(failed.clone()),
     };
-    view::lay_foundation(seat.identity, group.is_err())?;
+    let memory = if group.is_ok() { MemoryWatch::Kernel } else { MemoryWatch::Sampled };
+    view::lay_foundation(seat.identity, memory)?;
     Shell::raise(options.mode, seat.identity, house, group)
 }
 
-fn serve(
+/// What the seat's network namespace has counted, as a tool can read it: even calls that fail are counted,
+/// and a tool of the next cell could read what this one wrote in them.
+fn network_traces() -> io::Result<Vec<Vec<u8>>> {
+    const COUNTERS: [&str; 3] = ["snmp", "snmp6", "netstat"];
+    let read = |name: &str| match fs::read(format!("/proc/self/net/{name}")) {
+        // A kernel without IPv6.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        other => other,
+    };
+    COUNTERS.into_iter().map(read).collect()
+}
+
+/// One conversation. An error is the client's or the connection's, and has hurt nobody else.
+fn converse(
     options: &Options,
-    house: &Result<House, Failed>,
-    shell: Result<Raised, Failed>,
-    control: OwnedFd,
+    house: &House,
+    shell: &mut Shell,
+    knobs: Result<Knobs, Failed>,
+    control: &OwnedFd,
 ) -> io::Result<()> {
-    let Some((bytes, mut fds)) = wire::receive(&control)? else {
+    let Some((bytes, mut fds)) = wire::receive(control)? else {
         return Ok(());
     };
     let ToLauncher::Prepare(plan) = ToLauncher::decode(&bytes)? else {
-        return Err(io::Error::other("a conversation begins with the plan of a cell"));
+        return Err(io::Error::other("it did not begin with the plan of a cell"));
     };
     let (Some(evidence), true) = (fds.pop(), fds.is_empty()) else {
-        return Err(io::Error::other("the plan of a cell comes with exactly one descriptor"));
+        return Err(io::Error::other("the plan of a cell did not come with one descriptor"));
     };
-    let ran = options.check_cell(&plan).and_then(|()| {
-        let house = house.as_ref().map_err(Clone::clone)?;
-        let (shell, knobs) = shell?;
+    let lived = options.check_cell(&plan).and_then(|()| {
         let knobs = options.without_cgroup(&plan, knobs)?;
         let network = match plan.network {
             plan::Network::Nothing => None,
             plan::Network::Proxy => Some(Network::make()?),
         };
         let asked = Asked { plan, evidence, network };
-        cell::live_through(options, house, shell, knobs, asked, &control)
+        cell::live_through(options, house, shell, knobs.as_ref(), asked, control)
     });
-    match ran {
-        Ok(Remains::Nothing) => Ok(()),
-        Ok(Remains::PerhapsProcesses) => {
-            Err(io::Error::other("the cell's tree may still be alive"))
-        }
-        Err(failed) => {
-            let frame = FromLauncher::Unable(failed.into_unable()).encode();
-            wire::send(control.as_fd(), &frame, &[])
-        }
-    }
+    lived.or_else(|failed| tell_unable(control, failed))
+}
+
+fn tell_unable(control: &OwnedFd, failed: Failed) -> io::Result<()> {
+    let frame = FromLauncher::Unable(failed.into_unable()).encode();
+    wire::send_at_once(control.as_fd(), &frame, &[])
 }

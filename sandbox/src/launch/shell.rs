@@ -15,6 +15,7 @@ use rustix::process::{Signal, pidfd_send_signal};
 
 use super::Failed;
 use super::cgroup::{Group, Knobs};
+use super::filter::MemoryWatch;
 use super::house::House;
 use super::identity::Identity;
 use super::init::{Birth, live};
@@ -23,6 +24,8 @@ use crate::sys::{self, Cloned, Fork};
 
 /// How long init may take to end.
 const END_TIME_MAX: Duration = Duration::from_secs(2);
+/// Time between two looks at a group that should be empty.
+const EMPTY_LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
 pub(super) struct Shell {
     cloned: Cloned,
@@ -31,7 +34,7 @@ pub(super) struct Shell {
     pub(super) identity: Identity,
     pub(super) mode: Mode,
     /// Removed when the tree has gone.
-    _group: Option<Group>,
+    group: Option<Group>,
     life: Life,
 }
 
@@ -64,13 +67,20 @@ impl Shell {
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
         let (channel, inits_channel) = pair.map_err(Failed::at("make a channel"))?;
         let namespaces = libc::CLONE_NEWNS | libc::CLONE_NEWPID;
-        let cloned = sys::clone_process(namespaces)
-            .map_err(Failed::without(Layer::Namespaces, "clone the cell"))?;
-        match cloned {
-            Fork::Child => live(Birth { mode, identity, house, channel: inits_channel, doors }),
+        let cloned = match group.as_ref().and_then(Group::birthplace) {
+            Some(group) => sys::clone_process_into(namespaces, group)
+                .map_err(no_clone(Layer::Cgroup, "clone the cell into its cgroup")),
+            None => sys::clone_process(namespaces)
+                .map_err(no_clone(Layer::Namespaces, "clone the cell")),
+        };
+        let memory = if knobs.is_ok() { MemoryWatch::Kernel } else { MemoryWatch::Sampled };
+        match cloned? {
+            Fork::Child => {
+                live(Birth { mode, identity, house, channel: inits_channel, memory }, doors)
+            }
             Fork::Parent(cloned) => {
                 let life = Life::Alive;
-                Ok((Self { cloned, channel, identity, mode, _group: group, life }, knobs))
+                Ok((Self { cloned, channel, identity, mode, group, life }, knobs))
             }
         }
     }
@@ -85,21 +95,57 @@ impl Shell {
         &self.cloned.pidfd
     }
 
+    /// Kills the whole tree by every means there is: its group, and init, with which its pid namespace
+    /// dies.
     pub(super) fn kill(&self) {
+        if let Some(group) = &self.group
+            && let Err(error) = group.kill()
+        {
+            eprintln!("toolexec-launch: kill the cell's group: {error}");
+        }
+        self.kill_init();
+    }
+
+    fn kill_init(&self) {
         match pidfd_send_signal(&self.cloned.pidfd, Signal::KILL) {
             Ok(()) | Err(rustix::io::Errno::SRCH) => {}
             Err(errno) => eprintln!("toolexec-launch: kill the cell: {errno}"),
         }
     }
 
-    /// Sees init end, and with it everything in its pid namespace. False if it cannot be seen.
+    /// Sees init end, with it everything in its pid namespace, and its groups empty. False if that
+    /// cannot be seen.
     pub(super) fn end(&mut self) -> bool {
         if self.life == Life::Alive {
             // One that has said its last word ends by itself; any other has nothing left to do.
-            self.kill();
-            self.life = if self.wait_and_reap() { Life::Ended } else { Life::Unknown };
+            self.kill_init();
+            let ended = self.wait_and_reap() && self.is_empty();
+            self.life = if ended { Life::Ended } else { Life::Unknown };
         }
         self.life == Life::Ended
+    }
+
+    /// Sees the groups empty. The end of a pid namespace leaves nobody in them; this is the kernel's other
+    /// word for it, and what it does not say is not taken for granted.
+    fn is_empty(&self) -> bool {
+        let Some(group) = &self.group else { return true };
+        let deadline = Instant::now() + END_TIME_MAX;
+        loop {
+            match group.tasks() {
+                Ok(0) => return true,
+                Ok(_) if Instant::now() < deadline => {}
+                Ok(left) => {
+                    eprintln!("toolexec-launch: {left} tasks are left in the cell's group");
+                    return false;
+                }
+                Err(error) => {
+                    eprintln!("toolexec-launch: count what is left of the cell: {error}");
+                    return false;
+                }
+            }
+            self.kill();
+            std::thread::sleep(EMPTY_LOOK_INTERVAL);
+        }
     }
 
     fn wait_and_reap(&self) -> bool {
@@ -114,6 +160,16 @@ impl Shell {
                 false
             }
         }
+    }
+}
+
+/// A host that is short of memory or processes has namespaces all the same.
+fn no_clone(layer: Layer, step: &str) -> impl FnOnce(std::io::Error) -> Failed {
+    move |error| match sys::errno_of(&error) {
+        libc::EPERM | libc::EINVAL | libc::ENOSYS | libc::ENOSPC | libc::EUSERS => {
+            Failed::without(layer, step)(error)
+        }
+        _ => Failed::at(step)(error),
     }
 }
 

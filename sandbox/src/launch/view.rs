@@ -15,6 +15,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags, fstat, open, openat2};
 use rustix::mount::{MountFlags, OpenTreeFlags, mount, mount_remount, open_tree};
 
 use super::Failed;
+use super::filter::MemoryWatch;
 use super::house::{
     CELL, DEVICES, STAGING, attach, below, change_root, copy_of, make_dir, make_file,
 };
@@ -31,7 +32,7 @@ pub(super) const CANARY: &str = "/.canary";
 pub(super) const WRITABLE: [&str; 3] = ["out", "tmp", "dev/shm"];
 
 /// The part that is the same for every cell of this identity, in the seat's mount namespace.
-pub(super) fn lay_foundation(identity: Identity, sampled: bool) -> Result<(), Failed> {
+pub(super) fn lay_foundation(identity: Identity, memory: MemoryWatch) -> Result<(), Failed> {
     let base = Path::new(CELL);
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("tmpfs", base, "tmpfs", flags, c"size=1m,nr_inodes=1k,mode=0755")
@@ -41,7 +42,8 @@ pub(super) fn lay_foundation(identity: Identity, sampled: bool) -> Result<(), Fa
     }
     make_file(&below(base, Path::new(CANARY)), b"")?;
     // A shared mapping of /dev/zero is memory that sampling cannot see.
-    for name in DEVICES.into_iter().filter(|name| !(sampled && *name == "zero")) {
+    let hidden = if memory == MemoryWatch::Sampled { "zero" } else { "" };
+    for name in DEVICES.into_iter().filter(|name| *name != hidden) {
         let place = base.join("dev").join(name);
         make_file(&place, b"")?;
         attach(&copy_of(&Path::new("/dev").join(name))?, &place)?;

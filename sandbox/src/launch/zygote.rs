@@ -8,6 +8,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
@@ -20,7 +21,7 @@ use super::door::Door;
 use super::house::House;
 use super::identity::{Identity, Uids};
 use super::options::Options;
-use super::seat;
+use super::seat::{self, Remains};
 use crate::report::Layer;
 use crate::sys::{self, Fork};
 
@@ -49,8 +50,10 @@ enum Asked {
     ToEnd,
 }
 
+/// How long nobody is seated after somebody could not be, unless a seat becomes free.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// How long a taken seat's replacement may wait while another one still waits at the door.
-const BREATHING_SPACE: Timespec = Timespec { tv_sec: 0, tv_nsec: 3_000_000 };
+const BREATHING_SPACE: Duration = Duration::from_millis(3);
 
 /// What one cell at a time is given.
 pub(super) struct Seat {
@@ -71,6 +74,8 @@ enum SeatState {
     Busy(Pid),
     /// Its process was killed because the launcher ends.
     Ending(Pid),
+    /// Its network has counted something; it wants another one.
+    Traced,
     /// Its last process did not end cleanly: something of its cell may live.
     Retired,
 }
@@ -81,8 +86,10 @@ struct Zygote<'a> {
     house: Result<House, Failed>,
     uids: Option<Uids>,
     seats: Vec<Seat>,
-    /// As asked, or what this host has room for.
-    seats_max: usize,
+    /// A process that tells one client why nobody could be seated.
+    teller: Option<Pid>,
+    /// Nobody is seated before this.
+    not_before: Instant,
     /// Seat processes write the number of their seat here when they are taken.
     taken: (OwnedFd, OwnedFd),
     signals: SignalFd,
@@ -103,22 +110,20 @@ pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
         Ok(uids) => (House::enter(options), uids),
         Err(failed) => (Err(failed), None),
     };
-    let (seats, seats_max) = (Vec::new(), options.seats_max);
-    Zygote { options, door, house, uids, seats, seats_max, taken, signals }.tend()
+    let (seats, teller, not_before) = (Vec::new(), None, Instant::now());
+    Zygote { options, door, house, uids, seats, teller, not_before, taken, signals }.tend()
 }
 
 impl Zygote<'_> {
     fn tend(mut self) -> io::Result<()> {
         loop {
             if self.count(SeatState::waits) == 0 {
-                self.fill()?;
+                self.fill();
             }
-            // Making the next one at once would compete with the cell that is being built.
-            let at_most = self.wants_more().then_some(BREATHING_SPACE);
-            let woken = self.sleep(at_most)?;
+            let woken = self.sleep(self.pause())?;
             match woken {
                 Woken::DoorClosed => break,
-                Woken::Nothing => self.fill()?,
+                Woken::Nothing => self.fill(),
                 Woken::Something => {}
             }
             self.hear_taken()?;
@@ -128,7 +133,7 @@ impl Zygote<'_> {
             }
         }
         // The waiting ones see the same end; the busy ones finish what they have.
-        while self.seats.iter().any(|seat| seat.pid().is_some()) {
+        while self.pids().next().is_some() {
             let mut waited = [PollFd::new(&self.signals, PollFlags::IN)];
             wait_for(&mut waited, None)?;
             if self.hear_signals()? == Asked::ToEnd {
@@ -143,64 +148,65 @@ impl Zygote<'_> {
 
     /// Whoever asks us to end cannot wait for tools: their cells end with us, and what they leave is swept.
     fn kill_seats(&mut self) -> io::Result<()> {
-        for seat in &mut self.seats {
-            let Some(pid) = seat.pid() else { continue };
+        for pid in self.pids() {
             match nix::sys::signal::kill(pid, Signal::SIGKILL) {
-                Ok(()) | Err(nix::errno::Errno::ESRCH) => seat.state = SeatState::Ending(pid),
+                Ok(()) | Err(nix::errno::Errno::ESRCH) => {}
                 Err(errno) => return Err(errno.into()),
+            }
+        }
+        for seat in &mut self.seats {
+            if let Some(pid) = seat.pid() {
+                seat.state = SeatState::Ending(pid);
             }
         }
         Ok(())
     }
 
-    /// Sees to it that as many processes wait at the door as were asked for.
-    fn fill(&mut self) -> io::Result<()> {
-        loop {
-            if !self.wants_more() {
-                return Ok(());
+    fn pids(&self) -> impl Iterator<Item = Pid> {
+        self.seats.iter().filter_map(Seat::pid).chain(self.teller)
+    }
+
+    /// Sees to it that as many processes wait at the door as were asked for. What cannot be done now is
+    /// tried again later: cells that run must not end because there is no room for another.
+    fn fill(&mut self) {
+        while self.wants_more() {
+            let Err(failed) = self.seat_one() else { continue };
+            self.not_before = Instant::now() + RETRY_AFTER;
+            eprintln!("toolexec-launch: nobody is seated: {}", failed.step);
+            // With nobody at the door, and nobody who will be back, the next client must be told why.
+            let expected = |state: &SeatState| state.waits() || state.works();
+            if self.count(expected) == 0
+                && let Err(error) = self.fork_teller(failed)
+            {
+                eprintln!("toolexec-launch: nobody could say so: {error}");
             }
-            let free = self.seats.iter().position(|seat| seat.state == SeatState::Free);
-            let number = match free {
-                Some(number) => number,
-                None => {
-                    match self.new_seat() {
-                        Ok(seat) => self.seats.push(seat),
-                        // With nobody at the door yet, the next client must be told why.
-                        Err(failed) if self.seats.is_empty() && self.house.is_ok() => {
-                            self.house = Err(failed);
-                            continue;
-                        }
-                        Err(failed) => {
-                            eprintln!("toolexec-launch: no further seat: {}", failed.step);
-                            self.seats_max = self.seats.len();
-                            return Ok(());
-                        }
-                    }
-                    self.seats.len() - 1
-                }
-            };
-            self.fork_seat(number)?;
         }
     }
 
-    fn new_seat(&self) -> Result<Seat, Failed> {
-        let (identity, uid_lock, network) = match (&self.house, &self.uids) {
-            // Nothing will be built, only told why: any descriptor will do.
-            (Err(_), _) => (Identity::own(), None, null()?),
-            (Ok(_), None) => (Identity::own(), None, new_network()?),
-            (Ok(_), Some(uids)) => {
-                let (identity, lock) = uids.take()?;
-                (identity, lock, new_network()?)
-            }
+    /// Has one more process wait at the door.
+    fn seat_one(&mut self) -> Result<(), Failed> {
+        let house = self.house.as_ref().map_err(Clone::clone)?;
+        let in_state = |wanted: SeatState| self.seats.iter().position(|seat| seat.state == wanted);
+        let number = if let Some(free) = in_state(SeatState::Free) {
+            free
+        } else if let Some(traced) = in_state(SeatState::Traced) {
+            let seat = &mut self.seats[traced];
+            seat.network = new_network()?;
+            seat.state = SeatState::Free;
+            traced
+        } else {
+            let (identity, uid_lock) = match &self.uids {
+                None => (Identity::own(), None),
+                Some(uids) => uids.take()?,
+            };
+            let (network, state) = (new_network()?, SeatState::Free);
+            self.seats.push(Seat { identity, _uid_lock: uid_lock, network, state });
+            self.seats.len() - 1
         };
-        Ok(Seat { identity, _uid_lock: uid_lock, network, state: SeatState::Free })
-    }
-
-    fn fork_seat(&mut self, number: usize) -> io::Result<()> {
-        match sys::fork()? {
+        match sys::fork().map_err(Failed::at("fork a process for a seat"))? {
             Fork::Child => {
                 let seat = &self.seats[number];
-                seat::live(self.options, seat, &self.house, &self.door, || {
+                seat::live(self.options, seat, house, &self.door, || {
                     let word = u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();
                     rustix::io::write(&self.taken.1, &word).map(drop).map_err(Into::into)
                 })
@@ -212,9 +218,33 @@ impl Zygote<'_> {
         }
     }
 
-    fn wants_more(&self) -> bool {
+    fn fork_teller(&mut self, failed: Failed) -> io::Result<()> {
+        match sys::fork()? {
+            Fork::Child => seat::refuse(self.options, &self.door, failed),
+            Fork::Parent(pid) => {
+                self.teller = Some(Pid::from_raw(pid));
+                Ok(())
+            }
+        }
+    }
+
+    /// How long to sleep at most.
+    fn pause(&self) -> Option<Timespec> {
+        if self.lacks_one() && self.teller.is_none() {
+            // Making the next one at once would compete with the cell that is being built.
+            let left = self.not_before.saturating_duration_since(Instant::now());
+            return Timespec::try_from(left.max(BREATHING_SPACE)).ok();
+        }
+        None
+    }
+
+    fn lacks_one(&self) -> bool {
         let (waiting, busy) = (self.count(SeatState::waits), self.count(SeatState::works));
-        waiting < self.options.seats_waiting && waiting + busy < self.seats_max
+        waiting < self.options.seats_waiting && waiting + busy < self.options.seats_max
+    }
+
+    fn wants_more(&self) -> bool {
+        self.lacks_one() && self.teller.is_none() && Instant::now() >= self.not_before
     }
 
     fn count(&self, wanted: impl Fn(&SeatState) -> bool) -> usize {
@@ -273,11 +303,23 @@ impl Zygote<'_> {
                 Err(errno) => return Err(errno.into()),
             };
             let Some(pid) = status.pid() else { continue };
-            let clean = matches!(status, WaitStatus::Exited(_, 0));
+            // Whoever comes next is worth another attempt, and what has ended makes room.
+            self.not_before = Instant::now();
+            if self.teller == Some(pid) {
+                self.teller = None;
+            }
+            let remains = match status {
+                WaitStatus::Exited(_, status) => Remains::of_status(status),
+                _ => Remains::PerhapsProcesses,
+            };
             if let Some(seat) = self.seats.iter_mut().find(|seat| seat.pid() == Some(pid)) {
                 let killed = matches!(seat.state, SeatState::Ending(_));
-                seat.state = if clean { SeatState::Free } else { SeatState::Retired };
-                if !clean && !killed {
+                seat.state = match remains {
+                    Remains::Nothing => SeatState::Free,
+                    Remains::NetworkTraces => SeatState::Traced,
+                    Remains::PerhapsProcesses => SeatState::Retired,
+                };
+                if seat.state == SeatState::Retired && !killed {
                     eprintln!("toolexec-launch: a seat is given up: its process ended {status:?}");
                 }
             }
@@ -289,14 +331,9 @@ impl Seat {
     fn pid(&self) -> Option<Pid> {
         match self.state {
             SeatState::Waiting(pid) | SeatState::Busy(pid) | SeatState::Ending(pid) => Some(pid),
-            SeatState::Free | SeatState::Retired => None,
+            SeatState::Free | SeatState::Traced | SeatState::Retired => None,
         }
     }
-}
-
-fn null() -> Result<OwnedFd, Failed> {
-    let opened = File::open("/dev/null");
-    opened.map(OwnedFd::from).map_err(Failed::at("open /dev/null"))
 }
 
 /// A network namespace with nothing in it but `lo`, which is down. This process moves into it and, with

@@ -1,6 +1,7 @@
 /* attack: a System V queue between two runs
  * expect: ok
  * stdout: msgget DONE
+ * stdout.user: msgget ENOSYS
  * together: 2
  */
 #include "attack.h"

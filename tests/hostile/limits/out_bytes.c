@@ -1,4 +1,4 @@
-/* attack: three times what /out may hold
+/* attack: three times what /out may hold, in files that are each small enough
  * expect: output_limit
  * limits: memory_mb=64
  * stdout: write ENOSPC
@@ -7,9 +7,14 @@
 
 int main(void) {
     go_out();
-    int file = open("big", O_RDWR | O_CREAT | O_EXCL, 0600);
-    long done = fill_mib(file, 192);
-    attempt("write", done == 192 ? 0 : -1);
-    limited(done == 192);
-    return done != 192;
+    char name[16];
+    long done = 0;
+    for (int count = 0; done == count * 8; count++) {
+        if (done == 192) return limited(1);
+        snprintf(name, sizeof name, "%d", count);
+        done += fill_mib(open(name, O_RDWR | O_CREAT | O_EXCL, 0600), 8);
+    }
+    attempt("write", -1);
+    limited(0);
+    return 1;
 }

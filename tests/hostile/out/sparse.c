@@ -1,6 +1,6 @@
 /* attack: a file that says it is a tebibyte
- * expect: output_rejected
- * rejects: sparse sparse
+ * expect: output_limit
+ * stdout: none
  * within: 8
  */
 #include "attack.h"

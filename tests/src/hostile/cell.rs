@@ -6,13 +6,15 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::{Built, Case, Mode};
+use super::{Built, Case, Mode, patience};
 use crate::bench::{Bench, Said};
 use crate::record::Record;
 use crate::request::RequestText;
 
 /// Longest that one run may take before it is called hung, whatever its limits.
-const HUNG_AFTER_SEC: &str = "90";
+const HUNG_AFTER_SEC: u32 = 90;
+/// The limit of time of a case that says none: none of these is about it.
+const TIME_SEC: u32 = 10;
 
 /// The person who runs all cases of one mode.
 pub struct Cells {
@@ -71,13 +73,14 @@ impl Cells {
         };
         let request = RequestText::python(&script)
             .memory_mb(limit("memory_mb", 128))
-            .time_sec(limit("time_sec", 10));
+            .time_sec(limit("time_sec", TIME_SEC * patience()));
         let file = format!("{}.yaml", request.id);
         let policy = self.bench.scratch().file(&file, self.policy_of(case, built));
         let request = self.bench.save(&request);
         let toolexec = self.bench.scratch().path().join("bin/toolexec");
         let mut command = self.bench.command("timeout");
-        command.args(["-k", "1", HUNG_AFTER_SEC]).arg(toolexec).arg("run").arg(&request.path);
+        let hung_after = (HUNG_AFTER_SEC * patience()).to_string();
+        command.args(["-k", "1", &hung_after]).arg(toolexec).arg("run").arg(&request.path);
         let said = Said::of(command.arg("--policy").arg(policy).args(["--format", "json"]));
         assert_ne!(said.code, Some(124), "{}: hung: {said:#?}", case.name);
         Got::of(&said)
@@ -100,6 +103,7 @@ impl Cells {
             ("cpu_sec", "cpu_seconds_max: null", "cpu_seconds_max: ", ""),
             ("pids", "pids_max: 64", "pids_max: ", ""),
             ("stream_mib", "stream_bytes_max: 16 MiB", "stream_bytes_max: ", " MiB"),
+            ("file_mib", "file_bytes_max: 4 GiB", "file_bytes_max: ", " MiB"),
             ("inodes", "out_inodes_max: 65536", "out_inodes_max: ", ""),
         ];
         for (name, shipped, key, unit) in limits {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Case, Got, Mode};
+use super::{Case, Got, Mode, patience};
 
 /// Characters that a page for people must not hold, beside all control characters but the newline.
 const REORDERING: [char; 9] = [
@@ -28,7 +28,7 @@ pub enum Verdict {
 pub fn judge(case: &Case, mode: Mode, got: &Got) -> Verdict {
     let mut wrong = must_always_hold(got);
     if let Some(seconds) = case.one("within", mode) {
-        let most = Duration::from_secs(seconds.parse().unwrap());
+        let most = Duration::from_secs(seconds.parse().unwrap()) * patience();
         if got.took > most {
             wrong.push(format!("took {:?}, not {most:?}", got.took));
         }

@@ -8,11 +8,13 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use super::group::V1Places;
+use super::{Alarm, if_there};
 use crate::plan::Limits;
 use crate::report::{Accounting, LimitInForce, LimitName, Mechanism};
 
 /// The longest of these files, `memory.events` of v2 and `cpu.stat`, have a few hundred bytes.
-const FILE_BYTES_MAX: usize = 4096;
+pub(super) const FILE_BYTES_MAX: usize = 4096;
 
 /// Period over which processor bandwidth is measured, microseconds: the kernel's default, or the longest
 /// there is where the share of the default one would be below the least quota, 1 ms.
@@ -21,9 +23,12 @@ fn cpu_period_us(cpu_milli: u32) -> u64 {
 }
 
 /// One group's files.
-pub(in super::super) struct Knobs {
+pub(in crate::launch) struct Knobs {
     limits: LimitKnobs,
     counts: CountKnobs,
+    alarm: Option<Alarm>,
+    /// What the record calls it all.
+    mechanism: Mechanism,
 }
 
 enum LimitKnobs {
@@ -60,12 +65,8 @@ enum CpuKnobs {
 }
 
 impl Knobs {
-    pub(super) fn open_v1(
-        memory: &Path,
-        cpu: &Path,
-        cpuacct: &Path,
-        pids: &Path,
-    ) -> io::Result<Self> {
+    pub(super) fn open_v1(places: &V1Places, mechanism: Mechanism) -> io::Result<Self> {
+        let V1Places { memory, cpu, cpuacct, pids } = places;
         let limits = LimitKnobs::V1 {
             memory: to_set(&memory.join("memory.limit_in_bytes"))?,
             memory_and_swap: if_there(to_set(&memory.join("memory.memsw.limit_in_bytes")))?,
@@ -84,7 +85,8 @@ impl Knobs {
             pids_events: File::open(pids.join("pids.events"))?,
             pids_peak: if_there(File::open(pids.join("pids.peak")))?,
         };
-        Ok(Self { limits, counts })
+        let alarm = Alarm::open_v1(memory, &counts.oom)?;
+        Ok(Self { limits, counts, alarm, mechanism })
     }
 
     pub(super) fn open_v2(group: &Path) -> io::Result<Self> {
@@ -101,11 +103,12 @@ impl Knobs {
             pids_events: File::open(group.join("pids.events"))?,
             pids_peak: if_there(File::open(group.join("pids.peak")))?,
         };
-        Ok(Self { limits, counts })
+        let alarm = Some(Alarm::open_v2(group)?);
+        Ok(Self { limits, counts, alarm, mechanism: Mechanism::CgroupV2 })
     }
 
     /// Sets the order's limits and reads them back; fails if one is not in force afterwards.
-    pub(in super::super) fn limit(&self, limits: &Limits) -> io::Result<Vec<LimitInForce>> {
+    pub(in crate::launch) fn limit(&self, limits: &Limits) -> io::Result<Vec<LimitInForce>> {
         let period_us = cpu_period_us(limits.cpu_milli);
         let quota_us = u64::from(limits.cpu_milli) * period_us / 1000;
         let memory_bytes = limits.memory_bytes_max;
@@ -113,23 +116,23 @@ impl Knobs {
         let tasks = u64::from(limits.pids_max) + 1;
         // No memory.oom.group on v2: it would take the cell's init along, and with it the tool's exit
         // status and its files. The launcher sees the kill and ends the tree, as on v1.
-        let (mechanism, memory_bytes, quota_us, tasks) = match &self.limits {
+        let (memory_bytes, quota_us, tasks) = match &self.limits {
             LimitKnobs::V1 { memory, memory_and_swap, cpu_period, cpu_quota, pids } => {
                 set(memory, memory_bytes)?;
                 // No swap: never more of both together than of memory alone.
-                memory_and_swap.as_ref().map_or(Ok(()), |knob| set(knob, memory_bytes))?;
+                set_at_most(memory_and_swap.as_ref(), memory_bytes)?;
                 // The period first: the quota that is there must fit the new period.
                 set(cpu_period, period_us)?;
                 set(cpu_quota, quota_us)?;
                 set(pids, tasks)?;
-                (Mechanism::CgroupV1, number(memory)?, number(cpu_quota)?, number(pids)?)
+                (number(memory)?, number(cpu_quota)?, number(pids)?)
             }
             LimitKnobs::V2 { memory, swap, cpu, pids } => {
                 set(memory, memory_bytes)?;
-                swap.as_ref().map_or(Ok(()), |knob| set(knob, 0))?;
+                set_at_most(swap.as_ref(), 0)?;
                 cpu.write_all_at(format!("{quota_us} {period_us}").as_bytes(), 0)?;
                 set(pids, tasks)?;
-                (Mechanism::CgroupV2, number(memory)?, number(cpu)?, number(pids)?)
+                (number(memory)?, number(cpu)?, number(pids)?)
             }
         };
         let table = [
@@ -141,17 +144,23 @@ impl Knobs {
             let name = name.word();
             return Err(io::Error::other(format!("{name}: asked {asked}, in force {found}")));
         }
+        let mechanism = self.mechanism;
         let in_force = |(name, asked, in_force)| LimitInForce { name, mechanism, asked, in_force };
         Ok(table.map(in_force).to_vec())
     }
 
+    /// Rings when the counters of memory are worth a look, where the kernel has such a thing.
+    pub(in crate::launch) fn alarm(&self) -> Option<&Alarm> {
+        self.alarm.as_ref()
+    }
+
     /// Processes that the kernel's OOM killer has ended in this group.
-    pub(in super::super) fn oom_kills(&self) -> io::Result<u64> {
+    pub(in crate::launch) fn oom_kills(&self) -> io::Result<u64> {
         keyed(&self.counts.oom, "oom_kill")
     }
 
     /// User plus system time of the whole tree, microseconds.
-    pub(in super::super) fn cpu_us(&self) -> io::Result<u64> {
+    pub(in crate::launch) fn cpu_us(&self) -> io::Result<u64> {
         match &self.counts.cpu {
             CpuKnobs::V1 { usage_ns, .. } => Ok(number(usage_ns)? / 1000),
             CpuKnobs::V2 { stat } => keyed(stat, "usage_usec"),
@@ -159,7 +168,7 @@ impl Knobs {
     }
 
     /// What the kernel counted for this group.
-    pub(in super::super) fn account(&self, accounting: &mut Accounting) {
+    pub(in crate::launch) fn account(&self, accounting: &mut Accounting) {
         let us =
             |knob: &Option<File>| knob.as_ref().and_then(|ns| number(ns).ok()).map(|n| n / 1000);
         let (user, system) = match &self.counts.cpu {
@@ -184,17 +193,18 @@ fn to_set(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(path)
 }
 
-/// A file that some kernels do not have.
-fn if_there(opened: io::Result<File>) -> io::Result<Option<File>> {
-    match opened {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
 fn set(knob: &File, value: u64) -> io::Result<()> {
     knob.write_all_at(value.to_string().as_bytes(), 0)
+}
+
+/// For what is no row of its own: swap. What a kernel does not have needs no limit.
+fn set_at_most(knob: Option<&File>, value: u64) -> io::Result<()> {
+    let Some(knob) = knob else { return Ok(()) };
+    set(knob, value)?;
+    match number(knob)? {
+        found if found <= value => Ok(()),
+        found => Err(io::Error::other(format!("swap: asked {value}, in force {found}"))),
+    }
 }
 
 /// The file as it is now: each read from the beginning asks the kernel anew.
@@ -209,7 +219,8 @@ fn first_number(text: &str) -> io::Result<u64> {
     word.parse().map_err(|_| io::Error::other(format!("'{word}' is no number")))
 }
 
-fn number(knob: &File) -> io::Result<u64> {
+/// The number that the file begins with.
+pub(super) fn number(knob: &File) -> io::Result<u64> {
     first_number(&text(knob)?)
 }
 

@@ -25,6 +25,7 @@ use crate::sys;
 pub(super) use policy::{Answered, Network, Policy, Profile};
 pub(super) use text::Denial;
 use tree::Program;
+pub(super) use tree::Word;
 
 /// How memory is limited decides whether unmapped memory can be allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +49,8 @@ impl Filters {
             .map_err(io::Error::other)
             .map_err(Failed::without(Layer::Seccomp, "read the seccomp policies"))?;
         let outer = policy.outer();
-        sys::load_seccomp(outer.instructions())
+        // Nobody is told by it, so that no word opens anything.
+        sys::load_seccomp(&outer.with_word(Word::new(0)))
             .map_err(Failed::without(Layer::Seccomp, "load the outer seccomp filter"))?;
         let outer_sha256 = outer.sha256();
         let last = |profile| {
@@ -63,12 +65,14 @@ impl Filters {
     }
 
     /// Loads the last program, after which nothing but a tool's calls can be made. Returns the digests of
-    /// both programs in the order they were loaded, and the listener that hears of denied calls.
+    /// both programs in the order they were loaded, and the listener that hears of denied calls made
+    /// without the word.
     pub(super) fn load_last(
         &self,
         profile: Profile,
         memory: MemoryWatch,
         network: plan::Network,
+        word: Word,
     ) -> Result<(Vec<[u8; 32]>, OwnedFd), Failed> {
         let network = Network::of(network);
         let made;
@@ -79,7 +83,7 @@ impl Filters {
                 &made
             }
         };
-        let listener = sys::load_seccomp_listening(last.instructions())
+        let listener = sys::load_seccomp_listening(&last.with_word(word))
             .map_err(Failed::without(Layer::Seccomp, "load the last seccomp filter"))?;
         Ok((vec![self.outer_sha256, last.sha256()], listener))
     }
@@ -88,7 +92,7 @@ impl Filters {
     pub(super) fn load_for_collector(&self) -> Result<(), Failed> {
         let (memory, answered) = (MemoryWatch::Kernel, Answered::ByErrno);
         let last = self.policy.last(Profile::Base, memory, Network::Nothing, answered);
-        sys::load_seccomp(last.instructions())
+        sys::load_seccomp(&last.with_word(Word::new(0)))
             .map_err(Failed::without(Layer::Seccomp, "load the collector's seccomp filter"))
     }
 }

@@ -107,8 +107,8 @@ pub(super) fn name(number: u32) -> Option<&'static str> {
 pub(super) fn argument(call: &str, name: &str) -> Option<u32> {
     match (call, name) {
         ("clone", "flags") | ("socket" | "socketpair", "domain") => Some(0),
-        ("prlimit64", "pid") | ("setpriority", "which") => Some(0),
-        ("ioctl" | "fcntl", "cmd") | ("setpriority", "who") => Some(1),
+        ("prlimit64", "pid") | ("setpriority", "which") | ("prctl", "option") => Some(0),
+        ("ioctl" | "fcntl", "cmd") | ("setpriority", "who") | ("socket", "type") => Some(1),
         ("socket" | "socketpair", "protocol") => Some(2),
         ("mmap", "flags") => Some(3),
         _ => None,
@@ -121,12 +121,16 @@ pub(super) fn value(word: &str) -> Option<u32> {
         "AF_UNIX" => libc::AF_UNIX,
         "AF_INET" => libc::AF_INET,
         "AF_INET6" => libc::AF_INET6,
-        "AF_NETLINK" => libc::AF_NETLINK,
-        "NETLINK_ROUTE" => libc::NETLINK_ROUTE,
+        "SOCK_STREAM" => libc::SOCK_STREAM,
+        // The kernel's own name (net.h): what is above is flags.
+        "SOCK_TYPE_MASK" => 0xf,
+        "IPPROTO_TCP" => libc::IPPROTO_TCP,
         "MAP_ANONYMOUS" => libc::MAP_ANONYMOUS,
         "MAP_TYPE" => libc::MAP_TYPE,
         "MAP_PRIVATE" => libc::MAP_PRIVATE,
         "PRIO_PROCESS" => 0,
+        // prctl(2).
+        "PR_SET_SECCOMP" => libc::PR_SET_SECCOMP,
         // fcntl(2), the same on both architectures.
         "F_SETLEASE" => 1024,
         "F_NOTIFY" => 1026,

@@ -149,7 +149,9 @@ impl Policy {
         answered: Answered,
     ) -> Program {
         let deny = |denial: Denial| match (answered, denial) {
-            (Answered::ByListener, Denial::Refused(_) | Denial::Escape) => Answer::NOTIFY,
+            (Answered::ByListener, Denial::Refused(_) | Denial::Escape) => {
+                Answer::Told(denial.errno())
+            }
             (_, denial) => Answer::errno(denial.errno()),
         };
         let leaf = |(call, rule): (u32, Rule)| {

@@ -282,7 +282,7 @@ mod tests {
             ("socket: domain in else absent", "`domain in` is no condition"),
             ("socket: domain == AF_UNIX or else absent", "`` is no condition"),
             ("socket: else absent", "`` is no condition"),
-            ("socket: type in 1 else absent", "`socket` has no argument `type`"),
+            ("socketpair: type in 1 else absent", "`socketpair` has no argument `type`"),
             ("read: flags == 1 else absent", "`read` has no argument `flags`"),
             ("mmap: flags & 0x10 == 0x20 else absent", "bits that the mask takes away"),
         ] {

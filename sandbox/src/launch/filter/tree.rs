@@ -36,6 +36,8 @@ const ANSWER: u16 = 0x06;
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
 const FIRST_ARGUMENT: u32 = 16;
+/// The halves of the sixth argument, which no rule tests: few calls have one.
+const WORD: [u32; 2] = [FIRST_ARGUMENT + 8 * 5, FIRST_ARGUMENT + 8 * 5 + 4];
 
 /// No kernel has as many calls: what lies above carries no weight in the tree.
 const CALLS_MAX: u32 = 512;
@@ -47,17 +49,47 @@ const REACH: usize = 255 - 2;
 /// be as deep and twice as large.
 const SINGLES_MAX: usize = 3;
 
-/// What a filter answers the kernel: an action and its data.
+/// What a filter answers the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Answer(pub(super) u32);
+pub(super) enum Answer {
+    /// An action and its data.
+    Action(u32),
+    /// The listener is told, and answers; but whoever knows the [`Word`] has this errno at once.
+    Told(i32),
+}
 
 impl Answer {
-    pub(super) const ALLOW: Self = Self(libc::SECCOMP_RET_ALLOW);
-    pub(super) const NOTIFY: Self = Self(libc::SECCOMP_RET_USER_NOTIF);
-    pub(super) const KILL: Self = Self(libc::SECCOMP_RET_KILL_PROCESS);
+    pub(super) const ALLOW: Self = Self::Action(libc::SECCOMP_RET_ALLOW);
+    pub(super) const KILL: Self = Self::Action(libc::SECCOMP_RET_KILL_PROCESS);
 
     pub(super) fn errno(errno: i32) -> Self {
-        Self(libc::SECCOMP_RET_ERRNO | (errno.unsigned_abs() & libc::SECCOMP_RET_DATA))
+        Self::Action(errno_action(errno))
+    }
+}
+
+fn errno_action(errno: i32) -> u32 {
+    libc::SECCOMP_RET_ERRNO | (errno.unsigned_abs() & libc::SECCOMP_RET_DATA)
+}
+
+/// What the cell's own probe puts behind the arguments of a call that must be denied, so that it need not
+/// wait for the listener. Drawn for one cell, known to its init only, and of use for nothing but a
+/// denial: a tool that guessed it could be denied without being counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::launch) struct Word(u64);
+
+impl Word {
+    /// Never 0, which is what stands in an argument that nobody set.
+    pub(in crate::launch) fn new(random: u64) -> Self {
+        Self(random | 1)
+    }
+
+    pub(in crate::launch) fn value(self) -> u64 {
+        self.0
+    }
+
+    fn halves(self) -> [u32; 2] {
+        let [low, high] = [self.0 & u64::from(u32::MAX), self.0 >> 32];
+        [low, high].map(|half| u32::try_from(half).unwrap_or(u32::MAX))
     }
 }
 
@@ -69,19 +101,28 @@ pub(super) enum Leaf {
     Only(Condition, Answer),
 }
 
-/// A filter, ready to be loaded.
+/// A filter, ready to be loaded but for the word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::launch) struct Program {
+    /// With 0 where the word belongs.
     instructions: Vec<libc::sock_filter>,
+    /// Where the halves of the word belong.
+    word_places: [Vec<usize>; 2],
     sha256: [u8; 32],
 }
 
 impl Program {
-    pub(in crate::launch) fn instructions(&self) -> &[libc::sock_filter] {
-        &self.instructions
+    pub(in crate::launch) fn with_word(&self, word: Word) -> Vec<libc::sock_filter> {
+        let mut instructions = self.instructions.clone();
+        for (places, half) in self.word_places.iter().zip(word.halves()) {
+            for place in places {
+                instructions[*place].k = half;
+            }
+        }
+        instructions
     }
 
-    /// SHA-256 over the instructions as they lie in memory.
+    /// SHA-256 over the instructions as they lie in memory, with 0 where the word belongs.
     pub(in crate::launch) fn sha256(&self) -> [u8; 32] {
         self.sha256
     }
@@ -105,7 +146,17 @@ pub(super) fn compile(leaves: &BTreeMap<u32, Leaf>, unknown: Answer) -> Program 
         hash.update([instruction.jt, instruction.jf]);
         hash.update(instruction.k.to_ne_bytes());
     }
-    Program { instructions, sha256: hash.finalize().into() }
+    let word_places = WORD.map(|half| compared_with(&instructions, half));
+    Program { instructions, word_places, sha256: hash.finalize().into() }
+}
+
+/// The comparisons with what is loaded from this offset.
+fn compared_with(instructions: &[libc::sock_filter], offset: u32) -> Vec<usize> {
+    let pairs = instructions.array_windows().enumerate();
+    let found = pairs.filter(|(_, [load, compare])| {
+        (load.code, load.k, compare.code) == (LOAD, offset, IF_EQUAL)
+    });
+    found.map(|(at, _)| at + 1).collect()
 }
 
 /// Neighbouring numbers with one answer; `last` is among them.
@@ -223,11 +274,24 @@ impl Backward {
             return place;
         }
         match leaf {
-            Leaf::Always(Answer(value)) => self.push(ANSWER, *value),
+            Leaf::Always(Answer::Action(value)) => self.push(ANSWER, *value),
+            Leaf::Always(Answer::Told(errno)) => self.told(*errno),
             Leaf::Only(condition, otherwise) => self.condition(condition, *otherwise),
         }
         self.leaves.insert(leaf.clone(), self.last());
         self.last()
+    }
+
+    /// This errno for whoever knows the word, and the listener for everybody else.
+    fn told(&mut self, errno: i32) {
+        let at_once = self.answer(Answer::errno(errno));
+        let notified = self.answer(Answer::Action(libc::SECCOMP_RET_USER_NOTIF));
+        let mut known = at_once;
+        for half in WORD.into_iter().rev() {
+            self.branch(IF_EQUAL, 0, known, notified);
+            self.push(LOAD, half);
+            known = self.last();
+        }
     }
 
     fn condition(&mut self, condition: &Condition, otherwise: Answer) {

@@ -65,12 +65,13 @@ fn trees_load_faster_than_rows() {
         policy.outer(),
         policy.last(Profile::Python, MemoryWatch::Kernel, Network::Nothing, Answered::ByListener),
     );
-    let (outer, last) = (outer.instructions(), last.instructions());
+    let word = Word::new(1);
+    let (outer, last) = (outer.with_word(word), last.with_word(word));
     let cases: [(&str, Vec<&[libc::sock_filter]>); 6] = [
         ("nothing but the architecture", vec![&empty]),
-        ("outer", vec![outer]),
-        ("last, outer inherited", vec![outer, last]),
-        ("last alone", vec![last]),
+        ("outer", vec![&outer]),
+        ("last, outer inherited", vec![&outer, &last]),
+        ("last alone", vec![&last]),
         ("allowlist as a row", vec![&allow_row]),
         ("refusals as a row, after it", vec![&allow_row, &refuse_row]),
     ];

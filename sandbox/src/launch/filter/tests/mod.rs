@@ -10,6 +10,7 @@ use super::MemoryWatch;
 use super::names;
 use super::policy::{Answered, Network, Policy, Profile};
 use super::text::{Denial, Rule};
+use super::tree::Word;
 
 const PROFILES: [Profile; 6] =
     [Profile::Base, Profile::Python, Profile::Node, Profile::Ts, Profile::Go, Profile::Ruby];

@@ -1,195 +1,14 @@
-//! Cells on the real kernel, through the built launcher: what a tool inside can see and do, and how a
-//! run ends. As whoever runs the tests: system mode for root, user mode for everybody else.
-
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test that cannot prepare its files must fail, and keeps none of them"
-)]
+//! What a tool inside can see and do, and how a run ends.
 
 use std::fs;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use sandbox::client::{BuildError, Launcher, Reach};
+use sandbox::client::BuildError;
 use sandbox::outcome::Outcome;
-use sandbox::plan::{
-    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
-    TmpUse,
-};
-use sandbox::report::{Confinement, Finished};
+use sandbox::plan::{Limits, Plan, ProcView};
+use sandbox::report::Mode;
 
-const MIB: u64 = 1024 * 1024;
-
-/// A private directory that goes away with the test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Self {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let unique = format!(
-            "toolexec-cell-{}-{}",
-            std::process::id(),
-            COUNT.fetch_add(1, Ordering::Relaxed)
-        );
-        let path = std::env::temp_dir().join(unique);
-        fs::create_dir(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).unwrap();
-    }
-}
-
-struct Ran {
-    finished: Finished,
-    confinement: Confinement,
-    stdout: String,
-    stderr: String,
-    result: PathBuf,
-    _scratch: Scratch,
-}
-
-const LIMITS: Limits = Limits {
-    wall_ms_max: 20_000,
-    cpu_ms_max: 20_000,
-    cpu_milli: 1000,
-    memory_bytes_max: 256 * MIB,
-    pids_max: 64,
-    open_files_max: 256,
-    out_bytes_max: 64 * MIB,
-    tmp_bytes_max: 32 * MIB,
-    shm_bytes_max: 16 * MIB,
-    out_inodes_max: 4096,
-    stream_bytes_max: MIB,
-    artifacts_max: 100,
-    artifact_depth_max: 8,
-};
-
-fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let id = format!("{:016x}{count:016x}", std::process::id());
-    let slot = staging.join(&id);
-    fs::create_dir(&slot).unwrap();
-    fs::write(slot.join("input.txt"), "given\n").unwrap();
-    fs::set_permissions(&slot, fs::Permissions::from_mode(0o755)).unwrap();
-    let found = fs::metadata(&slot).unwrap();
-    let words = ["/usr/bin/python3", "-c", script];
-    let cell = CellPlan {
-        slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
-        runtime: Runtime {
-            profile: Profile::Python,
-            root: None,
-            binary: fs::canonicalize("/usr/bin/python3").unwrap(),
-            mounts: vec![PathBuf::from("/usr")],
-            caches: Vec::new(),
-            tmp: TmpUse::Data,
-            proc_view: ProcView::Pid,
-        },
-        network: Network::Nothing,
-        demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
-    };
-    let order = Order {
-        argv: words.map(str::to_owned).to_vec(),
-        env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("HOME".into(), "/tmp".into())],
-        limits,
-    };
-    Plan { cell, order }
-}
-
-fn launcher(staging: &Path) -> Launcher {
-    let program = env!("CARGO_BIN_EXE_toolexec-launch").into();
-    let (staging, mounts_allowed) = (staging.to_owned(), Vec::new());
-    Launcher::new(Reach::Spawn { program, staging, mounts_allowed, seats_max: 4 })
-}
-
-fn run_with(script: &str, limits: Limits) -> Ran {
-    let scratch = Scratch::new();
-    let (staging, result) = (scratch.0.join("staging"), scratch.0.join("result"));
-    fs::create_dir(&staging).unwrap();
-    fs::create_dir(&result).unwrap();
-    let launcher = launcher(&staging);
-    let ready = launcher.build(plan(&staging, script, limits)).unwrap();
-    let confinement = ready.confinement().clone();
-    let directory = fs::File::open(&result).unwrap();
-    let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
-    let text = |name: &str| String::from_utf8_lossy(&fs::read(result.join(name)).unwrap()).into();
-    let (stdout, stderr) = (text("stdout"), text("stderr"));
-    Ran { finished, confinement, stdout, stderr, result, _scratch: scratch }
-}
-
-fn run(script: &str) -> Ran {
-    run_with(script, LIMITS)
-}
-
-#[track_caller]
-fn check(script: &str, limits: Limits, expected: Outcome) -> Ran {
-    let ran = run_with(script, limits);
-    let Ran { finished, stdout, stderr, .. } = &ran;
-    assert_eq!(finished.outcome(), expected, "{finished:#?}\nstdout: {stdout}\nstderr: {stderr}");
-    ran
-}
-
-#[test]
-fn behind_a_listening_socket_it_serves_many() {
-    use rustix::net::{
-        AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with,
-    };
-    let scratch = Scratch::new();
-    let staging = scratch.0.join("staging");
-    fs::create_dir(&staging).unwrap();
-    let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
-    let door = socket_with(AddressFamily::UNIX, kind, flags, None).unwrap();
-    let place = scratch.0.join("launch.sock");
-    bind(&door, &SocketAddrUnix::new(&place).unwrap()).unwrap();
-    listen(&door, 8).unwrap();
-    let mut process = Command::new(env!("CARGO_BIN_EXE_toolexec-launch"))
-        .arg("--staging")
-        .arg(&staging)
-        .stdin(Stdio::from(door))
-        .spawn()
-        .unwrap();
-    let launcher = Launcher::new(Reach::Socket(place));
-    for number in 0..5 {
-        let result = scratch.0.join(format!("result-{number}"));
-        fs::create_dir(&result).unwrap();
-        let ready = launcher.build(plan(&staging, "print('here')", LIMITS)).unwrap();
-        let directory = fs::File::open(&result).unwrap();
-        let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
-        assert_eq!(finished.outcome(), Outcome::Ok);
-        assert_eq!(fs::read(result.join("stdout")).unwrap(), b"here\n");
-    }
-    let pid = rustix::process::Pid::from_child(&process);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert!(process.wait().unwrap().success());
-}
-
-#[test]
-fn a_prepared_cell_waits_for_its_order_and_its_inputs() {
-    let scratch = Scratch::new();
-    let (staging, result) = (scratch.0.join("staging"), scratch.0.join("result"));
-    fs::create_dir(&staging).unwrap();
-    fs::create_dir(&result).unwrap();
-    let launcher = launcher(&staging);
-    let Plan { cell, order } = plan(&staging, "print(open('/in/late').read())", LIMITS);
-    let slot = staging.join(cell.slot.id.as_str());
-    let prepared = launcher.prepare(cell).unwrap();
-    assert!(prepared.confinement().limits.is_empty());
-    fs::write(slot.join("late"), "given late").unwrap();
-    let ready = prepared.order(order).unwrap();
-    assert!(!ready.confinement().limits.is_empty());
-    let directory = fs::File::open(&result).unwrap();
-    let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
-    assert_eq!(finished.outcome(), Outcome::Ok);
-    assert_eq!(fs::read(result.join("stdout")).unwrap(), b"given late\n");
-}
+use crate::stand::*;
 
 #[test]
 fn reads_in_writes_out_and_ends_well() {
@@ -459,7 +278,8 @@ fn odd_objects_in_out_are_rejected_by_kind() {
         open(b'\\xff','w'); open('new\\nline','w'); f=open('sparse','wb'); f.truncate(1<<40)\n\
         open('locked','w').write('L'); os.chmod('locked',0)\n\
         os.makedirs('/'.join('d'*10)); open('plain','w').write('p')";
-    let ran = check(script, LIMITS, Outcome::OutputRejected);
+    let limits = Limits { file_bytes_max: 1 << 41, ..LIMITS };
+    let ran = check(script, limits, Outcome::OutputRejected);
     let words: Vec<_> = ran.finished.collected.rejected.iter().map(|r| r.reason.word()).collect();
     for reason in [
         "symlink",
@@ -505,52 +325,18 @@ fn a_binary_that_is_not_there_never_starts() {
     assert_eq!(unable.errno, 2, "{unable}");
 }
 
-/// The network namespace of a prepared cell, from what is in force.
-fn network_of(confinement: &Confinement) -> u64 {
-    confinement.namespaces.iter().find(|(kind, _)| kind == "net").unwrap().1
-}
-
-/// The launcher has two seats at the door, which are used again and again; a network with a proxy is not.
 #[test]
-fn a_network_with_a_proxy_is_one_cells_only() {
-    let scratch = Scratch::new();
-    let staging = scratch.0.join("staging");
-    fs::create_dir(&staging).unwrap();
-    let launcher = launcher(&staging);
-    let mut seen = Vec::new();
-    for _ in 0..3 {
-        let prepare = |network| {
-            let plan = plan(&staging, "", LIMITS);
-            launcher.prepare(CellPlan { network, ..plan.cell }).unwrap()
-        };
-        // At the same time, so that inode numbers cannot be given twice either.
-        let cells = [Network::Proxy, Network::Proxy, Network::Nothing].map(prepare);
-        let [one, other, without] = cells.each_ref().map(|cell| network_of(cell.confinement()));
-        assert_ne!(one, other);
-        assert_ne!(one, without);
-        assert_ne!(other, without);
-        seen.push((without, [one, other]));
+fn groups_that_a_tool_keeps_are_told() {
+    let ran = run("import os; print(len(os.getgroups()))");
+    let kept = &ran.confinement.groups;
+    assert_eq!(ran.stdout.trim(), kept.len().to_string());
+    if ran.confinement.mode == Mode::System {
+        assert!(kept.is_empty(), "{kept:?}");
+    } else {
+        let mut own: Vec<u32> =
+            rustix::process::getgroups().unwrap().iter().map(|it| it.as_raw()).collect();
+        own.sort_unstable();
+        own.dedup();
+        assert_eq!(*kept, own);
     }
-    // What was up once is in no seat.
-    let seats: Vec<u64> = seen.iter().map(|(without, _)| *without).collect();
-    assert!(seen.iter().all(|(_, up)| up.iter().all(|it| !seats.contains(it))), "{seen:?}");
-}
-
-#[test]
-fn only_a_cell_with_a_proxy_has_a_socket_for_it() {
-    let scratch = Scratch::new();
-    let staging = scratch.0.join("staging");
-    fs::create_dir(&staging).unwrap();
-    let launcher = launcher(&staging);
-    let mut without = launcher.build(plan(&staging, "", LIMITS)).unwrap();
-    assert!(without.take_proxy().is_none());
-    let Plan { cell, order } = plan(&staging, "", LIMITS);
-    let cell = CellPlan { network: Network::Proxy, ..cell };
-    let mut with = launcher.build(Plan { cell, order }).unwrap();
-    let socket = std::net::TcpListener::from(with.take_proxy().unwrap());
-    let place = socket.local_addr().unwrap();
-    assert!(place.ip().is_loopback() && place.port() == sandbox::plan::PROXY_PORT, "{place}");
-    assert!(with.take_proxy().is_none());
-    // It listens in the cell and not here.
-    assert!(std::net::TcpStream::connect(place).is_err());
 }

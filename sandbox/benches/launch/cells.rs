@@ -1,0 +1,135 @@
+//! Our own cells: cold ones, ready ones, and how long each step of one took as its client sees it.
+
+use std::fs;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use sandbox::client::{Launcher, PreparedCell, Reach, ReadyCell};
+use sandbox::plan::{
+    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
+    TmpUse,
+};
+
+const MIB: u64 = 1024 * 1024;
+
+/// The steps of a run that its client can tell apart.
+pub(crate) const STEPS: [&str; 5] = [
+    "plan to prepared",
+    "order to ready (limits in force)",
+    "go to started",
+    "started to ended (the launcher's clock)",
+    "ended to collected",
+];
+
+/// How long each of [`STEPS`] took; a ready cell has none for the first.
+pub(crate) type Steps = [Duration; STEPS.len()];
+
+pub(crate) struct Cells {
+    top: PathBuf,
+    tool: PathBuf,
+    launcher: Launcher,
+    count: AtomicUsize,
+}
+
+impl Cells {
+    /// For one tool, below a directory that is the bench's own.
+    pub(crate) fn new(program: PathBuf, top: &Path, tool: &Path, seats_max: u32) -> Self {
+        let staging = top.join("staging");
+        fs::create_dir_all(&staging).unwrap();
+        let mounts_allowed = vec![tool.parent().unwrap().to_owned(), "/usr".into()];
+        let reach = Reach::Spawn { program, staging, mounts_allowed, seats_max };
+        let (top, tool) = (top.to_owned(), tool.to_owned());
+        Self { top, tool, launcher: Launcher::new(reach), count: AtomicUsize::new(0) }
+    }
+
+    /// As the daemon runs a request for which nothing is ready: plan and order go out together.
+    pub(crate) fn run_cold(&self) {
+        let plan = Plan { cell: self.plan(), order: order() };
+        self.finish(self.launcher.build(plan).unwrap());
+    }
+
+    pub(crate) fn prepare(&self) -> PreparedCell {
+        self.launcher.prepare(self.plan()).unwrap()
+    }
+
+    pub(crate) fn run_ready(&self, cell: PreparedCell) -> Steps {
+        let begun = Instant::now();
+        let ready = cell.order(order()).unwrap();
+        let ordered = begun.elapsed();
+        let [_, _, started, ended, collected] = self.finish(ready);
+        [Duration::ZERO, ordered, started, ended, collected]
+    }
+
+    /// The same from the plan on: one way to the launcher and back more than [`Self::run_cold`].
+    pub(crate) fn run_in_steps(&self) -> Steps {
+        let begun = Instant::now();
+        let cell = self.prepare();
+        let prepared = begun.elapsed();
+        let [_, rest @ ..] = self.run_ready(cell);
+        let [ordered, started, ended, collected] = rest;
+        [prepared, ordered, started, ended, collected]
+    }
+
+    fn finish(&self, ready: ReadyCell) -> Steps {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let result = self.top.join(format!("result-{number}"));
+        fs::create_dir(&result).unwrap();
+        let directory = fs::File::open(&result).unwrap();
+        let begun = Instant::now();
+        let running = ready.start(directory.as_fd()).unwrap();
+        let started = begun.elapsed();
+        let finished = running.finish(|| false).unwrap();
+        let after = begun.elapsed() - started;
+        assert_eq!(finished.outcome().word(), "ok", "{finished:?}");
+        let ended = Duration::from_micros(finished.accounting.wall_us.unwrap());
+        [Duration::ZERO, Duration::ZERO, started, ended, after.saturating_sub(ended)]
+    }
+
+    fn plan(&self) -> CellPlan {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let id = format!("{number:032x}");
+        let slot = self.top.join("staging").join(&id);
+        fs::create_dir(&slot).unwrap();
+        let found = fs::metadata(&slot).unwrap();
+        CellPlan {
+            slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
+            runtime: Runtime {
+                profile: Profile::Python,
+                binary: self.tool.clone(),
+                root: None,
+                mounts: vec![self.tool.parent().unwrap().to_owned(), "/usr".into()],
+                caches: Vec::new(),
+                tmp: TmpUse::Data,
+                proc_view: ProcView::Pid,
+            },
+            network: Network::Nothing,
+            demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
+        }
+    }
+}
+
+fn order() -> Order {
+    Order {
+        argv: vec!["true".into()],
+        env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        limits: Limits {
+            wall_ms_max: 10_000,
+            cpu_ms_max: 10_000,
+            cpu_milli: 1000,
+            memory_bytes_max: 64 * MIB,
+            pids_max: 64,
+            open_files_max: 1024,
+            file_bytes_max: 64 * MIB,
+            out_bytes_max: 32 * MIB,
+            tmp_bytes_max: 16 * MIB,
+            shm_bytes_max: 8 * MIB,
+            out_inodes_max: 65_536,
+            stream_bytes_max: MIB,
+            artifacts_max: 1000,
+            artifact_depth_max: 16,
+        },
+    }
+}

@@ -1,0 +1,131 @@
+//! The launchers of others, by their usual command lines; one that does not run here says why. Starts
+//! nothing that it does not see end.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::bare::{Starter, spawn};
+use crate::table::timed;
+
+/// One of them, found to work here.
+pub(crate) struct Elsewhere {
+    pub(crate) name: &'static str,
+    /// In how many rounds it has its turn: those that take tens of milliseconds have fewer.
+    pub(crate) every: usize,
+    way: Way,
+}
+
+enum Way {
+    Spawned(Vec<String>),
+    /// By a process that sees another file system than we do.
+    Started(Starter),
+}
+
+/// The programs that the rows are made of.
+pub(crate) struct Programs<'a> {
+    pub(crate) tool: &'a Path,
+    pub(crate) starter: &'a Path,
+    /// Where bundles are made.
+    pub(crate) top: &'a Path,
+}
+
+impl Elsewhere {
+    /// Every launcher that we know: it, or why not.
+    pub(crate) fn all(programs: &Programs<'_>) -> Vec<(&'static str, Result<Self, String>)> {
+        let tool = programs.tool.to_str().unwrap();
+        let bwrap = "bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev TOOL";
+        let firejail = "firejail --quiet --noprofile --net=none TOOL";
+        let words = |line: &str| line.split(' ').map(|word| word.replace("TOOL", tool)).collect();
+        let bwrap_name = "bwrap --unshare-all, /proc, /dev";
+        vec![
+            (bwrap_name, Self::spawned(bwrap_name, 1, words(bwrap))),
+            ("crun run", Self::crun(programs)),
+            ("runc run", Self::runc(programs)),
+            ("firejail --noprofile --net=none", {
+                Self::spawned("firejail --noprofile --net=none", 6, words(firejail))
+            }),
+        ]
+    }
+
+    pub(crate) fn one(&mut self) -> Duration {
+        match &mut self.way {
+            Way::Spawned(words) => timed(|| spawn(Command::new(&words[0]).args(&words[1..]))),
+            Way::Started(starter) => starter.one(),
+        }
+    }
+
+    /// The command again, for as many at a time as wanted.
+    pub(crate) fn spawns(&self) -> Option<impl Fn() + Sync> {
+        match &self.way {
+            Way::Spawned(words) => {
+                let words = words.clone();
+                Some(move || spawn(Command::new(&words[0]).args(&words[1..])))
+            }
+            Way::Started(_) => None,
+        }
+    }
+
+    fn spawned(name: &'static str, every: usize, words: Vec<String>) -> Result<Self, String> {
+        tried(Command::new(installed(&words[0])?).args(&words[1..]))?;
+        Ok(Self { name, every, way: Way::Spawned(words) })
+    }
+
+    fn runc(programs: &Programs<'_>) -> Result<Self, String> {
+        let mut words = vec!["runc".to_owned()];
+        words.extend(container("runc", programs)?);
+        Self::spawned("runc run", 6, words)
+    }
+
+    /// crun refuses a host with both kinds of control groups, so it is not shown the second.
+    fn crun(programs: &Programs<'_>) -> Result<Self, String> {
+        let crun = installed("crun")?;
+        let words = container("crun", programs)?;
+        let hidden = |program: &Path| {
+            let mut command = Command::new("unshare");
+            let hide = "umount /sys/fs/cgroup/unified 2>/dev/null; exec \"$@\"";
+            command.args(["--mount", "sh", "-c", hide, "sh"]).arg(program);
+            command
+        };
+        tried(hidden(&crun).args(&words))?;
+        let mut command = hidden(programs.starter);
+        command.arg("vfork").arg(&crun).args(&words);
+        Ok(Self { name: "crun run", every: 3, way: Way::Started(Starter::new(&mut command)) })
+    }
+}
+
+/// What comes after the launcher's name to run its own specification, without a terminal, around a root
+/// file system that holds the tool and nothing else.
+fn container(launcher: &str, programs: &Programs<'_>) -> Result<Vec<String>, String> {
+    installed(launcher)?;
+    let bundle = programs.top.join(launcher);
+    fs::create_dir_all(bundle.join("rootfs")).unwrap();
+    fs::copy(programs.tool, bundle.join("rootfs/true")).unwrap();
+    tried(Command::new(launcher).arg("spec").current_dir(&bundle))?;
+    let config = bundle.join("config.json");
+    let mut text = fs::read_to_string(&config).unwrap();
+    for (from, to) in [("\"terminal\": true", "\"terminal\": false"), ("\"sh\"", "\"/true\"")] {
+        if !text.contains(from) {
+            return Err(format!("its specification has no {from}"));
+        }
+        text = text.replacen(from, to, 1);
+    }
+    fs::write(&config, text).unwrap();
+    let name = format!("launch-bench-{}", std::process::id());
+    Ok(["run", "--bundle", bundle.to_str().unwrap(), &name].map(str::to_owned).to_vec())
+}
+
+/// Runs it once; the last that it said, if it fails.
+fn tried(command: &mut Command) -> Result<(), String> {
+    let said = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&said.stderr);
+    let why = text.lines().last().unwrap_or("it says nothing").to_owned();
+    if said.status.success() { Ok(()) } else { Err(format!("{}: {why}", said.status)) }
+}
+
+fn installed(program: &str) -> Result<PathBuf, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut found = std::env::split_paths(&path).map(|place| place.join(program));
+    found.find(|path| path.is_file()).ok_or_else(|| "not installed".to_owned())
+}

@@ -1,0 +1,66 @@
+//! Has `/out` walked when the tree is dead.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::Pid;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Signal, pidfd_send_signal};
+
+use super::super::collector;
+use super::super::windows::Windows;
+use super::Cell;
+use crate::plan::Limits;
+use crate::sys::Cloned;
+
+/// How long collecting may take.
+const COLLECT_TIME_MAX: Duration = Duration::from_secs(120);
+
+impl Cell<'_> {
+    pub(super) fn collect(&self, windows: &Windows, limits: &Limits) -> io::Result<()> {
+        let Cloned { pid, pidfd } = collector::fork(
+            windows.out(),
+            &self.evidence,
+            limits,
+            self.shell.identity,
+            self.shell.mode,
+            &self.house.filters,
+        )?;
+        let waited = wait_for_either(&pidfd, self.control, COLLECT_TIME_MAX);
+        if waited != First::Process {
+            pidfd_send_signal(&pidfd, Signal::KILL)?;
+        }
+        waitpid(Pid::from_raw(pid), Some(WaitPidFlag::__WALL))?;
+        match waited {
+            // Nobody is there to miss anything.
+            First::Process | First::Hangup => Ok(()),
+            First::Neither => Err(io::Error::other("took too long and was ended")),
+        }
+    }
+}
+
+/// What ended first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum First {
+    Process,
+    /// The connection to the daemon.
+    Hangup,
+    Neither,
+}
+
+fn wait_for_either(pidfd: &OwnedFd, control: &OwnedFd, patience: Duration) -> First {
+    let deadline = Instant::now() + patience;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let mut waited =
+            [PollFd::new(pidfd, PollFlags::IN), PollFd::new(control, PollFlags::empty())];
+        match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(0) | Err(_) => return First::Neither,
+            Ok(_) if waited[0].revents().is_empty() => return First::Hangup,
+            Ok(_) => return First::Process,
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! The launcher's side of one cell: make it, watch it, end it, report it.
+//!
+//! This process holds every limit that the kernel does not, and three ways to end a tree: it asks init,
+//! it kills init (and the kernel with it the whole pid namespace), and its own death does the same.
+//! If the daemon's connection breaks the cell is killed at once: nothing runs that nobody will record.
+
+mod collecting;
+mod waking;
+mod watching;
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use self::waking::{Listening, Woken, stopped};
+use self::watching::Watch;
+use super::cgroup::{Alarm, Knobs};
+use super::denials::Denials;
+use super::house::House;
+use super::network::Network;
+use super::options::Options;
+use super::sampler::Sampler;
+use super::shell::Shell;
+use super::windows::Windows;
+use super::{Failed, affinity, collector, confine, programs, view};
+use crate::frame::{FromInit, FromLauncher, ToInit, ToLauncher};
+use crate::plan::{CellPlan, Limits, Order};
+use crate::report::{LimitInForce, LimitName, Mark, Mechanism, Step};
+use crate::wire;
+
+/// Building a cell takes a millisecond; a cell that is not there by then never will be.
+const BUILD_TIME_MAX: Duration = Duration::from_secs(20);
+/// How long a cell may wait for an order.
+const PREPARED_TIME_MAX: Duration = Duration::from_secs(900);
+/// How long a cell with an order waits for its word to go: the daemon's intent must become durable.
+const READY_TIME_MAX: Duration = Duration::from_secs(120);
+
+/// What a conversation began with.
+pub(super) struct Asked {
+    pub(super) plan: Box<CellPlan>,
+    /// Where streams and files are to be sent.
+    pub(super) evidence: OwnedFd,
+    /// Made for this cell, where its plan asks for one.
+    pub(super) network: Option<Network>,
+}
+
+/// Runs one conversation to its end. An error means that the tool was never started, and is told to the
+/// daemon by the caller; from the word to start it on, everything that goes wrong is part of the ending.
+pub(super) fn live_through(
+    options: &Options,
+    house: &House,
+    shell: &mut Shell,
+    knobs: Option<&Knobs>,
+    asked: Asked,
+    control: &OwnedFd,
+) -> Result<(), Failed> {
+    let Asked { plan, evidence, network } = asked;
+    let alarm = knobs.and_then(Knobs::alarm);
+    let mut cell = Cell { house, shell, control, evidence, denials: None, alarm };
+    cell.serve(options, plan, network, knobs)
+}
+
+/// A tool that runs, or may have run.
+struct Started {
+    limits: Limits,
+    at: Instant,
+}
+
+/// A cell that is confined and empty, and what is to be said of it.
+struct Built {
+    windows: Windows,
+    prepared: FromLauncher,
+    network: Option<Network>,
+    /// An order that came early.
+    taken: Option<Taken>,
+}
+
+/// An order, with those of its limits in force that need no cell.
+struct Taken {
+    order: Box<Order>,
+    in_force: Vec<LimitInForce>,
+}
+
+impl Taken {
+    fn new(options: &Options, order: Box<Order>, knobs: Option<&Knobs>) -> Result<Self, Failed> {
+        options.check_order(&order)?;
+        let limits = &order.limits;
+        let mut in_force =
+            vec![LimitInForce::exact(LimitName::WallMs, Mechanism::Timer, limits.wall_ms_max)];
+        let of_each_process = confine::limits_in_force(limits);
+        in_force.extend(of_each_process.map_err(Failed::at("read a resource limit"))?);
+        if let Some(knobs) = knobs {
+            in_force.extend(knobs.limit(limits).map_err(Failed::at("set the cgroup limits"))?);
+            let (cpu, mechanism) = (limits.cpu_ms_max, Mechanism::Sampled);
+            in_force.push(LimitInForce::exact(LimitName::CpuMs, mechanism, cpu));
+        }
+        Ok(Self { order, in_force })
+    }
+}
+
+struct Cell<'a> {
+    house: &'a House,
+    shell: &'a mut Shell,
+    control: &'a OwnedFd,
+    evidence: OwnedFd,
+    /// Once the cell's filter is loaded.
+    denials: Option<Denials<'a>>,
+    /// Where the kernel tells when memory is out.
+    alarm: Option<&'a Alarm>,
+}
+
+/// Why a conversation ended before the tool was started.
+enum Stopped {
+    /// The daemon changed its mind or is gone; there is nothing to say and nobody to tell.
+    Abandoned,
+    Failed(Failed),
+}
+
+impl From<Failed> for Stopped {
+    fn from(failed: Failed) -> Self {
+        Self::Failed(failed)
+    }
+}
+
+impl Cell<'_> {
+    fn serve(
+        &mut self,
+        options: &Options,
+        plan: Box<CellPlan>,
+        network: Option<Network>,
+        knobs: Option<&Knobs>,
+    ) -> Result<(), Failed> {
+        let started = self.build(options, plan, network, knobs).and_then(|built| {
+            let (windows, order, watch) = self.make_ready(options, built, knobs)?;
+            self.start(order).map(|started| (windows, watch, started))
+        });
+        let (windows, mut watch, started) = match started {
+            Ok(started) => started,
+            Err(Stopped::Abandoned) => return Ok(()),
+            Err(Stopped::Failed(failed)) => return Err(failed),
+        };
+        let ending = self.watch(&started, &windows, &mut watch);
+        // With the tool's end known the tree is dead, and an empty `/out` will stay so.
+        let nothing_left = ending.tool.is_some() && windows.out_use().is_ok_and(|out| out.empty);
+        let frame = FromLauncher::Ended(Box::new(ending)).encode();
+        if wire::send_at_once(self.control, &frame, &[]).is_err() {
+            eprintln!("toolexec-launch: the daemon was gone when the run ended");
+            return Ok(());
+        }
+        let collected = if nothing_left {
+            collector::nothing(&self.evidence)
+        } else if self.shell.end() {
+            self.collect(&windows, &started.limits)
+        } else {
+            Err(io::Error::other("the tree may still be alive"))
+        };
+        // The walk is then left without its end, which the daemon sees.
+        if let Err(error) = collected {
+            eprintln!("toolexec-launch: collecting: {error}");
+        }
+        Ok(())
+    }
+
+    /// Until the cell is confined and empty.
+    fn build(
+        &mut self,
+        options: &Options,
+        plan: Box<CellPlan>,
+        network: Option<Network>,
+        knobs: Option<&Knobs>,
+    ) -> Result<Built, Stopped> {
+        let mut marks = vec![Mark::now(Step::Asked)];
+        let inputs = view::inputs(&plan.slot)?;
+        let (furnishings, trees) = programs::furnishings(&plan, &self.house.root_links)?;
+        let mut fds = vec![self.evidence.as_fd(), inputs.as_fd()];
+        fds.extend(network.as_ref().map(|network| network.namespace.as_fd()));
+        fds.extend(trees.iter().map(AsFd::as_fd));
+        let verb = ToInit::Plan(plan, furnishings).encode();
+        wire::send(&self.shell.channel, &verb, &fds).map_err(Failed::at("tell the cell's init"))?;
+        marks.push(Mark::now(Step::Furnished));
+        let deadline = Instant::now() + BUILD_TIME_MAX;
+        let (mut taken, mut mounts_sha256) = (None, None);
+        let (mut confinement, fds) = loop {
+            // An order that is there already is put in force while init builds.
+            match self.wake_until(deadline, Listening::ToBoth) {
+                Woken::Init(FromInit::Listener, fds) => {
+                    let few = |_| Failed::here("init sent no listener");
+                    let [listener, mounts] = <[OwnedFd; 2]>::try_from(fds).map_err(few)?;
+                    self.denials = Some(Denials::new(self.house.filters.policy(), listener));
+                    // While init probes.
+                    mounts_sha256 = Some(confine::mounts_digest(File::from(mounts))?);
+                }
+                Woken::Daemon(ToLauncher::Order(order)) if taken.is_none() => {
+                    taken = Some(Taken::new(options, order, knobs)?);
+                }
+                Woken::Init(FromInit::Prepared(confinement, more), fds) => {
+                    marks.extend(more);
+                    break (confinement, fds);
+                }
+                // Should init die of it, that is heard next.
+                Woken::Alarm => {}
+                other => return Err(stopped(other, "build the cell")),
+            }
+        };
+        let nothing = || Failed::here("init sent no windows into the cell");
+        let windows = Windows::from_fds(fds).ok_or_else(nothing)?;
+        let unread = || Failed::here("init sent no mount table");
+        confinement.mounts_sha256 = mounts_sha256.ok_or_else(unread)?;
+        Ok(Built { windows, prepared: FromLauncher::Prepared(confinement, marks), network, taken })
+    }
+
+    /// Until an order is there and every limit of it in force.
+    fn make_ready<'k>(
+        &mut self,
+        options: &Options,
+        built: Built,
+        knobs: Option<&'k Knobs>,
+    ) -> Result<(Windows, Box<Order>, Watch<'k>), Stopped> {
+        let Built { windows, prepared, network, taken } = built;
+        let prepared = prepared.encode();
+        let listener = network.as_ref().map(|network| network.listener.as_fd());
+        let tell_prepared = || {
+            let listener: Vec<_> = listener.into_iter().collect();
+            wire::send_at_once(self.control, &prepared, &listener).map_err(|_| Stopped::Abandoned)
+        };
+        let (order, watch, in_force) = match taken {
+            // Both answers together, or the daemon would be woken twice.
+            Some(taken) => {
+                let ready = self.put_in_force(taken, &windows, knobs)?;
+                tell_prepared()?;
+                ready
+            }
+            None => {
+                tell_prepared()?;
+                let taken = match self.wake(PREPARED_TIME_MAX, Listening::ToBoth) {
+                    Woken::Daemon(ToLauncher::Order(order)) => Taken::new(options, order, knobs)?,
+                    other => return Err(stopped(other, "wait for an order")),
+                };
+                self.put_in_force(taken, &windows, knobs)?
+            }
+        };
+        // The daemon's is the only one: were a copy kept here, the tool would wait for a proxy that is gone.
+        drop(network);
+        self.tell_daemon(&FromLauncher::Ready(in_force))?;
+        Ok((windows, order, watch))
+    }
+
+    fn put_in_force<'k>(
+        &self,
+        taken: Taken,
+        windows: &Windows,
+        knobs: Option<&'k Knobs>,
+    ) -> Result<(Box<Order>, Watch<'k>, Vec<LimitInForce>), Failed> {
+        let Taken { order, mut in_force } = taken;
+        let limits = &order.limits;
+        in_force.extend(windows.set_sizes(limits).map_err(Failed::at("size the tool's places"))?);
+        let watch = match knobs {
+            Some(knobs) => Watch::Kernel(knobs),
+            None => {
+                let cores = affinity::pin(self.shell.init(), limits.cpu_milli)?;
+                in_force.extend(Sampler::limits_in_force(limits, cores));
+                Watch::Sampled(Sampler::new(limits))
+            }
+        };
+        Ok((order, watch, in_force))
+    }
+
+    /// From the word to go until the tool's program runs, or may have run.
+    fn start(&mut self, order: Box<Order>) -> Result<Started, Stopped> {
+        let limits = order.limits;
+        self.denials.iter_mut().for_each(Denials::begin);
+        match self.wake(READY_TIME_MAX, Listening::ToBoth) {
+            Woken::Daemon(ToLauncher::Go) => {}
+            other => return Err(stopped(other, "wait for the word to go")),
+        }
+        let at = Instant::now();
+        self.tell_init(&ToInit::Go(order))?;
+        let woken = loop {
+            match self.wake_until(at + BUILD_TIME_MAX, Listening::ToInit) {
+                // Looked into once the tool is watched.
+                Woken::Alarm => {}
+                other => break other,
+            }
+        };
+        match woken {
+            Woken::Init(FromInit::Started, _) => {}
+            // Only init knows that there is no tool.
+            Woken::Init(FromInit::Unable(unable), _) => return Err(Failed::from(unable).into()),
+            Woken::DaemonGone => return Err(Stopped::Abandoned),
+            // A tool can be quicker than the word that it runs.
+            Woken::Violation => {}
+            // It may run, or have run: a limit so tight that init dies of it is met like this.
+            Woken::InitGone => {}
+            Woken::Init(..) | Woken::Daemon(_) | Woken::Blind | Woken::Alarm | Woken::Nothing => {
+                eprintln!("toolexec-launch: the start of the tool was not seen");
+                self.shell.kill();
+            }
+        }
+        self.tell_daemon(&FromLauncher::Started)?;
+        Ok(Started { limits, at })
+    }
+
+    fn tell_daemon(&self, verb: &FromLauncher) -> Result<(), Stopped> {
+        // A daemon that is gone, or does not read, is no failure of this cell.
+        wire::send_at_once(self.control, &verb.encode(), &[]).map_err(|_| Stopped::Abandoned)
+    }
+
+    fn tell_init(&self, verb: &ToInit) -> Result<(), Failed> {
+        wire::send(&self.shell.channel, &verb.encode(), &[])
+            .map_err(Failed::at("tell the cell's init"))
+    }
+}

@@ -1,0 +1,151 @@
+//! What wakes the launcher while a cell lives, and in which order it listens.
+//!
+//! Denied calls are answered here. Nothing that a tool can do as often as it likes may keep the launcher
+//! from hearing init, the daemon or the clock.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::super::Failed;
+use super::super::cgroup::Alarm;
+use super::super::denials::Denials;
+use super::{Cell, Stopped};
+use crate::frame::{FromInit, ToLauncher};
+use crate::wire;
+
+/// Whose words are taken; the end of either is always heard.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Listening {
+    ToInit,
+    ToBoth,
+}
+
+/// What woke the launcher.
+pub(super) enum Woken {
+    Init(FromInit, Vec<OwnedFd>),
+    Daemon(ToLauncher),
+    /// The tool was denied something for which its run must end.
+    Violation,
+    /// Memory may be out: the counters know.
+    Alarm,
+    /// The daemon's connection is gone.
+    DaemonGone,
+    /// Init has ended.
+    InitGone,
+    /// What happens in the cell can no longer be known; its tree may be alive.
+    Blind,
+    /// Nothing within the time given.
+    Nothing,
+}
+
+impl Cell<'_> {
+    pub(super) fn wake(&mut self, patience: Duration, listening: Listening) -> Woken {
+        self.wake_until(Instant::now() + patience, listening)
+    }
+
+    /// Waits for the next event until `deadline`. Denied calls are answered meanwhile, and never at the
+    /// cost of anything else: a tool can make as many as it likes.
+    pub(super) fn wake_until(&mut self, deadline: Instant, listening: Listening) -> Woken {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let heard = match listening {
+                Listening::ToBoth => PollFlags::IN,
+                Listening::ToInit => PollFlags::empty(),
+            };
+            // Without a filter yet there is nobody to answer, and init's end stands in its place.
+            let listener = self.denials.as_ref().map(Denials::listener);
+            let end = PollFd::new(self.shell.pidfd(), PollFlags::IN);
+            let mut waited = [
+                PollFd::new(&self.shell.channel, PollFlags::IN),
+                PollFd::new(self.control, heard),
+                PollFd::new(self.shell.pidfd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(
+                    listener.unwrap_or(self.shell.pidfd().as_fd()),
+                    PollFlags::IN,
+                ),
+                self.alarm.map_or(end, Alarm::poll_fd),
+            ];
+            match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
+                Ok(0) => return Woken::Nothing,
+                Err(rustix::io::Errno::INTR) => continue,
+                // A poll that fails is no reason to leave a tree alone.
+                Err(_) => return Woken::Blind,
+                Ok(_) => {}
+            }
+            let [init, daemon, end, denied, rung] = waited.map(|fd| fd.revents());
+            if denied.contains(PollFlags::IN)
+                && let Some(woken) = self.answer_denied()
+            {
+                return woken;
+            }
+            // What init said before it ended is heard first.
+            if init.contains(PollFlags::IN) {
+                return match wire::receive(&self.shell.channel) {
+                    Ok(Some((bytes, fds))) => match FromInit::decode(&bytes) {
+                        Ok(verb) => Woken::Init(verb, fds),
+                        Err(_) => Woken::Blind,
+                    },
+                    Ok(None) => Woken::InitGone,
+                    Err(_) => Woken::Blind,
+                };
+            }
+            if let Some(alarm) = self.alarm
+                && !rung.is_empty()
+            {
+                // One that cannot be silenced would be heard for ever; the looks are enough without it.
+                if let Err(error) = alarm.silence() {
+                    eprintln!("toolexec-launch: hearing that memory is out: {error}");
+                    self.alarm = None;
+                }
+                return Woken::Alarm;
+            }
+            if daemon.contains(PollFlags::IN) {
+                return match wire::receive(self.control) {
+                    Ok(Some((bytes, _))) => match ToLauncher::decode(&bytes) {
+                        Ok(verb) => Woken::Daemon(verb),
+                        Err(_) => Woken::DaemonGone,
+                    },
+                    _ => Woken::DaemonGone,
+                };
+            }
+            if daemon.intersects(PollFlags::HUP | PollFlags::ERR) {
+                return Woken::DaemonGone;
+            }
+            if !end.is_empty() || !init.is_empty() {
+                return Woken::InitGone;
+            }
+            if left.is_zero() {
+                return Woken::Nothing;
+            }
+        }
+    }
+
+    /// Something only where the run must end for it.
+    fn answer_denied(&mut self) -> Option<Woken> {
+        let denials = self.denials.as_mut()?;
+        if let Err(error) = denials.answer() {
+            eprintln!("toolexec-launch: answering a denied call: {error}");
+            // Evidence that cannot be had ends the run.
+            return Some(Woken::Blind);
+        }
+        denials.violation().map(|_| Woken::Violation)
+    }
+}
+
+/// What it means when this woke the launcher before the tool was started.
+pub(super) fn stopped(woken: Woken, doing: &str) -> Stopped {
+    let failed = |why: &str| Stopped::Failed(Failed::here(&format!("{doing}: {why}")));
+    match woken {
+        Woken::Init(FromInit::Unable(unable), _) => Stopped::Failed(unable.into()),
+        Woken::DaemonGone => Stopped::Abandoned,
+        Woken::InitGone => failed("the cell's init died"),
+        Woken::Blind => failed("the cell's init could not be heard"),
+        Woken::Nothing => failed("took too long"),
+        Woken::Alarm => failed("memory ran out"),
+        Woken::Init(..) | Woken::Daemon(_) | Woken::Violation => {
+            failed("somebody spoke out of turn")
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! From the start of the tool to the death of its tree: every limit held, and the books closed.
+//!
+//! A limit that nobody can see is no limit: where looks fail, or nobody can be heard, the tree ends.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use super::super::cgroup::Knobs;
+use super::super::sampler::Sampler;
+use super::super::windows::Windows;
+use super::waking::{Listening, Woken};
+use super::{Cell, Started};
+use crate::frame::{Ending, FromInit, ToInit, ToLauncher, ToolReport};
+use crate::outcome::Killed;
+use crate::plan::Limits;
+
+/// How long init may take to end the tree, and then itself, before it is killed.
+const END_TIME_MAX: Duration = Duration::from_secs(2);
+/// Looks in a row that may fail before the tree is ended: a limit nobody can see is no limit.
+const BLIND_LOOKS_MAX: u32 = 20;
+/// Time between two looks at the counters.
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
+/// The same after an alarm, which may come before what it warns of is counted.
+const ALARMED_LOOK_INTERVAL: Duration = Duration::from_micros(200);
+
+/// What holds memory, pids and CPU time to their limits.
+pub(super) enum Watch<'a> {
+    Kernel(&'a Knobs),
+    Sampled(Sampler),
+}
+
+impl Cell<'_> {
+    /// From `Started` to the death of the tree, with every limit held.
+    pub(super) fn watch(
+        &mut self,
+        &Started { ref limits, at: started }: &Started,
+        windows: &Windows,
+        watch: &mut Watch<'_>,
+    ) -> Ending {
+        let wall = Duration::from_millis(limits.wall_ms_max);
+        let mut ending = Ending::default();
+        let mut report = None;
+        let mut blind = 0;
+        let mut alarmed_until = started;
+        // What building the cell cost is in the group's count and is not the tool's. Where it cannot be
+        // read nothing is taken off, which is the stricter side.
+        let built_us = match &*watch {
+            Watch::Kernel(knobs) => knobs.cpu_us().unwrap_or(0),
+            Watch::Sampled(_) => 0,
+        };
+        while report.is_none() {
+            let alarmed = Instant::now() < alarmed_until;
+            let next_look =
+                Instant::now() + if alarmed { ALARMED_LOOK_INTERVAL } else { LOOK_INTERVAL };
+            let violation = self.denials.as_ref().is_some_and(|it| it.violation().is_some());
+            let woken = if violation {
+                Woken::Violation
+            } else {
+                self.wake_until(next_look.min(started + wall), Listening::ToBoth)
+            };
+            if let (Woken::Alarm, Some(alarm)) = (&woken, self.alarm) {
+                alarmed_until = Instant::now() + alarm.leads_by();
+            }
+            let over = match woken {
+                Woken::Init(FromInit::ToolEnded(told), _) => {
+                    report = Some(told);
+                    continue;
+                }
+                Woken::Daemon(ToLauncher::Kill(killed)) => Some(killed),
+                Woken::Violation => Some(Killed::Violation),
+                // Said late, because the tool was quicker.
+                Woken::Init(FromInit::Started, _) => continue,
+                Woken::Init(..)
+                | Woken::InitGone
+                | Woken::Daemon(_)
+                | Woken::DaemonGone
+                | Woken::Blind => {
+                    self.shell.kill();
+                    break;
+                }
+                Woken::Nothing | Woken::Alarm if started.elapsed() >= wall => Some(Killed::Wall),
+                Woken::Nothing | Woken::Alarm => match over_limit(limits, windows, watch, built_us)
+                {
+                    Ok(over) => {
+                        blind = 0;
+                        over
+                    }
+                    // Limits that cannot be watched are not kept: the tree ends.
+                    Err(error) => {
+                        blind += 1;
+                        if blind < BLIND_LOOKS_MAX {
+                            continue;
+                        }
+                        eprintln!("toolexec-launch: watching the limits: {error}");
+                        Some(Killed::Cancelled)
+                    }
+                },
+            };
+            if let Some(killed) = over {
+                // The wall limit wins a tie with the CPU limit: whoever asks for N seconds of one
+                // core and spins meets both in the same moment, which is one look long.
+                let tie = killed == Killed::Cpu && started.elapsed() + 2 * LOOK_INTERVAL >= wall;
+                ending.killed = Some(if tie { Killed::Wall } else { killed });
+                report = self.end_tree();
+                break;
+            }
+        }
+        let wall_us = u64::try_from(started.elapsed().as_micros()).ok();
+        close_books(&mut ending, report, windows, watch);
+        ending.accounting.wall_us = wall_us;
+        if let Some(denials) = &self.denials {
+            ending.denied = denials.counted();
+            if let Some(violation) = denials.violation() {
+                ending.violation = Some(violation.to_owned());
+                // Whatever else ended the run: it comes first (DESIGN section 5).
+                ending.killed = Some(Killed::Violation);
+            }
+        }
+        ending
+    }
+
+    /// Asks init to end the tree; kills init with everything else if it does not answer in time.
+    fn end_tree(&mut self) -> Option<Box<ToolReport>> {
+        let deadline = Instant::now() + END_TIME_MAX;
+        if self.tell_init(&ToInit::Kill).is_ok() {
+            loop {
+                match self.wake_until(deadline, Listening::ToBoth) {
+                    Woken::Init(FromInit::ToolEnded(report), _) => return Some(report),
+                    Woken::Init(FromInit::Started, _) => {}
+                    // The daemon may go on asking for what is already happening.
+                    Woken::Daemon(ToLauncher::Kill(_)) => {}
+                    // What is about to die may try more.
+                    Woken::Violation | Woken::Alarm => {}
+                    _ => break,
+                }
+            }
+        }
+        self.shell.kill();
+        None
+    }
+}
+
+fn over_limit(
+    limits: &Limits,
+    windows: &Windows,
+    watch: &mut Watch<'_>,
+    built_us: u64,
+) -> io::Result<Option<Killed>> {
+    let (over_memory, cpu_us) = match watch {
+        Watch::Kernel(knobs) => (knobs.oom_kills()? > 0, knobs.cpu_us()?),
+        Watch::Sampled(sampler) => (sampler.over_memory(windows)?, sampler.cpu_us()),
+    };
+    Ok(if over_memory {
+        Some(Killed::Memory)
+    } else if cpu_us.saturating_sub(built_us) / 1000 >= limits.cpu_ms_max {
+        Some(Killed::Cpu)
+    } else {
+        None
+    })
+}
+
+/// Everything that is counted, now that nothing counts any more.
+fn close_books(
+    ending: &mut Ending,
+    report: Option<Box<ToolReport>>,
+    windows: &Windows,
+    watch: &Watch<'_>,
+) {
+    if let Some(report) = report {
+        ending.tool = Some(report.end);
+        ending.accounting = report.accounting;
+    }
+    if let Ok(out) = windows.out_use() {
+        ending.out_full = out.full;
+        ending.accounting.out_bytes = Some(out.bytes);
+    }
+    match watch {
+        Watch::Kernel(knobs) => {
+            knobs.account(&mut ending.accounting);
+            ending.pids_limit_hit = ending.accounting.pids_refused.unwrap_or(0) > 0;
+        }
+        Watch::Sampled(sampler) => {
+            sampler.account(&mut ending.accounting);
+            ending.pids_limit_hit = sampler.pids_limit_hit();
+        }
+    }
+}

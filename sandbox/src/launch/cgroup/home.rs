@@ -1,0 +1,172 @@
+//! Where cells' groups are made: found once, because it takes reading the mount table and trying.
+//!
+//! What this kernel and this host can do with the v2 tree is tried when the launcher starts and never
+//! guessed from a version: containers, mount options and old kernels all have a say.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cgroups_rs::Controllers;
+use cgroups_rs::cgroup::get_cgroups_relative_paths;
+use cgroups_rs::hierarchies::{V1, is_cgroup2_unified_mode};
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::Pid;
+
+use super::group::{Group, Tree, V1Places};
+use super::{Joining, V2_ROOT, leftovers, own_name, write};
+use crate::launch::Failed;
+use crate::launch::options::CgroupParent;
+use crate::report::Layer;
+use crate::sys::{self, Fork};
+
+pub(in crate::launch) enum Home {
+    V1 {
+        parents: V1Places,
+        /// Beside them on the v2 tree, which has no controllers then: where one is mounted that gives
+        /// `CLONE_INTO_CGROUP` and `cgroup.kill`.
+        bare: Option<PathBuf>,
+    },
+    V2 {
+        /// Relative to the root of the tree.
+        parent: PathBuf,
+        joining: Joining,
+    },
+}
+
+impl Home {
+    pub(in crate::launch) fn find(parent: CgroupParent) -> io::Result<Self> {
+        if is_cgroup2_unified_mode() {
+            let parent = v2_parent(parent)?;
+            let joining = match try_v2(&Path::new(V2_ROOT).join(&parent)) {
+                Ok(()) => Joining::ByClone,
+                Err(_) => Joining::ByWriting,
+            };
+            return Ok(Self::V2 { parent, joining });
+        }
+        let own = get_cgroups_relative_paths().map_err(io::Error::other)?;
+        let parents = v1_places(&own)?;
+        let bare = bare_place(&own)?.filter(|place| try_v2(place).is_ok());
+        Ok(Self::V1 { parents, bare })
+    }
+
+    /// Removes groups whose process is no more; those that were killed could not.
+    pub(in crate::launch) fn sweep(&self) {
+        let parents = match self {
+            Self::V1 { parents, bare } => {
+                parents.all().into_iter().chain(bare).map(PathBuf::clone).collect()
+            }
+            Self::V2 { parent, .. } => vec![Path::new(V2_ROOT).join(parent)],
+        };
+        for parent in parents {
+            leftovers::sweep_beside(&parent.join("cell"));
+        }
+    }
+
+    /// A group of this process's cell, without limits yet. Failing is a missing layer.
+    pub(in crate::launch) fn make_group(&self) -> Result<Group, Failed> {
+        let name = own_name();
+        let (made, step) = match self {
+            Self::V1 { parents, bare } => {
+                let bare = bare.as_ref().map(|parent| parent.join(&name));
+                (Group::make_v1(parents.join(&name), bare), "make cgroup v1 groups")
+            }
+            Self::V2 { parent, joining } => {
+                (Group::make_v2(&parent.join(&name), *joining), "make a cgroup v2 group")
+            }
+        };
+        made.map_err(Failed::without(Layer::Cgroup, step))
+    }
+}
+
+/// Below the groups that this process is in, so that the host's own limits on us hold too.
+pub(super) fn v1_places(own: &HashMap<String, String>) -> io::Result<V1Places> {
+    let hierarchy = V1::new();
+    let place = |controller: Controllers, key: &str| {
+        let mounted = hierarchy.get_mount_point(controller);
+        let mounted = mounted.ok_or_else(|| no_controller(key))?;
+        let relative = own.get(key).ok_or_else(|| no_controller(key))?;
+        Ok::<_, io::Error>(below(&mounted, relative))
+    };
+    Ok(V1Places {
+        memory: place(Controllers::Mem, "memory")?,
+        cpu: place(Controllers::Cpu, "cpu")?,
+        cpuacct: place(Controllers::CpuAcct, "cpuacct")?,
+        pids: place(Controllers::Pids, "pids")?,
+    })
+}
+
+/// The same on a v2 tree beside v1, if one is mounted.
+pub(super) fn bare_place(own: &HashMap<String, String>) -> io::Result<Option<PathBuf>> {
+    // proc_pid_cgroup(5): the line of the v2 tree names no controller.
+    let beside = own.get("").zip(v2_mount_point()?);
+    Ok(beside.map(|(own, mounted)| below(&mounted, own)))
+}
+
+fn below(mounted: &Path, relative: &str) -> PathBuf {
+    mounted.join(relative.trim_start_matches('/'))
+}
+
+fn no_controller(name: &str) -> io::Error {
+    io::Error::other(format!("no {name} controller on this host"))
+}
+
+/// Where the v2 tree is mounted.
+fn v2_mount_point() -> io::Result<Option<PathBuf>> {
+    // proc_pid_mountinfo(5): the type of the file system follows a lone dash, the place is the fifth word.
+    let table = fs::read_to_string("/proc/self/mountinfo")?;
+    let place = |line: &str| {
+        let (mount, file_system) = line.split_once(" - ")?;
+        let place = mount.split(' ').nth(4)?;
+        (file_system.split(' ').next()? == "cgroup2").then(|| PathBuf::from(place))
+    };
+    Ok(table.lines().find_map(place))
+}
+
+/// Has a process be born in a group below `parent` and end, where the tree can also be killed at once.
+fn try_v2(parent: &Path) -> io::Result<()> {
+    // Ours below the root of the tree may not be there yet.
+    match fs::create_dir(parent) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let path = parent.join(own_name());
+    leftovers::sweep_beside(&path);
+    fs::create_dir(&path)?;
+    let tried = Tree::open(&path).and_then(|tree| {
+        if !tree.can_be_killed() {
+            return Err(io::Error::from(io::ErrorKind::Unsupported));
+        }
+        match sys::clone_process_into(0, tree.directory())? {
+            Fork::Child => std::process::exit(0),
+            Fork::Parent(cloned) => {
+                waitpid(Pid::from_raw(cloned.pid), Some(WaitPidFlag::__WALL))?;
+                Ok(())
+            }
+        }
+    });
+    leftovers::remove(&path)?;
+    tried
+}
+
+/// Where on v2 cells' groups go, relative to the root of the tree. In a delegated unit that is the
+/// unit's own group, after the launcher has moved itself out of the way into a group of its own: a
+/// group with processes in it can have no controllers for its children. Elsewhere it is a group of
+/// ours directly below the root.
+fn v2_parent(parent: CgroupParent) -> io::Result<PathBuf> {
+    if parent == CgroupParent::Root {
+        return Ok(PathBuf::from("toolexec"));
+    }
+    let own = fs::read_to_string("/proc/self/cgroup")?;
+    let own = own.trim().strip_prefix("0::/").unwrap_or_default().to_owned();
+    let unit = Path::new(V2_ROOT).join(&own);
+    let aside = unit.join("launcher");
+    match fs::create_dir(&aside) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    write(&aside.join("cgroup.procs"), "0")?;
+    write(&unit.join("cgroup.subtree_control"), "+memory +cpu +pids")?;
+    Ok(PathBuf::from(own))
+}

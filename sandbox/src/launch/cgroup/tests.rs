@@ -1,0 +1,121 @@
+//! Groups of our own on this host's kernel, with processes in them that are not ours to spare. Skipped,
+//! with the reason, where no group can be made.
+
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use cgroups_rs::cgroup::get_cgroups_relative_paths;
+use cgroups_rs::hierarchies::is_cgroup2_unified_mode;
+use rustix::event::{Timespec, poll};
+
+use super::{Group, Joining, home};
+use crate::plan::Limits;
+
+const LIMITS: Limits = Limits {
+    wall_ms_max: 1000,
+    cpu_ms_max: 1000,
+    cpu_milli: 1000,
+    memory_bytes_max: 16 << 20,
+    pids_max: 64,
+    open_files_max: 64,
+    file_bytes_max: 1 << 20,
+    out_bytes_max: 1 << 20,
+    tmp_bytes_max: 1 << 20,
+    shm_bytes_max: 1 << 20,
+    out_inodes_max: 64,
+    stream_bytes_max: 1 << 20,
+    artifacts_max: 1,
+    artifact_depth_max: 1,
+};
+
+/// A group of this name, with everything that this host gives.
+fn group(name: &str) -> Option<Group> {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: an ordinary user can make no control groups");
+        return None;
+    }
+    let name = format!("test-{}-{name}", std::process::id());
+    if is_cgroup2_unified_mode() {
+        return Some(
+            Group::make_v2(&Path::new("toolexec").join(name), Joining::ByWriting).unwrap(),
+        );
+    }
+    let own = get_cgroups_relative_paths().unwrap();
+    let bare = home::bare_place(&own).unwrap().map(|place| place.join(&name));
+    Some(Group::make_v1(home::v1_places(&own).unwrap().join(&name), bare).unwrap())
+}
+
+/// A shell with this script, in the groups before its first word is read.
+fn shell(group: &Group, script: &str) -> Child {
+    let mut shell = Command::new("/bin/sh").stdin(Stdio::piped()).spawn().unwrap();
+    for door in group.every_door().unwrap() {
+        (&door).write_all(shell.id().to_string().as_bytes()).unwrap();
+    }
+    // The group counts what is in it from here on.
+    shell.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    shell
+}
+
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn memory_that_is_out_rings() {
+    let Some(group) = group("alarm") else { return };
+    let knobs = group.knobs().unwrap();
+    knobs.limit(&LIMITS).unwrap();
+    let alarm = knobs.alarm().expect("this kernel tells");
+    let at_most = |sec| Timespec { tv_sec: sec, tv_nsec: 0 };
+    let rings = |sec| poll(&mut [alarm.poll_fd()], Some(&at_most(sec))).unwrap() == 1;
+    assert!(!rings(0), "nothing has happened yet");
+    let mut eater = shell(&group, "exec tail /dev/zero\n");
+    assert!(rings(20), "memory ran out and nobody was told");
+    assert_eq!(eater.wait().unwrap().signal(), Some(9));
+    wait_until("the kill is counted", || knobs.oom_kills().unwrap() == 1);
+    alarm.silence().unwrap();
+    // On v2 events that came close together are told once more, a little later.
+    std::thread::sleep(Duration::from_millis(50));
+    alarm.silence().unwrap();
+    assert!(!rings(0), "it goes on ringing");
+}
+
+#[test]
+fn a_group_is_killed_at_once() {
+    let Some(group) = group("kill") else { return };
+    if !group.can_be_killed() {
+        eprintln!("skipped: no v2 tree with cgroup.kill here");
+        return;
+    }
+    let script = "trap '' TERM INT HUP\nfor n in 1 2 3 4 5 6 7 8; do setsid sleep 100 & done\n\
+        sleep 100\n";
+    let mut root = shell(&group, script);
+    wait_until("they are there", || group.tasks().unwrap() >= 10);
+    group.kill().unwrap();
+    assert_eq!(root.wait().unwrap().signal(), Some(9));
+    // The orphans are reaped by whoever is their init here.
+    wait_until("they are gone", || group.tasks().unwrap() == 0);
+}
+
+#[test]
+fn a_group_that_is_there_already_is_not_used() {
+    let Some(first) = group("taken") else { return };
+    let name = format!("test-{}-taken", std::process::id());
+    let again = if is_cgroup2_unified_mode() {
+        Group::make_v2(&Path::new("toolexec").join(name), Joining::ByWriting).map(drop)
+    } else {
+        let own = get_cgroups_relative_paths().unwrap();
+        Group::make_v1(home::v1_places(&own).unwrap().join(&name), None).map(drop)
+    };
+    assert!(again.unwrap_err().to_string().ends_with("exists already"));
+    // And it was left alone.
+    assert_eq!(first.tasks().unwrap(), 0);
+    assert!(first.knobs().is_ok());
+}

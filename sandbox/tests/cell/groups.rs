@@ -1,0 +1,127 @@
+//! The control groups of a cell as the host sees them. Root's alone: where nobody may make groups the cell is
+//! sampled, and the record says so.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use sandbox::plan::Plan;
+use sandbox::report::{LimitName, Mechanism};
+
+use crate::stand::*;
+
+/// Every `cell-*` group of this launcher's processes that has somebody in it, with its pids.
+fn groups(service: &Service) -> Vec<(PathBuf, Vec<u32>)> {
+    let pids = children(service.process.id());
+    let names: BTreeSet<_> = pids.iter().map(|pid| format!("cell-{pid}")).collect();
+    let mut found = Vec::new();
+    search(Path::new("/sys/fs/cgroup"), &names, &mut found);
+    found.retain(|(_, pids)| !pids.is_empty());
+    found
+}
+
+fn children(pid: u32) -> Vec<u32> {
+    let listed = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+    listed.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+}
+
+fn search(directory: &Path, names: &BTreeSet<String>, found: &mut Vec<(PathBuf, Vec<u32>)>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        if names.contains(entry.file_name().to_str().unwrap_or_default()) {
+            let listed = fs::read_to_string(entry.path().join("cgroup.procs")).unwrap_or_default();
+            let pids = listed.split_whitespace().map(|pid| pid.parse().unwrap()).collect();
+            found.push((entry.path(), pids));
+        }
+        search(&entry.path(), names, found);
+    }
+}
+
+fn can_be_run_here(test: &str) -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        skip(test, "an ordinary user can make no control groups");
+    }
+    root
+}
+
+/// Whether the group of this directory is on a v2 tree.
+fn is_v2(group: &Path) -> bool {
+    group.join("cgroup.kill").exists()
+}
+
+/// Whether each cell has as many groups, so many of them v2, with the same pids in each.
+fn all_in(groups: &[(PathBuf, Vec<u32>)], all: usize, v2: usize) -> bool {
+    let of_one = |group: &Path| group.file_name().unwrap().to_owned();
+    let cells: BTreeSet<_> = groups.iter().map(|(group, _)| of_one(group)).collect();
+    !cells.is_empty()
+        && cells.iter().all(|cell| {
+            let of_cell: Vec<_> =
+                groups.iter().filter(|(group, _)| &of_one(group) == cell).collect();
+            of_cell.len() == all
+                && of_cell.iter().filter(|(group, _)| is_v2(group)).count() == v2
+                && of_cell.iter().all(|(_, pids)| pids == &of_cell[0].1)
+        })
+}
+
+#[test]
+fn the_cell_is_in_the_groups_that_the_record_names() {
+    if !can_be_run_here("the_cell_is_in_the_groups_that_the_record_names") {
+        return;
+    }
+    let service = Service::start(&[]);
+    let Plan { cell, order } = plan(&service.staging(), "pass", LIMITS);
+    let ready = service.launcher().prepare(cell).unwrap().order(order).unwrap();
+    let memory = |limit: &&sandbox::report::LimitInForce| limit.name == LimitName::MemoryBytes;
+    let mechanism = ready.confinement().limits.iter().find(memory).unwrap().mechanism;
+    let (all, v2) = match mechanism {
+        Mechanism::CgroupV1 => (4, 0),
+        Mechanism::CgroupV1AndV2 => (5, 1),
+        Mechanism::CgroupV2 => (1, 1),
+        other => panic!("{other:?}"),
+    };
+    // Those of a seat that is being made are not all joined yet.
+    let begun = Instant::now();
+    while !all_in(&groups(&service), all, v2) && begun.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let found = groups(&service);
+    assert!(all_in(&found, all, v2), "{mechanism:?}: {found:?}");
+    // What can be had beside v1 is had.
+    let offered = fs::read_to_string("/proc/self/mountinfo").unwrap().contains(" - cgroup2 ");
+    assert_eq!(offered, mechanism != Mechanism::CgroupV1, "{mechanism:?}");
+}
+
+#[test]
+fn groups_go_with_their_cell_and_are_not_given_out_again() {
+    if !can_be_run_here("groups_go_with_their_cell_and_are_not_given_out_again") {
+        return;
+    }
+    let service = Service::start(&[]);
+    let mut seen = BTreeSet::new();
+    for _ in 0..3 {
+        let Plan { cell, .. } = plan(&service.staging(), "pass", LIMITS);
+        let prepared = service.launcher().prepare(cell).unwrap();
+        let before: BTreeSet<_> = groups(&service).into_iter().collect();
+        drop(prepared);
+        let begun = Instant::now();
+        // The one that was taken is gone with its tree; the waiting ones are the same as before.
+        let gone = loop {
+            let now: BTreeSet<_> = groups(&service).into_iter().collect();
+            let gone: Vec<_> = before.difference(&now).map(|(group, _)| group.clone()).collect();
+            let removed = gone.iter().all(|group| !group.exists());
+            if (!gone.is_empty() && removed) || begun.elapsed() > Duration::from_secs(10) {
+                break gone;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        assert!(!gone.is_empty(), "{before:?}");
+        for group in gone {
+            assert!(!group.exists(), "{} is left", group.display());
+            assert!(seen.insert(group.clone()), "{} was used twice", group.display());
+        }
+    }
+}

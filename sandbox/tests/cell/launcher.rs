@@ -1,0 +1,178 @@
+//! The launcher itself: many clients, bad ones among them, and what goes from one cell to the next.
+
+use std::fs;
+use std::os::fd::AsFd;
+
+use rustix::net::{SendFlags, send};
+use sandbox::client::BuildError;
+use sandbox::outcome::Outcome;
+use sandbox::plan::{CellPlan, Limits, Network, Plan};
+use sandbox::report::Confinement;
+
+use crate::stand::*;
+
+#[test]
+fn behind_a_listening_socket_it_serves_many() {
+    let service = Service::start(&[]);
+    for _ in 0..5 {
+        assert_eq!(service.line("print('here')"), "here");
+    }
+}
+
+/// More of them than there are seats, so that each must have been given back.
+#[test]
+fn bad_conversations_use_nothing_up() {
+    let service = Service::start(&["--seats-max", "2"]);
+    for _ in 0..8 {
+        drop(service.connect());
+        for nonsense in [&b"x"[..], &[1, 2, 3, 4, 5, 6], &[0; 4096]] {
+            let connection = service.connect();
+            send(&connection, nonsense, SendFlags::empty()).unwrap();
+        }
+    }
+    assert_eq!(service.line("print('here')"), "here");
+}
+
+#[test]
+fn what_a_network_counted_is_not_handed_on() {
+    // One seat: both cells have it.
+    let service = Service::start(&["--seats-max", "1"]);
+    let used = "import socket
+for _ in range(99):
+  s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+  try: s.connect(('192.0.2.1', 9))
+  except OSError: pass
+print(open('/proc/self/net/snmp').read().replace(chr(10), ' '))";
+    let first = service.line(used);
+    let second = service.line("print(open('/proc/self/net/snmp').read().replace(chr(10), ' '))");
+    let third = service.line("print(open('/proc/self/net/snmp').read().replace(chr(10), ' '))");
+    assert!(first.starts_with("Ip: "), "{first}");
+    assert_eq!(second, third);
+    // Or nothing was counted, and nothing proven.
+    assert_ne!(first, second);
+}
+
+/// So little memory that a cell's init may die of it, at any step.
+#[test]
+fn who_may_have_run_was_not_refused() {
+    let scratch = Scratch::new();
+    let staging = scratch.0.join("staging");
+    fs::create_dir(&staging).unwrap();
+    let launcher = launcher(&staging);
+    let (mut started, mut refused) = (0, 0);
+    for number in 0..60 {
+        let pages = 40 + number * 4;
+        let bytes = pages * 4096;
+        let limits = Limits {
+            memory_bytes_max: bytes,
+            out_bytes_max: bytes / 2,
+            tmp_bytes_max: bytes / 4,
+            shm_bytes_max: bytes / 8,
+            ..LIMITS
+        };
+        let mut plan = plan(&staging, "", limits);
+        plan.cell.runtime.binary = fs::canonicalize("/bin/sh").unwrap();
+        plan.order.argv = ["sh", "-c", "echo here"].map(str::to_owned).to_vec();
+        let result = scratch.0.join(number.to_string());
+        fs::create_dir(&result).unwrap();
+        let directory = fs::File::open(&result).unwrap();
+        let ready = match launcher.build(plan) {
+            Ok(ready) => ready,
+            Err(BuildError::Unable(_)) => {
+                refused += 1;
+                continue;
+            }
+            Err(error) => panic!("{pages} pages: {error}"),
+        };
+        match ready.start(directory.as_fd()) {
+            Ok(running) => {
+                started += 1;
+                let outcome = running.finish(|| false).unwrap().outcome();
+                let expected = [Outcome::Ok, Outcome::MemoryLimit, Outcome::Indeterminate];
+                assert!(expected.contains(&outcome), "{pages} pages: {outcome:?}");
+            }
+            // Of execve, which init has seen.
+            Err(BuildError::Unable(unable)) => assert_ne!(unable.errno, 0, "{pages}: {unable}"),
+            Err(error) => panic!("{pages} pages: {error}"),
+        }
+    }
+    println!("{started} started, {refused} refused");
+    assert!(started > 0);
+}
+
+#[test]
+fn a_quick_tool_took_time() {
+    let ran = run("pass");
+    let (wall, cpu) = (ran.finished.accounting.wall_us, ran.finished.accounting.cpu_user_us);
+    assert!(wall.unwrap() >= cpu.unwrap() && wall.unwrap() > 1000, "{wall:?} {cpu:?}");
+}
+
+#[test]
+fn a_prepared_cell_waits_for_its_order_and_its_inputs() {
+    let scratch = Scratch::new();
+    let (staging, result) = (scratch.0.join("staging"), scratch.0.join("result"));
+    fs::create_dir(&staging).unwrap();
+    fs::create_dir(&result).unwrap();
+    let launcher = launcher(&staging);
+    let Plan { cell, order } = plan(&staging, "print(open('/in/late').read())", LIMITS);
+    let slot = staging.join(cell.slot.id.as_str());
+    let prepared = launcher.prepare(cell).unwrap();
+    assert!(prepared.confinement().limits.is_empty());
+    fs::write(slot.join("late"), "given late").unwrap();
+    let ready = prepared.order(order).unwrap();
+    assert!(!ready.confinement().limits.is_empty());
+    let directory = fs::File::open(&result).unwrap();
+    let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
+    assert_eq!(finished.outcome(), Outcome::Ok);
+    assert_eq!(fs::read(result.join("stdout")).unwrap(), b"given late\n");
+}
+
+/// The network namespace of a prepared cell, from what is in force.
+fn network_of(confinement: &Confinement) -> u64 {
+    confinement.namespaces.iter().find(|(kind, _)| kind == "net").unwrap().1
+}
+
+/// The launcher has two seats at the door, which are used again and again; a network with a proxy is not.
+#[test]
+fn a_network_with_a_proxy_is_one_cells_only() {
+    let scratch = Scratch::new();
+    let staging = scratch.0.join("staging");
+    fs::create_dir(&staging).unwrap();
+    let launcher = launcher(&staging);
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let prepare = |network| {
+            let plan = plan(&staging, "", LIMITS);
+            launcher.prepare(CellPlan { network, ..plan.cell }).unwrap()
+        };
+        // At the same time, so that inode numbers cannot be given twice either.
+        let cells = [Network::Proxy, Network::Proxy, Network::Nothing].map(prepare);
+        let [one, other, without] = cells.each_ref().map(|cell| network_of(cell.confinement()));
+        assert_ne!(one, other);
+        assert_ne!(one, without);
+        assert_ne!(other, without);
+        seen.push((without, [one, other]));
+    }
+    // What was up once is in no seat.
+    let seats: Vec<u64> = seen.iter().map(|(without, _)| *without).collect();
+    assert!(seen.iter().all(|(_, up)| up.iter().all(|it| !seats.contains(it))), "{seen:?}");
+}
+
+#[test]
+fn only_a_cell_with_a_proxy_has_a_socket_for_it() {
+    let scratch = Scratch::new();
+    let staging = scratch.0.join("staging");
+    fs::create_dir(&staging).unwrap();
+    let launcher = launcher(&staging);
+    let mut without = launcher.build(plan(&staging, "", LIMITS)).unwrap();
+    assert!(without.take_proxy().is_none());
+    let Plan { cell, order } = plan(&staging, "", LIMITS);
+    let cell = CellPlan { network: Network::Proxy, ..cell };
+    let mut with = launcher.build(Plan { cell, order }).unwrap();
+    let socket = std::net::TcpListener::from(with.take_proxy().unwrap());
+    let place = socket.local_addr().unwrap();
+    assert!(place.ip().is_loopback() && place.port() == sandbox::plan::PROXY_PORT, "{place}");
+    assert!(with.take_proxy().is_none());
+    // It listens in the cell and not here.
+    assert!(std::net::TcpStream::connect(place).is_err());
+}

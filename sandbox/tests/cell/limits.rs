@@ -1,0 +1,193 @@
+//! Each limit by itself: that it holds, that it was read back, and that the outcome tells it from the others.
+
+use std::fs;
+use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
+
+use sandbox::client::{BuildError, Launcher, Reach};
+use sandbox::outcome::Outcome;
+use sandbox::plan::Limits;
+use sandbox::report::{LimitInForce, LimitName, Mechanism};
+
+use crate::stand::*;
+
+/// What is in force of this limit.
+#[track_caller]
+fn in_force(ran: &Ran, name: LimitName) -> (Mechanism, u64) {
+    let row = ran.confinement.limits.iter().find(|limit| limit.name == name);
+    row.map(|limit| (limit.mechanism, limit.in_force)).unwrap()
+}
+
+#[test]
+fn every_limit_is_read_back() {
+    let limits = Limits { file_bytes_max: 5 * MIB, ..LIMITS };
+    let ran = check("pass", limits, Outcome::Ok);
+    for name in LimitName::ALL {
+        let row = ran.confinement.limits.iter().find(|limit| limit.name == name);
+        let row = row.unwrap_or_else(|| panic!("{} is not there", name.word()));
+        assert!(row.in_force > 0 && row.in_force <= row.asked, "{row:?}");
+    }
+    assert_eq!(in_force(&ran, LimitName::FileBytes), (Mechanism::Rlimit, 5 * MIB));
+    assert_eq!(in_force(&ran, LimitName::OpenFiles), (Mechanism::Rlimit, 256));
+    let sizes = [LimitName::OutBytes, LimitName::TmpBytes, LimitName::ShmBytes];
+    assert_eq!(sizes.map(|name| in_force(&ran, name).1), [64 * MIB, 32 * MIB, 16 * MIB]);
+}
+
+#[test]
+fn a_tool_can_raise_none_of_its_own() {
+    let script = "import resource as r\n\
+        for name in ('CORE', 'FSIZE', 'NOFILE'):\n\
+        \x20 which = getattr(r, 'RLIMIT_' + name); print(name, *r.getrlimit(which))\n\
+        \x20 try: r.setrlimit(which, (r.RLIM_INFINITY, r.RLIM_INFINITY)); print('raised')\n\
+        \x20 except (ValueError, OSError): pass";
+    let limits = Limits { file_bytes_max: 5 * MIB, ..LIMITS };
+    let ran = check(script, limits, Outcome::Ok);
+    assert_eq!(ran.stdout, "CORE 1 1\nFSIZE 5242880 5242880\nNOFILE 256 256\n");
+}
+
+#[test]
+fn the_signal_of_a_file_too_long_is_output_limit() {
+    // Python ignores the signal; what it executes need not.
+    let script = "import os, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n\
+        f = os.open('/tmp/f', os.O_WRONLY | os.O_CREAT)\n\
+        while True: os.write(f, b'x' * (1 << 20))";
+    let limits = Limits { file_bytes_max: 5 * MIB, ..LIMITS };
+    let ran = check(script, limits, Outcome::OutputLimit);
+    assert_eq!(ran.finished.facts.tool.map(|end| end.exit_code()), Some(128 + 25));
+    assert!(!ran.finished.facts.out_full && ran.finished.facts.killed.is_none());
+}
+
+#[test]
+fn a_file_too_long_is_output_limit_without_the_signal() {
+    let script = "f = open('/out/f', 'wb', 0)\nwhile True: f.write(b'x' * 100000)";
+    let limits = Limits { file_bytes_max: 5 * MIB, ..LIMITS };
+    let ran = check(script, limits, Outcome::OutputLimit);
+    assert!(ran.stderr.contains("File too large"), "{}", ran.stderr);
+    assert!(!ran.finished.facts.out_full);
+    assert_eq!(ran.finished.collected.artifacts[0].size_bytes, 5 * MIB);
+    // It is the failure that makes it one: as long as may be is not too long.
+    let script = "open('/out/f', 'wb').write(b'x' * (5 << 20))";
+    check(script, limits, Outcome::Ok);
+}
+
+#[test]
+fn a_file_may_be_no_hole_beyond_the_limit() {
+    let script = "f = open('/out/f', 'wb')\n\
+        try: f.truncate(6 << 20)\nexcept OSError as e: print(e.errno)";
+    let ran = check(script, Limits { file_bytes_max: 5 * MIB, ..LIMITS }, Outcome::Ok);
+    assert_eq!(ran.stdout, "27\n");
+}
+
+#[test]
+fn a_flood_on_stderr_is_cut_and_ended() {
+    let script = "import sys\nwhile True: print('x' * 1000, file=sys.stderr)";
+    let ran = check(script, LIMITS, Outcome::OutputLimit);
+    assert_eq!((ran.finished.stderr.kept_bytes, ran.finished.stdout.kept_bytes), (MIB, 0));
+}
+
+#[test]
+fn a_tool_out_of_inodes_is_output_limit() {
+    let script = "for n in range(5000): open('/out/%d' % n, 'w').close()";
+    let ran = check(script, LIMITS, Outcome::OutputLimit);
+    assert!(ran.stderr.contains("No space left"), "{}", ran.stderr);
+    // A full /out that nobody minded is none.
+    let script = "try:\n  for n in range(5000): open('/out/%d' % n, 'w').close()\n\
+        except OSError: pass\nimport os\nfor n in range(4000): os.unlink('/out/%d' % n)";
+    check(script, LIMITS, Outcome::Ok);
+}
+
+#[test]
+fn files_beyond_the_most_that_are_kept_are_rejected() {
+    let script = "for n in range(101): open('/out/%03d' % n, 'w').close()";
+    let ran = check(script, LIMITS, Outcome::OutputRejected);
+    let kept = &ran.finished.collected;
+    assert_eq!((kept.artifacts.len(), kept.rejected.len()), (100, 1));
+    assert_eq!(
+        (kept.rejected[0].path.as_str(), kept.rejected[0].reason.word()),
+        ("100", "too-many")
+    );
+}
+
+#[test]
+fn open_files_end_where_they_should() {
+    let script = "import os\nheld = []\n\
+        try:\n  while True: held.append(os.open('/dev/null', os.O_RDONLY))\n\
+        except OSError as e: print(e.errno, max(held))";
+    assert_eq!(check(script, LIMITS, Outcome::Ok).stdout, "24 255\n");
+}
+
+#[test]
+fn a_spinner_whose_parent_will_not_wait_meets_the_cpu_limit() {
+    let script = "import os, signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n\
+        if os.fork() == 0:\n  while True: pass\nsignal.pause()";
+    let limits = Limits { cpu_ms_max: 500, ..LIMITS };
+    check(script, limits, Outcome::CpuLimit);
+}
+
+#[test]
+fn memory_in_files_is_memory() {
+    // 48 MiB of files and as much of memory: each has room, both together have not.
+    let script = "b = b'x' * (1 << 20)\nf = open('/out/f', 'wb')\n\
+        for _ in range(48): f.write(b)\nf.flush()\nkeep = bytearray(48 << 20)\nprint('had it all')";
+    let limits = Limits { memory_bytes_max: 80 * MIB, ..LIMITS };
+    let ran = check(script, limits, Outcome::MemoryLimit);
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
+fn a_tree_dies_with_the_one_that_memory_ran_out_for() {
+    // The parent only waits; it would be left alive by a killer that takes one process.
+    let script = "import os, time\nif os.fork() == 0: x = bytearray(1 << 30)\n\
+        try: os.wait()\nexcept OSError: pass\ntime.sleep(0.2)\nprint('outlived it')";
+    let ran = check(script, LIMITS, Outcome::MemoryLimit);
+    assert_eq!(ran.stdout, "");
+    assert!(ran.finished.accounting.wall_us.unwrap() < 15_000_000);
+}
+
+#[test]
+fn an_order_for_more_inodes_than_there_may_be_is_no_cell() {
+    let scratch = Scratch::new();
+    let launcher = launcher(&scratch.0);
+    for change in [
+        (|limits: &mut Limits| limits.out_inodes_max = sandbox::plan::OUT_INODES_MAX + 1)
+            as fn(&mut Limits),
+        |limits| limits.file_bytes_max = 0,
+    ] {
+        let mut plan = plan(&scratch.0, "pass", LIMITS);
+        change(&mut plan.order.limits);
+        assert!(matches!(launcher.build(plan).map(drop), Err(BuildError::Unable(_))));
+    }
+}
+
+/// What the tool's user may have at all is less than the order asks for: the record says what there is, and
+/// running into it is the limit that it is.
+#[test]
+fn a_launcher_with_fewer_processes_says_so() {
+    let scratch = Scratch::new();
+    let (staging, result) = (scratch.0.join("staging"), scratch.0.join("result"));
+    fs::create_dir(&staging).unwrap();
+    fs::create_dir(&result).unwrap();
+    let program = scratch.0.join("launch");
+    let binary = env!("CARGO_BIN_EXE_toolexec-launch");
+    fs::write(&program, format!("#!/bin/sh\nexec prlimit --nproc=2000:2000 {binary} \"$@\"\n"))
+        .unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let (in_, mounts_allowed) = (staging.clone(), Vec::new());
+    let launcher =
+        Launcher::new(Reach::Spawn { program, staging: in_, mounts_allowed, seats_max: 1 });
+    let limits = Limits { pids_max: 4000, ..LIMITS };
+    let script = "import resource; print(resource.getrlimit(resource.RLIMIT_NPROC)[1])";
+    let ready = launcher.build(plan(&staging, script, limits)).unwrap();
+    let row = |it: &&LimitInForce| it.name == LimitName::Pids;
+    let pids = *ready.confinement().limits.iter().find(row).unwrap();
+    let directory = fs::File::open(&result).unwrap();
+    let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
+    assert_eq!(finished.outcome(), Outcome::Ok);
+    if pids.mechanism == Mechanism::Rlimit {
+        assert_eq!((pids.asked, pids.in_force), (4000, 1999));
+        assert_eq!(fs::read_to_string(result.join("stdout")).unwrap(), "2000\n");
+    } else {
+        // A control group holds them, which no limit of the launcher's lowers.
+        assert_eq!(pids.in_force, 4000);
+    }
+}

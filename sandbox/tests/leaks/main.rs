@@ -1,0 +1,186 @@
+//! Many runs through one launcher leave nothing: in the launcher, in the kernel, or on the host.
+//!
+//! `TOOLEXEC_LEAK_RUNS` says how many; what is there afterwards is compared with what was there after the
+//! first few hundred, and in the end with what was there before the launcher. In both modes: root's cells,
+//! and an ordinary user's by a copy of this program that gives root's rights up. `TOOLEXEC_BIN` names the
+//! directory of the launcher; by default it is the one that was built with this test.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+// The suite of black-box tests imports nothing and is imported by nobody: what it asserts is the same here.
+#[path = "../../../tests/src/hostile/remains.rs"]
+pub mod remains;
+mod runs;
+#[path = "../../../tests/src/skip.rs"]
+pub mod skip;
+mod standing;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use remains::Remains;
+use runs::Runs;
+use skip::skip;
+use standing::Standing;
+
+const RUNS: &str = "TOOLEXEC_LEAK_RUNS";
+/// In a suite that runs everything else too.
+const RUNS_BY_DEFAULT: usize = 3000;
+/// After these every seat, page and cache is there that a launcher keeps.
+const FIRST_RUNS: usize = 400;
+/// Nobody's user on this host.
+const ORDINARY: &str = "65533";
+
+/// Each looks at the whole host.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+#[test]
+fn many_runs_of_root_leave_nothing() {
+    let test = "many_runs_of_root_leave_nothing";
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    if !rustix::process::geteuid().is_root() {
+        return skip(test, "needs root, and the tests run as an ordinary user");
+    }
+    many_runs_leave_nothing(test);
+}
+
+#[test]
+fn many_runs_of_an_ordinary_user_leave_nothing() {
+    let test = "many_runs_of_an_ordinary_user_leave_nothing";
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let tried = as_ordinary_user("unshare").args(["--user", "--map-root-user", "true"]).output();
+    let tried = tried.unwrap();
+    if !tried.status.success() {
+        let why = String::from_utf8_lossy(&tried.stderr).trim().to_owned();
+        return skip(test, &format!("no user namespaces here: {why}"));
+    }
+    if !rustix::process::geteuid().is_root() {
+        return many_runs_leave_nothing(test);
+    }
+    by_an_ordinary_user(test);
+}
+
+/// The test by a copy of this program that is not root any more, told by this one.
+fn by_an_ordinary_user(test: &str) {
+    let before = Remains::now();
+    let place = Place::new("copy");
+    let own = place.copy(&std::env::current_exe().unwrap(), "leaks");
+    place.copy(&launcher_program(), "toolexec-launch");
+    // The suite's own log is out of reach for this user.
+    let skipped = place.0.join("skipped");
+    fs::write(&skipped, "").unwrap();
+    fs::set_permissions(&skipped, fs::Permissions::from_mode(0o666)).unwrap();
+    let mut command = as_ordinary_user(own.to_str().unwrap());
+    command.args(["--exact", test, "--nocapture"]);
+    command.env("TOOLEXEC_BIN", &place.0).env("TOOLEXEC_SKIP_LOG", &skipped);
+    let said = command.output().unwrap();
+    // Set off, or whoever counts results would count that test's as well.
+    for line in [said.stdout, said.stderr].iter().flat_map(|text| text.split(|it| *it == b'\n')) {
+        println!("  | {}", String::from_utf8_lossy(line));
+    }
+    for line in fs::read_to_string(skipped).unwrap().lines() {
+        let (name, why) = line.trim_start_matches("SKIPPED ").split_once(": ").unwrap();
+        skip(name, why);
+    }
+    assert!(said.status.success(), "as an ordinary user: see above");
+    drop(place);
+    assert_eq!(Remains::left_since(&before), Vec::<String>::new(), "left behind");
+}
+
+fn many_runs_leave_nothing(test: &str) {
+    {
+        // What the first launcher of a host makes and every other one uses again is no leak.
+        let place = Place::new("first");
+        let Some(tool) = place.tool() else { return skip(test, "no C compiler") };
+        Runs::new(&launcher_program(), &place.0, tool).go(1);
+    }
+    let before = Remains::now();
+    let place = Place::new("runs");
+    let Some(tool) = place.tool() else { return skip(test, "no C compiler") };
+    let runs = Runs::new(&launcher_program(), &place.0, tool);
+    runs.go(FIRST_RUNS);
+    runs.take_all_seats();
+    let launcher = Standing::at_rest(standing::launcher());
+    let count = std::env::var(RUNS).map_or(RUNS_BY_DEFAULT, |text| text.parse().unwrap());
+    let begun = Instant::now();
+    runs.go(count);
+    let took = begun.elapsed().as_secs_f64();
+    println!("{test}: {count} runs in {took:.1} s, {:.0} a second", count as f64 / took);
+    runs.take_all_seats();
+    let mut changed = Standing::changed_since(&launcher, count);
+    if runs.staged() > 0 {
+        changed.push(format!("{} in the staging directory", runs.staged()));
+    }
+    let complaints = runs.complaints();
+    let some = complaints.iter().take(20).map(|line| format!("the launcher says: {line}"));
+    changed.extend(some);
+    assert_eq!(changed, Vec::<String>::new(), "not as it was after the first runs");
+    drop(runs);
+    drop(place);
+    assert_eq!(Remains::left_since(&before), Vec::<String>::new(), "left behind");
+}
+
+/// A directory that everybody may enter, of this test's own. Not below `/tmp`: a cell has one of its own.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(what: &str) -> Self {
+        let place = PathBuf::from(format!("/var/tmp/toolexec-leaks-{}-{what}", std::process::id()));
+        fs::create_dir(&place).unwrap();
+        fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).unwrap();
+        Self(place)
+    }
+
+    fn copy(&self, from: &Path, name: &str) -> PathBuf {
+        let to = self.0.join(name);
+        fs::copy(from, &to).unwrap();
+        fs::set_permissions(&to, fs::Permissions::from_mode(0o755)).unwrap();
+        to
+    }
+
+    /// The program that ends in every way; none without a compiler.
+    fn tool(&self) -> Option<PathBuf> {
+        let tools = self.0.join("tools");
+        fs::create_dir(&tools).unwrap();
+        let (source, tool) = (tools.join("ends.c"), tools.join("ends"));
+        fs::write(&source, include_str!("ends.c")).unwrap();
+        let mut compiler = Command::new("cc");
+        compiler.args(["-O2", "-Wall", "-static", "-o"]).arg(&tool).arg(&source);
+        let compiled = compiler.status().ok()?;
+        assert!(compiled.success(), "ends.c does not compile");
+        Some(tool)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let removed = fs::remove_dir_all(&self.0);
+        assert!(removed.is_ok() || std::thread::panicking(), "{removed:?}");
+    }
+}
+
+/// A program as this user, or as an ordinary one where this is root.
+fn as_ordinary_user(program: &str) -> Command {
+    let mut command = Command::new(program);
+    if rustix::process::geteuid().is_root() {
+        command = Command::new("setpriv");
+        command.args(["--reuid", ORDINARY, "--regid", ORDINARY, "--clear-groups", "--", program]);
+    }
+    command.stdin(Stdio::null()).current_dir("/");
+    command
+}
+
+fn launcher_program() -> PathBuf {
+    match std::env::var_os("TOOLEXEC_BIN") {
+        Some(named) => Path::new(&named).join("toolexec-launch"),
+        None => env!("CARGO_BIN_EXE_toolexec-launch").into(),
+    }
+}

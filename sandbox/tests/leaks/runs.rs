@@ -1,0 +1,269 @@
+//! Runs of every kind through one launcher, from the first word to the last or broken off between any two.
+//! Whatever a run's client made is gone when it returns, so that what is left is the launcher's.
+
+use std::fs;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use sandbox::client::{BuildError, Launcher, PreparedCell, Reach};
+use sandbox::plan::{
+    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
+    TmpUse,
+};
+
+const MIB: u64 = 1024 * 1024;
+/// Cells at one time, and so seats that are made once and kept.
+pub(crate) const SEATS: usize = 4;
+
+/// How one run goes.
+#[derive(Clone, Copy)]
+enum Course {
+    /// To the end, with this word for the tool and this outcome.
+    Whole(&'static str, &'static str),
+    /// The same in a cell with a network of its own.
+    Networked,
+    /// The client is gone before the cell is there.
+    Asked,
+    /// A cell that nobody orders anything of.
+    Prepared,
+    /// An order without the word to go.
+    Ordered,
+    /// The client is gone while the tool runs.
+    Running,
+    Cancelled,
+    /// A plan that the launcher refuses.
+    Refused,
+}
+
+/// What is done over and over: mostly runs that end by themselves, and each other course once or more.
+const COURSES: [Course; 36] = {
+    use Course::{Asked, Cancelled, Networked, Ordered, Prepared, Refused, Running, Whole};
+    const OK: Course = Whole("ends", "ok");
+    const FAILS: Course = Whole("fails", "exit_nonzero");
+    const FILES: Course = Whole("files", "ok");
+    [
+        OK,
+        FAILS,
+        FILES,
+        OK,
+        Prepared,
+        OK,
+        Whole("waits", "wall_limit"),
+        OK,
+        FAILS,
+        Asked,
+        OK,
+        Whole("crashes", "signal"),
+        Running,
+        OK,
+        FILES,
+        Ordered,
+        Whole("spins", "cpu_limit"),
+        OK,
+        Networked,
+        FAILS,
+        Whole("allocates", "memory_limit"),
+        OK,
+        Whole("orphans", "ok"),
+        Prepared,
+        Whole("forks", "pids_limit"),
+        FILES,
+        OK,
+        Whole("floods", "output_limit"),
+        Asked,
+        FAILS,
+        Whole("leaves", "seccomp_violation"),
+        OK,
+        Whole("odd", "output_rejected"),
+        Refused,
+        Cancelled,
+        OK,
+    ]
+};
+
+const LIMITS: Limits = Limits {
+    wall_ms_max: 20_000,
+    cpu_ms_max: 20_000,
+    cpu_milli: 1000,
+    memory_bytes_max: 16 * MIB,
+    pids_max: 24,
+    open_files_max: 64,
+    file_bytes_max: 64 * MIB,
+    out_bytes_max: 4 * MIB,
+    tmp_bytes_max: 2 * MIB,
+    shm_bytes_max: MIB,
+    out_inodes_max: 64,
+    stream_bytes_max: 65_536,
+    artifacts_max: 16,
+    artifact_depth_max: 4,
+};
+
+pub(crate) struct Runs {
+    top: PathBuf,
+    tool: PathBuf,
+    launcher: Launcher,
+    count: AtomicUsize,
+}
+
+impl Runs {
+    /// With everything below `top`, which is this test's own.
+    pub(crate) fn new(launcher: &Path, top: &Path, tool: PathBuf) -> Self {
+        let (staging, results) = (top.join("staging"), top.join("results"));
+        fs::create_dir(&staging).unwrap();
+        fs::create_dir(results).unwrap();
+        let program = top.join("launcher");
+        let log = top.join("log");
+        let [launcher, log] = [launcher, &log].map(Path::display);
+        let script = format!("#!/bin/sh\nexec '{launcher}' \"$@\" 2>'{log}'\n");
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let seats_max = u32::try_from(SEATS).unwrap();
+        let mounts_allowed = vec![tool.parent().unwrap().to_owned()];
+        let reach = Reach::Spawn { program, staging, mounts_allowed, seats_max };
+        let (top, launcher) = (top.to_owned(), Launcher::new(reach));
+        Self { top, tool, launcher, count: AtomicUsize::new(0) }
+    }
+
+    /// So many runs, two at a time.
+    pub(crate) fn go(&self, count: usize) {
+        let next = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    loop {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        if number >= count {
+                            break;
+                        }
+                        self.one(COURSES[number % COURSES.len()]);
+                    }
+                });
+            }
+        });
+    }
+
+    /// Takes every seat at once. It cannot if one was given up.
+    pub(crate) fn take_all_seats(&self) {
+        let slots: Vec<_> = (0..SEATS).map(|_| self.slot()).collect();
+        let cells: Vec<PreparedCell> = slots
+            .iter()
+            .map(|slot| self.launcher.prepare(self.cell(slot, Network::Nothing)).unwrap())
+            .collect();
+        drop(cells);
+        slots.iter().for_each(|slot| self.remove(slot));
+    }
+
+    /// What the launcher has complained of. That a client was gone is what some courses are about.
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        let log = fs::read_to_string(self.top.join("log")).unwrap();
+        let expected = |line: &str| {
+            line == "toolexec-launch: the daemon was gone when the run ended"
+                || line.starts_with("toolexec-launch: a conversation ended badly: Broken pipe")
+        };
+        log.lines().filter(|line| !expected(line)).map(str::to_owned).collect()
+    }
+
+    /// What lies in the staging directory.
+    pub(crate) fn staged(&self) -> usize {
+        fs::read_dir(self.top.join("staging")).unwrap().count()
+    }
+
+    fn one(&self, course: Course) {
+        let slot = self.slot();
+        let plan = || self.cell(&slot, Network::Nothing);
+        match course {
+            Course::Whole(word, outcome) => self.whole(&slot, word, outcome, Network::Nothing),
+            Course::Networked => self.whole(&slot, "ends", "ok", Network::Proxy),
+            Course::Asked => drop(self.launcher.ask(plan()).unwrap()),
+            Course::Prepared => drop(self.launcher.prepare(plan()).unwrap()),
+            Course::Ordered => {
+                let order = order("ends", LIMITS);
+                drop(self.launcher.build(Plan { cell: plan(), order }).unwrap());
+            }
+            Course::Running => self.start(&slot, "waits", drop),
+            Course::Cancelled => self.start(&slot, "floods", |running| {
+                let finished = running.finish(|| true).unwrap();
+                let outcome = finished.outcome().word();
+                assert!(["cancelled", "output_limit"].contains(&outcome), "{finished:?}");
+            }),
+            Course::Refused => {
+                let mut cell = plan();
+                cell.slot.inode += 1;
+                let refused = self.launcher.prepare(cell).map(drop);
+                assert!(matches!(refused, Err(BuildError::Unable(_))), "{refused:?}");
+            }
+        }
+        self.remove(&slot);
+    }
+
+    fn whole(&self, slot: &Path, word: &str, outcome: &str, network: Network) {
+        let limits = match outcome {
+            "wall_limit" => Limits { wall_ms_max: 15, ..LIMITS },
+            "cpu_limit" => Limits { cpu_ms_max: 10, ..LIMITS },
+            _ => LIMITS,
+        };
+        let plan = Plan { cell: self.cell(slot, network), order: order(word, limits) };
+        let mut ready = self.launcher.build(plan).unwrap();
+        assert_eq!(ready.take_proxy().is_some(), network == Network::Proxy);
+        let finished = self.in_result(slot, |result| {
+            ready.start(result.as_fd()).unwrap().finish(|| false).unwrap()
+        });
+        // Where limits are sampled, a tool that fails between two looks has just failed.
+        let sampled = finished.accounting.memory_peak_sampled && outcome == "pids_limit";
+        let expected = if sampled { &["pids_limit", "exit_nonzero"][..] } else { &[outcome] };
+        assert!(expected.contains(&finished.outcome().word()), "{word}: {finished:?}");
+    }
+
+    fn start(&self, slot: &Path, word: &str, then: impl FnOnce(sandbox::client::RunningCell)) {
+        let plan = Plan { cell: self.cell(slot, Network::Nothing), order: order(word, LIMITS) };
+        let ready = self.launcher.build(plan).unwrap();
+        self.in_result(slot, |result| then(ready.start(result.as_fd()).unwrap()));
+    }
+
+    /// With a directory for the result, which goes again.
+    fn in_result<T>(&self, slot: &Path, act: impl FnOnce(fs::File) -> T) -> T {
+        let result = self.top.join("results").join(slot.file_name().unwrap());
+        fs::create_dir(&result).unwrap();
+        let answer = act(fs::File::open(&result).unwrap());
+        fs::remove_dir_all(&result).unwrap();
+        answer
+    }
+
+    fn slot(&self) -> PathBuf {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let slot = self.top.join("staging").join(format!("{number:032x}"));
+        fs::create_dir(&slot).unwrap();
+        fs::set_permissions(&slot, fs::Permissions::from_mode(0o755)).unwrap();
+        slot
+    }
+
+    /// Nothing of the launcher's may hold or fill it.
+    fn remove(&self, slot: &Path) {
+        fs::remove_dir(slot).unwrap();
+    }
+
+    fn cell(&self, slot: &Path, network: Network) -> CellPlan {
+        let found = fs::metadata(slot).unwrap();
+        let id = SlotId::new(slot.file_name().unwrap().to_str().unwrap()).unwrap();
+        CellPlan {
+            slot: Slot { id, device: found.dev(), inode: found.ino() },
+            runtime: Runtime {
+                profile: Profile::Python,
+                root: None,
+                binary: self.tool.clone(),
+                mounts: vec![self.tool.parent().unwrap().to_owned()],
+                caches: Vec::new(),
+                tmp: TmpUse::Data,
+                proc_view: ProcView::Pid,
+            },
+            network,
+            demands: Demands { landlock_abi_min: 1, cgroup_exception: true },
+        }
+    }
+}
+
+fn order(word: &str, limits: Limits) -> Order {
+    Order { argv: ["ends", word].map(str::to_owned).to_vec(), env: Vec::new(), limits }
+}

@@ -1,0 +1,219 @@
+//! What a launcher that waits for work has: its processes, and of each its descriptors, namespaces and
+//! mounts; its control groups and its memory. Must never change any of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long what a run leaves may take to go.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Pages that the allocator takes now and then, and keeps.
+const MEMORY_KIB: u64 = 256;
+/// Kernel objects that no cell may leave one of. What others on the host do is in these counts too, so
+/// what is called a leak is a good part of one for each run.
+const OBJECTS: [&str; 5] =
+    ["net_namespace", "pid_namespace", "uts_namespace", "mnt_cache", "nsproxy"];
+/// The same, too busy with everybody's work to be judged.
+const TOLD: [&str; 4] = ["filp", "task_struct", "cred_jar", "shmem_inode_cache"];
+
+/// Processes whose descriptors we may not look at.
+const UNSEEN: &str = "unseen";
+
+pub(crate) struct Standing {
+    launcher: u32,
+    counts: BTreeMap<String, usize>,
+    memory_kib: u64,
+    objects: BTreeMap<String, usize>,
+}
+
+impl Standing {
+    /// When it has come to rest: two looks that see the same.
+    pub(crate) fn at_rest(launcher: u32) -> Self {
+        let begun = Instant::now();
+        let mut before = Self::now(launcher);
+        loop {
+            std::thread::sleep(Duration::from_millis(300));
+            let now = Self::now(launcher);
+            if now.counts == before.counts {
+                assert_eq!(now.counts[UNSEEN], 0, "what cannot be seen cannot be compared");
+                return now;
+            }
+            assert!(begun.elapsed() < PATIENCE, "never at rest: {:?}", now.counts);
+            before = now;
+        }
+    }
+
+    fn now(launcher: u32) -> Self {
+        let mut counts = BTreeMap::new();
+        let mut count = |what: String, of: usize| *counts.entry(what).or_default() += of;
+        let family = family(launcher);
+        let mut namespaces = BTreeSet::new();
+        for (pid, depth) in &family {
+            let place = PathBuf::from(format!("/proc/{pid}"));
+            count(format!("processes, generation {depth}"), 1);
+            // One that has just ended is gone at the next look.
+            let fds = fs::read_dir(place.join("fd"));
+            count(UNSEEN.to_owned(), usize::from(fds.is_err()));
+            for fd in fds.into_iter().flatten().flatten() {
+                let target = fs::read_link(fd.path()).unwrap_or_default();
+                count(format!("descriptors, generation {depth}: {}", kind(&target)), 1);
+            }
+            let mounts = fs::read_to_string(place.join("mountinfo")).unwrap_or_default();
+            count(format!("mounts, generation {depth}"), mounts.lines().count());
+            // The launcher itself is in whichever network namespace it made last.
+            if *depth > 0 {
+                let links = fs::read_dir(place.join("ns")).into_iter().flatten().flatten();
+                namespaces.extend(links.filter_map(|link| fs::read_link(link.path()).ok()));
+            }
+        }
+        for namespace in namespaces {
+            count(format!("namespaces: {}", kind(&namespace)), 1);
+        }
+        let pids: BTreeSet<_> = family.iter().map(|(pid, _)| *pid).collect();
+        count("control groups".to_owned(), groups(Path::new("/sys/fs/cgroup"), &pids));
+        Self { launcher, counts, memory_kib: memory_kib(launcher), objects: objects() }
+    }
+
+    /// What there is more or less of, after so many runs, and does not become as it was.
+    pub(crate) fn changed_since(before: &Self, runs: usize) -> Vec<String> {
+        let begun = Instant::now();
+        loop {
+            let now = Self::at_rest(before.launcher);
+            let changed = before.differences(&now, runs);
+            if changed.is_empty() || begun.elapsed() > PATIENCE {
+                now.tell(before);
+                return changed;
+            }
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+
+    fn differences(&self, now: &Self, runs: usize) -> Vec<String> {
+        let mut changed = Vec::new();
+        for what in self.counts.keys().chain(now.counts.keys()).collect::<BTreeSet<_>>() {
+            let of = |counts: &BTreeMap<String, usize>| counts.get(what).copied().unwrap_or(0);
+            let (before, after) = (of(&self.counts), of(&now.counts));
+            if before != after {
+                changed.push(format!("{what}: {before}, then {after}"));
+            }
+        }
+        if now.memory_kib > self.memory_kib + MEMORY_KIB {
+            changed.push(format!("memory: {} KiB, then {}", self.memory_kib, now.memory_kib));
+        }
+        for what in OBJECTS {
+            let (before, after) = (self.objects.get(what), now.objects.get(what));
+            if let (Some(before), Some(after)) = (before, after)
+                && *after > before + runs / 4
+            {
+                changed.push(format!("kernel objects, {what}: {before}, then {after}"));
+            }
+        }
+        changed
+    }
+
+    fn tell(&self, before: &Self) {
+        let descriptors = |of: &Self| -> usize {
+            let mut all = of.counts.iter().filter(|(what, _)| what.starts_with("descriptors"));
+            all.by_ref().map(|(_, count)| count).sum()
+        };
+        println!(
+            "  the launcher's processes {}, descriptors {} (before: {}), memory {} KiB (before: {})",
+            self.counts
+                .iter()
+                .filter(|it| it.0.starts_with("processes"))
+                .map(|it| it.1)
+                .sum::<usize>(),
+            descriptors(self),
+            descriptors(before),
+            self.memory_kib,
+            before.memory_kib,
+        );
+        let told = self.objects.iter().filter_map(|(what, now)| {
+            Some(format!("{what} {} → {now}", before.objects.get(what)?))
+        });
+        println!("  the kernel's objects: {}", told.collect::<Vec<_>>().join(", "));
+    }
+}
+
+/// The launcher that this process has started.
+pub(crate) fn launcher() -> u32 {
+    let me = std::process::id();
+    let mut ours = parents()
+        .into_iter()
+        .filter(|(_, (parent, name))| *parent == me && name.as_str() == "toolexec-launch");
+    let (pid, _) = ours.next().unwrap();
+    assert!(ours.next().is_none(), "more than one launcher");
+    pid
+}
+
+/// A process and its descendants, with how far each is from it.
+fn family(first: u32) -> Vec<(u32, usize)> {
+    let parents = parents();
+    let mut family = vec![(first, 0)];
+    let mut at = 0;
+    while let Some((parent, depth)) = family.get(at).copied() {
+        let children = parents.iter().filter(|(_, (of, _))| *of == parent);
+        family.extend(children.map(|(pid, _)| (*pid, depth + 1)));
+        at += 1;
+    }
+    family
+}
+
+/// Every process's parent and name.
+fn parents() -> BTreeMap<u32, (u32, String)> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        // proc_pid_stat(5): the name is in brackets and may hold anything; the parent is second behind it.
+        let (Some((before, rest)), Some(begin)) = (stat.rsplit_once(')'), stat.find('(')) else {
+            continue;
+        };
+        if let Some(Ok(parent)) = rest.split_whitespace().nth(1).map(str::parse) {
+            found.insert(pid, (parent, before[begin + 1..].to_owned()));
+        }
+    }
+    found
+}
+
+/// What a link of `/proc` leads to, without what is another one in each process.
+fn kind(target: &Path) -> String {
+    target.to_string_lossy().chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+/// Groups of cells of these processes. One whose process is gone is seen when all is over.
+fn groups(directory: &Path, family: &BTreeSet<u32>) -> usize {
+    let mut count = 0;
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|name| name.strip_prefix("cell-")?.parse().ok());
+        count += usize::from(owner.is_some_and(|pid| family.contains(&pid)));
+        count += groups(&entry.path(), family);
+    }
+    count
+}
+
+/// Of the launcher alone, without what it shares with its program's file.
+fn memory_kib(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// Of the whole host; only root may know.
+fn objects() -> BTreeMap<String, usize> {
+    let slabs = fs::read_to_string("/proc/slabinfo").unwrap_or_default();
+    let wanted = |name: &str| OBJECTS.contains(&name) || TOLD.contains(&name);
+    let lines = slabs.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let (name, active) = (words.next()?, words.next()?);
+        wanted(name).then_some((name.to_owned(), active.parse().ok()?))
+    });
+    lines.collect()
+}
