@@ -5,8 +5,7 @@
 //! which is skipped.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -14,16 +13,16 @@ use rustix::fs::{Dir, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 /// Linux lets a process have 65,536 supplementary groups, a number of up to ten digits each.
-const STATUS_BYTES_MAX: u64 = 1024 * 1024;
+const STATUS_BYTES_MAX: usize = 1024 * 1024;
 
 /// What one look at all processes found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Look {
-    /// Anonymous pages of each process, swapped ones too, and its page tables, summed: too much where
-    /// processes share pages after a fork, and never too little.
+    /// Anonymous pages of each process, swapped and huge ones too, and its page tables, summed: too much
+    /// where processes share pages after a fork, and never too little.
     pub(super) memory_bytes: u64,
-    /// The page tables among them, which no two processes share.
-    pub(super) table_bytes: u64,
+    /// Page tables and huge pages among them, of which nothing tells who else has them.
+    pub(super) fixed_bytes: u64,
     /// User plus system time of each live process by itself, microseconds, by pid.
     pub(super) own_cpu_us: BTreeMap<u32, u64>,
     /// The same of processes that live ones have waited for, summed.
@@ -43,9 +42,9 @@ pub(super) fn look(proc_dir: &OwnedFd) -> io::Result<Look> {
         // Pid 1 is our own init.
         let Some(pid) = name.parse::<u32>().ok().filter(|pid| *pid > 1) else { continue };
         if read_status(proc_dir, name, &mut status)? {
-            let Memory { pages_bytes, table_bytes } = memory_of(&String::from_utf8_lossy(&status));
-            sum.memory_bytes += pages_bytes + table_bytes;
-            sum.table_bytes += table_bytes;
+            let Memory { pages_bytes, fixed_bytes } = memory_of(&String::from_utf8_lossy(&status));
+            sum.memory_bytes += pages_bytes + fixed_bytes;
+            sum.fixed_bytes += fixed_bytes;
         }
         if let Some(stat) = read_small(proc_dir, &format!("{name}/stat"))? {
             sum.own_cpu_us.insert(pid, stat_fields(&stat, 14..=15) * tick_us);
@@ -77,14 +76,23 @@ fn read_status(proc_dir: &OwnedFd, name: &str, status: &mut Vec<u8>) -> io::Resu
     status.clear();
     let path = format!("{name}/status");
     let file = match openat(proc_dir, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
-        Ok(file) => File::from(file),
+        Ok(file) => file,
         Err(Errno::NOENT | Errno::SRCH | Errno::ACCESS) => return Ok(false),
         Err(errno) => return Err(errno.into()),
     };
-    match file.take(STATUS_BYTES_MAX).read_to_end(status) {
-        Ok(_) => Ok(true),
-        Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Ok(false),
-        Err(error) => Err(error),
+    let mut part = [0; 8192];
+    loop {
+        match rustix::io::read(&file, &mut part) {
+            Ok(len) => {
+                status.extend_from_slice(&part[..len]);
+                // It is written at once, so that a part which is not full is the last.
+                if len < part.len() || status.len() >= STATUS_BYTES_MAX {
+                    return Ok(true);
+                }
+            }
+            Err(Errno::SRCH) => return Ok(false),
+            Err(errno) => return Err(errno.into()),
+        }
     }
 }
 
@@ -92,7 +100,7 @@ fn read_status(proc_dir: &OwnedFd, name: &str, status: &mut Vec<u8>) -> io::Resu
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Memory {
     pages_bytes: u64,
-    table_bytes: u64,
+    fixed_bytes: u64,
 }
 
 /// proc_pid_status(5). A process that is ending has none of these lines, and nothing of this.
@@ -102,7 +110,7 @@ fn memory_of(status: &str) -> Memory {
         let mut words = line.split_ascii_whitespace();
         let sum = match words.next() {
             Some("RssAnon:" | "VmSwap:") => &mut memory.pages_bytes,
-            Some("VmPTE:") => &mut memory.table_bytes,
+            Some("VmPTE:" | "HugetlbPages:") => &mut memory.fixed_bytes,
             _ => continue,
         };
         *sum += words.next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) * 1024;
@@ -155,10 +163,10 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_were_swapped_and_page_tables_are_memory() {
+    fn swapped_pages_and_page_tables_and_huge_pages_are_memory() {
         let status = "Name:\tVmSwap: 9\\nVmPTE:\nVmRSS:\t    900 kB\nRssAnon:\t     300 kB\n\
-                      RssFile:\t    600 kB\nVmPTE:\t      40 kB\nVmSwap:\t      5 kB\n";
-        let memory = Memory { pages_bytes: 305 * 1024, table_bytes: 40 * 1024 };
+                      RssFile:\t    600 kB\nVmPTE:\t      40 kB\nVmSwap:\t      5 kB\nHugetlbPages:\t 2048 kB\n";
+        let memory = Memory { pages_bytes: 305 * 1024, fixed_bytes: 2088 * 1024 };
         assert_eq!(memory_of(status), memory);
         assert_eq!(memory_of("Name:\tgone\nState:\tZ (zombie)\n"), Memory::default());
     }

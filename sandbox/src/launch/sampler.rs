@@ -62,14 +62,14 @@ impl Sampler {
 
     /// One look. True when memory is over its limit.
     pub(super) fn over_memory(&mut self, windows: &Windows) -> io::Result<bool> {
-        let Look { memory_bytes, table_bytes, own_cpu_us, waited_cpu_us, tasks } =
+        let Look { memory_bytes, fixed_bytes, own_cpu_us, waited_cpu_us, tasks } =
             procfs::look(windows.proc_dir())?;
         let in_files = windows.memory_bytes()?;
         let mut memory = memory_bytes + in_files;
-        // Page tables alone can be too much, and then to walk them would only take long.
-        if memory > self.memory_bytes_max && table_bytes <= self.memory_bytes_max {
+        // What nothing tells more of can be too much alone, and to walk page tables takes long.
+        if memory > self.memory_bytes_max && fixed_bytes <= self.memory_bytes_max {
             // The cheap sum counts a page once for each process that forked with it.
-            memory = procfs::proportional_bytes(windows.proc_dir())? + table_bytes + in_files;
+            memory = procfs::proportional_bytes(windows.proc_dir())? + fixed_bytes + in_files;
         }
         self.memory_peak = self.memory_peak.max(memory);
         self.tasks_peak = self.tasks_peak.max(tasks);
