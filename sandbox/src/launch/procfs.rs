@@ -36,23 +36,32 @@ pub(super) fn look(proc_dir: &OwnedFd) -> io::Result<Look> {
     let tick_us = 1_000_000 / rustix::param::clock_ticks_per_second().max(1);
     let mut sum = Look::default();
     let mut status = Vec::new();
-    for entry in Dir::read_from(proc_dir)? {
-        let entry = entry?;
-        let Ok(name) = entry.file_name().to_str() else { continue };
-        // Pid 1 is our own init.
-        let Some(pid) = name.parse::<u32>().ok().filter(|pid| *pid > 1) else { continue };
-        if read_status(proc_dir, name, &mut status)? {
+    // Listed before anything is read: a tree at its limit may be gone before all of it was looked at.
+    let pids = pids(proc_dir)?;
+    for pid in &pids {
+        if read_status(proc_dir, *pid, &mut status)? {
             let Memory { pages_bytes, fixed_bytes } = memory_of(&String::from_utf8_lossy(&status));
             sum.memory_bytes += pages_bytes + fixed_bytes;
             sum.fixed_bytes += fixed_bytes;
         }
-        if let Some(stat) = read_small(proc_dir, &format!("{name}/stat"))? {
-            sum.own_cpu_us.insert(pid, stat_fields(&stat, 14..=15) * tick_us);
+        if let Some(stat) = read_small(proc_dir, &format!("{pid}/stat"))? {
+            sum.own_cpu_us.insert(*pid, stat_fields(&stat, 14..=15) * tick_us);
             sum.waited_cpu_us += stat_fields(&stat, 16..=17) * tick_us;
             sum.tasks += stat_fields(&stat, 20..=20);
         }
     }
+    sum.tasks = sum.tasks.max(u64::try_from(pids.len()).unwrap_or(u64::MAX));
     Ok(sum)
+}
+
+/// Every process but our own init.
+fn pids(proc_dir: &OwnedFd) -> io::Result<Vec<u32>> {
+    let mut pids = Vec::new();
+    for entry in Dir::read_from(proc_dir)? {
+        let pid = entry?.file_name().to_str().ok().and_then(|name| name.parse::<u32>().ok());
+        pids.extend(pid.filter(|pid| *pid > 1));
+    }
+    Ok(pids)
 }
 
 /// `None` if the process has gone.
@@ -72,9 +81,9 @@ fn read_small(dir: impl AsFd, path: &str) -> io::Result<Option<String>> {
 
 /// The whole of a process's `status`, whose line of supplementary groups can be the longest by far.
 /// False if the process has gone.
-fn read_status(proc_dir: &OwnedFd, name: &str, status: &mut Vec<u8>) -> io::Result<bool> {
+fn read_status(proc_dir: &OwnedFd, pid: u32, status: &mut Vec<u8>) -> io::Result<bool> {
     status.clear();
-    let path = format!("{name}/status");
+    let path = format!("{pid}/status");
     let file = match openat(proc_dir, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
         Ok(file) => file,
         Err(Errno::NOENT | Errno::SRCH | Errno::ACCESS) => return Ok(false),
@@ -131,13 +140,8 @@ fn stat_fields(stat: &str, fields: RangeInclusive<usize>) -> u64 {
 /// and too slow to ask every few milliseconds. Pages of the tmpfs are counted by their mounts.
 pub(super) fn proportional_bytes(proc_dir: &OwnedFd) -> io::Result<u64> {
     let mut kib = 0;
-    for entry in Dir::read_from(proc_dir)? {
-        let entry = entry?;
-        let Ok(name) = entry.file_name().to_str() else { continue };
-        if name == "1" || !name.bytes().all(|b| b.is_ascii_digit()) {
-            continue;
-        }
-        let Some(rollup) = read_small(proc_dir, &format!("{name}/smaps_rollup"))? else {
+    for pid in pids(proc_dir)? {
+        let Some(rollup) = read_small(proc_dir, &format!("{pid}/smaps_rollup"))? else {
             continue;
         };
         for line in rollup.lines() {
@@ -165,7 +169,8 @@ mod tests {
     #[test]
     fn swapped_pages_and_page_tables_and_huge_pages_are_memory() {
         let status = "Name:\tVmSwap: 9\\nVmPTE:\nVmRSS:\t    900 kB\nRssAnon:\t     300 kB\n\
-                      RssFile:\t    600 kB\nVmPTE:\t      40 kB\nVmSwap:\t      5 kB\nHugetlbPages:\t 2048 kB\n";
+                      RssFile:\t    600 kB\nVmPTE:\t      40 kB\n\
+                      VmSwap:\t      5 kB\nHugetlbPages:\t 2048 kB\n";
         let memory = Memory { pages_bytes: 305 * 1024, fixed_bytes: 2088 * 1024 };
         assert_eq!(memory_of(status), memory);
         assert_eq!(memory_of("Name:\tgone\nState:\tZ (zombie)\n"), Memory::default());
