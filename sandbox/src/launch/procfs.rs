@@ -18,11 +18,9 @@ const STATUS_BYTES_MAX: usize = 1024 * 1024;
 /// What one look at all processes found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Look {
-    /// Anonymous pages of each process, swapped and huge ones too, and its page tables, summed: too much
-    /// where processes share pages after a fork, and never too little.
-    pub(super) memory_bytes: u64,
-    /// Page tables and huge pages among them, of which nothing tells who else has them.
-    pub(super) fixed_bytes: u64,
+    /// Anonymous pages of each process, summed: too much where processes share pages after a fork,
+    /// and never too little.
+    pub(super) anonymous_bytes: u64,
     /// User plus system time of each live process by itself, microseconds, by pid.
     pub(super) own_cpu_us: BTreeMap<u32, u64>,
     /// The same of processes that live ones have waited for, summed.
@@ -34,15 +32,13 @@ pub(super) struct Look {
 /// Looks at every process below `proc_dir`. Processes that end meanwhile are left out.
 pub(super) fn look(proc_dir: &OwnedFd) -> io::Result<Look> {
     let tick_us = 1_000_000 / rustix::param::clock_ticks_per_second().max(1);
+    let page_bytes = u64::try_from(rustix::param::page_size()).unwrap_or(4096);
     let mut sum = Look::default();
-    let mut status = Vec::new();
     // Listed before anything is read: a tree at its limit may be gone before all of it was looked at.
     let pids = pids(proc_dir)?;
     for pid in &pids {
-        if read_status(proc_dir, *pid, &mut status)? {
-            let Memory { pages_bytes, fixed_bytes } = memory_of(&String::from_utf8_lossy(&status));
-            sum.memory_bytes += pages_bytes + fixed_bytes;
-            sum.fixed_bytes += fixed_bytes;
+        if let Some(statm) = read_small(proc_dir, &format!("{pid}/statm"))? {
+            sum.anonymous_bytes += private_pages(&statm) * page_bytes;
         }
         if let Some(stat) = read_small(proc_dir, &format!("{pid}/stat"))? {
             sum.own_cpu_us.insert(*pid, stat_fields(&stat, 14..=15) * tick_us);
@@ -105,26 +101,46 @@ fn read_status(proc_dir: &OwnedFd, pid: u32, status: &mut Vec<u8>) -> io::Result
     }
 }
 
-/// What one process has of its own.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Memory {
-    pages_bytes: u64,
-    fixed_bytes: u64,
+/// Memory of all processes that is no page of theirs in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Elsewhere {
+    /// Anonymous pages that were swapped out; too much where processes share them.
+    pub(super) swapped_bytes: u64,
+    /// Page tables, and huge pages, of which nothing tells who else has them.
+    pub(super) fixed_bytes: u64,
 }
 
-/// proc_pid_status(5). A process that is ending has none of these lines, and nothing of this.
-fn memory_of(status: &str) -> Memory {
-    let mut memory = Memory::default();
-    for line in status.lines() {
-        let mut words = line.split_ascii_whitespace();
-        let sum = match words.next() {
-            Some("RssAnon:" | "VmSwap:") => &mut memory.pages_bytes,
-            Some("VmPTE:" | "HugetlbPages:") => &mut memory.fixed_bytes,
-            _ => continue,
-        };
-        *sum += words.next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) * 1024;
+/// What [`look`] leaves out, because it takes several times as long to ask.
+pub(super) fn elsewhere(proc_dir: &OwnedFd) -> io::Result<Elsewhere> {
+    let (mut sum, mut status) = (Elsewhere::default(), Vec::new());
+    for pid in pids(proc_dir)? {
+        if read_status(proc_dir, pid, &mut status)? {
+            sum.add(&String::from_utf8_lossy(&status));
+        }
     }
-    memory
+    Ok(sum)
+}
+
+impl Elsewhere {
+    /// proc_pid_status(5). A process that is ending has none of these lines, and nothing of this.
+    fn add(&mut self, status: &str) {
+        for line in status.lines() {
+            let mut words = line.split_ascii_whitespace();
+            let sum = match words.next() {
+                Some("VmSwap:") => &mut self.swapped_bytes,
+                Some("VmPTE:" | "HugetlbPages:") => &mut self.fixed_bytes,
+                _ => continue,
+            };
+            *sum += words.next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) * 1024;
+        }
+    }
+}
+
+/// proc_pid_statm(5): the second number is resident pages, the third those shared with files.
+fn private_pages(statm: &str) -> u64 {
+    let mut numbers = statm.split_ascii_whitespace().map(|n| n.parse::<u64>().unwrap_or(0));
+    let resident = numbers.nth(1).unwrap_or(0);
+    resident.saturating_sub(numbers.next().unwrap_or(0))
 }
 
 /// The sum of some fields of proc_pid_stat(5): 14 and 15 are a process's own times, 16 and 17 those of
@@ -171,8 +187,12 @@ mod tests {
         let status = "Name:\tVmSwap: 9\\nVmPTE:\nVmRSS:\t    900 kB\nRssAnon:\t     300 kB\n\
                       RssFile:\t    600 kB\nVmPTE:\t      40 kB\n\
                       VmSwap:\t      5 kB\nHugetlbPages:\t 2048 kB\n";
-        let memory = Memory { pages_bytes: 305 * 1024, fixed_bytes: 2088 * 1024 };
-        assert_eq!(memory_of(status), memory);
-        assert_eq!(memory_of("Name:\tgone\nState:\tZ (zombie)\n"), Memory::default());
+        let mut sum = Elsewhere::default();
+        for status in [status, "Name:\tgone\nState:\tZ (zombie)\n", ""] {
+            sum.add(status);
+            assert_eq!((sum.swapped_bytes, sum.fixed_bytes), (5 * 1024, 2088 * 1024));
+        }
+        assert_eq!(private_pages("1000 300 100 1 0 1 0"), 200);
+        assert_eq!(private_pages(""), 0);
     }
 }
