@@ -95,6 +95,11 @@ impl Sampler {
         Ok(memory > self.memory_bytes_max)
     }
 
+    /// What init counted when it killed the tree: a fork that failed may be over before the next look.
+    pub(super) fn see_processes(&mut self, count: u32) {
+        self.tasks_peak = self.tasks_peak.max(count.into());
+    }
+
     pub(super) fn cpu_us(&self) -> u64 {
         self.cpu.total_us
     }

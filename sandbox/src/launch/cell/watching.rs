@@ -164,9 +164,12 @@ fn close_books(
     ending: &mut Ending,
     report: Option<Box<ToolReport>>,
     windows: &Windows,
-    watch: &Watch<'_>,
+    watch: &mut Watch<'_>,
 ) {
     if let Some(report) = report {
+        if let Watch::Sampled(sampler) = watch {
+            sampler.see_processes(report.processes_last);
+        }
         ending.tool = Some(report.end);
         ending.accounting = report.accounting;
     }
