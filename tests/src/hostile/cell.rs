@@ -6,8 +6,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::{Built, Case, Mode, patience};
+use super::{Built, Case, Mode};
 use crate::bench::{Bench, Said};
+use crate::patience::patience;
 use crate::record::Record;
 use crate::request::RequestText;
 
