@@ -5,7 +5,7 @@ use std::path::Path;
 
 use egress::client::{Conversation, Egress};
 use egress::frame::{self, HostRule, Serve, TIME_MS_MAX};
-use policies::{Grant, GrantedNetwork};
+use policies::{Grant, GrantedHost, GrantedNetwork};
 use records::{HostUse, NetworkReport, NetworkUse, Refusal};
 use sandbox::client::ReadyCell;
 use sandbox::plan::PROXY_PORT;
@@ -33,13 +33,13 @@ impl OpenNetwork {
     ) -> Result<Self, String> {
         let listener = cell.take_proxy().ok_or("the cell has no socket for its proxy")?;
         let time_ms = time_sec.saturating_mul(1000).saturating_add(TIME_MS_SPARE);
-        let rule = |(name, ports): (&String, &Vec<u16>)| HostRule {
+        let rule = |(name, host): (&String, &GrantedHost)| HostRule {
             name: name.clone(),
-            ports: ports.clone(),
+            ports: host.ports.clone(),
+            private: host.private.clone(),
         };
         let order = Serve {
             hosts: granted.hosts.iter().map(rule).collect(),
-            private_allowed: granted.private.clone(),
             bytes_max: granted.bytes_max,
             connections_max: granted.connections_max,
             time_ms_max: time_ms.min(TIME_MS_MAX),
@@ -104,6 +104,8 @@ pub(crate) fn environment(grant: &Grant) -> Vec<(String, String)> {
         names.map(|name| (name.to_owned(), proxy.clone())).into_iter().collect();
     // Nothing goes past the proxy, whatever a library's default is.
     env.extend(["NO_PROXY", "no_proxy"].map(|name| (name.to_owned(), String::new())));
+    // Node's own clients look for a proxy only if this says so, and before 22.21 and 24.0 not at all.
+    env.push(("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned()));
     // Interpreters with a TLS library of their own look elsewhere.
     if Path::new(AUTHORITIES).is_file() {
         env.push(("SSL_CERT_FILE".to_owned(), AUTHORITIES.to_owned()));

@@ -7,6 +7,7 @@
     reason = "a test that cannot prepare its servers must fail, and keeps no files"
 )]
 
+mod clients;
 mod conversation;
 mod kernel;
 mod limits;
