@@ -7,8 +7,9 @@
  */
 #include "proxy.h"
 
-static int taken(const char *name, int family, int kind) {
-    int made = socket(family, kind, 0), yes = 1;
+/* Multipath TCP (262) has the same ports, and a check of TCP may not see it. */
+static int taken(const char *name, int family, int protocol) {
+    int made = socket(family, SOCK_STREAM, protocol), yes = 1;
     struct sockaddr_in v4 = {AF_INET, htons(PROXY_PORT), {htonl(INADDR_LOOPBACK)}};
     struct sockaddr_in6 v6 = {AF_INET6, htons(PROXY_PORT)};
     setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -18,7 +19,7 @@ static int taken(const char *name, int family, int kind) {
 }
 
 int main(void) {
-    int escaped = taken("v4", AF_INET, SOCK_STREAM) | taken("v6", AF_INET6, SOCK_STREAM);
+    int escaped = taken("v4", AF_INET, 0) | taken("v6", AF_INET6, 0) | taken("mptcp", AF_INET, 262);
     printf("served %d\n", served());
     return verdict(escaped);
 }

@@ -1,8 +1,8 @@
-/* attack: a host whose name leads to this host's loopback, in a policy that does not say so
+/* attack: a host whose name leads to this host's loopback, in a policy that does not say so; a resolver that knows it only from a file finds nothing
  * hosts: 127.0.0.1 localhost
  * expect: ok
- * stdout: plain 403
- * stdout: tunnel 403
+ * stdout: plain 403 or plain 502
+ * stdout: tunnel 403 or tunnel 502
  * stdout: served 1
  * stdout: CONTAINED
  * elsewhere: no

@@ -88,8 +88,8 @@ impl Cells {
 
     /// The request with the case's hosts.
     fn naming(&self, case: &Case, request: RequestText) -> RequestText {
-        let asked = case.hosts().iter().map(|host| format!("\"{host}:{}\"", self.pages));
-        let asked: Vec<String> = asked.collect();
+        let entry = |host: &&str| format!("\"{host}:{}\"", self.pages);
+        let asked: Vec<String> = case.hosts().iter().map(entry).collect();
         if asked.is_empty() {
             return request;
         }
