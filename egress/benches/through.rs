@@ -1,6 +1,6 @@
-//! What the proxy costs, `cargo bench -p egress --bench through`: the same bytes straight to a server and through the proxy, in one interleaved
-//! run, so that both see the same machine. It prints medians and their ratios and asserts nothing; it
-//! must never reach anything but its own server on loopback.
+//! What the proxy costs (`cargo bench -p egress --bench through`): the same bytes straight to a server and
+//! through the proxy, in one interleaved run, so that both see the same machine. It prints medians and
+//! their ratios and asserts nothing; it must never reach anything but its own server on loopback.
 
 #![allow(
     clippy::unwrap_used,

@@ -9,6 +9,7 @@
 
 mod clients;
 mod conversation;
+mod framing;
 mod kernel;
 mod limits;
 mod names;
