@@ -142,8 +142,11 @@ impl Used {
     /// What the tool asked for in vain, for the Safety Notes.
     pub(crate) fn refused(&self, show: Showing) -> Option<String> {
         let Self::Known(report) = self else { return None };
-        let times: u64 = report.refusals.iter().map(|it| it.times).sum();
-        let all = times.saturating_add(report.refusals_left_out);
+        // The proxy's numbers are another program's.
+        let all = report
+            .refusals
+            .iter()
+            .fold(report.refusals_left_out, |all, it| all.saturating_add(it.times));
         if all == 0 {
             return None;
         }

@@ -73,3 +73,17 @@ fn what_a_tool_asks_its_proxy_for_is_data() {
         assert_eq!(text.matches("\n## Safety Notes").count(), 1, "{text}");
     }
 }
+
+#[test]
+fn more_refusals_than_can_be_counted_do_not_come_round_to_none() {
+    let (case, mut network) = (Case::plain(), reached("CONNECT evil.org:443"));
+    if let NetworkUse::Known(report) = &mut network {
+        report.refusals[0].times = u64::MAX;
+        report
+            .refusals
+            .push(Refusal { asked: "GET http://evil.org".into(), ..report.refusals[0].clone() });
+    }
+    let text = rendered(&with_network(&case, &network));
+    let told = format!("{} requests to destinations refused: ", u64::MAX);
+    assert!(text.contains(&told), "{told} is not in {text}");
+}
