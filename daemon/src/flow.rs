@@ -382,8 +382,8 @@ impl Host {
             }
         };
         let ended = self.run_begun(&first, (ready, made), &result, cancelled);
-        let network = network.map(OpenNetwork::close);
-        let known = Known { confinement: &confinement, network: network.as_ref() };
+        let network = network.map_or(NetworkUse::Nothing, OpenNetwork::close);
+        let known = Known { confinement: &confinement, network: &network };
         let (published, exit_code) = self.tell_run(&first, known, &ended, result, &violations)?;
         let (_, claimed) = first.into_staged().into_parts();
         let originals = self.spool.archive_claim(claimed, &published.receipt)?;
@@ -437,12 +437,11 @@ impl Host {
                 let ran = records::Ran {
                     confinement,
                     finished,
-                    network,
                     started: first.begun(),
                     ended: edge::now(),
                 };
                 let code = finished.facts.tool.map_or(-1, sandbox::outcome::ToolEnd::exit_code);
-                (Story { outcome, reason: lost, ran: Some(ran), ..story }, code)
+                (Story { outcome, reason: lost, ran: Some(ran), network, ..story }, code)
             }
             Ended::NeverStarted(why) => {
                 let outcome = Outcome::SetupError;
@@ -450,7 +449,8 @@ impl Host {
                 (Story { outcome, reason: Some(why), confinement_ready, ..story }, -1)
             }
             Ended::Unrecorded(why) => {
-                (Story { outcome: Outcome::Indeterminate, reason: Some(why), ..story }, -1)
+                let outcome = Outcome::Indeterminate;
+                (Story { outcome, reason: Some(why), network, ..story }, -1)
             }
         };
         Ok((self.tell(&story, result)?, exit_code))
@@ -499,7 +499,7 @@ impl Host {
 #[derive(Clone, Copy)]
 struct Known<'a> {
     confinement: &'a Confinement,
-    network: Option<&'a NetworkUse>,
+    network: &'a NetworkUse,
 }
 
 /// How a begun run ended, as far as it is known.

@@ -6,7 +6,7 @@ use std::path::Path;
 use egress::client::{Conversation, Egress};
 use egress::frame::{self, HostRule, Serve, TIME_MS_MAX};
 use policies::{Grant, GrantedHost, GrantedNetwork};
-use records::{HostUse, NetworkReport, NetworkUse, Refusal};
+use records::{HostUse, NetworkReport, NetworkUse, Refusal, Unaccounted};
 use sandbox::client::ReadyCell;
 use sandbox::plan::PROXY_PORT;
 
@@ -57,7 +57,7 @@ impl OpenNetwork {
             Ok(report) => NetworkUse::Known(told(report, confined_by)),
             Err(error) => {
                 tracing::error!("{error}; what the run reached is unknown");
-                NetworkUse::Unknown { granted }
+                NetworkUse::Unknown { granted, why: Unaccounted::ProxyLost }
             }
         }
     }

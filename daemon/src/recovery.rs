@@ -1,9 +1,9 @@
 //! After a crash: what was begun and never published is told as `indeterminate`, and never run again.
 
-use records::Subject;
+use records::{NetworkUse, Subject, Unaccounted};
 use sandbox::outcome::Outcome;
 use spool::{Spool, Unfinished};
-use validator::{Draft, OwnerUid, Place, ResultId};
+use validator::{Draft, OwnerUid, Place, Request, ResultId};
 
 use crate::host::{Halt, Host};
 use crate::tell::{Decided, Story};
@@ -50,9 +50,11 @@ impl Host {
                 request_id: Some(unfinished.request_id()),
             },
         };
+        let network = perhaps_used(request.as_ref());
         let story = Story {
             outcome: Outcome::Indeterminate,
             reason: Some(REASON),
+            network: &network,
             decided: &decided,
             ..Story::of(subject, unfinished.signatures())
         };
@@ -61,4 +63,14 @@ impl Host {
         self.spool.finish_unfinished(unfinished, &published.receipt)?;
         Ok(Some(id))
     }
+}
+
+/// It may have run, with all it was granted, which is all it asked for.
+fn perhaps_used(request: Option<&Request>) -> NetworkUse {
+    let asked = request.map_or(&[][..], |request| request.network().hosts());
+    if asked.is_empty() {
+        return NetworkUse::Nothing;
+    }
+    let granted = asked.iter().map(|asked| asked.host().to_owned()).collect();
+    NetworkUse::Unknown { granted, why: Unaccounted::NeverAsked }
 }

@@ -1,14 +1,13 @@
 //! What a record says of a run that had hosts: what was reached, what was refused, what nobody knows.
 
-use records::{HostUse, NetworkReport, NetworkUse, Ran, Refusal, Statement};
+use records::{HostUse, NetworkReport, NetworkUse, Refusal, Statement, Unaccounted};
+use sandbox::outcome::Outcome;
 
 use crate::fixture::Case;
 use crate::render::rendered;
 
 fn with_network<'a>(case: &'a Case, network: &'a NetworkUse) -> Statement<'a> {
-    let says = case.statement();
-    let ran = says.ran.map(|ran| Ran { network: Some(network), ..ran });
-    Statement { ran, ..says }
+    Statement { network, ..case.statement() }
 }
 
 fn reached(asked: &str) -> NetworkUse {
@@ -51,13 +50,48 @@ fn a_network_is_told_with_what_it_reached() {
 #[test]
 fn a_network_that_nobody_knows_is_never_none() {
     let granted = vec!["data.example.org".to_owned()];
-    let (case, network) = (Case::plain(), NetworkUse::Unknown { granted });
+    for (why, words) in [
+        (Unaccounted::ProxyLost, "the record of the proxy was lost; allowed were"),
+        (Unaccounted::NeverAsked, "the proxy was never asked for its record; allowed were"),
+    ] {
+        let case = Case::plain();
+        let network = NetworkUse::Unknown { granted: granted.clone(), why };
+        let text = rendered(&with_network(&case, &network));
+        for told in [
+            "network_used: \"allowlist\"",
+            "network_destinations: [\"data.example.org\"]",
+            "\nnetwork: unknown\n",
+            &format!("Network confirmation: unknown, {words} data.example.org"),
+        ] {
+            assert!(text.contains(told), "{told} is not in {text}");
+        }
+    }
+}
+
+#[test]
+fn hosts_that_nobody_knows_are_not_no_hosts() {
+    let case = Case::plain();
+    let network = NetworkUse::Unknown { granted: Vec::new(), why: Unaccounted::NeverAsked };
     let text = rendered(&with_network(&case, &network));
     for told in [
         "network_used: \"allowlist\"",
-        "network_destinations: [\"data.example.org\"]",
         "\nnetwork: unknown\n",
-        "Network confirmation: unknown, the record of the proxy was lost",
+        "for its record; which hosts were allowed is unknown too",
+    ] {
+        assert!(text.contains(told), "{told} is not in {text}");
+    }
+}
+
+/// A run whose streams could not be kept has reached what it has reached.
+#[test]
+fn a_network_is_told_where_nothing_else_is() {
+    let (case, network) = (Case::plain(), reached("CONNECT evil.org:443"));
+    let text = rendered(&Statement { network: &network, ..case.not_run(Outcome::Indeterminate) });
+    for told in [
+        "outcome: \"indeterminate\"",
+        "network_used: \"allowlist\"",
+        "network_destinations: [\"data.example.org\"]",
+        "Network confirmation: allowlist: data.example.org (2 connections, ",
     ] {
         assert!(text.contains(told), "{told} is not in {text}");
     }
