@@ -134,7 +134,13 @@ impl NetworkUse {
 
     /// What the tool asked for in vain, for the Safety Notes.
     pub(crate) fn refused(&self, show: Showing) -> Option<String> {
-        let Self::Known(report) = self else { return None };
+        let report = match self {
+            Self::Nothing => return None,
+            Self::Unknown { why, .. } => {
+                return Some(format!("{}; what was refused is unknown", why.words()));
+            }
+            Self::Known(report) => report,
+        };
         // The proxy's numbers are another program's.
         let all = report
             .refusals
