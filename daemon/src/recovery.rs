@@ -50,7 +50,7 @@ impl Host {
                 request_id: Some(unfinished.request_id()),
             },
         };
-        let network = perhaps_used(request.as_ref());
+        let network = perhaps_used(unfinished.hosts(), request.as_ref());
         let story = Story {
             outcome: Outcome::Indeterminate,
             reason: Some(REASON),
@@ -65,12 +65,18 @@ impl Host {
     }
 }
 
-/// It may have run, with all it was granted, which is all it asked for.
-fn perhaps_used(request: Option<&Request>) -> NetworkUse {
-    let asked = request.map_or(&[][..], |request| request.network().hosts());
-    if asked.is_empty() {
-        return NetworkUse::Nothing;
+/// What it may have reached. The intent says what it was granted; one of a time when intents did not
+/// is of a run that was granted all it asked for. Where neither can be read, nobody knows.
+fn perhaps_used(granted: Option<&[String]>, request: Option<&Request>) -> NetworkUse {
+    let asked = |request: &Request| {
+        request.network().hosts().iter().map(|asked| asked.host().to_owned()).collect()
+    };
+    let granted = granted.map(<[String]>::to_vec).or_else(|| request.map(asked));
+    match granted {
+        Some(granted) if granted.is_empty() => NetworkUse::Nothing,
+        granted => NetworkUse::Unknown {
+            granted: granted.unwrap_or_default(),
+            why: Unaccounted::NeverAsked,
+        },
     }
-    let granted = asked.iter().map(|asked| asked.host().to_owned()).collect();
-    NetworkUse::Unknown { granted, why: Unaccounted::NeverAsked }
 }

@@ -15,7 +15,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Service, kill, skip, with_word};
+use toolexec_tests::{
+    Asked, Bench, Disk, Record, RequestText, Said, Service, kill, list, skip, with_word,
+    without_word,
+};
 
 toolexec_tests::as_both!(
     a_page_comes_through_the_proxy,
@@ -389,6 +392,89 @@ fn names_lead_where_the_policy_lets_them() {
     ] {
         assert!(refusals.contains(told), "{told} is not in {}", record.text);
     }
+}
+
+#[test]
+fn a_full_disk_does_not_hide_what_was_reached() {
+    let test = "a_full_disk_does_not_hide_what_was_reached";
+    let Some(bench) = &Bench::of_root(test) else { return };
+    let place = bench.scratch().dir("disk");
+    // Room for the reserve and the key, not for what the tool leaves.
+    let Some(_disk) = Disk::mount(&place, 8 * 1024) else {
+        return skip(test, "this host does not let root mount a tmpfs");
+    };
+    let pages = Pages::new();
+    let script = format!(
+        "import os, urllib.request\nurllib.request.urlopen('http://127.0.0.1:{}/').read()\n\
+         open('/out/big', 'wb').write(os.urandom(12 << 20))",
+        pages.port
+    );
+    let request = asking(&script, pages.port).output("big");
+    let mut run = command(bench, &request, &policy(bench, pages.port));
+    let said = Said::of(run.arg("--state").arg(place.join("state")));
+    said.assert_says(&["No space left"]);
+    let record = Record::of(&said);
+    record.assert_outcome("indeterminate");
+    assert_eq!(pages.asked(), 1);
+    assert_eq!(record.fact("network_used"), "allowlist");
+    assert_eq!(record.fact("network_destinations"), "[\"127.0.0.1\"]");
+    let line = "Network confirmation: allowlist: 127.0.0.1 (1 connections, ";
+    assert!(record.text.contains(line), "{}", record.text);
+}
+
+/// Begins a run, kills the daemon in it, and has the next one tell it from a request that nobody can read
+/// any more and from what `forget` leaves of the ledger.
+fn told_after_a_crash(
+    service: &mut Service<'_>,
+    request: RequestText,
+    forget: impl FnOnce(String) -> String,
+) -> Record {
+    let word = format!("crashed-{}.py", free_port());
+    let request =
+        request.command(&format!("python {word}")).input(&word, "import time; time.sleep(60)");
+    let request = service.promote(&request);
+    assert!(!with_word(&word).is_empty());
+    service.signal("KILL");
+    assert_eq!(service.wait(), None);
+    without_word(&word);
+    let work = service.at("work");
+    let claim = list(&work).remove(0);
+    let copy = work.join(claim).join("request.md");
+    std::fs::remove_file(&copy).unwrap();
+    std::fs::write(&copy, "no request\n").unwrap();
+    let ledger = service.state().join("ledger");
+    let lines = std::fs::read_to_string(&ledger).unwrap();
+    std::fs::write(&ledger, forget(lines)).unwrap();
+    service.spawn();
+    let record = service.record_of(&request.id);
+    record.assert_outcome("indeterminate");
+    record
+}
+
+#[test]
+fn after_a_crash_what_may_have_been_reached_is_told() {
+    let bench = &Bench::new();
+    let mut service = with_names(bench, 80);
+    let python = || RequestText::python("pass");
+    let hosts = ["data.test:80".to_owned()];
+    let record = told_after_a_crash(&mut service, naming(python(), &hosts), |ledger| ledger);
+    assert_eq!(record.fact("network"), "unknown");
+    assert_eq!(record.fact("network_used"), "allowlist");
+    assert_eq!(record.fact("network_destinations"), "[\"data.test\"]");
+    let told = "the proxy was never asked for its record; allowed were data.test";
+    assert!(record.text.contains(told), "{}", record.text);
+
+    let record = told_after_a_crash(&mut service, python(), |ledger| ledger);
+    assert_eq!(record.fact("network_used"), "none");
+
+    // The last line is of a program that wrote no hosts.
+    let record = told_after_a_crash(&mut service, naming(python(), &hosts), |ledger| {
+        let (lines, rest) = ledger.rsplit_once(",\"hosts\":[\"data.test\"]").unwrap();
+        format!("{lines}{rest}")
+    });
+    assert_eq!(record.fact("network"), "unknown");
+    assert_eq!(record.fact("network_used"), "allowlist");
+    assert!(record.text.contains("which hosts were allowed is unknown too"), "{}", record.text);
 }
 
 #[test]
