@@ -25,6 +25,8 @@ pub enum NetworkUse {
 pub enum Unaccounted {
     /// The egress proxy ended before it was asked, and its report with it.
     ProxyLost,
+    /// The egress proxy said what cannot be so.
+    ReportUnfit,
     /// The daemon or the host stopped before the egress proxy was asked.
     NeverAsked,
 }
@@ -33,6 +35,7 @@ impl Unaccounted {
     fn words(self) -> &'static str {
         match self {
             Self::ProxyLost => "the record of the proxy was lost",
+            Self::ReportUnfit => "the report of the proxy cannot be this run's",
             Self::NeverAsked => "the proxy was never asked for its record",
         }
     }

@@ -7,8 +7,10 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
+use std::fs::Permissions;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -28,6 +30,7 @@ toolexec_tests::as_both!(
     a_host_beyond_the_policy_is_refused_by_name,
     without_the_proxys_program_nothing_runs,
     a_lost_proxy_is_unknown_not_nothing,
+    a_report_that_cannot_be_true_is_not_signed,
     cells_with_hosts_share_no_network,
     without_hosts_nothing_of_it_is_there,
 );
@@ -288,6 +291,54 @@ fn a_lost_proxy_is_unknown_not_nothing(bench: &Bench) {
         "the record of the proxy was lost; what was refused is unknown",
     ] {
         assert!(record.text.contains(told), "{told} is not in {}", record.text);
+    }
+}
+
+/// A proxy that serves nothing and says this in the end.
+fn lying_proxy(bench: &Bench, hosts: &str) {
+    let program = bench.scratch().path().join("bin/toolexec-egress");
+    let said =
+        format!("{{\"Report\":{{\"hosts\":{hosts},\"refusals\":[],\"refusals_left_out\":0}}}}");
+    let script = format!(
+        "#!/usr/bin/python3\nimport socket\nclient = socket.socket(fileno=0)\n\
+         order = socket.recv_fds(client, 1 << 16, 1)\nclient.send(b'{{\"Serving\":\"landlock\"}}')\n\
+         client.recv(1 << 16)\nclient.send(b'{said}')\n"
+    );
+    std::fs::remove_file(&program).unwrap();
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+}
+
+fn a_report_that_cannot_be_true_is_not_signed(bench: &Bench) {
+    let use_of = |name: &str, connections, bytes_in| {
+        format!(
+            "{{\"name\":\"{name}\",\"addresses\":[],\"connections\":{connections},\
+             \"bytes_out\":0,\"bytes_in\":{bytes_in}}}"
+        )
+    };
+    let many: Vec<_> = (0..700).map(|number| use_of(&format!("h{number}.org"), 1, 0)).collect();
+    let reports = [
+        ("[]".to_owned(), false),
+        (format!("[{}]", many.join(",")), false),
+        (format!("[{}]", use_of("no host at all", 1, 0)), false),
+        (format!("[{}]", use_of("127.0.0.1", 1, u64::MAX)), false),
+        (format!("[{}]", use_of("127.0.0.1", 7, 42)), true),
+    ];
+    let port = free_port();
+    for (hosts, possible) in reports {
+        lying_proxy(bench, &hosts);
+        let (said, record) = record_of(bench, &asking("print('ran')", port), port);
+        record.assert_outcome("ok");
+        assert_eq!(record.stdout(), "ran\n", "{}", record.stderr());
+        assert_eq!(record.fact("network_destinations"), "[\"127.0.0.1\"]");
+        if possible {
+            assert_eq!(record.fact("connections"), "7");
+            continue;
+        }
+        said.assert_says(&["the report of toolexec-egress cannot be this run's"]);
+        assert_eq!(record.fact("network"), "unknown");
+        let told = "Network confirmation: unknown, the report of the proxy cannot be this run's";
+        assert!(record.text.contains(told), "{}", record.text);
     }
 }
 

@@ -52,6 +52,7 @@ fn a_network_that_nobody_knows_is_never_none() {
     let granted = vec!["data.example.org".to_owned()];
     for (why, words) in [
         (Unaccounted::ProxyLost, "the record of the proxy was lost"),
+        (Unaccounted::ReportUnfit, "the report of the proxy cannot be this run's"),
         (Unaccounted::NeverAsked, "the proxy was never asked for its record"),
     ] {
         let case = Case::plain();
