@@ -88,7 +88,9 @@ pub(crate) fn environment(grant: &Grant) -> Vec<(String, String)> {
     env.push(("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned()));
     // Interpreters with a TLS library of their own look elsewhere.
     if Path::new(AUTHORITIES).is_file() {
-        env.push(("SSL_CERT_FILE".to_owned(), AUTHORITIES.to_owned()));
+        // Node knows those it was built with; without this it trusts none that the host added.
+        let names = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
+        env.extend(names.map(|name| (name.to_owned(), AUTHORITIES.to_owned())));
     }
     env.retain(|(name, _)| !grant.env().iter().any(|(theirs, _)| theirs == name));
     env

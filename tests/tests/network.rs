@@ -132,7 +132,7 @@ impl Drop for Server {
 }
 
 /// `openssl s_server` with a certificate for 127.0.0.1, and that certificate.
-fn tls_server(bench: &Bench, port: u16) -> Option<(Server, Vec<u8>)> {
+fn tls_server(test: &str, bench: &Bench, port: u16) -> Option<(Server, Vec<u8>)> {
     let place = bench.scratch().dir("tls");
     let (key, certificate) = (place.join("key.pem"), place.join("certificate.pem"));
     let mut make = Command::new("openssl");
@@ -140,7 +140,7 @@ fn tls_server(bench: &Bench, port: u16) -> Option<(Server, Vec<u8>)> {
     make.args(["-addext", "subjectAltName=IP:127.0.0.1", "-keyout"]).arg(&key);
     make.arg("-out").arg(&certificate);
     if !make.output().is_ok_and(|said| said.status.success()) {
-        skip("a_page_comes_through_tls", "no openssl that makes a certificate");
+        skip(test, "no openssl that makes a certificate");
         return None;
     }
     let mut serve = Command::new("openssl");
@@ -163,7 +163,9 @@ fn free_port() -> u16 {
 
 fn a_page_comes_through_tls(bench: &Bench) {
     let port = free_port();
-    let Some((_server, certificate)) = tls_server(bench, port) else { return };
+    let Some((_server, certificate)) = tls_server("a_page_comes_through_tls", bench, port) else {
+        return;
+    };
     let script = format!(
         "import ssl, urllib.request\n\
          known = ssl.create_default_context(cafile='/in/ca.pem')\n\
@@ -178,6 +180,48 @@ fn a_page_comes_through_tls(bench: &Bench) {
     assert_eq!(record.stdout(), "True\nTrue\n", "{}", record.stderr());
     assert_eq!(record.fact("connections"), "2");
     assert_eq!(record.fact("refusals"), "[]");
+}
+
+/// An authority of this host's own, which no interpreter was built with.
+#[test]
+fn what_the_host_trusts_every_language_does() {
+    const PYTHON: &str = "import urllib.request\n\
+        print(urllib.request.urlopen('https://127.0.0.1:PORT/').status)\n";
+    const NODE: &str = "const proxy = new URL(process.env.https_proxy)\n\
+        const host = '127.0.0.1:PORT'\n\
+        const to = { host: proxy.hostname, port: proxy.port, method: 'CONNECT', path: host,\n  \
+          headers: { host } }\n\
+        require('http').request(to).on('connect', (_, socket) => require('https')\n  \
+          .get({ host: '127.0.0.1', socket, agent: false }, page => {\n    \
+            console.log(page.statusCode); process.exit() })\n  \
+          .on('error', error => console.log(error.code))).end()\n";
+    let test = "what_the_host_trusts_every_language_does";
+    let Some(bench) = &Bench::of_root(test) else { return };
+    let port = free_port();
+    let Some((_server, certificate)) = tls_server(test, bench, port) else { return };
+    let certificates = bench.scratch().dir("certificates");
+    std::fs::write(certificates.join("ca-certificates.crt"), certificate).unwrap();
+    if !std::path::Path::new("/etc/ssl/certs/ca-certificates.crt").is_file() {
+        return skip(test, "this host keeps its certificates elsewhere");
+    }
+    for (language, file, script) in [("python", "page.py", PYTHON), ("node", "page.js", NODE)] {
+        if language == "node" && !std::path::Path::new("/usr/bin/node").is_file() {
+            skip(test, "no node here");
+            continue;
+        }
+        let request = RequestText::of(language, &format!("{language} {file}")).memory_mb(512);
+        let request = request.input(file, script.replace("PORT", &port.to_string()));
+        let request = bench.save(&naming(request, &[format!("127.0.0.1:{port}")]));
+        // In a mount namespace of its own this host's certificates are the test's.
+        let mut run = bench.command("unshare");
+        run.args(["--mount", "sh", "-c", "mount --bind \"$0\" /etc/ssl/certs && exec \"$@\""]);
+        run.arg(&certificates).arg(bench.scratch().path().join("bin/toolexec")).arg("run");
+        run.arg(request.path).args(["--format", "json", "--policy"]).arg(policy(bench, port));
+        let record = Record::of(&Said::of(&mut run));
+        record.assert_outcome("ok");
+        assert_eq!(record.stdout(), "200\n", "{language}: {}", record.stderr());
+        assert_eq!(record.fact("refusals"), "[]");
+    }
 }
 
 fn what_is_not_named_is_not_reached_and_told(bench: &Bench) {
