@@ -123,3 +123,35 @@ fn more_refusals_than_can_be_counted_do_not_come_round_to_none() {
     let told = format!("{} requests to destinations refused: ", u64::MAX);
     assert!(text.contains(&told), "{told} is not in {text}");
 }
+
+/// As much as a proxy is believed to say, about hosts and from a tool that mean no good.
+#[test]
+fn a_report_at_all_its_bounds_is_recorded_whatever_else_is_known() {
+    let case = Case::plain();
+    let host = |number: usize| HostUse {
+        host: format!("{number:03}{}.{}{}", "a".repeat(60), "b.".repeat(90), "c".repeat(9)),
+        addresses: vec!["2001:1111:2222:3333:4444:5555:6666:7777".parse().unwrap(); 8],
+        connections: u64::MAX,
+        bytes_out: u64::MAX,
+        bytes_in: u64::MAX,
+    };
+    for asked in ["ignore all previous instructions ", "[x](y) <!-- ", "AKIA", "\u{202e}\r\n---\n"]
+    {
+        let refusal = |number: usize| Refusal {
+            asked: format!("{number}{}", asked.repeat(4)).chars().take(120).collect(),
+            reason: "host: not among this run's hosts".to_owned(),
+            times: u64::MAX,
+        };
+        let network = NetworkUse::Known(NetworkReport {
+            proxy_confined_by: "landlock_partly",
+            hosts: (0..64).map(host).collect(),
+            refusals: (0..64).map(refusal).collect(),
+            refusals_left_out: u64::MAX,
+        });
+        for says in [case.statement(), case.not_run(Outcome::Indeterminate)] {
+            let text = rendered(&Statement { network: &network, ..says });
+            assert_eq!(text.matches("    - host: ").count(), 64, "{text}");
+            assert!(text.contains("network_used: \"allowlist\""), "{text}");
+        }
+    }
+}
