@@ -15,8 +15,8 @@ pub const FRAME_BYTES_MAX: usize = 64 * 1024;
 pub const RULES_MAX: usize = 64;
 /// Most ports in one rule.
 pub const PORTS_MAX: usize = 16;
-/// Most addresses that an order may name as allowed although they are not public.
-pub const PRIVATE_ALLOWED_MAX: usize = 64;
+/// Most addresses that are not public and that all rules of one order together may lead to.
+pub const PRIVATE_MAX: usize = 64;
 /// Most addresses of one answer that are kept; the rest is never dialled.
 pub const ADDRESSES_MAX: usize = 8;
 /// Most different refusals in a report; the rest is counted.
@@ -45,9 +45,6 @@ pub enum Order {
 pub struct Serve {
     /// Never empty: a run without hosts has no proxy.
     pub hosts: Vec<HostRule>,
-    /// Addresses that names may lead to although they are not public. An address that is itself the name
-    /// of a rule need not be here.
-    pub private_allowed: Vec<IpAddr>,
     /// Bytes to and from all hosts together.
     pub bytes_max: u64,
     /// Connections from the cell at once.
@@ -64,6 +61,9 @@ pub struct HostRule {
     pub name: String,
     /// 443 and 80 if empty.
     pub ports: Vec<u16>,
+    /// Addresses that this name, and no other, may lead to although they are not public. Where the name
+    /// is itself an address, that one need not be here.
+    pub private: Vec<IpAddr>,
 }
 
 /// What the proxy says.

@@ -6,7 +6,7 @@ use landlock::{
     RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 
-use crate::frame::Confinement;
+use egress::frame::Confinement;
 
 /// The newest rights that are asked for; what this kernel does not know is left out and said.
 const NEWEST: ABI = ABI::V6;

@@ -14,7 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::frame::Reason;
+use egress::frame::Reason;
 
 use super::conversation::Run;
 use super::dial::dial;

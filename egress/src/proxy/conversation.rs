@@ -15,8 +15,8 @@ use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::frame::{Answer, Confinement, Order, Reason, Serve, Unable};
-use crate::wire::{self, Received};
+use egress::frame::{Answer, Confinement, Order, Reason, Serve, Unable};
+use egress::wire::{self, Received};
 
 use super::connection;
 use super::dial::Pinned;

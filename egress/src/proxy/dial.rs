@@ -7,13 +7,13 @@ use std::sync::Arc;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::frame::{ADDRESSES_MAX, Reason};
+use egress::frame::{ADDRESSES_MAX, Reason};
 
 use super::address::{Kind, kind};
 use super::conversation::Run;
 use super::judge::{Refused, Target};
 use super::metered::Metered;
-use super::rules::Host;
+use super::rules::{Host, Rules};
 
 /// What a name stands for throughout a run: the first answer, judged.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ async fn pin<'a>(run: &'a Run, target: &Target) -> Result<&'a Pinned, Refused> {
             Host::Name(name) => {
                 let answer = timeout(run.patience.step, run.resolver.look_up(name)).await;
                 let answer = answer.map_err(|_| unresolved())?.map_err(|_| unresolved())?;
-                judge(run, answer).ok_or_else(unresolved)?
+                judge(&run.rules, target.rule, answer).ok_or_else(unresolved)?
             }
         };
         run.ledger.pinned(target.rule, &pinned.addresses);
@@ -76,12 +76,12 @@ async fn pin<'a>(run: &'a Run, target: &Target) -> Result<&'a Pinned, Refused> {
 }
 
 /// `None` if the answer has no address at all.
-fn judge(run: &Run, answer: Vec<IpAddr>) -> Option<Pinned> {
+fn judge(rules: &Rules, rule: usize, answer: Vec<IpAddr>) -> Option<Pinned> {
     let mut pinned = Pinned { addresses: Vec::new(), refused: None };
     for address in answer {
         let address = address.to_canonical();
         let reason = match kind(address) {
-            _ if run.rules.allows_private(address) => None,
+            _ if rules.allows_private(rule, address) => None,
             Kind::Public => None,
             Kind::Metadata => Some(Reason::MetadataAddress),
             Kind::Private => Some(Reason::PrivateAddress),

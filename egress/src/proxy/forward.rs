@@ -19,7 +19,7 @@ use hyper_util::rt::TokioIo;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::frame::Reason;
+use egress::frame::Reason;
 
 use super::connection;
 use super::conversation::Run;

@@ -5,7 +5,7 @@ use hyper::http::request::Parts;
 use hyper::http::uri::{Authority, Scheme};
 use hyper::{Method, Uri};
 
-use crate::frame::Reason;
+use egress::frame::Reason;
 
 use super::rules::{Host, Rules};
 

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use crate::frame::Reason;
+use egress::frame::Reason;
 
 use super::conversation::Run;
 use super::ledger::{Pages, Way};

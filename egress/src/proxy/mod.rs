@@ -31,7 +31,7 @@ use options::Options;
 
 /// What the program does, from its arguments to its end.
 #[must_use]
-pub fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     match service::run(Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {

@@ -9,8 +9,8 @@ use clap::Parser;
 const LONG: &str = "\
 Lets a run reach the hosts it may name, and nothing else.
 
-The program serves runs over a seqpacket socket: its standard input (one run, then it ends), or the \
-listening socket that systemd hands it (LISTEN_FDS=1; many runs). For each run it is given a list of \
+The program serves runs over its standard input: one seqpacket connection (one run, then it ends), or a \
+seqpacket socket that listens (many runs; in a unit StandardInput=socket). For each run it is given a list of \
 hosts and a TCP socket that listens inside the run's cell, where it answers as an HTTP proxy: CONNECT \
 for TLS, absolute http:// addresses for plain HTTP. It is started by toolexecd, not by people.
 
@@ -29,7 +29,7 @@ Exit status: 0 the client is done; 2 the program could not start serving.";
 #[derive(Debug, Parser)]
 #[command(name = "toolexec-egress", version, about = "The proxy of runs that may name hosts", long_about = LONG, after_help = AFTER)]
 pub(super) struct Options {
-    /// User, by name or number, whose processes may ask for runs; needed with LISTEN_FDS
+    /// User, by name or number, whose processes may ask for runs; needed with a socket that listens
     #[arg(long, value_name = "USER")]
     pub(super) client_user: Option<String>,
 

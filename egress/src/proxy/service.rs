@@ -1,4 +1,5 @@
-//! From the command line to conversations: one on the standard input, or many from systemd's socket.
+//! From the command line to conversations: one on the standard input, or many from a socket that
+//! listens there.
 
 use std::fmt::Display;
 use std::io;
@@ -7,19 +8,15 @@ use std::sync::Arc;
 
 use rustix::net::SocketType;
 use rustix::net::sockopt::{socket_acceptconn, socket_peercred, socket_type};
-use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 use tokio::net::UnixListener;
 use tokio::sync::Semaphore;
 
-use crate::frame::Unable;
+use egress::frame::Unable;
 
 use super::confine::confine;
 use super::conversation::{Client, Host, converse, turn_away};
 use super::options::Options;
 use super::resolve::Resolver;
-
-/// The first descriptor that systemd hands over (sd_listen_fds(3)).
-const FIRST_FD: i32 = 3;
 
 /// Where runs come from.
 enum Source {
@@ -61,12 +58,7 @@ fn at<E: Display>(what: &str) -> impl FnOnce(E) -> String {
 }
 
 fn source(options: &Options) -> Result<Source, String> {
-    let handed = handed()?;
-    let socket = match &handed {
-        Some(socket) => socket.as_fd().try_clone_to_owned(),
-        None => io::stdin().as_fd().try_clone_to_owned(),
-    };
-    let socket = socket.map_err(at("the client's socket"))?;
+    let socket = io::stdin().as_fd().try_clone_to_owned().map_err(at("the client's socket"))?;
     if socket_type(&socket) != Ok(SocketType::SEQPACKET) {
         return Err("standard input: no seqpacket socket; toolexecd starts this program".to_owned());
     }
@@ -84,22 +76,6 @@ fn source(options: &Options) -> Result<Source, String> {
         }
         (false, None) => Ok(Source::One(socket)),
     }
-}
-
-/// The socket that systemd handed over. It has a number and no owner: a process may ask the kernel for
-/// its own descriptor by number, and owns what it gets.
-fn handed() -> Result<Option<OwnedFd>, String> {
-    let meant = |value: String| value.parse() == Ok(getpid().as_raw_nonzero().get());
-    if !std::env::var("LISTEN_PID").is_ok_and(meant) {
-        return Ok(None);
-    }
-    let count = std::env::var("LISTEN_FDS").unwrap_or_default();
-    if count != "1" {
-        return Err(format!("LISTEN_FDS={count}: exactly one socket is served"));
-    }
-    let own: Pid = getpid();
-    let own = pidfd_open(own, PidfdFlags::empty()).map_err(at("LISTEN_FDS"))?;
-    pidfd_getfd(own, FIRST_FD, PidfdGetfdFlags::empty()).map(Some).map_err(at("LISTEN_FDS"))
 }
 
 fn uid_of(user: &str) -> Result<u32, String> {

@@ -10,7 +10,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::frame::Reason;
+use egress::frame::Reason;
 
 use super::conversation::Run;
 use super::hello::{self, Hello, NoHello};

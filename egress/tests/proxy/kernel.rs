@@ -127,7 +127,7 @@ fn child_with(word: &str) -> u32 {
     pids.next().unwrap()
 }
 
-/// The program as systemd starts it: a listening socket with number 3.
+/// The program as its unit starts it: a listening socket as standard input.
 struct Service {
     child: Child,
     path: PathBuf,
@@ -142,13 +142,8 @@ impl Service {
             socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
         bind(&listener, &SocketAddrUnix::new(&path).unwrap()).unwrap();
         listen(&listener, 8).unwrap();
-        let child = Command::new("sh")
-            .args(["-c", "exec 3<&0 </dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"", "sh"])
-            .arg(program())
-            .args(arguments)
-            .stdin(Stdio::from(listener))
-            .spawn()
-            .unwrap();
+        let child =
+            Command::new(program()).args(arguments).stdin(Stdio::from(listener)).spawn().unwrap();
         Self { child, path }
     }
 

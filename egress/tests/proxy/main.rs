@@ -7,7 +7,9 @@
     reason = "a test that cannot prepare its servers must fail, and keeps no files"
 )]
 
+mod clients;
 mod conversation;
+mod framing;
 mod kernel;
 mod limits;
 mod names;

@@ -5,11 +5,13 @@ use std::net::Ipv4Addr;
 use egress::frame::{Reason, Serve};
 
 use crate::servers::{HELLO, http, name_server};
-use crate::stand::{Hosts, LOOPBACK, Run, arguments, assert_refused, get, order, reasons, rule};
+use crate::stand::{
+    Hosts, LOOPBACK, Run, arguments, assert_refused, get, order, public, reasons, rule,
+};
 
 /// Nothing that is not public may be reached.
 fn strict(ports: &[u16]) -> Serve {
-    Serve { private_allowed: Vec::new(), ..order(vec![rule("name.example", ports)]) }
+    order(vec![public("name.example", ports)])
 }
 
 #[test]
@@ -44,6 +46,27 @@ fn a_metadata_service_is_not_among_the_addresses_that_another_private_one_allows
     let run = Run::with(&hosts.arguments(), order(vec![rule("name.example", &[80])]));
     let answer = run.ask(&get("http://name.example/"));
     assert_refused(&answer, "metadata", &run.close(), Reason::MetadataAddress);
+}
+
+#[test]
+fn a_private_address_is_one_hosts_and_no_others() {
+    let server = http(HELLO);
+    let text = "127.0.0.1 inner.example\n127.0.0.1 other.example\n";
+    let rules =
+        vec![rule("inner.example", &[server.port]), public("other.example", &[server.port])];
+    let run = Run::among(text, rules);
+    // In both orders: what one name was given must not widen the other.
+    for (name, status) in [("other", "403"), ("inner", "200"), ("other", "403")] {
+        let answer = run.ask(&get(&format!("http://{name}.example:{}/", server.port)));
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{name}: {answer}");
+    }
+    let (head, _) = run.tunnel(&format!("other.example:{}", server.port));
+    assert!(head.starts_with("HTTP/1.1 403"), "{head}");
+    let report = run.close();
+    let used: Vec<_> = report.hosts.iter().map(|host| host.connections).collect();
+    assert_eq!(used, [1, 0]);
+    assert_eq!(reasons(&report), [(Reason::PrivateAddress, 2), (Reason::PrivateAddress, 1)]);
+    assert!(report.refusals[0].asked.contains("other.example"), "{report:?}");
 }
 
 #[test]

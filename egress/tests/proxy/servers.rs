@@ -99,6 +99,25 @@ impl Identity {
         Self { certificate: made.cert.der().clone(), key, name: name.to_owned() }
     }
 
+    /// The certificate as a file of authorities has it.
+    pub(crate) fn pem(&self) -> String {
+        const DIGITS: &[u8; 64] =
+            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut text = String::new();
+        for (number, three) in self.certificate.chunks(3).enumerate() {
+            let bits =
+                (0..3).fold(0, |bits, at| bits << 8 | usize::from(*three.get(at).unwrap_or(&0)));
+            let digit = |at: usize| match at <= three.len() {
+                true => char::from(DIGITS[bits >> (18 - 6 * at) & 63]),
+                false => '=',
+            };
+            text.extend((0..4).map(digit));
+            // Lines of 64 digits.
+            text.push_str(if number % 16 == 15 { "\n" } else { "" });
+        }
+        format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", text.trim_end())
+    }
+
     fn server(&self) -> Arc<ServerConfig> {
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.key.clone()));
         let chain = vec![self.certificate.clone()];

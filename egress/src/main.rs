@@ -12,6 +12,8 @@
 
 #![forbid(unsafe_code)]
 
+mod proxy;
+
 fn main() -> std::process::ExitCode {
-    egress::proxy::main()
+    proxy::main()
 }
