@@ -3,7 +3,7 @@
 //! A connection walks this folder from the cell outwards: `conversation` (the run: accept, limit, end) →
 //! `connection` (HTTP, kept or closed) → `judge` (may this be asked for?) → `dial` (which addresses, and
 //! may they be reached?) → `forward` (plain HTTP) or `tunnel` (CONNECT, after `hello` has read whose TLS
-//! it is) → `metered` (every byte to and from a host is counted there). `rules`, `address`, `hello` and
+//! it is, and `retry` whether the host takes it; `relay` carries) → `metered` (every byte to and from a host is counted there). `rules`, `address`, `hello`, `retry` and
 //! `headers` are pure. Nothing here parses what came out of TLS.
 
 mod address;
@@ -18,7 +18,10 @@ mod judge;
 mod ledger;
 mod metered;
 mod options;
+mod pulse;
+mod relay;
 mod resolve;
+mod retry;
 mod rules;
 mod service;
 mod tunnel;

@@ -14,6 +14,7 @@ mod kernel;
 mod limits;
 mod names;
 mod plain;
+mod retry;
 mod servers;
 mod stand;
 mod tunnels;
