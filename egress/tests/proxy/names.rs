@@ -32,7 +32,9 @@ fn a_name_that_leads_to_no_public_address_is_refused() {
 
 #[test]
 fn a_name_that_leads_to_a_metadata_service_is_refused() {
-    for address in ["169.254.169.254", "fd00:ec2::254", "::ffff:169.254.169.254"] {
+    let metadata = "169.254.169.254 fd00:ec2::254 ::ffff:169.254.169.254 168.63.129.16 169.254.170.23 \
+        fd00:ec2::23 fd20:ce::254 100.100.100.200";
+    for address in metadata.split_whitespace() {
         let hosts = Hosts::new(&format!("{address} name.example\n"));
         let run = Run::with(&hosts.arguments(), strict(&[80]));
         let answer = run.ask(&get("http://name.example/"));
