@@ -175,6 +175,8 @@ pub enum Reason {
     PrivateAddress,
     /// The name leads to an address where clouds answer with credentials.
     MetadataAddress,
+    /// The name leads to an address of the proxy's own host.
+    OwnAddress,
     /// The name has no address, or nobody answered.
     Unresolved,
     /// None of the addresses accepted a connection, or the connection broke before an answer.
@@ -211,6 +213,7 @@ impl fmt::Display for Reason {
             Self::Scheme => "scheme: plain http goes to ports of http only",
             Self::PrivateAddress => "address: the name does not lead to a public address",
             Self::MetadataAddress => "address: the name leads to a metadata service",
+            Self::OwnAddress => "address: the name leads to this host itself",
             Self::Unresolved => "name: no address found",
             Self::Unreachable => "connection: the host does not answer",
             Self::Sni => "sni: the tunnel's TLS does not name this host",

@@ -19,9 +19,9 @@ use egress::frame::{Answer, Confinement, Order, Reason, Serve, Unable};
 use egress::wire::{self, Received};
 
 use super::connection;
-use super::dial::Pinned;
 use super::ledger::Ledger;
 use super::options::Patience;
+use super::pin::Pinned;
 use super::resolve::Resolver;
 use super::rules::Rules;
 

@@ -13,6 +13,7 @@ mod framing;
 mod kernel;
 mod limits;
 mod names;
+mod own;
 mod plain;
 mod retry;
 mod servers;
