@@ -11,6 +11,7 @@ mod address;
 mod confine;
 mod connection;
 mod conversation;
+mod descriptors;
 mod dial;
 mod forward;
 mod headers;

@@ -15,6 +15,7 @@ use egress::frame::Unable;
 
 use super::confine::confine;
 use super::conversation::{Client, Host, converse, turn_away};
+use super::descriptors::close_inherited;
 use super::options::Options;
 use super::resolve::Resolver;
 
@@ -26,6 +27,7 @@ enum Source {
 
 /// Serves until the client is done, or for ever.
 pub(super) fn run(options: Options) -> Result<(), String> {
+    close_inherited()?;
     // The last look at the file system is before the confinement.
     let source = source(&options)?;
     let fixed = options.hosts_file.as_deref().map(Resolver::file).transpose()?;

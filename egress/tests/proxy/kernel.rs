@@ -117,6 +117,26 @@ fn the_program_can_gain_no_privileges() {
     run.close();
 }
 
+#[test]
+fn what_the_caller_left_open_is_closed() {
+    let hosts = Hosts::new(ONE);
+    let file = hosts.arguments();
+    // A shell that has opened a file for itself before it becomes the program.
+    let script = "exec 5</etc/passwd 9<>/dev/null && exec \"$0\" \"$@\"";
+    let mut words = arguments(&["-c", script, program().to_str().unwrap()]);
+    words.extend(file.clone());
+    let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
+    let egress = Egress::spawn(std::path::Path::new("/bin/sh"), &words);
+    let conversation = egress.serve(order(vec![rule("one.example", &[])]), &listener).unwrap();
+    let pid = child_with(file.last().unwrap().to_str().unwrap());
+    for entry in fs::read_dir(format!("/proc/{pid}/fd")).unwrap() {
+        let open = fs::read_link(entry.unwrap().path()).unwrap();
+        let ours = open.to_str().unwrap();
+        assert!(ours != "/etc/passwd", "{ours} is still open");
+    }
+    conversation.close().unwrap();
+}
+
 /// The process that has this among its arguments.
 fn child_with(word: &str) -> u32 {
     let mut pids = fs::read_dir("/proc").unwrap().filter_map(|entry| {
