@@ -8,6 +8,7 @@
 //! Nothing here parses what came out of TLS.
 
 mod address;
+mod calls;
 mod confine;
 mod connection;
 mod conversation;

@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 
 use egress::frame::Unable;
 
-use super::confine::confine;
+use super::confine::{Reads, confine};
 use super::conversation::{Client, Host, converse, turn_away};
 use super::descriptors::close_inherited;
 use super::options::Options;
@@ -31,7 +31,12 @@ pub(super) fn run(options: Options) -> Result<(), String> {
     // The last look at the file system is before the confinement.
     let source = source(&options)?;
     let fixed = options.hosts_file.as_deref().map(Resolver::file).transpose()?;
-    let confinement = confine(fixed.is_none() && options.resolver.is_none())?;
+    let reads = match source {
+        _ if fixed.is_some() || options.resolver.is_some() => Reads::Nothing,
+        Source::One(_) => Reads::Files,
+        Source::Many { .. } => Reads::Directory,
+    };
+    let confinement = confine(reads)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
     let patience = options.patience();

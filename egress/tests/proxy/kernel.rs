@@ -113,7 +113,14 @@ fn the_program_can_gain_no_privileges() {
     let run = Run::with(&hosts.arguments(), order(vec![rule("one.example", &[])]));
     let pid = child_with(hosts.arguments().last().unwrap().to_str().unwrap());
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    assert!(status.contains("NoNewPrivs:\t1\n"), "{status}");
+    let fields = ["CapInh", "CapPrm", "CapEff", "CapAmb"].map(|it| format!("{it}:\t{:016x}\n", 0));
+    for field in fields.iter().map(String::as_str).chain(["NoNewPrivs:\t1\n", "Seccomp:\t2\n"]) {
+        assert!(status.contains(field), "{field}: {status}");
+    }
+    // Only who may narrow the bounding set has anything to narrow.
+    if nix::unistd::getuid().is_root() {
+        assert!(status.contains(&format!("CapBnd:\t{:016x}\n", 0)), "{status}");
+    }
     run.close();
 }
 
