@@ -100,6 +100,8 @@ pub enum Unable {
     BadHost(String),
     /// A list or a number is outside its bounds; the text names it.
     Bounds(String),
+    /// The proxy's own ceiling has not this address, which is not public or was given as such.
+    Private(IpAddr),
     /// There was not exactly one descriptor, or it is no TCP socket that listens on a loopback address.
     NotAListener,
     /// The frame is no order, or not one that is allowed here.
@@ -114,6 +116,9 @@ impl fmt::Display for Unable {
             Self::NoHosts => f.write_str("the list of hosts is empty"),
             Self::BadHost(name) => write!(f, "{name:?} is no host name or is given twice"),
             Self::Bounds(what) => write!(f, "{what} is outside its bounds"),
+            Self::Private(address) => {
+                write!(f, "{address} is not among what its --allow-private gives")
+            }
             Self::NotAListener => f.write_str("the descriptor is no listening loopback socket"),
             Self::Malformed => f.write_str("the frame is no order that is allowed here"),
             Self::Busy => f.write_str("the proxy serves as many runs as it can"),

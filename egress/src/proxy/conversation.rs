@@ -18,6 +18,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use egress::frame::{Answer, Confinement, Order, Reason, Serve, Unable};
 use egress::wire::{self, Received};
 
+use super::ceiling::Ceiling;
 use super::connection;
 use super::ledger::Ledger;
 use super::options::Patience;
@@ -35,6 +36,7 @@ pub(super) struct Host {
     pub(super) resolver: Resolver,
     pub(super) patience: Patience,
     pub(super) confinement: Confinement,
+    pub(super) ceiling: Ceiling,
 }
 
 /// What the connections of one run share.
@@ -100,7 +102,7 @@ pub(super) async fn turn_away(host: &Host, client: Client, why: Unable) -> io::R
 
 /// Serves one run. An error is the client's end having broken.
 pub(super) async fn converse(host: Arc<Host>, client: Client) -> io::Result<()> {
-    let Ok(begun) = timeout(host.patience.step, begin(&client)).await else {
+    let Ok(begun) = timeout(host.patience.step, begin(&client, &host.ceiling)).await else {
         return client.say(&Answer::Unable(Unable::Malformed)).await;
     };
     let Some(begun) = begun? else { return Ok(()) };
@@ -128,7 +130,7 @@ pub(super) async fn converse(host: Arc<Host>, client: Client) -> io::Result<()> 
 type Begun = Result<(Serve, Rules, TcpListener), Unable>;
 
 /// The first frame; `None` if the client hung up instead.
-async fn begin(client: &Client) -> io::Result<Option<Begun>> {
+async fn begin(client: &Client, ceiling: &Ceiling) -> io::Result<Option<Begun>> {
     let received = match client.receive().await {
         Ok(Some(received)) => received,
         Ok(None) => return Ok(None),
@@ -138,7 +140,7 @@ async fn begin(client: &Client) -> io::Result<Option<Begun>> {
         Err(error) => return Err(error),
     };
     Ok(Some(match received.parse() {
-        Ok(Order::Serve(order)) => Rules::new(&order).and_then(|rules| {
+        Ok(Order::Serve(order)) => Rules::new(&order, ceiling).and_then(|rules| {
             let listener = received.into_only_fd().ok_or(Unable::NotAListener)?;
             Ok((order, rules, listening(listener)?))
         }),

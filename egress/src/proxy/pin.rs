@@ -28,15 +28,15 @@ pub(super) struct Pinned {
 pub(super) async fn pin<'a>(run: &'a Run, target: &Target) -> Result<&'a Pinned, Refused> {
     let unresolved = || Refused { asked: target.asked.clone(), reason: Reason::Unresolved };
     let once = || async {
-        let pinned = match run.rules.host(target.rule) {
-            Host::Address(address) => Pinned { addresses: vec![*address], refused: None },
+        let answer = match run.rules.host(target.rule) {
+            Host::Address(address) => vec![*address],
             Host::Name(name) => {
                 let answer = timeout(run.patience.step, run.resolver.look_up(name)).await;
-                let answer = answer.map_err(|_| unresolved())?.map_err(|_| unresolved())?;
-                let judged = judge(&run.rules, target.rule, answer).map_err(|_| unresolved())?;
-                judged.ok_or_else(unresolved)?
+                answer.map_err(|_| unresolved())?.map_err(|_| unresolved())?
             }
         };
+        let pinned = judge(&run.rules, target.rule, answer).map_err(|_| unresolved())?;
+        let pinned = pinned.ok_or_else(unresolved)?;
         run.ledger.pinned(target.rule, &pinned.addresses);
         Ok(pinned)
     };

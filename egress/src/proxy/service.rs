@@ -31,6 +31,10 @@ pub(super) fn run(options: Options) -> Result<(), String> {
     // The last look at the file system is before the confinement.
     let source = source(&options)?;
     let fixed = options.hosts_file.as_deref().map(Resolver::file).transpose()?;
+    let ceiling = match source {
+        Source::One(_) => options.ceiling_of_one(),
+        Source::Many { .. } => options.ceiling_of_many(),
+    };
     let reads = match source {
         _ if fixed.is_some() || options.resolver.is_some() => Reads::Nothing,
         Source::One(_) => Reads::Files,
@@ -46,7 +50,7 @@ pub(super) fn run(options: Options) -> Result<(), String> {
             (None, Some(server)) => Resolver::server(server, patience)?,
             (None, None) => Resolver::System,
         };
-        let host = Arc::new(Host { resolver, patience, confinement });
+        let host = Arc::new(Host { resolver, patience, confinement, ceiling });
         match source {
             Source::One(socket) => {
                 let client = Client::new(socket).map_err(at("standard input"))?;

@@ -17,5 +17,6 @@ mod own;
 mod plain;
 mod retry;
 mod servers;
+mod service;
 mod stand;
 mod tunnels;
