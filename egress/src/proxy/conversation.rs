@@ -11,7 +11,7 @@ use rustix::net::sockopt::{socket_acceptconn, socket_type};
 use rustix::net::{RecvFlags, SendFlags, SocketType};
 use tokio::io::Interest;
 use tokio::net::{TcpListener, TcpStream, UnixStream};
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
@@ -22,7 +22,7 @@ use super::ceiling::Ceiling;
 use super::connection;
 use super::ledger::Ledger;
 use super::options::Patience;
-use super::pin::Pinned;
+use super::pin::Pin;
 use super::resolve::Resolver;
 use super::rules::Rules;
 
@@ -43,7 +43,7 @@ pub(super) struct Host {
 pub(super) struct Run {
     pub(super) rules: Rules,
     /// One per rule.
-    pub(super) pins: Vec<OnceCell<Pinned>>,
+    pub(super) pins: Vec<Pin>,
     pub(super) ledger: Ledger,
     pub(super) host: Arc<Host>,
 }
@@ -111,7 +111,7 @@ pub(super) async fn converse(host: Arc<Host>, client: Client) -> io::Result<()> 
         Err(why) => return client.say(&Answer::Unable(why)).await,
     };
     let ledger = Ledger::new(&rules, order.bytes_max);
-    let pins = rules.hosts().map(|_| OnceCell::new()).collect();
+    let pins = rules.hosts().map(|_| Pin::new()).collect();
     let confinement = host.confinement;
     let run = Arc::new(Run { rules, pins, ledger, host });
     client.say(&Answer::Serving(confinement)).await?;

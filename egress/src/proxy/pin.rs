@@ -2,8 +2,11 @@
 
 use std::io;
 use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use tokio::time::timeout;
+use tokio::sync::OnceCell;
+use tokio::time::{Instant, timeout};
 
 use egress::frame::{ADDRESSES_MAX, Reason};
 
@@ -15,6 +18,8 @@ use super::rules::{Host, Rules};
 
 /// Most addresses of one answer that are judged; the rest is never dialled.
 const JUDGED_MAX: usize = 64;
+/// How long a name that was not found is not looked up again.
+const FAILURE_KEPT: Duration = Duration::from_secs(1);
 
 /// An answer, judged.
 #[derive(Clone, Debug)]
@@ -24,23 +29,61 @@ pub(super) struct Pinned {
     pub(super) refused: Option<(IpAddr, Reason)>,
 }
 
-/// The first answer, kept: a name that moves later moves nothing. A failure is no answer and not kept.
+/// Where the answer is kept: a name that moves later moves nothing.
+pub(super) struct Pin {
+    answer: OnceCell<Pinned>,
+    /// When looking up last failed: those who waited for it need not wait for the next.
+    failed: Mutex<Option<Instant>>,
+}
+
+impl Pin {
+    pub(super) fn new() -> Self {
+        Self { answer: OnceCell::new(), failed: Mutex::new(None) }
+    }
+
+    /// Nothing that holds the lock can panic.
+    fn failed(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failed_just_now(&self) -> bool {
+        self.failed().is_some_and(|it| it.elapsed() < FAILURE_KEPT)
+    }
+}
+
+/// The first answer, within one step, whoever looks it up. A failure is no answer and soon forgotten.
 pub(super) async fn pin<'a>(run: &'a Run, target: &Target) -> Result<&'a Pinned, Refused> {
+    let pin = &run.pins[target.rule];
     let unresolved = || Refused { asked: target.asked.clone(), reason: Reason::Unresolved };
     let once = || async {
-        let answer = match run.rules.host(target.rule) {
-            Host::Address(address) => vec![*address],
-            Host::Name(name) => {
-                let answer = timeout(run.patience.step, run.resolver.look_up(name)).await;
-                answer.map_err(|_| unresolved())?.map_err(|_| unresolved())?
-            }
-        };
-        let pinned = judge(&run.rules, target.rule, answer).map_err(|_| unresolved())?;
-        let pinned = pinned.ok_or_else(unresolved)?;
-        run.ledger.pinned(target.rule, &pinned.addresses);
-        Ok(pinned)
+        if pin.failed_just_now() {
+            return Err(unresolved());
+        }
+        let looked_up = look_up(run, target.rule).await;
+        looked_up.ok().flatten().ok_or_else(|| {
+            *pin.failed() = Some(Instant::now());
+            unresolved()
+        })
     };
-    run.pins[target.rule].get_or_try_init(once).await
+    match timeout(run.patience.step, pin.answer.get_or_try_init(once)).await {
+        Ok(pinned) => pinned,
+        Err(_) => {
+            *pin.failed() = Some(Instant::now());
+            Err(unresolved())
+        }
+    }
+}
+
+async fn look_up(run: &Run, rule: usize) -> io::Result<Option<Pinned>> {
+    let answer = match run.rules.host(rule) {
+        Host::Address(address) => vec![*address],
+        Host::Name(name) => run.resolver.look_up(name).await?,
+    };
+    let pinned = judge(&run.rules, rule, answer)?;
+    if let Some(pinned) = &pinned {
+        run.ledger.pinned(rule, &pinned.addresses);
+    }
+    Ok(pinned)
 }
 
 /// `None` if the answer has no address at all.

@@ -141,3 +141,22 @@ fn a_name_server_that_is_not_there_is_no_answer() {
     assert!(run.ask(&get("http://name.example/")).starts_with("HTTP/1.1 502"));
     assert_eq!(reasons(&run.close()), [(Reason::Unresolved, 1)]);
 }
+
+#[test]
+fn all_who_wait_for_one_name_wait_once() {
+    // It takes questions, and answers none.
+    let silent = std::net::UdpSocket::bind((LOOPBACK, 0)).unwrap();
+    let resolver = format!("127.0.0.1:{}", silent.local_addr().unwrap().port());
+    let arguments = arguments(&["--patience-ms", "1000", "--resolver", &resolver]);
+    let run = Run::with(&arguments, order(vec![rule("name.example", &[80])]));
+    let begun = std::time::Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..10 {
+            scope.spawn(|| {
+                assert!(run.ask(&get("http://name.example/")).starts_with("HTTP/1.1 502"))
+            });
+        }
+    });
+    assert!(begun.elapsed() < std::time::Duration::from_secs(4), "{:?}", begun.elapsed());
+    assert_eq!(reasons(&run.close()), [(Reason::Unresolved, 10)]);
+}
