@@ -17,7 +17,7 @@ use super::pin::pin;
 /// Connects to the host that was asked for.
 pub(super) async fn dial(run: &Arc<Run>, target: &Target) -> Result<Metered, Refused> {
     let pinned = pin(run, target).await?;
-    if let Some((address, reason)) = pinned.refused {
+    if let Some((address, reason)) = pinned.refused() {
         return Err(Refused { asked: format!("{} -> {address}", target.asked), reason });
     }
     if run.ledger.open().room() == 0 {

@@ -25,8 +25,21 @@ const FAILURE_KEPT: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub(super) struct Pinned {
     pub(super) addresses: Vec<IpAddr>,
+    refused: Vec<(IpAddr, Reason)>,
+}
+
+impl Pinned {
     /// The first address that may not be reached, if there are only such.
-    pub(super) refused: Option<(IpAddr, Reason)>,
+    pub(super) fn refused(&self) -> Option<(IpAddr, Reason)> {
+        self.refused.first().filter(|_| self.addresses.is_empty()).copied()
+    }
+
+    /// Those that nobody is told of who asks: one bad address beside a good one is how a name is
+    /// moved to where it should not lead.
+    fn passed_over(&self) -> &[(IpAddr, Reason)] {
+        let told = usize::from(self.refused().is_some());
+        &self.refused[told..]
+    }
 }
 
 /// Where the answer is kept: a name that moves later moves nothing.
@@ -82,6 +95,9 @@ async fn look_up(run: &Run, rule: usize) -> io::Result<Option<Pinned>> {
     let pinned = judge(&run.rules, rule, answer)?;
     if let Some(pinned) = &pinned {
         run.ledger.pinned(rule, &pinned.addresses);
+        for (address, reason) in pinned.passed_over() {
+            run.ledger.refuse(&format!("{} -> {address}", run.rules.host(rule)), *reason);
+        }
     }
     Ok(pinned)
 }
@@ -92,13 +108,13 @@ async fn look_up(run: &Run, rule: usize) -> io::Result<Option<Pinned>> {
 /// Whether an address is this host's own cannot be told.
 fn judge(rules: &Rules, rule: usize, answer: Vec<IpAddr>) -> io::Result<Option<Pinned>> {
     let routes = Routes::open()?;
-    let mut pinned = Pinned { addresses: Vec::new(), refused: None };
+    let mut pinned = Pinned { addresses: Vec::new(), refused: Vec::new() };
     for address in answer.into_iter().take(JUDGED_MAX) {
         let address = address.to_canonical();
         let allowed = rules.allows_private(rule, address);
         let reason = if allowed { None } else { forbidden(&routes, address)? };
         match reason {
-            Some(reason) => pinned.refused = pinned.refused.or(Some((address, reason))),
+            Some(reason) => pinned.refused.push((address, reason)),
             None if pinned.addresses.len() < ADDRESSES_MAX
                 && !pinned.addresses.contains(&address) =>
             {
@@ -107,12 +123,7 @@ fn judge(rules: &Rules, rule: usize, answer: Vec<IpAddr>) -> io::Result<Option<P
             None => {}
         }
     }
-    if !pinned.addresses.is_empty() {
-        pinned.refused = None;
-    } else if pinned.refused.is_none() {
-        return Ok(None);
-    }
-    Ok(Some(pinned))
+    Ok((!pinned.addresses.is_empty() || !pinned.refused.is_empty()).then_some(pinned))
 }
 
 /// Why an address may not be reached that no rule names.

@@ -76,11 +76,25 @@ fn of_an_answer_only_what_may_be_reached_is_dialled() {
     let server = http(HELLO);
     let text = "10.9.8.7 name.example\n127.0.0.1 name.example\n169.254.169.254 name.example\n";
     let run = Run::among(text, vec![rule("name.example", &[server.port])]);
-    let answer = run.ask(&get(&format!("http://name.example:{}/", server.port)));
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    for _ in 0..2 {
+        let answer = run.ask(&get(&format!("http://name.example:{}/", server.port)));
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
     let report = run.close();
     assert_eq!(report.hosts[0].addresses, [LOOPBACK]);
-    assert_eq!(reasons(&report), []);
+    // What it might have led to is told, once for the run.
+    assert_eq!(reasons(&report), [(Reason::PrivateAddress, 1), (Reason::MetadataAddress, 1)]);
+    assert_eq!(report.refusals[0].asked, "name.example -> 10.9.8.7");
+}
+
+#[test]
+fn every_address_of_a_refused_answer_is_told() {
+    let text = "10.9.8.7 name.example\n10.9.8.6 name.example\n";
+    let run = Run::among(text, vec![public("name.example", &[80])]);
+    for _ in 0..2 {
+        assert!(run.ask(&get("http://name.example/")).starts_with("HTTP/1.1 403"));
+    }
+    assert_eq!(reasons(&run.close()), [(Reason::PrivateAddress, 1), (Reason::PrivateAddress, 2)]);
 }
 
 #[test]
