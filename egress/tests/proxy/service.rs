@@ -1,5 +1,6 @@
 //! The program as a service: runs of one client, kept apart, below a ceiling of its own.
 
+use std::fs;
 use std::io::Write;
 use std::net::TcpListener;
 use std::path::PathBuf;
