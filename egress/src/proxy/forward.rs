@@ -7,7 +7,8 @@ use std::error::Error;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
 
 use http_body_util::Either;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
@@ -16,8 +17,8 @@ use hyper::header::{CONNECTION, HOST, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::TokioIo;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
 
 use egress::frame::Reason;
 
@@ -26,6 +27,8 @@ use super::conversation::Run;
 use super::headers;
 use super::judge::{Refused, Target};
 use super::metered::Metered;
+use super::options::Patience;
+use super::pulse::Pulse;
 
 pub(super) async fn forward(
     run: &Arc<Run>,
@@ -36,19 +39,51 @@ pub(super) async fn forward(
 ) -> Result<Response<connection::Body>, Refused> {
     let refused = |reason| Refused { asked: target.asked.clone(), reason };
     let request = rewritten(run, target, head, body).ok_or_else(|| refused(Reason::Malformed))?;
+    let pulse = host.pulse();
     let shaken = http1::handshake(TokioIo::new(host)).await;
     let (mut sender, link) = shaken.map_err(|_| refused(Reason::Unreachable))?;
     // What ends the connection early is seen by whoever waits for the answer or reads its body.
-    let link = Link(tokio::spawn(async { drop(link.await) }));
-    let answered = timeout(run.patience.idle, sender.send_request(request)).await;
-    let answered = answered.map_err(|_| refused(Reason::Slow))?;
+    let state = Arc::new(State { answered: Notify::new(), cut: AtomicBool::new(false) });
+    let moving = moving(link, Arc::clone(&pulse), run.patience, Arc::clone(&state));
+    let link = Link(tokio::spawn(moving));
+    let answered = tokio::select! {
+        answered = sender.send_request(request) => answered,
+        () = pulse.stopped(run.patience) => return Err(refused(Reason::Slow)),
+    };
+    state.answered.notify_one();
     let mut response = answered.map_err(|error| refused(broken(&error)))?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         return Err(refused(Reason::Upgrade));
     }
     headers::strip(response.headers_mut());
     *response.version_mut() = Version::HTTP_11;
-    Ok(response.map(|body| Either::Right(Forwarded { body, _link: link })))
+    Ok(response.map(|body| Either::Right(Forwarded { body, state, _link: link })))
+}
+
+/// What a connection's task and the reader of its answer know of each other.
+#[derive(Debug)]
+struct State {
+    answered: Notify,
+    /// The host was silent for too long in the middle of its answer.
+    cut: AtomicBool,
+}
+
+/// Moves the bytes of one connection to a host; once there is an answer, only for as long as they move.
+async fn moving(
+    link: impl Future<Output = hyper::Result<()>>,
+    pulse: Arc<Pulse>,
+    patience: Patience,
+    state: Arc<State>,
+) {
+    let silent = async {
+        state.answered.notified().await;
+        pulse.stopped(patience).await;
+        state.cut.store(true, Ordering::Relaxed);
+    };
+    tokio::select! {
+        ended = link => drop(ended),
+        () = silent => {}
+    }
 }
 
 /// Why a connection broke before an answer: what `metered` refuses comes back as an error of reading.
@@ -103,18 +138,25 @@ impl Drop for Link {
 #[derive(Debug)]
 pub(super) struct Forwarded {
     body: Incoming,
+    state: Arc<State>,
     _link: Link,
 }
 
 impl Body for Forwarded {
     type Data = Bytes;
-    type Error = hyper::Error;
+    type Error = Box<dyn Error + Send + Sync>;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        Pin::new(&mut self.get_mut().body).poll_frame(cx)
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let this = self.get_mut();
+        let frame = ready!(Pin::new(&mut this.body).poll_frame(cx));
+        // A connection that was cut is for its body just an end, and for a tool must not be one.
+        if frame.is_none() && this.state.cut.load(Ordering::Relaxed) {
+            return Poll::Ready(Some(Err(io::Error::from(io::ErrorKind::TimedOut).into())));
+        }
+        Poll::Ready(frame.map(|it| it.map_err(Into::into)))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -55,7 +55,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "MS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(50..=600_000))]
     patience_ms: u64,
 
-    /// Longest wait for a byte in an open tunnel, or for a host's answer to a request
+    /// Longest wait for a byte to pass to or from a host
     #[arg(long, value_name = "MS", default_value_t = 120_000, value_parser = clap::value_parser!(u64).range(50..=86_400_000))]
     idle_ms: u64,
 

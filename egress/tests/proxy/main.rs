@@ -10,6 +10,7 @@
 mod clients;
 mod conversation;
 mod framing;
+mod idle;
 mod kernel;
 mod limits;
 mod names;
