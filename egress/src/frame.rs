@@ -198,7 +198,7 @@ pub enum Reason {
     Upgrade,
     /// No request that a proxy could answer.
     Malformed,
-    /// The head of the request is too big.
+    /// The head of the request, or of the host's answer, is too big.
     HeadTooBig,
     /// What should have come did not come in time.
     Slow,

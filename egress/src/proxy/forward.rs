@@ -30,6 +30,9 @@ use super::metered::Metered;
 use super::options::Patience;
 use super::pulse::Pulse;
 
+/// Largest head of an answer, and most that is read ahead of the tool, bytes.
+const ANSWER_HEAD_BYTES_MAX: usize = 64 * 1024;
+
 pub(super) async fn forward(
     run: &Arc<Run>,
     target: &Target,
@@ -40,7 +43,10 @@ pub(super) async fn forward(
     let refused = |reason| Refused { asked: target.asked.clone(), reason };
     let request = rewritten(run, target, head, body).ok_or_else(|| refused(Reason::Malformed))?;
     let pulse = host.pulse();
-    let shaken = http1::handshake(TokioIo::new(host)).await;
+    let shaken = http1::Builder::new()
+        .max_buf_size(ANSWER_HEAD_BYTES_MAX)
+        .handshake(TokioIo::new(host))
+        .await;
     let (mut sender, link) = shaken.map_err(|_| refused(Reason::Unreachable))?;
     // What ends the connection early is seen by whoever waits for the answer or reads its body.
     let state = Arc::new(State { answered: Notify::new(), cut: AtomicBool::new(false) });
@@ -88,6 +94,9 @@ async fn moving(
 
 /// Why a connection broke before an answer: what `metered` refuses comes back as an error of reading.
 fn broken(error: &hyper::Error) -> Reason {
+    if error.is_parse_too_large() {
+        return Reason::HeadTooBig;
+    }
     let mut cause = error.source();
     while let Some(it) = cause {
         let of_metered = it.downcast_ref::<io::Error>();

@@ -209,6 +209,19 @@ fn a_head_that_is_too_big_is_refused() {
 }
 
 #[test]
+fn an_answers_head_that_is_too_big_is_refused() {
+    let answer =
+        |size| format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: {}\r\n\r\n", "a".repeat(size));
+    let (good, big) = (http(answer(50_000).leak()), http(answer(100_000).leak()));
+    let run = limited(order(vec![rule("one.example", &[good.port, big.port])]), "2000", "5000");
+    let ask = |port| run.ask(&get(&format!("http://one.example:{port}/")));
+    assert!(ask(good.port).starts_with("HTTP/1.1 200"));
+    let refused = ask(big.port);
+    assert!(refused.starts_with("HTTP/1.1 403") && refused.contains("head: too big"), "{refused}");
+    assert_eq!(reasons(&run.close()), [(Reason::HeadTooBig, 1)]);
+}
+
+#[test]
 fn refusals_are_bounded_and_the_rest_is_counted() {
     let run = limited(one(80), "2000", "5000");
     for number in 0..70 {
