@@ -194,7 +194,7 @@ pub enum Reason {
     UserInfo,
     /// TRACE, or CONNECT in the form of another method.
     Method,
-    /// Another protocol was asked for or answered with.
+    /// The host answered with another protocol.
     Upgrade,
     /// No request that a proxy could answer.
     Malformed,
