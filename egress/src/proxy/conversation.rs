@@ -221,8 +221,12 @@ async fn accept(run: Arc<Run>, order: &Serve, listener: TcpListener) -> Infallib
             refuse(&mut tasks, run, client, &told);
         }
     }
+    while tasks.try_join_next().is_some() {}
+    // Those that were cut; who comes later finds nobody.
+    for _ in 0..tasks.len() {
+        run.ledger.refuse("(connection)", Reason::Time);
+    }
     drop((tasks, listener));
-    run.ledger.refuse("(connections)", Reason::Time);
     std::future::pending().await
 }
 

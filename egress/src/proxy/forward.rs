@@ -57,7 +57,16 @@ pub(super) async fn forward(
         () = pulse.stopped(run.patience) => return Err(refused(Reason::Slow)),
     };
     state.answered.notify_one();
-    let mut response = answered.map_err(|error| refused(broken(&error)))?;
+    let mut response = match answered {
+        Ok(response) => response,
+        Err(error) => {
+            return match broken(&error) {
+                // `metered` has told the ledger; the tool is told here.
+                Reason::Bytes => Ok(connection::said(&refused(Reason::Bytes))),
+                reason => Err(refused(reason)),
+            };
+        }
+    };
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         return Err(refused(Reason::Upgrade));
     }
