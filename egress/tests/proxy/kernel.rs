@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 
 use egress::client::{Egress, EgressError};
+use egress::frame::HostRule;
 use nix::sched::{CloneFlags, unshare};
 
 use crate::servers::{HELLO, http, name_server};
@@ -69,8 +70,8 @@ fn a_socket_of_another_network_namespace_is_the_only_way_out_of_it() {
 }
 
 #[test]
-fn the_systems_resolver_is_asked_for_whole_names() {
-    const TEST: &str = "the_systems_resolver_is_asked_for_whole_names";
+fn the_hosts_own_names_are_found_and_others_asked_for_whole() {
+    const TEST: &str = "the_hosts_own_names_are_found_and_others_asked_for_whole";
     // A thread with a network of its own, where the host's configuration names our server of names.
     let tool = std::thread::spawn(|| {
         let made = unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS);
@@ -79,11 +80,14 @@ fn the_systems_resolver_is_asked_for_whole_names() {
         }
         let configuration =
             Hosts::new("nameserver 127.0.0.1\nsearch corp.example\noptions ndots:5\n");
-        let path = configuration.arguments();
-        let path = path.last().unwrap().to_str().unwrap();
-        let script =
-            "ip link set lo up && mount --make-rprivate / && mount --bind \"$0\" /etc/resolv.conf";
-        let prepared = Command::new("sh").args(["-c", script, path]).output().unwrap();
+        let names = Hosts::new(
+            "no line\n::1%lo x\n127.0.0.7 other.example Inner.Example. # name.example\n",
+        );
+        let script = "ip link set lo up && mount --make-rprivate / && \
+            mount --bind \"$0\" /etc/resolv.conf && mount --bind \"$1\" /etc/hosts";
+        let mut prepare = Command::new("sh");
+        prepare.args(["-c", script]).args([configuration.path(), names.path()]);
+        let prepared = prepare.output().unwrap();
         if !prepared.status.success() {
             return skip(TEST, &String::from_utf8_lossy(&prepared.stderr).replace('\n', " "));
         }
@@ -94,6 +98,13 @@ fn the_systems_resolver_is_asked_for_whole_names() {
         let answer = run.ask(&get(&format!("http://name.example:{}/", server.port)));
         assert!(answer.ends_with("hello\n"), "{answer}");
         assert_eq!(run.close().hosts[0].addresses, [LOOPBACK]);
+        assert_eq!(*asked.lock().unwrap(), 1);
+        // A name of the host's own file is nobody else's to tell.
+        let inner =
+            HostRule { private: vec![[127, 0, 0, 7].into()], ..rule("inner.example", &[80]) };
+        let run = Run::with(&words, order(vec![inner]));
+        assert!(run.ask(&get("http://inner.example/")).contains("127.0.0.7: connection refused"));
+        assert_eq!(run.close().hosts[0].addresses, [std::net::IpAddr::from([127, 0, 0, 7])]);
         assert_eq!(*asked.lock().unwrap(), 1);
     });
     tool.join().unwrap();
