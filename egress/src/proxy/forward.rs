@@ -7,8 +7,7 @@ use std::error::Error;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use http_body_util::Either;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
@@ -49,15 +48,15 @@ pub(super) async fn forward(
         .await;
     let (mut sender, link) = shaken.map_err(|_| refused(Reason::Unreachable))?;
     // What ends the connection early is seen by whoever waits for the answer or reads its body.
-    let state = Arc::new(State { answered: Notify::new(), cut: AtomicBool::new(false) });
-    let moving = moving(link, Arc::clone(&pulse), run.patience, Arc::clone(&state));
+    let answered = Arc::new(Notify::new());
+    let moving = moving(link, Arc::clone(&pulse), run.patience, Arc::clone(&answered));
     let link = Link(tokio::spawn(moving));
-    let answered = tokio::select! {
-        answered = sender.send_request(request) => answered,
+    let response = tokio::select! {
+        response = sender.send_request(request) => response,
         () = pulse.stopped(run.patience) => return Err(refused(Reason::Slow)),
     };
-    state.answered.notify_one();
-    let mut response = match answered {
+    answered.notify_one();
+    let mut response = match response {
         Ok(response) => response,
         Err(error) => {
             return match broken(&error) {
@@ -72,28 +71,20 @@ pub(super) async fn forward(
     }
     headers::strip(response.headers_mut());
     *response.version_mut() = Version::HTTP_11;
-    Ok(response.map(|body| Either::Right(Forwarded { body, state, _link: link })))
+    Ok(response.map(|body| Either::Right(Forwarded { body, _link: link })))
 }
 
-/// What a connection's task and the reader of its answer know of each other.
-#[derive(Debug)]
-struct State {
-    answered: Notify,
-    /// The host was silent for too long in the middle of its answer.
-    cut: AtomicBool,
-}
-
-/// Moves the bytes of one connection to a host; once there is an answer, only for as long as they move.
+/// Moves the bytes of one connection to a host; once there is an answer, only for as long as they move. To
+/// who reads an answer that is cut in its middle that is an error, never an end.
 async fn moving(
     link: impl Future<Output = hyper::Result<()>>,
     pulse: Arc<Pulse>,
     patience: Patience,
-    state: Arc<State>,
+    answered: Arc<Notify>,
 ) {
     let silent = async {
-        state.answered.notified().await;
+        answered.notified().await;
         pulse.stopped(patience).await;
-        state.cut.store(true, Ordering::Relaxed);
     };
     tokio::select! {
         ended = link => drop(ended),
@@ -156,25 +147,18 @@ impl Drop for Link {
 #[derive(Debug)]
 pub(super) struct Forwarded {
     body: Incoming,
-    state: Arc<State>,
     _link: Link,
 }
 
 impl Body for Forwarded {
     type Data = Bytes;
-    type Error = Box<dyn Error + Send + Sync>;
+    type Error = hyper::Error;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        let this = self.get_mut();
-        let frame = ready!(Pin::new(&mut this.body).poll_frame(cx));
-        // A connection that was cut is for its body just an end, and for a tool must not be one.
-        if frame.is_none() && this.state.cut.load(Ordering::Relaxed) {
-            return Poll::Ready(Some(Err(io::Error::from(io::ErrorKind::TimedOut).into())));
-        }
-        Poll::Ready(frame.map(|it| it.map_err(Into::into)))
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        Pin::new(&mut self.get_mut().body).poll_frame(cx)
     }
 
     fn is_end_stream(&self) -> bool {

@@ -80,9 +80,8 @@ fn the_hosts_own_names_are_found_and_others_asked_for_whole() {
         }
         let configuration =
             Hosts::new("nameserver 127.0.0.1\nsearch corp.example\noptions ndots:5\n");
-        let names = Hosts::new(
-            "no line\n::1%lo x\n127.0.0.7 other.example Inner.Example. # name.example\n",
-        );
+        let names =
+            Hosts::new("no line\n::1%lo x\n127.0.0.7 other.example Inner.Example # name.example\n");
         let script = "ip link set lo up && mount --make-rprivate / && \
             mount --bind \"$0\" /etc/resolv.conf && mount --bind \"$1\" /etc/hosts";
         let mut prepare = Command::new("sh");
