@@ -4,8 +4,8 @@
 //! `connection` (HTTP, kept or closed) → `judge` (may this be asked for?) → `pin` (which addresses, and
 //! may they be reached?) → `dial` → `forward` (plain HTTP) or `tunnel` (CONNECT, after `hello` has read
 //! whose TLS it is; `relay` carries, after `retry` has read that the host takes it) → `metered` (every
-//! byte to and from a host is counted there). `rules`, `ceiling`, `address`, `hello`, `retry` and `headers` are pure.
-//! Nothing here parses what came out of TLS.
+//! byte to and from a host is counted there). `rules`, `ceiling`, `address`, `hello`, `retry` and `headers`
+//! are pure. Nothing here parses what came out of TLS.
 
 mod address;
 mod calls;
