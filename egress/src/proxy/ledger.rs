@@ -109,6 +109,7 @@ pub(super) fn printable(asked: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ceiling::Ceiling;
     use super::*;
     use egress::frame::{ADDRESSES_MAX, Answer, FRAME_BYTES_MAX, HostRule, RULES_MAX, Serve};
 
@@ -127,7 +128,8 @@ mod tests {
             connections_max: 1,
             time_ms_max: 1,
         };
-        let ledger = Ledger::new(&Rules::new(&order).expect("good rules"), u64::MAX);
+        let ledger =
+            Ledger::new(&Rules::new(&order, &Ceiling::ClientsOwn).expect("good rules"), u64::MAX);
         let address: IpAddr = "2001:1111:2222:3333:4444:5555:6666:7777".parse().expect("address");
         for rule in 0..RULES_MAX {
             ledger.pinned(rule, &[address; ADDRESSES_MAX]);

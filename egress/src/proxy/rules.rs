@@ -10,6 +10,9 @@ use egress::frame::{
     Unable,
 };
 
+use super::address::{Kind, kind};
+use super::ceiling::Ceiling;
+
 /// What a run may name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Host {
@@ -74,7 +77,7 @@ struct Rule {
 
 impl Rules {
     /// Checks a whole order.
-    pub(super) fn new(order: &Serve) -> Result<Self, Unable> {
+    pub(super) fn new(order: &Serve, ceiling: &Ceiling) -> Result<Self, Unable> {
         let bounds = |what: &str| Err(Unable::Bounds(what.to_owned()));
         if order.hosts.is_empty() {
             return Err(Unable::NoHosts);
@@ -96,7 +99,7 @@ impl Rules {
         }
         let mut rules: Vec<Rule> = Vec::with_capacity(order.hosts.len());
         for rule in &order.hosts {
-            let rule = Self::rule(rule)?;
+            let rule = Self::rule(rule, ceiling)?;
             if rules.iter().any(|known| known.host == rule.host) {
                 return Err(Unable::BadHost(rule.host.to_string()));
             }
@@ -105,14 +108,23 @@ impl Rules {
         Ok(Self(rules))
     }
 
-    fn rule(rule: &HostRule) -> Result<Rule, Unable> {
+    fn rule(rule: &HostRule, ceiling: &Ceiling) -> Result<Rule, Unable> {
         let bad = || Unable::BadHost(rule.name.chars().take(253).collect());
         let host = Host::parse(&rule.name).ok_or_else(bad)?;
         if rule.ports.len() > PORTS_MAX || rule.ports.contains(&0) {
             return Err(Unable::Bounds("ports".to_owned()));
         }
         let ports = if rule.ports.is_empty() { vec![443, 80] } else { rule.ports.clone() };
-        let private = rule.private.iter().map(IpAddr::to_canonical).collect();
+        let mut private: Vec<IpAddr> = rule.private.iter().map(IpAddr::to_canonical).collect();
+        if let Host::Address(address) = host
+            && (kind(address) != Kind::Public || ceiling.allows(address))
+        {
+            // Naming it is allowing it.
+            private.push(address);
+        }
+        if let Some(beyond) = private.iter().find(|it| !ceiling.allows(**it)) {
+            return Err(Unable::Private(*beyond));
+        }
         Ok(Rule { host, ports, private })
     }
 

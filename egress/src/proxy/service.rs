@@ -13,8 +13,9 @@ use tokio::sync::Semaphore;
 
 use egress::frame::Unable;
 
-use super::confine::confine;
+use super::confine::{Reads, confine};
 use super::conversation::{Client, Host, converse, turn_away};
+use super::descriptors::close_inherited;
 use super::options::Options;
 use super::resolve::Resolver;
 
@@ -26,10 +27,20 @@ enum Source {
 
 /// Serves until the client is done, or for ever.
 pub(super) fn run(options: Options) -> Result<(), String> {
+    close_inherited()?;
     // The last look at the file system is before the confinement.
     let source = source(&options)?;
     let fixed = options.hosts_file.as_deref().map(Resolver::file).transpose()?;
-    let confinement = confine(fixed.is_none() && options.resolver.is_none())?;
+    let ceiling = match source {
+        Source::One(_) => options.ceiling_of_one(),
+        Source::Many { .. } => options.ceiling_of_many(),
+    };
+    let reads = match source {
+        _ if fixed.is_some() || options.resolver.is_some() => Reads::Nothing,
+        Source::One(_) => Reads::Files,
+        Source::Many { .. } => Reads::Directory,
+    };
+    let confinement = confine(reads)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
     let patience = options.patience();
@@ -39,7 +50,7 @@ pub(super) fn run(options: Options) -> Result<(), String> {
             (None, Some(server)) => Resolver::server(server, patience)?,
             (None, None) => Resolver::System,
         };
-        let host = Arc::new(Host { resolver, patience, confinement });
+        let host = Arc::new(Host { resolver, patience, confinement, ceiling });
         match source {
             Source::One(socket) => {
                 let client = Client::new(socket).map_err(at("standard input"))?;

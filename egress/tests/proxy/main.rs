@@ -10,10 +10,14 @@
 mod clients;
 mod conversation;
 mod framing;
+mod idle;
 mod kernel;
 mod limits;
 mod names;
+mod own;
 mod plain;
+mod retry;
 mod servers;
+mod service;
 mod stand;
 mod tunnels;

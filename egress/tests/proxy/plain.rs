@@ -187,9 +187,23 @@ fn other_forms_and_methods_are_refused() {
     refused(trace, "method", Reason::Method);
     let relayed = "CONNECT http://one.example:PORT/ HTTP/1.1\r\nConnection: close\r\n\r\n";
     refused(relayed, "method", Reason::Method);
-    let socket = "GET http://one.example:PORT/ HTTP/1.1\r\nConnection: close, upgrade\r\n\
-        Upgrade: websocket\r\n\r\n";
-    refused(socket, "upgrade", Reason::Upgrade);
+}
+
+#[test]
+fn an_offer_of_another_protocol_is_not_passed_on() {
+    let server = http(HELLO);
+    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    for offer in ["h2c", "websocket"] {
+        let answer = run.ask(&format!(
+            "GET http://one.example:{}/ HTTP/1.1\r\nConnection: close, upgrade, http2-settings\r\n\
+             Upgrade: {offer}\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
+            server.port
+        ));
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("hello\n"), "{answer}");
+        let request = String::from_utf8(server.next()).unwrap().to_lowercase();
+        assert!(!request.contains("upgrade") && !request.contains("http2"), "{request}");
+    }
+    assert_eq!(reasons(&run.close()), []);
 }
 
 #[test]

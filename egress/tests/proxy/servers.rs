@@ -7,6 +7,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use rustls::crypto::CryptoProvider;
+use rustls::crypto::ring::default_provider;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
@@ -118,10 +120,11 @@ impl Identity {
         format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", text.trim_end())
     }
 
-    fn server(&self) -> Arc<ServerConfig> {
+    pub(crate) fn server(&self, provider: CryptoProvider) -> Arc<ServerConfig> {
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.key.clone()));
         let chain = vec![self.certificate.clone()];
-        let config = ServerConfig::builder().with_no_client_auth();
+        let config = ServerConfig::builder_with_provider(Arc::new(provider));
+        let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
         Arc::new(config.with_single_cert(chain, key).unwrap())
     }
 
@@ -174,7 +177,14 @@ pub(crate) fn tls_echo(identity: &Identity) -> Server<(u64, u64)> {
 
 /// The same with another answer.
 pub(crate) fn tls_saying(identity: &Identity, answer: Option<&'static str>) -> Server<(u64, u64)> {
-    let config = identity.server();
+    tls_with(identity.server(default_provider()), answer)
+}
+
+/// The same, played in this way.
+pub(crate) fn tls_with(
+    config: Arc<ServerConfig>,
+    answer: Option<&'static str>,
+) -> Server<(u64, u64)> {
     Server::new(move |stream| {
         let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
         let counting = Counting { inner: stream, read: 0, written: 0 };
