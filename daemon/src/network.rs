@@ -1,12 +1,14 @@
 //! The network of one run: what was granted, in the egress proxy's words, and what the proxy says became of
 //! it, in the record's. Nothing here may add a host to what was granted.
 
+mod report;
+
 use std::path::Path;
 
 use egress::client::{Conversation, Egress};
-use egress::frame::{self, HostRule, Serve, TIME_MS_MAX};
-use policies::{Grant, GrantedNetwork};
-use records::{HostUse, NetworkReport, NetworkUse, Refusal};
+use egress::frame::{HostRule, Serve, TIME_MS_MAX};
+use policies::{Grant, GrantedHost, GrantedNetwork};
+use records::{NetworkUse, Unaccounted};
 use sandbox::client::ReadyCell;
 use sandbox::plan::PROXY_PORT;
 
@@ -20,7 +22,7 @@ const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
 /// A run's hosts, open until this is closed or dropped.
 pub(crate) struct OpenNetwork {
     conversation: Conversation,
-    granted: Vec<String>,
+    granted: GrantedNetwork,
 }
 
 impl OpenNetwork {
@@ -33,62 +35,40 @@ impl OpenNetwork {
     ) -> Result<Self, String> {
         let listener = cell.take_proxy().ok_or("the cell has no socket for its proxy")?;
         let time_ms = time_sec.saturating_mul(1000).saturating_add(TIME_MS_SPARE);
-        let rule = |(name, ports): (&String, &Vec<u16>)| HostRule {
+        let rule = |(name, host): (&String, &GrantedHost)| HostRule {
             name: name.clone(),
-            ports: ports.clone(),
+            ports: host.ports.clone(),
+            private: host.private.clone(),
         };
         let order = Serve {
             hosts: granted.hosts.iter().map(rule).collect(),
-            private_allowed: granted.private.clone(),
             bytes_max: granted.bytes_max,
             connections_max: granted.connections_max,
             time_ms_max: time_ms.min(TIME_MS_MAX),
         };
         let conversation = egress.serve(order, listener).map_err(|error| error.to_string())?;
-        Ok(Self { conversation, granted: granted.hosts.keys().cloned().collect() })
+        Ok(Self { conversation, granted: granted.clone() })
     }
 
     /// Ends every connection and says what was done. A proxy that was lost on the way took the run's
     /// network with it, and what is known.
     pub(crate) fn close(self) -> NetworkUse {
         let Self { conversation, granted } = self;
-        let confined_by = confined_by(conversation.confinement());
-        match conversation.close() {
-            Ok(report) => NetworkUse::Known(told(report, confined_by)),
+        let confinement = conversation.confinement();
+        let why = match conversation.close() {
+            Ok(report) => match report::believed(report, &granted, confinement) {
+                Ok(report) => return NetworkUse::Known(report),
+                Err(unfit) => {
+                    tracing::error!("the report of toolexec-egress cannot be this run's: {unfit}");
+                    Unaccounted::ReportUnfit
+                }
+            },
             Err(error) => {
                 tracing::error!("{error}; what the run reached is unknown");
-                NetworkUse::Unknown { granted }
+                Unaccounted::ProxyLost
             }
-        }
-    }
-}
-
-fn confined_by(confinement: frame::Confinement) -> &'static str {
-    match confinement {
-        frame::Confinement::Landlock => "landlock",
-        frame::Confinement::LandlockPartly => "landlock_partly",
-        frame::Confinement::NoNewPrivs => "no_new_privs",
-    }
-}
-
-fn told(report: frame::Report, proxy_confined_by: &'static str) -> NetworkReport {
-    let host = |host: frame::HostUse| HostUse {
-        host: host.name,
-        addresses: host.addresses,
-        connections: host.connections,
-        bytes_out: host.bytes_out,
-        bytes_in: host.bytes_in,
-    };
-    let refusal = |refusal: frame::Refusal| Refusal {
-        asked: refusal.asked,
-        reason: refusal.reason.to_string(),
-        times: refusal.times,
-    };
-    NetworkReport {
-        proxy_confined_by,
-        hosts: report.hosts.into_iter().map(host).collect(),
-        refusals: report.refusals.into_iter().map(refusal).collect(),
-        refusals_left_out: report.refusals_left_out,
+        };
+        NetworkUse::Unknown { granted: granted.hosts.into_keys().collect(), why }
     }
 }
 
@@ -104,9 +84,13 @@ pub(crate) fn environment(grant: &Grant) -> Vec<(String, String)> {
         names.map(|name| (name.to_owned(), proxy.clone())).into_iter().collect();
     // Nothing goes past the proxy, whatever a library's default is.
     env.extend(["NO_PROXY", "no_proxy"].map(|name| (name.to_owned(), String::new())));
+    // Node's own clients look for a proxy only if this says so, and before 22.21 and 24.0 not at all.
+    env.push(("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned()));
     // Interpreters with a TLS library of their own look elsewhere.
     if Path::new(AUTHORITIES).is_file() {
-        env.push(("SSL_CERT_FILE".to_owned(), AUTHORITIES.to_owned()));
+        // Node knows those it was built with; without this it trusts none that the host added.
+        let names = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
+        env.extend(names.map(|name| (name.to_owned(), AUTHORITIES.to_owned())));
     }
     env.retain(|(name, _)| !grant.env().iter().any(|(theirs, _)| theirs == name));
     env

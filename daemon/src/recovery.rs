@@ -1,9 +1,9 @@
 //! After a crash: what was begun and never published is told as `indeterminate`, and never run again.
 
-use records::Subject;
+use records::{NetworkUse, Subject, Unaccounted};
 use sandbox::outcome::Outcome;
 use spool::{Spool, Unfinished};
-use validator::{Draft, OwnerUid, Place, ResultId};
+use validator::{Draft, OwnerUid, Place, Request, ResultId};
 
 use crate::host::{Halt, Host};
 use crate::tell::{Decided, Story};
@@ -50,9 +50,11 @@ impl Host {
                 request_id: Some(unfinished.request_id()),
             },
         };
+        let network = perhaps_used(unfinished.hosts(), request.as_ref());
         let story = Story {
             outcome: Outcome::Indeterminate,
             reason: Some(REASON),
+            network: &network,
             decided: &decided,
             ..Story::of(subject, unfinished.signatures())
         };
@@ -60,5 +62,21 @@ impl Host {
         tracing::warn!(result = %id, "begun and its end is not known; told as indeterminate");
         self.spool.finish_unfinished(unfinished, &published.receipt)?;
         Ok(Some(id))
+    }
+}
+
+/// What it may have reached. The intent says what it was granted; one of a time when intents did not
+/// is of a run that was granted all it asked for. Where neither can be read, nobody knows.
+fn perhaps_used(granted: Option<&[String]>, request: Option<&Request>) -> NetworkUse {
+    let asked = |request: &Request| {
+        request.network().hosts().iter().map(|asked| asked.host().to_owned()).collect()
+    };
+    let granted = granted.map(<[String]>::to_vec).or_else(|| request.map(asked));
+    match granted {
+        Some(granted) if granted.is_empty() => NetworkUse::Nothing,
+        granted => NetworkUse::Unknown {
+            granted: granted.unwrap_or_default(),
+            why: Unaccounted::NeverAsked,
+        },
     }
 }

@@ -4,7 +4,7 @@
 //! decided.
 
 use policies::{Approved, RuleVerdict, SignatureFile};
-use records::{Ran, Statement, Subject, sign};
+use records::{NetworkUse, Ran, Statement, Subject, sign};
 use sandbox::outcome::Outcome;
 use sandbox::report::Confinement;
 use spool::{Claimed, Receipt, ResultDraft, SpoolError};
@@ -53,6 +53,8 @@ pub(crate) struct Story<'a> {
     pub(crate) violations: &'a [Violation],
     pub(crate) decided: &'a Decided,
     pub(crate) ran: Option<Ran<'a>>,
+    /// What was reached is told even where the run itself cannot be.
+    pub(crate) network: &'a NetworkUse,
     pub(crate) confinement_ready: Option<&'a Confinement>,
 }
 
@@ -83,6 +85,7 @@ impl<'a> Story<'a> {
             violations: &[],
             decided: &UNDECIDED,
             ran: None,
+            network: &NetworkUse::Nothing,
             confinement_ready: None,
         }
     }
@@ -154,6 +157,7 @@ impl Host {
             backend: BACKEND,
             executor_version: env!("CARGO_PKG_VERSION"),
             ran: story.ran,
+            network: story.network,
             confinement_ready: story.confinement_ready,
             stdout_head: &stdout_head,
             stderr_head: &stderr_head,
@@ -189,7 +193,8 @@ impl Host {
 }
 
 /// The same end with nothing kept: a run whose streams and files could not be stored is one whose
-/// result nobody knows.
+/// result nobody knows. What it reached is known all the same: a tool that fills the disk must not
+/// be able to have that forgotten.
 fn lesser_story<'a>(story: &Story<'a>, why: &'a str) -> Story<'a> {
     Story {
         outcome: if story.ran.is_some() { Outcome::Indeterminate } else { story.outcome },

@@ -15,8 +15,8 @@ pub const FRAME_BYTES_MAX: usize = 64 * 1024;
 pub const RULES_MAX: usize = 64;
 /// Most ports in one rule.
 pub const PORTS_MAX: usize = 16;
-/// Most addresses that an order may name as allowed although they are not public.
-pub const PRIVATE_ALLOWED_MAX: usize = 64;
+/// Most addresses that are not public and that all rules of one order together may lead to.
+pub const PRIVATE_MAX: usize = 64;
 /// Most addresses of one answer that are kept; the rest is never dialled.
 pub const ADDRESSES_MAX: usize = 8;
 /// Most different refusals in a report; the rest is counted.
@@ -45,9 +45,6 @@ pub enum Order {
 pub struct Serve {
     /// Never empty: a run without hosts has no proxy.
     pub hosts: Vec<HostRule>,
-    /// Addresses that names may lead to although they are not public. An address that is itself the name
-    /// of a rule need not be here.
-    pub private_allowed: Vec<IpAddr>,
     /// Bytes to and from all hosts together.
     pub bytes_max: u64,
     /// Connections from the cell at once.
@@ -64,6 +61,9 @@ pub struct HostRule {
     pub name: String,
     /// 443 and 80 if empty.
     pub ports: Vec<u16>,
+    /// Addresses that this name, and no other, may lead to although they are not public. Where the name
+    /// is itself an address, that one need not be here.
+    pub private: Vec<IpAddr>,
 }
 
 /// What the proxy says.
@@ -100,6 +100,8 @@ pub enum Unable {
     BadHost(String),
     /// A list or a number is outside its bounds; the text names it.
     Bounds(String),
+    /// The proxy's own ceiling has not this address, which is not public or was given as such.
+    Private(IpAddr),
     /// There was not exactly one descriptor, or it is no TCP socket that listens on a loopback address.
     NotAListener,
     /// The frame is no order, or not one that is allowed here.
@@ -114,6 +116,9 @@ impl fmt::Display for Unable {
             Self::NoHosts => f.write_str("the list of hosts is empty"),
             Self::BadHost(name) => write!(f, "{name:?} is no host name or is given twice"),
             Self::Bounds(what) => write!(f, "{what} is outside its bounds"),
+            Self::Private(address) => {
+                write!(f, "{address} is not among what its --allow-private gives")
+            }
             Self::NotAListener => f.write_str("the descriptor is no listening loopback socket"),
             Self::Malformed => f.write_str("the frame is no order that is allowed here"),
             Self::Busy => f.write_str("the proxy serves as many runs as it can"),
@@ -175,6 +180,8 @@ pub enum Reason {
     PrivateAddress,
     /// The name leads to an address where clouds answer with credentials.
     MetadataAddress,
+    /// The name leads to an address of the proxy's own host.
+    OwnAddress,
     /// The name has no address, or nobody answered.
     Unresolved,
     /// None of the addresses accepted a connection, or the connection broke before an answer.
@@ -187,11 +194,11 @@ pub enum Reason {
     UserInfo,
     /// TRACE, or CONNECT in the form of another method.
     Method,
-    /// Another protocol was asked for or answered with.
+    /// The host answered with another protocol.
     Upgrade,
     /// No request that a proxy could answer.
     Malformed,
-    /// The head of the request is too big.
+    /// The head of the request, or of the host's answer, is too big.
     HeadTooBig,
     /// What should have come did not come in time.
     Slow,
@@ -211,6 +218,7 @@ impl fmt::Display for Reason {
             Self::Scheme => "scheme: plain http goes to ports of http only",
             Self::PrivateAddress => "address: the name does not lead to a public address",
             Self::MetadataAddress => "address: the name leads to a metadata service",
+            Self::OwnAddress => "address: the name leads to this host itself",
             Self::Unresolved => "name: no address found",
             Self::Unreachable => "connection: the host does not answer",
             Self::Sni => "sni: the tunnel's TLS does not name this host",

@@ -1,7 +1,7 @@
 //! One frame, with at most one descriptor, over a seqpacket socket.
 //!
 //! The ceiling of a frame is checked before a byte of it is looked at. Waiting is the caller's: the
-//! client blocks, the proxy asks again when the socket is ready.
+//! client blocks, the proxy asks again when the socket is ready. For these two sides only.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -17,24 +17,31 @@ use serde::de::DeserializeOwned;
 use crate::frame::FRAME_BYTES_MAX;
 
 /// A frame as it came: bytes that nobody has looked at yet.
-pub(crate) struct Received {
+pub struct Received {
     bytes: Vec<u8>,
     fds: Vec<OwnedFd>,
 }
 
 impl Received {
-    pub(crate) fn parse<T: DeserializeOwned>(&self) -> io::Result<T> {
+    /// The frame's words.
+    ///
+    /// # Errors
+    /// They are not a `T`.
+    pub fn parse<T: DeserializeOwned>(&self) -> io::Result<T> {
         serde_json::from_slice(&self.bytes).map_err(io::Error::from)
     }
 
     /// The descriptor of a frame that has exactly one.
-    pub(crate) fn into_only_fd(self) -> Option<OwnedFd> {
+    #[must_use]
+    pub fn into_only_fd(self) -> Option<OwnedFd> {
         let mut fds = self.fds.into_iter();
         let first = fds.next()?;
         fds.next().is_none().then_some(first)
     }
 
-    pub(crate) fn has_fds(&self) -> bool {
+    /// Whether any descriptor came with it.
+    #[must_use]
+    pub fn has_fds(&self) -> bool {
         !self.fds.is_empty()
     }
 }
@@ -44,7 +51,10 @@ fn invalid(what: &str) -> io::Error {
 }
 
 /// Sends one frame. A peer that is gone is an error, never a signal.
-pub(crate) fn send<T: Serialize>(
+///
+/// # Errors
+/// The frame is larger than [`FRAME_BYTES_MAX`] or cannot be sent now; nothing of it was.
+pub fn send<T: Serialize>(
     socket: impl AsFd,
     frame: &T,
     fd: Option<BorrowedFd<'_>>,
@@ -68,7 +78,10 @@ pub(crate) fn send<T: Serialize>(
 }
 
 /// Receives one frame; its descriptors are close-on-exec. `None` when the peer has hung up.
-pub(crate) fn receive(socket: impl AsFd, flags: RecvFlags) -> io::Result<Option<Received>> {
+///
+/// # Errors
+/// `InvalidData`: it was no frame (too big, too many descriptors). All others: nothing came.
+pub fn receive(socket: impl AsFd, flags: RecvFlags) -> io::Result<Option<Received>> {
     let mut bytes = vec![0; FRAME_BYTES_MAX + 1];
     // Room for two, so that one too many is seen and not just cut off.
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];

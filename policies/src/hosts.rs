@@ -35,15 +35,20 @@ struct HostRule {
 /// What one run may reach. Plain data that proves nothing, so the fields are open.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GrantedNetwork {
-    /// Ports by host; never empty.
-    pub hosts: BTreeMap<String, Vec<u16>>,
-    /// Addresses that any of these hosts may lead to although they are not public: the proxy keeps one
-    /// list for a run.
-    pub private: Vec<IpAddr>,
+    /// By name; never empty.
+    pub hosts: BTreeMap<String, GrantedHost>,
     /// Bytes to and from all hosts together.
     pub bytes_max: u64,
     /// Connections at once.
     pub connections_max: u32,
+}
+
+/// What one run may reach at one host.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GrantedHost {
+    pub ports: Vec<u16>,
+    /// Addresses that this name, and no other, may lead to although they are not public.
+    pub private: Vec<IpAddr>,
 }
 
 impl NetworkRules {
@@ -70,26 +75,31 @@ impl NetworkRules {
         Self { hosts, bytes_max, connections_max }
     }
 
+    fn offer(&self, asked: &HostPort) -> Option<&HostRule> {
+        let rule = self.hosts.iter().find(|rule| rule.host == asked.host())?;
+        rule.ports.contains(&asked.port()).then_some(rule)
+    }
+
     fn offers(&self, asked: &HostPort) -> bool {
-        let of = |rule: &&HostRule| rule.host == asked.host();
-        self.hosts.iter().find(of).is_some_and(|rule| rule.ports.contains(&asked.port()))
+        self.offer(asked).is_some()
     }
 
     /// What this request gets, if it names hosts; they must have been found to be on offer.
     pub(crate) fn grant(&self, request: &Request) -> Option<GrantedNetwork> {
-        let mut hosts: BTreeMap<String, Vec<u16>> = BTreeMap::new();
-        for asked in request.network().hosts().iter().filter(|asked| self.offers(asked)) {
-            hosts.entry(asked.host().to_owned()).or_default().push(asked.port());
+        let mut hosts: BTreeMap<String, GrantedHost> = BTreeMap::new();
+        for asked in request.network().hosts() {
+            let Some(rule) = self.offer(asked) else { continue };
+            let granted = hosts.entry(rule.host.clone()).or_insert_with(|| GrantedHost {
+                ports: Vec::new(),
+                private: rule.private.clone(),
+            });
+            granted.ports.push(asked.port());
         }
         if hosts.is_empty() {
             return None;
         }
-        let granted = self.hosts.iter().filter(|rule| hosts.contains_key(&rule.host));
-        let mut private: Vec<IpAddr> = granted.flat_map(|rule| rule.private.clone()).collect();
-        private.sort_unstable();
-        private.dedup();
         let (bytes_max, connections_max) = (self.bytes_max, self.connections_max);
-        Some(GrantedNetwork { hosts, private, bytes_max, connections_max })
+        Some(GrantedNetwork { hosts, bytes_max, connections_max })
     }
 }
 
@@ -175,10 +185,10 @@ impl GrantedNetwork {
         if self.hosts.len() > HOSTS_MAX {
             return Some(format!("{} hosts are above {HOSTS_MAX}", self.hosts.len()));
         }
-        if self.private.len() > PRIVATE_MAX {
+        if self.hosts.values().map(|host| host.private.len()).sum::<usize>() > PRIVATE_MAX {
             return Some(format!("the hosts have more than {PRIVATE_MAX} private addresses"));
         }
-        let crowded = self.hosts.iter().find(|(_, ports)| ports.len() > PORTS_MAX)?;
-        Some(format!("{}: {} ports are above {PORTS_MAX}", crowded.0, crowded.1.len()))
+        let (name, host) = self.hosts.iter().find(|(_, host)| host.ports.len() > PORTS_MAX)?;
+        Some(format!("{name}: {} ports are above {PORTS_MAX}", host.ports.len()))
     }
 }

@@ -30,7 +30,7 @@ pub use decision::{
     Verdict, authorise,
 };
 pub use grant::Grant;
-pub use hosts::GrantedNetwork;
+pub use hosts::{GrantedHost, GrantedNetwork};
 pub use limits::{Ceilings, GrantedLimits};
 pub use policy::{POLICY_BYTES_MAX, Policy};
 pub use problem::{PolicyError, PolicyProblem};

@@ -5,7 +5,6 @@ use sandbox::outcome::Outcome;
 use sandbox::report::{Confinement, Finished, Stream};
 use validator::{Request, Sha256, Work};
 
-use crate::network;
 use crate::outside::Showing;
 use crate::statement::{Statement, Subject};
 use crate::stream::Shown;
@@ -275,8 +274,7 @@ fn safety(page: &mut Page, says: &Statement<'_>, show: Showing, withheld: usize)
         if unexpected.is_empty() { "None observed".to_owned() } else { unexpected.join("; ") };
     page.line(format!("Unexpected behavior: {unexpected}"));
     page.line("");
-    let network = network::used(says).confirmation(show);
-    page.line(format!("Network confirmation: {network}"));
+    page.line(format!("Network confirmation: {}", says.network.confirmation(show)));
 }
 
 /// Names of system calls, which come from the launcher's own lists.
@@ -300,7 +298,7 @@ fn unexpected(says: &Statement<'_>, show: Showing, withheld: usize) -> Vec<Strin
         let code = code.as_str();
         notes.push(format!("all text from outside withheld, the lint refused it ({code})"));
     }
-    notes.extend(network::used(says).refused(show));
+    notes.extend(says.network.refused(show));
     let missing = says.missing();
     if !missing.is_empty() {
         let some: Vec<_> = missing.iter().take(10).map(|path| out_path(path, show)).collect();

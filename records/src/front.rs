@@ -8,7 +8,6 @@ use validator::{Sha256, Violation};
 
 use policies::RuleVerdict;
 
-use crate::network;
 use crate::outside::Showing;
 use crate::request_files::{RequestFiles, Row};
 use crate::statement::Statement;
@@ -44,7 +43,6 @@ fn upstream(says: &Statement<'_>, show: Showing) -> Map {
         ]
     };
     let us = says.runtime_us();
-    let network = network::used(says);
     vec![
         ("result_type", Node::Word("tool_result")),
         ("schema_version", Node::Uint(1)),
@@ -55,8 +53,8 @@ fn upstream(says: &Statement<'_>, show: Showing) -> Map {
         ("backend", Node::text(says.backend)),
         ("exit_code", Node::Int(says.exit_code().into())),
         ("runtime_sec", Node::Number(format!("{}.{:06}", us / 1_000_000, us % 1_000_000))),
-        ("network_used", Node::text(network.word())),
-        ("network_destinations", show.exact_list(&network.destinations())),
+        ("network_used", Node::text(says.network.word())),
+        ("network_destinations", show.exact_list(&says.network.destinations())),
         ("artifacts", Node::maps(says.artifacts().iter().map(artifact))),
         ("stdout_sha256", Node::Text(digest(finished.map(|run| run.stdout)))),
         ("stderr_sha256", Node::Text(digest(finished.map(|run| run.stderr)))),
@@ -152,7 +150,7 @@ fn run(says: &Statement<'_>, show: Showing) -> Map {
         ("confinement", confinement),
         ("accounting", accounting(says)),
         ("denials", denials(says)),
-        ("network", network::used(says).node(show)),
+        ("network", says.network.node(show)),
         ("streams", streams(says)),
         ("rejected", Node::maps(rejected.iter().take(show.rejected_max()).map(object))),
         ("rejected_total", Node::Uint(count(rejected.len()))),

@@ -25,7 +25,7 @@ mod yaml;
 pub use fault::{Fault, SignatureProblem};
 pub use key_files::KeyError;
 pub use keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL, ResultKey};
-pub use network::{HostUse, NetworkReport, NetworkUse, Refusal};
+pub use network::{HostUse, NetworkReport, NetworkUse, Refusal, Unaccounted};
 pub use policies::{RuleVerdict, Verdict};
 pub use record::{SignError, SignedRecord, sign};
 pub use statement::{Ran, Statement, Subject};

@@ -3,22 +3,42 @@
 
 use std::net::IpAddr;
 
-use sandbox::outcome::Outcome;
-
 use crate::outside::Showing;
-use crate::statement::Statement;
 use crate::yaml::{Map, Node};
 
 /// Rows of refusals that the Safety Notes name.
 const NAMED_MAX: usize = 5;
 
-/// What is known of a run that was granted hosts.
+/// What is known of a run's network, whatever else of the run could be kept.
 #[derive(Clone, Debug)]
 pub enum NetworkUse {
-    /// The egress proxy was lost, and its report with it; these hosts may have been reached.
-    Unknown { granted: Vec<String> },
+    /// No host was granted, or nothing was started: nothing was reached.
+    Nothing,
+    /// These hosts may have been reached. None are named where not even they are known.
+    Unknown { granted: Vec<String>, why: Unaccounted },
     /// The egress proxy's report.
     Known(NetworkReport),
+}
+
+/// Why nobody knows what a run did with its hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unaccounted {
+    /// The egress proxy ended before it was asked, and its report with it.
+    ProxyLost,
+    /// The egress proxy said what cannot be so.
+    ReportUnfit,
+    /// The daemon or the host stopped before the egress proxy was asked.
+    NeverAsked,
+}
+
+impl Unaccounted {
+    fn words(self) -> &'static str {
+        match self {
+            Self::ProxyLost => "the record of the proxy was lost",
+            Self::ReportUnfit => "the report of the proxy cannot be this run's",
+            Self::NeverAsked => "the proxy was never asked for its record",
+        }
+    }
 }
 
 /// What the egress proxy saw.
@@ -54,39 +74,12 @@ pub struct Refusal {
     pub times: u64,
 }
 
-/// The network of a statement's run.
-pub(crate) enum Used {
-    /// There was none, so that nothing was reached.
-    Nothing,
-    /// Nobody knows; these may have been reached.
-    Unknown(Vec<String>),
-    Known(NetworkReport),
-}
-
-pub(crate) fn used(says: &Statement<'_>) -> Used {
-    if let Some(ran) = says.ran {
-        return match ran.network {
-            None => Used::Nothing,
-            Some(NetworkUse::Unknown { granted }) => Used::Unknown(granted.clone()),
-            Some(NetworkUse::Known(report)) => Used::Known(report.clone()),
-        };
-    }
-    let asked = says.request().map_or(&[][..], |request| request.network().hosts());
-    match says.outcome {
-        // It may have run, with all it was granted, which is all it asked for.
-        Outcome::Indeterminate if !asked.is_empty() => {
-            Used::Unknown(asked.iter().map(|asked| asked.host().to_owned()).collect())
-        }
-        _ => Used::Nothing,
-    }
-}
-
-impl Used {
+impl NetworkUse {
     /// `none` or `allowlist`.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::Nothing => "none",
-            Self::Unknown(_) | Self::Known(_) => "allowlist",
+            Self::Unknown { .. } | Self::Known(_) => "allowlist",
         }
     }
 
@@ -94,7 +87,7 @@ impl Used {
     pub(crate) fn destinations(&self) -> Vec<&str> {
         match self {
             Self::Nothing => Vec::new(),
-            Self::Unknown(granted) => granted.iter().map(String::as_str).collect(),
+            Self::Unknown { granted, .. } => granted.iter().map(String::as_str).collect(),
             Self::Known(report) => {
                 let reached = report.hosts.iter().filter(|host| host.connections > 0);
                 reached.map(|host| host.host.as_str()).collect()
@@ -106,7 +99,7 @@ impl Used {
     pub(crate) fn node(&self, show: Showing) -> Node {
         match self {
             Self::Nothing => Node::Null,
-            Self::Unknown(_) => Node::Word("unknown"),
+            Self::Unknown { .. } => Node::Word("unknown"),
             Self::Known(report) => Node::Map(vec![
                 ("proxy_confined_by", Node::Word(report.proxy_confined_by)),
                 ("hosts", Node::maps(report.hosts.iter().map(|host| host_row(host, show)))),
@@ -120,9 +113,12 @@ impl Used {
     pub(crate) fn confirmation(&self, show: Showing) -> String {
         match self {
             Self::Nothing => "none used".to_owned(),
-            Self::Unknown(granted) => {
+            Self::Unknown { granted, why } if granted.is_empty() => {
+                format!("unknown, {}; which hosts were allowed is unknown too", why.words())
+            }
+            Self::Unknown { granted, why } => {
                 let granted = show.prose(&granted.join(", "));
-                format!("unknown, the record of the proxy was lost; allowed were {granted}")
+                format!("unknown, {}; allowed were {granted}", why.words())
             }
             Self::Known(report) => {
                 let reached: Vec<String> = report
@@ -141,9 +137,18 @@ impl Used {
 
     /// What the tool asked for in vain, for the Safety Notes.
     pub(crate) fn refused(&self, show: Showing) -> Option<String> {
-        let Self::Known(report) = self else { return None };
-        let times: u64 = report.refusals.iter().map(|it| it.times).sum();
-        let all = times.saturating_add(report.refusals_left_out);
+        let report = match self {
+            Self::Nothing => return None,
+            Self::Unknown { why, .. } => {
+                return Some(format!("{}; what was refused is unknown", why.words()));
+            }
+            Self::Known(report) => report,
+        };
+        // The proxy's numbers are another program's.
+        let all = report
+            .refusals
+            .iter()
+            .fold(report.refusals_left_out, |all, it| all.saturating_add(it.times));
         if all == 0 {
             return None;
         }

@@ -29,8 +29,6 @@ pub enum Subject<'a> {
 pub struct Ran<'a> {
     pub confinement: &'a Confinement,
     pub finished: &'a Finished,
-    /// Of a run that was granted hosts.
-    pub network: Option<&'a NetworkUse>,
     pub started: UtcTime,
     pub ended: UtcTime,
 }
@@ -56,6 +54,8 @@ pub struct Statement<'a> {
     pub backend: &'a str,
     pub executor_version: &'a str,
     pub ran: Option<Ran<'a>>,
+    /// Also of a run of which nothing else is known: what it reached was reached.
+    pub network: &'a NetworkUse,
     /// The confinement of a cell that was built but in which nothing started.
     pub confinement_ready: Option<&'a Confinement>,
     /// The first bytes of the kept streams, to be shown; 64 KiB and one more are enough.

@@ -30,7 +30,7 @@ use crate::report::{Accounting, Confinement, DeniedCall, Layer, LimitInForce, Ma
 use crate::wire::{Reader, WireError, Writer};
 
 /// First bytes of every conversation: the protocol and its version. Both programs come from one build.
-const MAGIC: u32 = 0x5445_0003;
+const MAGIC: u32 = 0x5445_0004;
 
 /// What the daemon says to the launcher.
 #[derive(Debug, PartialEq, Eq)]
@@ -106,6 +106,8 @@ pub(crate) enum FromInit {
 pub(crate) struct ToolReport {
     pub(crate) end: ToolEnd,
     pub(crate) accounting: Accounting,
+    /// Processes that were there when the tool ended or the tree was killed, the tool's own among them.
+    pub(crate) processes_last: u32,
 }
 
 /// What the launcher says to the cell's init.
@@ -256,6 +258,7 @@ impl FromInit {
                 writer.u8(4);
                 put_tool_end(&mut writer, report.end);
                 put_accounting(&mut writer, &report.accounting);
+                writer.u32(report.processes_last);
             }
         }
         writer.into_bytes()
@@ -270,6 +273,7 @@ impl FromInit {
             4 => Self::ToolEnded(Box::new(ToolReport {
                 end: take_tool_end(&mut reader)?,
                 accounting: take_accounting(&mut reader)?,
+                processes_last: reader.u32()?,
             })),
             5 => Self::Listener,
             _ => return Err(WireError::Range),

@@ -62,6 +62,10 @@ pub(crate) struct Intent {
     pub(crate) policy_name: String,
     pub(crate) policy_sha256: String,
     pub(crate) approval: String,
+    /// Hosts that the run was granted, and may have reached whatever is left of it. Lines of programs
+    /// that did not write them say nothing, which is not the same as none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) hosts: Option<Vec<String>>,
 }
 
 impl Intent {
@@ -238,6 +242,8 @@ impl Spool {
         staged.claimed().make_durable().map_err(BeginError::Disk)?;
         let request = staged.approved().request();
         let (sha256, id) = (request.sha256(), request.id().clone());
+        let network = staged.approved().grant().network();
+        let hosts = network.map_or_else(Vec::new, |it| it.hosts.keys().cloned().collect());
         let intent = Intent {
             request_sha256: sha256.to_string(),
             request_id: id.to_string(),
@@ -248,6 +254,7 @@ impl Spool {
             policy_name: staged.approved().grant().policy_name().to_owned(),
             policy_sha256: staged.approved().grant().policy_sha256().to_string(),
             approval: staged.approved().grant().approval_text().to_owned(),
+            hosts: Some(hosts),
         };
         let seen = self.ledger.locked(|ledger| match ledger.look_up(&sha256, &id) {
             Some(seen) => Ok(Some(seen)),

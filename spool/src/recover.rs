@@ -41,6 +41,7 @@ pub struct Unfinished {
     policy_name: String,
     policy_sha256: Sha256,
     approval: String,
+    hosts: Option<Vec<String>>,
     _lock: File,
 }
 
@@ -98,6 +99,12 @@ impl Unfinished {
     #[must_use]
     pub fn approval(&self) -> &str {
         &self.approval
+    }
+
+    /// The hosts that it was granted; `None` where the ledger does not say, which is not none.
+    #[must_use]
+    pub fn hosts(&self) -> Option<&[String]> {
+        self.hosts.as_deref()
     }
 
     /// Whether the request was dropped into a spool.
@@ -181,6 +188,7 @@ impl Spool {
             policy_sha256: intent.policy_sha256.parse().map_err(|_| wrong("read the policy"))?,
             policy_name: intent.policy_name,
             approval: intent.approval,
+            hosts: intent.hosts,
             note,
             claim,
             result_id,

@@ -94,7 +94,7 @@ fn run_mode(
     let Some(bench) = bench else {
         return table.column(mode.word(), vec!["skipped".to_owned(); cases.len()]);
     };
-    let cells = Cells::new(mode, bench, host.told());
+    let cells = Cells::new(mode, bench, host);
     cells.warm_up();
     let before = Remains::now();
     let all: Vec<_> = cases.iter().zip(built).collect();

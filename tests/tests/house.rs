@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use toolexec_tests::workspace;
 
@@ -196,6 +197,32 @@ fn the_launcher_links_neither_parser_nor_signer() {
     let wrong: Vec<_> =
         linked.iter().filter(|name| foreign.iter().any(|word| name.contains(word))).collect();
     assert_eq!(wrong, Vec::<&String>::new());
+}
+
+#[test]
+fn the_daemon_links_no_network() {
+    // Cargo.lock does not know what is optional; cargo does.
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["tree", "-p", "daemon", "-e", "normal", "--prefix", "none", "--format", "{p}"]);
+    let said = cargo.args(["--locked", "--offline"]).current_dir(workspace()).output().unwrap();
+    let tree = String::from_utf8(said.stdout).unwrap();
+    let linked: BTreeSet<_> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    let error = String::from_utf8_lossy(&said.stderr);
+    assert!(linked.contains("egress") && linked.len() > 20, "no tree: {error}");
+    let network = ["hyper", "tokio", "http", "hickory", "mio", "rustls", "tls"];
+    let wrong: Vec<_> =
+        linked.iter().filter(|name| network.iter().any(|word| name.contains(word))).collect();
+    // `notify` watches files with it.
+    assert_eq!(wrong, [&"mio"]);
+    // Where the whole workspace is built at once the program's dependencies are there for the library
+    // as well; it must not name them.
+    for (path, text) in sources() {
+        if path.starts_with("egress/src") && !path.starts_with("egress/src/proxy") {
+            let code = code_of(&text);
+            let named = network.iter().find(|word| has_word(&code, word));
+            assert_eq!(named, None, "{}", path.display());
+        }
+    }
 }
 
 #[test]

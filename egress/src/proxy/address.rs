@@ -16,14 +16,26 @@ pub(super) enum Kind {
     Private,
 }
 
-const METADATA_V4: [Ipv4Addr; 4] = [
+const METADATA_V4: [Ipv4Addr; 7] = [
+    // Nearly all clouds.
     Ipv4Addr::new(169, 254, 169, 254),
-    // Tasks of one cloud, and the same service of two others.
+    // Tasks and pods of AWS.
     Ipv4Addr::new(169, 254, 170, 2),
+    Ipv4Addr::new(169, 254, 170, 23),
+    // Tencent, Alibaba, Oracle.
+    Ipv4Addr::new(169, 254, 0, 23),
     Ipv4Addr::new(100, 100, 100, 200),
     Ipv4Addr::new(192, 0, 0, 192),
+    // Azure's WireServer: an address like any public one, behind which is the machine's own host.
+    Ipv4Addr::new(168, 63, 129, 16),
 ];
-const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
+const METADATA_V6: [Ipv6Addr; 4] = [
+    // AWS, and its pods; Google; Scaleway.
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23),
+    Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),
+    Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42),
+];
 
 /// Network and length of its prefix.
 const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 16] = [
@@ -77,7 +89,7 @@ fn kind_v4(address: Ipv4Addr) -> Kind {
 }
 
 fn kind_v6(address: Ipv6Addr) -> Kind {
-    if address == METADATA_V6 {
+    if METADATA_V6.contains(&address) {
         return Kind::Metadata;
     }
     // NAT64 by the well-known prefix: what an IPv6-only host dials for every IPv4 host.
@@ -128,7 +140,8 @@ mod tests {
     #[test]
     fn metadata_services_are_known_in_every_form() {
         let metadata = "169.254.169.254 ::ffff:169.254.169.254 64:ff9b::a9fe:a9fe fd00:ec2::254 \
-            169.254.170.2 100.100.100.200 192.0.0.192";
+            169.254.170.2 169.254.170.23 169.254.0.23 100.100.100.200 192.0.0.192 168.63.129.16 \
+            64:ff9b::168.63.129.16 ::ffff:168.63.129.16 fd00:ec2::23 fd20:ce::254 fd00:42::42";
         for text in metadata.split_whitespace() {
             assert_eq!(of(text), Kind::Metadata, "{text}");
         }

@@ -14,7 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::frame::Reason;
+use egress::frame::Reason;
 
 use super::conversation::Run;
 use super::dial::dial;
@@ -39,6 +39,11 @@ struct Connection {
 }
 
 pub(super) async fn serve(run: Arc<Run>, client: TcpStream) {
+    // A connection that is opened and left alone asks for nothing, so it is refused nothing.
+    match timeout(run.patience.step, client.peek(&mut [0])).await {
+        Ok(Ok(1..)) => {}
+        Ok(Ok(0) | Err(_)) | Err(_) => return,
+    }
     let connection = Arc::new(Connection {
         run: Arc::clone(&run),
         used: AtomicBool::new(false),
@@ -106,7 +111,7 @@ async fn given(
 }
 
 /// One line that names the reason.
-fn said(refused: &Refused) -> Response<Body> {
+pub(super) fn said(refused: &Refused) -> Response<Body> {
     let status = match refused.reason {
         Reason::Unresolved | Reason::Unreachable => StatusCode::BAD_GATEWAY,
         _ => StatusCode::FORBIDDEN,

@@ -11,17 +11,18 @@ use rustix::net::sockopt::{socket_acceptconn, socket_type};
 use rustix::net::{RecvFlags, SendFlags, SocketType};
 use tokio::io::Interest;
 use tokio::net::{TcpListener, TcpStream, UnixStream};
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::frame::{Answer, Confinement, Order, Reason, Serve, Unable};
-use crate::wire::{self, Received};
+use egress::frame::{Answer, Confinement, Order, Reason, Serve, Unable};
+use egress::wire::{self, Received};
 
+use super::ceiling::Ceiling;
 use super::connection;
-use super::dial::Pinned;
 use super::ledger::Ledger;
 use super::options::Patience;
+use super::pin::Pin;
 use super::resolve::Resolver;
 use super::rules::Rules;
 
@@ -35,13 +36,14 @@ pub(super) struct Host {
     pub(super) resolver: Resolver,
     pub(super) patience: Patience,
     pub(super) confinement: Confinement,
+    pub(super) ceiling: Ceiling,
 }
 
 /// What the connections of one run share.
 pub(super) struct Run {
     pub(super) rules: Rules,
     /// One per rule.
-    pub(super) pins: Vec<OnceCell<Pinned>>,
+    pub(super) pins: Vec<Pin>,
     pub(super) ledger: Ledger,
     pub(super) host: Arc<Host>,
 }
@@ -100,7 +102,7 @@ pub(super) async fn turn_away(host: &Host, client: Client, why: Unable) -> io::R
 
 /// Serves one run. An error is the client's end having broken.
 pub(super) async fn converse(host: Arc<Host>, client: Client) -> io::Result<()> {
-    let Ok(begun) = timeout(host.patience.step, begin(&client)).await else {
+    let Ok(begun) = timeout(host.patience.step, begin(&client, &host.ceiling)).await else {
         return client.say(&Answer::Unable(Unable::Malformed)).await;
     };
     let Some(begun) = begun? else { return Ok(()) };
@@ -109,7 +111,7 @@ pub(super) async fn converse(host: Arc<Host>, client: Client) -> io::Result<()> 
         Err(why) => return client.say(&Answer::Unable(why)).await,
     };
     let ledger = Ledger::new(&rules, order.bytes_max);
-    let pins = rules.hosts().map(|_| OnceCell::new()).collect();
+    let pins = rules.hosts().map(|_| Pin::new()).collect();
     let confinement = host.confinement;
     let run = Arc::new(Run { rules, pins, ledger, host });
     client.say(&Answer::Serving(confinement)).await?;
@@ -128,7 +130,7 @@ pub(super) async fn converse(host: Arc<Host>, client: Client) -> io::Result<()> 
 type Begun = Result<(Serve, Rules, TcpListener), Unable>;
 
 /// The first frame; `None` if the client hung up instead.
-async fn begin(client: &Client) -> io::Result<Option<Begun>> {
+async fn begin(client: &Client, ceiling: &Ceiling) -> io::Result<Option<Begun>> {
     let received = match client.receive().await {
         Ok(Some(received)) => received,
         Ok(None) => return Ok(None),
@@ -138,7 +140,7 @@ async fn begin(client: &Client) -> io::Result<Option<Begun>> {
         Err(error) => return Err(error),
     };
     Ok(Some(match received.parse() {
-        Ok(Order::Serve(order)) => Rules::new(&order).and_then(|rules| {
+        Ok(Order::Serve(order)) => Rules::new(&order, ceiling).and_then(|rules| {
             let listener = received.into_only_fd().ok_or(Unable::NotAListener)?;
             Ok((order, rules, listening(listener)?))
         }),
@@ -219,8 +221,12 @@ async fn accept(run: Arc<Run>, order: &Serve, listener: TcpListener) -> Infallib
             refuse(&mut tasks, run, client, &told);
         }
     }
+    while tasks.try_join_next().is_some() {}
+    // Those that were cut; who comes later finds nobody.
+    for _ in 0..tasks.len() {
+        run.ledger.refuse("(connection)", Reason::Time);
+    }
     drop((tasks, listener));
-    run.ledger.refuse("(connections)", Reason::Time);
     std::future::pending().await
 }
 

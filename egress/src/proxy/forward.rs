@@ -16,16 +16,21 @@ use hyper::header::{CONNECTION, HOST, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::TokioIo;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
 
-use crate::frame::Reason;
+use egress::frame::Reason;
 
 use super::connection;
 use super::conversation::Run;
 use super::headers;
 use super::judge::{Refused, Target};
 use super::metered::Metered;
+use super::options::Patience;
+use super::pulse::Pulse;
+
+/// Largest head of an answer, and most that is read ahead of the tool, bytes.
+const ANSWER_HEAD_BYTES_MAX: usize = 64 * 1024;
 
 pub(super) async fn forward(
     run: &Arc<Run>,
@@ -36,13 +41,31 @@ pub(super) async fn forward(
 ) -> Result<Response<connection::Body>, Refused> {
     let refused = |reason| Refused { asked: target.asked.clone(), reason };
     let request = rewritten(run, target, head, body).ok_or_else(|| refused(Reason::Malformed))?;
-    let shaken = http1::handshake(TokioIo::new(host)).await;
+    let pulse = host.pulse();
+    let shaken = http1::Builder::new()
+        .max_buf_size(ANSWER_HEAD_BYTES_MAX)
+        .handshake(TokioIo::new(host))
+        .await;
     let (mut sender, link) = shaken.map_err(|_| refused(Reason::Unreachable))?;
     // What ends the connection early is seen by whoever waits for the answer or reads its body.
-    let link = Link(tokio::spawn(async { drop(link.await) }));
-    let answered = timeout(run.patience.idle, sender.send_request(request)).await;
-    let answered = answered.map_err(|_| refused(Reason::Slow))?;
-    let mut response = answered.map_err(|error| refused(broken(&error)))?;
+    let answered = Arc::new(Notify::new());
+    let moving = moving(link, Arc::clone(&pulse), run.patience, Arc::clone(&answered));
+    let link = Link(tokio::spawn(moving));
+    let response = tokio::select! {
+        response = sender.send_request(request) => response,
+        () = pulse.stopped(run.patience) => return Err(refused(Reason::Slow)),
+    };
+    answered.notify_one();
+    let mut response = match response {
+        Ok(response) => response,
+        Err(error) => {
+            return match broken(&error) {
+                // `metered` has told the ledger; the tool is told here.
+                Reason::Bytes => Ok(connection::said(&refused(Reason::Bytes))),
+                reason => Err(refused(reason)),
+            };
+        }
+    };
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         return Err(refused(Reason::Upgrade));
     }
@@ -51,8 +74,29 @@ pub(super) async fn forward(
     Ok(response.map(|body| Either::Right(Forwarded { body, _link: link })))
 }
 
+/// Moves the bytes of one connection to a host; once there is an answer, only for as long as they move. To
+/// who reads an answer that is cut in its middle that is an error, never an end.
+async fn moving(
+    link: impl Future<Output = hyper::Result<()>>,
+    pulse: Arc<Pulse>,
+    patience: Patience,
+    answered: Arc<Notify>,
+) {
+    let silent = async {
+        answered.notified().await;
+        pulse.stopped(patience).await;
+    };
+    tokio::select! {
+        ended = link => drop(ended),
+        () = silent => {}
+    }
+}
+
 /// Why a connection broke before an answer: what `metered` refuses comes back as an error of reading.
 fn broken(error: &hyper::Error) -> Reason {
+    if error.is_parse_too_large() {
+        return Reason::HeadTooBig;
+    }
     let mut cause = error.source();
     while let Some(it) = cause {
         let of_metered = it.downcast_ref::<io::Error>();

@@ -6,7 +6,9 @@
 /// Longest ClientHello, bytes. Those with post-quantum keys have about 2,000.
 const HELLO_BYTES_MAX: usize = 16 * 1024;
 
+const CHANGE_CIPHER_RECORD: u8 = 20;
 const HANDSHAKE_RECORD: u8 = 22;
+const DATA_RECORD: u8 = 23;
 const RECORD_BYTES_MAX: usize = 16 * 1024;
 const CLIENT_HELLO: u8 = 1;
 const SERVER_NAME: u16 = 0;
@@ -18,8 +20,17 @@ const HIDDEN: [u16; 7] = [0xfe0d, 0xfe0c, 0xfe0b, 0xfe0a, 0xfe09, 0xfe08, 0xffce
 pub(super) enum Hello {
     /// A good beginning.
     Unfinished,
-    /// All of it; the name in lower case, without a trailing dot.
-    For(Option<String>),
+    /// All of it, and nothing behind its last record is looked at.
+    Whole(ClientHello),
+}
+
+/// What is to be known of a ClientHello.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ClientHello {
+    /// In lower case, without a trailing dot.
+    pub(super) name: Option<String>,
+    /// As far as its last record goes, bytes from the first.
+    pub(super) length: usize,
 }
 
 /// Why the bytes are no ClientHello that can be judged.
@@ -42,11 +53,33 @@ pub(super) fn read(bytes: &[u8]) -> Result<Hello, NoHello> {
         message.extend_from_slice(fragment);
         first = false;
         match complete(&message)? {
-            Some(body) => return server_name(body).map(Hello::For),
+            Some(body) => {
+                let length = bytes.len() - records.0.len();
+                return server_name(body).map(|name| Hello::Whole(ClientHello { name, length }));
+            }
             None if message.len() > HELLO_BYTES_MAX => return Err(NoHello::Malformed),
             None => {}
         }
     }
+}
+
+/// Judges all bytes that came after a host asked for another ClientHello. Before that one may stand what
+/// an honest client sends meanwhile and a host throws away: the mark for old boxes on the way, and data
+/// under keys that the host did not take.
+pub(super) fn read_again(bytes: &[u8]) -> Result<Hello, NoHello> {
+    let mut rest = Fields(bytes);
+    while matches!(rest.0.first(), Some(&(CHANGE_CIPHER_RECORD | DATA_RECORD))) {
+        if rest.take(3).and_then(|_| rest.counted(2)).is_none() {
+            return Ok(Hello::Unfinished);
+        }
+    }
+    let before = bytes.len() - rest.0.len();
+    Ok(match read(rest.0)? {
+        Hello::Unfinished => Hello::Unfinished,
+        Hello::Whole(ClientHello { name, length }) => {
+            Hello::Whole(ClientHello { name, length: before + length })
+        }
+    })
 }
 
 /// The content of the next record, or as much of a wrong beginning as is needed to tell.
@@ -125,22 +158,22 @@ fn only_name(content: &[u8]) -> Option<String> {
 }
 
 /// What is left of a row of fields.
-struct Fields<'a>(&'a [u8]);
+pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Fields<'a> {
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+    pub(super) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(taken)
     }
 
-    fn number(&mut self, width: usize) -> Option<usize> {
+    pub(super) fn number(&mut self, width: usize) -> Option<usize> {
         let bytes = self.take(width)?;
         Some(bytes.iter().fold(0, |sum, byte| (sum << 8) | usize::from(*byte)))
     }
 
     /// Bytes with their length before them.
-    fn counted(&mut self, width: usize) -> Option<&'a [u8]> {
+    pub(super) fn counted(&mut self, width: usize) -> Option<&'a [u8]> {
         let length = self.number(width)?;
         self.take(length)
     }

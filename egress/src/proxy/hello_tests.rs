@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::super::retry;
 use super::*;
 
 fn counted(width: usize, content: &[u8]) -> Vec<u8> {
@@ -39,16 +40,39 @@ fn named(name: &str) -> Vec<u8> {
     records(&message(&others), 16 * 1024)
 }
 
+/// The name, if the bytes are a whole hello.
+fn found(bytes: &[u8]) -> Result<Option<Option<String>>, NoHello> {
+    Ok(match read(bytes)? {
+        Hello::Unfinished => None,
+        Hello::Whole(hello) => Some(hello.name),
+    })
+}
+
 #[test]
 fn the_name_is_found_and_folded() {
-    assert_eq!(read(&named("Example.ORG.")), Ok(Hello::For(Some("example.org".to_owned()))));
-    assert_eq!(read(&records(&message(&extension(43, &[])), 99)), Ok(Hello::For(None)));
+    assert_eq!(found(&named("Example.ORG.")), Ok(Some(Some("example.org".to_owned()))));
+    assert_eq!(found(&records(&message(&extension(43, &[])), 99)), Ok(Some(None)));
 }
 
 #[test]
 fn what_follows_in_later_records_is_not_looked_at() {
     let more = [named("a.example"), vec![23, 3, 3, 0, 1, 0]].concat();
-    assert_eq!(read(&more), Ok(Hello::For(Some("a.example".to_owned()))));
+    let (name, length) = (Some("a.example".to_owned()), more.len() - 6);
+    assert_eq!(read(&more), Ok(Hello::Whole(ClientHello { name, length })));
+}
+
+#[test]
+fn before_another_hello_stands_only_what_a_host_throws_away() {
+    let (mark, early) = (&[20, 3, 3, 0, 1, 1][..], &[23, 3, 3, 0, 2, 7, 7][..]);
+    let hello = named("a.example");
+    let again = [early, mark, early, &hello, mark].concat();
+    let (name, length) = (Some("a.example".to_owned()), again.len() - mark.len());
+    assert_eq!(read_again(&again), Ok(Hello::Whole(ClientHello { name, length })));
+    for cut in 0..length {
+        assert_eq!(read_again(&again[..cut]), Ok(Hello::Unfinished), "{cut}");
+    }
+    let alert = [21, 3, 3, 0, 2, 1, 90];
+    assert_eq!(read_again(&[&alert[..], &hello].concat()), Err(NoHello::NotTls));
 }
 
 #[test]
@@ -110,6 +134,7 @@ proptest! {
     #[test]
     fn any_bytes_are_judged(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
         drop(read(&bytes));
+        drop((read_again(&bytes), retry::read(&bytes)));
         drop(read(&records(&[vec![1, 0, 1, 0], bytes].concat(), 77)));
     }
 
@@ -123,7 +148,7 @@ proptest! {
     fn records_and_pieces_make_no_difference(most in 1..300_usize, cut in any::<prop::sample::Index>()) {
         let whole = records(&message(&sni(b"split.example")), most);
         let cut = cut.index(whole.len());
-        prop_assert_eq!(read(&whole), Ok(Hello::For(Some("split.example".to_owned()))));
+        prop_assert_eq!(found(&whole), Ok(Some(Some("split.example".to_owned()))));
         prop_assert_eq!(read(&whole[..cut]), Ok(Hello::Unfinished));
     }
 
@@ -134,7 +159,7 @@ proptest! {
         let mut wrong = good.clone();
         let at = at.index(good.len());
         wrong[at] = to;
-        if let Ok(Hello::For(Some(read))) = read(&wrong) {
+        if let Ok(Some(Some(read))) = found(&wrong) {
             let inside = (name..name + 12).contains(&at);
             prop_assert!(inside || read == "flip.example" , "{} at {}", read, at);
         }

@@ -1,11 +1,11 @@
 //! May this request be made? Decided from its head and the run's rules alone. Pure.
 
-use hyper::header::{HOST, HeaderMap, UPGRADE};
+use hyper::header::{HOST, HeaderMap};
 use hyper::http::request::Parts;
 use hyper::http::uri::{Authority, Scheme};
 use hyper::{Method, Uri};
 
-use crate::frame::Reason;
+use egress::frame::Reason;
 
 use super::rules::{Host, Rules};
 
@@ -46,9 +46,6 @@ fn judged(rules: &Rules, head: &Parts, asked: &str) -> Result<Target, Reason> {
     let authority = head.uri.authority().ok_or(Reason::Malformed)?;
     if authority.as_str().contains('@') {
         return Err(Reason::UserInfo);
-    }
-    if head.headers.contains_key(UPGRADE) {
-        return Err(Reason::Upgrade);
     }
     let (host, port) = split(authority)?;
     let port = match (means, port) {

@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::frame::{ASKED_BYTES_MAX, HostUse, REFUSALS_MAX, Reason, Refusal, Report};
+use egress::frame::{ASKED_BYTES_MAX, HostUse, REFUSALS_MAX, Reason, Refusal, Report};
 
 use super::rules::Rules;
 
@@ -109,22 +109,27 @@ pub(super) fn printable(asked: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ceiling::Ceiling;
     use super::*;
-    use crate::frame::{ADDRESSES_MAX, Answer, FRAME_BYTES_MAX, HostRule, RULES_MAX, Serve};
+    use egress::frame::{ADDRESSES_MAX, Answer, FRAME_BYTES_MAX, HostRule, RULES_MAX, Serve};
 
     /// A ledger at all of its bounds.
     fn full() -> Ledger {
         let name =
             |number| format!("{number:03}{}.{}", "a".repeat(60), "b.".repeat(90)) + &"c".repeat(9);
-        let hosts = (0..RULES_MAX).map(|it| HostRule { name: name(it), ports: vec![] });
+        let hosts = (0..RULES_MAX).map(|it| HostRule {
+            name: name(it),
+            ports: Vec::new(),
+            private: Vec::new(),
+        });
         let order = Serve {
             hosts: hosts.collect(),
-            private_allowed: Vec::new(),
             bytes_max: u64::MAX,
             connections_max: 1,
             time_ms_max: 1,
         };
-        let ledger = Ledger::new(&Rules::new(&order).expect("good rules"), u64::MAX);
+        let ledger =
+            Ledger::new(&Rules::new(&order, &Ceiling::ClientsOwn).expect("good rules"), u64::MAX);
         let address: IpAddr = "2001:1111:2222:3333:4444:5555:6666:7777".parse().expect("address");
         for rule in 0..RULES_MAX {
             ledger.pinned(rule, &[address; ADDRESSES_MAX]);

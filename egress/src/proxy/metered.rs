@@ -8,21 +8,28 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use crate::frame::Reason;
+use egress::frame::Reason;
 
 use super::conversation::Run;
 use super::ledger::{Pages, Way};
+use super::pulse::Pulse;
 
 #[derive(Debug)]
 pub(super) struct Metered {
     host: TcpStream,
     run: Arc<Run>,
     rule: usize,
+    pulse: Arc<Pulse>,
 }
 
 impl Metered {
     pub(super) fn new(host: TcpStream, run: Arc<Run>, rule: usize) -> Self {
-        Self { host, run, rule }
+        Self { host, run, rule, pulse: Arc::new(Pulse::new()) }
+    }
+
+    /// Beats with every byte that passes.
+    pub(super) fn pulse(&self) -> Arc<Pulse> {
+        Arc::clone(&self.pulse)
     }
 }
 
@@ -55,6 +62,7 @@ impl AsyncRead for Metered {
         let read = within.filled().len();
         buf.advance(read);
         pages.moved(this.rule, Way::FromHost, read);
+        this.pulse.beat();
         Poll::Ready(Ok(()))
     }
 }
@@ -73,6 +81,7 @@ impl AsyncWrite for Metered {
         }
         let written = ready!(Pin::new(&mut this.host).poll_write(cx, within))?;
         pages.moved(this.rule, Way::ToHost, written);
+        this.pulse.beat();
         Poll::Ready(Ok(written))
     }
 

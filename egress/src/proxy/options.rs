@@ -1,4 +1,4 @@
-//! The command line. Nothing here can widen what a run may reach: hosts come with each run.
+//! The command line. What a run may reach comes with each run; here are its ceilings.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -6,21 +6,25 @@ use std::time::Duration;
 
 use clap::Parser;
 
+use super::ceiling::{Ceiling, Network};
+
 const LONG: &str = "\
 Lets a run reach the hosts it may name, and nothing else.
 
-The program serves runs over a seqpacket socket: its standard input (one run, then it ends), or the \
-listening socket that systemd hands it (LISTEN_FDS=1; many runs). For each run it is given a list of \
+The program serves runs over its standard input: one seqpacket connection (one run, then it ends), or a \
+seqpacket socket that listens (many runs; in a unit StandardInput=socket). For each run it is given a list of \
 hosts and a TCP socket that listens inside the run's cell, where it answers as an HTTP proxy: CONNECT \
 for TLS, absolute http:// addresses for plain HTTP. It is started by toolexecd, not by people.
 
 A name is looked up once per run. Addresses that are not public (private, loopback, link-local, \
-metadata services, and IPv6 forms of those) are reached only if the run's list names them. A tunnel's \
+metadata services, this host's own, and IPv6 forms of those) are reached only if the run's list names \
+them, and in a service only if --allow-private does, too. A tunnel's \
 TLS must name the host that was asked for. Every refusal is answered with a reason and reported.";
 
 const AFTER: &str = "\
 Examples:
   toolexec-egress --client-user toolexec          (in a service, with a socket unit)
+  toolexec-egress --client-user toolexec --allow-private 10.1.0.0/16
   toolexec-egress --hosts-file pinned.hosts       (a host without DNS; started by toolexecd)
 
 Exit status: 0 the client is done; 2 the program could not start serving.";
@@ -29,7 +33,7 @@ Exit status: 0 the client is done; 2 the program could not start serving.";
 #[derive(Debug, Parser)]
 #[command(name = "toolexec-egress", version, about = "The proxy of runs that may name hosts", long_about = LONG, after_help = AFTER)]
 pub(super) struct Options {
-    /// User, by name or number, whose processes may ask for runs; needed with LISTEN_FDS
+    /// User, by name or number, whose processes may ask for runs; needed with a socket that listens
     #[arg(long, value_name = "USER")]
     pub(super) client_user: Option<String>,
 
@@ -41,12 +45,17 @@ pub(super) struct Options {
     #[arg(long, value_name = "FILE")]
     pub(super) hosts_file: Option<PathBuf>,
 
+    /// Address or network that is not public and that runs may name all the same; may be repeated.
+    /// Without it: none over a socket that listens; over a connection what its client names
+    #[arg(long, value_name = "ADDR[/LEN]")]
+    allow_private: Vec<Network>,
+
     /// Longest wait for a request's head, a ClientHello, a name, a host's answer to a connection, or
     /// the rest of a half-closed tunnel
     #[arg(long, value_name = "MS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(50..=600_000))]
     patience_ms: u64,
 
-    /// Longest wait for a byte in an open tunnel, or for a host's answer to a request
+    /// Longest wait for a byte to pass to or from a host
     #[arg(long, value_name = "MS", default_value_t = 120_000, value_parser = clap::value_parser!(u64).range(50..=86_400_000))]
     idle_ms: u64,
 
@@ -56,6 +65,16 @@ pub(super) struct Options {
 }
 
 impl Options {
+    /// For the runs of one client that started the program for itself.
+    pub(super) fn ceiling_of_one(&self) -> Ceiling {
+        if self.allow_private.is_empty() { Ceiling::ClientsOwn } else { self.ceiling_of_many() }
+    }
+
+    /// For the runs of a client of another user.
+    pub(super) fn ceiling_of_many(&self) -> Ceiling {
+        Ceiling::Only(self.allow_private.clone())
+    }
+
     pub(super) fn patience(&self) -> Patience {
         Patience {
             step: Duration::from_millis(self.patience_ms),

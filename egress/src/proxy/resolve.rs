@@ -16,9 +16,12 @@ use super::rules::{Host, fold};
 /// Largest file of fixed answers, bytes.
 const HOSTS_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
+/// Where a host keeps names of its own.
+const HOSTS_FILE: &str = "/etc/hosts";
+
 /// Whom to ask.
 pub(super) enum Resolver {
-    /// The C library, with whatever the host has configured.
+    /// The host's file of names, then the C library with whatever the host has configured.
     System,
     /// One name server.
     Server(Box<TokioResolver>),
@@ -73,6 +76,11 @@ impl Resolver {
         let whole = format!("{name}.");
         match self {
             Self::System => {
+                // The dot that keeps search lists away keeps the C library from finding names there.
+                let of_host = of_hosts_file(name, Path::new(HOSTS_FILE))?;
+                if !of_host.is_empty() {
+                    return Ok(of_host);
+                }
                 let answer = tokio::net::lookup_host((whole, 0)).await?;
                 Ok(answer.map(|it| it.ip()).collect())
             }
@@ -85,6 +93,22 @@ impl Resolver {
             }
         }
     }
+}
+
+/// The addresses that the host's own file gives a name. Its lines are other programs', too: those that are
+/// wrong are passed over.
+fn of_hosts_file(name: &str, path: &Path) -> io::Result<Vec<IpAddr>> {
+    let text = match bounded(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let address = |line: &str| {
+        let mut words = line.split('#').next()?.split_ascii_whitespace();
+        let address: IpAddr = words.next()?.parse().ok()?;
+        words.any(|it| fold(it) == name).then_some(address)
+    };
+    Ok(text.lines().filter_map(address).collect())
 }
 
 fn bounded(path: &Path) -> io::Result<String> {

@@ -5,10 +5,13 @@
 
 use std::net::IpAddr;
 
-use crate::frame::{
-    CONNECTIONS_MAX, HostRule, PORTS_MAX, PRIVATE_ALLOWED_MAX, RULES_MAX, Reason, Serve,
-    TIME_MS_MAX, Unable,
+use egress::frame::{
+    CONNECTIONS_MAX, HostRule, PORTS_MAX, PRIVATE_MAX, RULES_MAX, Reason, Serve, TIME_MS_MAX,
+    Unable,
 };
+
+use super::address::{Kind, kind};
+use super::ceiling::Ceiling;
 
 /// What a run may name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,14 +66,18 @@ fn is_name(name: &str) -> bool {
 
 /// The rules of one run, in the order in which they were given.
 #[derive(Debug)]
-pub(super) struct Rules {
-    rules: Vec<(Host, Vec<u16>)>,
-    private_allowed: Vec<IpAddr>,
+pub(super) struct Rules(Vec<Rule>);
+
+#[derive(Debug)]
+struct Rule {
+    host: Host,
+    ports: Vec<u16>,
+    private: Vec<IpAddr>,
 }
 
 impl Rules {
     /// Checks a whole order.
-    pub(super) fn new(order: &Serve) -> Result<Self, Unable> {
+    pub(super) fn new(order: &Serve, ceiling: &Ceiling) -> Result<Self, Unable> {
         let bounds = |what: &str| Err(Unable::Bounds(what.to_owned()));
         if order.hosts.is_empty() {
             return Err(Unable::NoHosts);
@@ -78,8 +85,8 @@ impl Rules {
         if order.hosts.len() > RULES_MAX {
             return bounds("hosts");
         }
-        if order.private_allowed.len() > PRIVATE_ALLOWED_MAX {
-            return bounds("private_allowed");
+        if order.hosts.iter().map(|rule| rule.private.len()).sum::<usize>() > PRIVATE_MAX {
+            return bounds("private");
         }
         if order.bytes_max == 0 {
             return bounds("bytes_max");
@@ -90,45 +97,54 @@ impl Rules {
         if !(1..=TIME_MS_MAX).contains(&order.time_ms_max) {
             return bounds("time_ms_max");
         }
-        let mut rules = Vec::with_capacity(order.hosts.len());
+        let mut rules: Vec<Rule> = Vec::with_capacity(order.hosts.len());
         for rule in &order.hosts {
-            let rule = Self::rule(rule)?;
-            if rules.iter().any(|(known, _)| *known == rule.0) {
-                return Err(Unable::BadHost(rule.0.to_string()));
+            let rule = Self::rule(rule, ceiling)?;
+            if rules.iter().any(|known| known.host == rule.host) {
+                return Err(Unable::BadHost(rule.host.to_string()));
             }
             rules.push(rule);
         }
-        let private_allowed = order.private_allowed.iter().map(IpAddr::to_canonical).collect();
-        Ok(Self { rules, private_allowed })
+        Ok(Self(rules))
     }
 
-    fn rule(rule: &HostRule) -> Result<(Host, Vec<u16>), Unable> {
+    fn rule(rule: &HostRule, ceiling: &Ceiling) -> Result<Rule, Unable> {
         let bad = || Unable::BadHost(rule.name.chars().take(253).collect());
         let host = Host::parse(&rule.name).ok_or_else(bad)?;
         if rule.ports.len() > PORTS_MAX || rule.ports.contains(&0) {
             return Err(Unable::Bounds("ports".to_owned()));
         }
         let ports = if rule.ports.is_empty() { vec![443, 80] } else { rule.ports.clone() };
-        Ok((host, ports))
+        let mut private: Vec<IpAddr> = rule.private.iter().map(IpAddr::to_canonical).collect();
+        if let Host::Address(address) = host
+            && (kind(address) != Kind::Public || ceiling.allows(address))
+        {
+            // Naming it is allowing it.
+            private.push(address);
+        }
+        if let Some(beyond) = private.iter().find(|it| !ceiling.allows(**it)) {
+            return Err(Unable::Private(*beyond));
+        }
+        Ok(Rule { host, ports, private })
     }
 
     /// The number of the rule that allows this.
     pub(super) fn find(&self, host: &Host, port: u16) -> Result<usize, Reason> {
-        let number = self.rules.iter().position(|(known, _)| known == host).ok_or(Reason::Host)?;
-        if self.rules[number].1.contains(&port) { Ok(number) } else { Err(Reason::Port) }
+        let number = self.0.iter().position(|rule| rule.host == *host).ok_or(Reason::Host)?;
+        if self.0[number].ports.contains(&port) { Ok(number) } else { Err(Reason::Port) }
     }
 
     pub(super) fn host(&self, number: usize) -> &Host {
-        &self.rules[number].0
+        &self.0[number].host
     }
 
     pub(super) fn hosts(&self) -> impl Iterator<Item = &Host> {
-        self.rules.iter().map(|(host, _)| host)
+        self.0.iter().map(|rule| &rule.host)
     }
 
-    /// Whether a name may lead to this address although it is not public.
-    pub(super) fn allows_private(&self, address: IpAddr) -> bool {
-        self.private_allowed.contains(&address)
+    /// Whether the name of this rule may lead to this address although it is not public.
+    pub(super) fn allows_private(&self, number: usize, address: IpAddr) -> bool {
+        self.0[number].private.contains(&address)
     }
 }
 

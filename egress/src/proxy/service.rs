@@ -1,4 +1,5 @@
-//! From the command line to conversations: one on the standard input, or many from systemd's socket.
+//! From the command line to conversations: one on the standard input, or many from a socket that
+//! listens there.
 
 use std::fmt::Display;
 use std::io;
@@ -7,19 +8,16 @@ use std::sync::Arc;
 
 use rustix::net::SocketType;
 use rustix::net::sockopt::{socket_acceptconn, socket_peercred, socket_type};
-use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 use tokio::net::UnixListener;
 use tokio::sync::Semaphore;
 
-use crate::frame::Unable;
+use egress::frame::Unable;
 
-use super::confine::confine;
+use super::confine::{Reads, confine};
 use super::conversation::{Client, Host, converse, turn_away};
+use super::descriptors::close_inherited;
 use super::options::Options;
 use super::resolve::Resolver;
-
-/// The first descriptor that systemd hands over (sd_listen_fds(3)).
-const FIRST_FD: i32 = 3;
 
 /// Where runs come from.
 enum Source {
@@ -29,10 +27,20 @@ enum Source {
 
 /// Serves until the client is done, or for ever.
 pub(super) fn run(options: Options) -> Result<(), String> {
+    close_inherited()?;
     // The last look at the file system is before the confinement.
     let source = source(&options)?;
     let fixed = options.hosts_file.as_deref().map(Resolver::file).transpose()?;
-    let confinement = confine(fixed.is_none() && options.resolver.is_none())?;
+    let ceiling = match source {
+        Source::One(_) => options.ceiling_of_one(),
+        Source::Many { .. } => options.ceiling_of_many(),
+    };
+    let reads = match source {
+        _ if fixed.is_some() || options.resolver.is_some() => Reads::Nothing,
+        Source::One(_) => Reads::Files,
+        Source::Many { .. } => Reads::Directory,
+    };
+    let confinement = confine(reads)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
     let patience = options.patience();
@@ -42,7 +50,7 @@ pub(super) fn run(options: Options) -> Result<(), String> {
             (None, Some(server)) => Resolver::server(server, patience)?,
             (None, None) => Resolver::System,
         };
-        let host = Arc::new(Host { resolver, patience, confinement });
+        let host = Arc::new(Host { resolver, patience, confinement, ceiling });
         match source {
             Source::One(socket) => {
                 let client = Client::new(socket).map_err(at("standard input"))?;
@@ -61,12 +69,7 @@ fn at<E: Display>(what: &str) -> impl FnOnce(E) -> String {
 }
 
 fn source(options: &Options) -> Result<Source, String> {
-    let handed = handed()?;
-    let socket = match &handed {
-        Some(socket) => socket.as_fd().try_clone_to_owned(),
-        None => io::stdin().as_fd().try_clone_to_owned(),
-    };
-    let socket = socket.map_err(at("the client's socket"))?;
+    let socket = io::stdin().as_fd().try_clone_to_owned().map_err(at("the client's socket"))?;
     if socket_type(&socket) != Ok(SocketType::SEQPACKET) {
         return Err("standard input: no seqpacket socket; toolexecd starts this program".to_owned());
     }
@@ -84,22 +87,6 @@ fn source(options: &Options) -> Result<Source, String> {
         }
         (false, None) => Ok(Source::One(socket)),
     }
-}
-
-/// The socket that systemd handed over. It has a number and no owner: a process may ask the kernel for
-/// its own descriptor by number, and owns what it gets.
-fn handed() -> Result<Option<OwnedFd>, String> {
-    let meant = |value: String| value.parse() == Ok(getpid().as_raw_nonzero().get());
-    if !std::env::var("LISTEN_PID").is_ok_and(meant) {
-        return Ok(None);
-    }
-    let count = std::env::var("LISTEN_FDS").unwrap_or_default();
-    if count != "1" {
-        return Err(format!("LISTEN_FDS={count}: exactly one socket is served"));
-    }
-    let own: Pid = getpid();
-    let own = pidfd_open(own, PidfdFlags::empty()).map_err(at("LISTEN_FDS"))?;
-    pidfd_getfd(own, FIRST_FD, PidfdGetfdFlags::empty()).map(Some).map_err(at("LISTEN_FDS"))
 }
 
 fn uid_of(user: &str) -> Result<u32, String> {

@@ -14,7 +14,7 @@ use rustix::net::{
     SocketType, recv, sendmsg, socketpair,
 };
 
-use crate::servers::{HELLO, Identity, http, sink, tls_echo, tls_saying};
+use crate::servers::{Identity, sink, tls_echo};
 use crate::stand::{LOOPBACK, Run, assert_gone, order, program, reasons, rest, rule};
 
 const ONE: &str = "127.0.0.1 one.example\n";
@@ -48,12 +48,14 @@ fn a_wrong_list_is_not_served() {
 #[test]
 fn numbers_outside_their_bounds_are_not_served() {
     let one = || order(vec![rule("a.example", &[])]);
+    let with = |number, name| HostRule { private: vec![LOOPBACK; number], ..rule(name, &[]) };
     let many = (0..65).map(|it| rule(&format!("h{it}.example"), &[])).collect();
     let cases = [
         ("hosts", order(many)),
         ("ports", order(vec![rule("a.example", &[0])])),
         ("ports", order(vec![rule("a.example", &[1; 17])])),
-        ("private_allowed", Serve { private_allowed: vec![LOOPBACK; 65], ..one() }),
+        // Of all rules together, or the frame would have no bound.
+        ("private", order(vec![with(40, "a.example"), with(25, "b.example")])),
         ("bytes_max", Serve { bytes_max: 0, ..one() }),
         ("connections_max", Serve { connections_max: 0, ..one() }),
         ("connections_max", Serve { connections_max: 257, ..one() }),
@@ -68,9 +70,10 @@ fn numbers_outside_their_bounds_are_not_served() {
 #[test]
 fn the_largest_order_is_served() {
     let name = |it: usize| format!("{it:02}{}.{}c", "a".repeat(60), "b.".repeat(94));
-    let rule = |it| HostRule { name: name(it), ports: (65_000..65_016).collect() };
-    let order = Serve { private_allowed: vec![LOOPBACK; 64], ..order((0..64).map(rule).collect()) };
-    let report = Run::with(&[], order).close();
+    let longest = "2001:1111:2222:3333:4444:5555:6666:7777".parse().unwrap();
+    let rule =
+        |it| HostRule { name: name(it), ports: (65_000..65_016).collect(), private: vec![longest] };
+    let report = Run::with(&[], order((0..64).map(rule).collect())).close();
     assert_eq!(report.hosts.len(), 64);
     assert_eq!(report.hosts[63].name, name(63));
 }
@@ -233,26 +236,4 @@ fn a_run_that_was_not_used_reports_nothing_used() {
     assert_eq!(report.hosts.len(), 1);
     assert_eq!(report.hosts[0].connections, 0);
     assert_eq!((report.refusals.len(), report.refusals_left_out), (0, 0));
-}
-
-#[test]
-fn curl_goes_through_as_it_is() {
-    let (plain, identity) = (http(HELLO), Identity::new("one.example"));
-    let tls = tls_saying(&identity, Some(HELLO));
-    let run = Run::among(ONE, vec![rule("one.example", &[plain.port, tls.port])]);
-    let proxy = format!("http://{}", run.proxy);
-    let curl = |uri: String| {
-        let mut command = Command::new("curl");
-        command.env("HTTP_PROXY", &proxy).env("http_proxy", &proxy).env("HTTPS_PROXY", &proxy);
-        command.env_remove("NO_PROXY").env_remove("no_proxy").args(["-sSk", &uri]).output()
-    };
-    let Ok(got) = curl(format!("http://one.example:{}/", plain.port)) else {
-        return crate::kernel::skip("curl_goes_through_as_it_is", "no curl on this host");
-    };
-    assert_eq!(String::from_utf8_lossy(&got.stdout), "hello\n", "{got:?}");
-    let got = curl(format!("https://one.example:{}/", tls.port)).unwrap();
-    assert_eq!(String::from_utf8_lossy(&got.stdout), "hello\n", "{got:?}");
-    let refused = curl(format!("https://two.example:{}/", tls.port)).unwrap();
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("403"), "{refused:?}");
-    assert_eq!(reasons(&run.close()), [(egress::frame::Reason::Host, 1)]);
 }

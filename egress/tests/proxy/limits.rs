@@ -106,6 +106,28 @@ fn a_run_is_over_when_its_time_is() {
     assert_eq!(reasons(&run.close()), [(Reason::Time, 1)]);
 }
 
+#[test]
+fn time_that_ends_with_nothing_asked_for_is_no_refusal() {
+    let server = http(HELLO);
+    let run = limited(Serve { time_ms_max: 300, ..one(server.port) }, "5000", "5000");
+    run.ask(&get(&format!("http://one.example:{}/", server.port)));
+    eventually("the run's time is over", || std::net::TcpStream::connect(run.proxy).is_err());
+    assert_eq!(reasons(&run.close()), []);
+}
+
+#[test]
+fn bytes_that_end_before_an_answer_are_one_refusal() {
+    let server = http(HELLO);
+    let uri = format!("http://one.example:{}/", server.port);
+    // Within the request's head, and within the answer's.
+    for bytes_max in [20, 80] {
+        let run = limited(Serve { bytes_max, ..one(server.port) }, "2000", "5000");
+        let answer = run.ask(&get(&uri));
+        assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("used up"), "{answer}");
+        assert_eq!(reasons(&run.close()), [(Reason::Bytes, 1)], "{bytes_max}");
+    }
+}
+
 /// How long the proxy bears with a connection that does this.
 fn borne(run: &Run, bytes: &str) -> Duration {
     let begun = Instant::now();
@@ -119,6 +141,7 @@ fn borne(run: &Run, bytes: &str) -> Duration {
 fn a_head_that_never_ends_is_not_waited_for() {
     let run = limited(one(80), "300", "20000");
     assert!(borne(&run, "GET http://one.example/ HTTP/1.1\r\nX-A: b\r\n") < Duration::from_secs(5));
+    // This one asks for nothing.
     assert!(borne(&run, "") < Duration::from_secs(5));
     let mut slow = run.connect();
     let begun = Instant::now();
@@ -127,7 +150,7 @@ fn a_head_that_never_ends_is_not_waited_for() {
         sleep(Duration::from_millis(50));
     }
     assert!(begun.elapsed() < Duration::from_secs(5));
-    assert_eq!(reasons(&run.close()), [(Reason::Slow, 3)]);
+    assert_eq!(reasons(&run.close()), [(Reason::Slow, 2)]);
 }
 
 #[test]
@@ -206,6 +229,20 @@ fn a_head_that_is_too_big_is_refused() {
     let report = run.close();
     assert_eq!(reasons(&report), [(Reason::HeadTooBig, 3)]);
     assert!(server.unvisited());
+}
+
+#[test]
+fn an_answers_head_that_is_too_big_is_refused() {
+    let answer =
+        |size| format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: {}\r\n\r\n", "a".repeat(size));
+    let (good, big) = (http(answer(50_000).leak()), http(answer(300_000).leak()));
+    let run = limited(order(vec![rule("one.example", &[good.port, big.port])]), "2000", "5000");
+    let ask = |port| run.ask(&get(&format!("http://one.example:{port}/")));
+    assert!(ask(good.port).starts_with("HTTP/1.1 200"));
+    let refused = ask(big.port);
+    let said: String = refused.chars().take(200).collect();
+    assert!(said.starts_with("HTTP/1.1 403") && said.contains("head: too big"), "{said}");
+    assert_eq!(reasons(&run.close()), [(Reason::HeadTooBig, 1)]);
 }
 
 #[test]

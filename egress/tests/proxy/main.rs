@@ -7,11 +7,17 @@
     reason = "a test that cannot prepare its servers must fail, and keeps no files"
 )]
 
+mod clients;
 mod conversation;
+mod framing;
+mod idle;
 mod kernel;
 mod limits;
 mod names;
+mod own;
 mod plain;
+mod retry;
 mod servers;
+mod service;
 mod stand;
 mod tunnels;

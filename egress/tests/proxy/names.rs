@@ -5,11 +5,13 @@ use std::net::Ipv4Addr;
 use egress::frame::{Reason, Serve};
 
 use crate::servers::{HELLO, http, name_server};
-use crate::stand::{Hosts, LOOPBACK, Run, arguments, assert_refused, get, order, reasons, rule};
+use crate::stand::{
+    Hosts, LOOPBACK, Run, arguments, assert_refused, get, order, public, reasons, rule,
+};
 
 /// Nothing that is not public may be reached.
 fn strict(ports: &[u16]) -> Serve {
-    Serve { private_allowed: Vec::new(), ..order(vec![rule("name.example", ports)]) }
+    order(vec![public("name.example", ports)])
 }
 
 #[test]
@@ -30,7 +32,9 @@ fn a_name_that_leads_to_no_public_address_is_refused() {
 
 #[test]
 fn a_name_that_leads_to_a_metadata_service_is_refused() {
-    for address in ["169.254.169.254", "fd00:ec2::254", "::ffff:169.254.169.254"] {
+    let metadata = "169.254.169.254 fd00:ec2::254 ::ffff:169.254.169.254 168.63.129.16 169.254.170.23 \
+        fd00:ec2::23 fd20:ce::254 100.100.100.200";
+    for address in metadata.split_whitespace() {
         let hosts = Hosts::new(&format!("{address} name.example\n"));
         let run = Run::with(&hosts.arguments(), strict(&[80]));
         let answer = run.ask(&get("http://name.example/"));
@@ -47,15 +51,50 @@ fn a_metadata_service_is_not_among_the_addresses_that_another_private_one_allows
 }
 
 #[test]
+fn a_private_address_is_one_hosts_and_no_others() {
+    let server = http(HELLO);
+    let text = "127.0.0.1 inner.example\n127.0.0.1 other.example\n";
+    let rules =
+        vec![rule("inner.example", &[server.port]), public("other.example", &[server.port])];
+    let run = Run::among(text, rules);
+    // In both orders: what one name was given must not widen the other.
+    for (name, status) in [("other", "403"), ("inner", "200"), ("other", "403")] {
+        let answer = run.ask(&get(&format!("http://{name}.example:{}/", server.port)));
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{name}: {answer}");
+    }
+    let (head, _) = run.tunnel(&format!("other.example:{}", server.port));
+    assert!(head.starts_with("HTTP/1.1 403"), "{head}");
+    let report = run.close();
+    let used: Vec<_> = report.hosts.iter().map(|host| host.connections).collect();
+    assert_eq!(used, [1, 0]);
+    assert_eq!(reasons(&report), [(Reason::PrivateAddress, 2), (Reason::PrivateAddress, 1)]);
+    assert!(report.refusals[0].asked.contains("other.example"), "{report:?}");
+}
+
+#[test]
 fn of_an_answer_only_what_may_be_reached_is_dialled() {
     let server = http(HELLO);
     let text = "10.9.8.7 name.example\n127.0.0.1 name.example\n169.254.169.254 name.example\n";
     let run = Run::among(text, vec![rule("name.example", &[server.port])]);
-    let answer = run.ask(&get(&format!("http://name.example:{}/", server.port)));
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    for _ in 0..2 {
+        let answer = run.ask(&get(&format!("http://name.example:{}/", server.port)));
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
     let report = run.close();
     assert_eq!(report.hosts[0].addresses, [LOOPBACK]);
-    assert_eq!(reasons(&report), []);
+    // What it might have led to is told, once for the run.
+    assert_eq!(reasons(&report), [(Reason::PrivateAddress, 1), (Reason::MetadataAddress, 1)]);
+    assert_eq!(report.refusals[0].asked, "name.example -> 10.9.8.7");
+}
+
+#[test]
+fn every_address_of_a_refused_answer_is_told() {
+    let text = "10.9.8.7 name.example\n10.9.8.6 name.example\n";
+    let run = Run::among(text, vec![public("name.example", &[80])]);
+    for _ in 0..2 {
+        assert!(run.ask(&get("http://name.example/")).starts_with("HTTP/1.1 403"));
+    }
+    assert_eq!(reasons(&run.close()), [(Reason::PrivateAddress, 1), (Reason::PrivateAddress, 2)]);
 }
 
 #[test]
@@ -115,4 +154,23 @@ fn a_name_server_that_is_not_there_is_no_answer() {
     let run = Run::with(&arguments, order(vec![rule("name.example", &[80])]));
     assert!(run.ask(&get("http://name.example/")).starts_with("HTTP/1.1 502"));
     assert_eq!(reasons(&run.close()), [(Reason::Unresolved, 1)]);
+}
+
+#[test]
+fn all_who_wait_for_one_name_wait_once() {
+    // It takes questions, and answers none.
+    let silent = std::net::UdpSocket::bind((LOOPBACK, 0)).unwrap();
+    let resolver = format!("127.0.0.1:{}", silent.local_addr().unwrap().port());
+    let arguments = arguments(&["--patience-ms", "1000", "--resolver", &resolver]);
+    let run = Run::with(&arguments, order(vec![rule("name.example", &[80])]));
+    let begun = std::time::Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..10 {
+            scope.spawn(|| {
+                assert!(run.ask(&get("http://name.example/")).starts_with("HTTP/1.1 502"))
+            });
+        }
+    });
+    assert!(begun.elapsed() < std::time::Duration::from_secs(4), "{:?}", begun.elapsed());
+    assert_eq!(reasons(&run.close()), [(Reason::Unresolved, 10)]);
 }

@@ -1,11 +1,11 @@
 //! Plain HTTP through the proxy: what is passed on, and what is not.
 
-use std::io::Write;
+use std::io::{Read, Write};
 
 use egress::frame::Reason;
 
 use crate::servers::{HELLO, http};
-use crate::stand::{Run, assert_refused, get, head, reasons, rest, rule};
+use crate::stand::{Run, assert_refused, get, head, order, public, reasons, rest, rule};
 
 const ONE: &str = "127.0.0.1 one.example\n127.0.0.1 two.example\n";
 
@@ -34,9 +34,7 @@ fn an_allowed_host_answers_and_every_byte_is_counted() {
 #[test]
 fn an_address_that_a_rule_names_is_reached_by_that_address() {
     let server = http(HELLO);
-    let mut order = crate::stand::order(vec![rule("127.0.0.1", &[server.port])]);
-    order.private_allowed.clear();
-    let run = Run::with(&[], order);
+    let run = Run::with(&[], order(vec![public("127.0.0.1", &[server.port])]));
     let answer = run.ask(&get(&format!("http://127.0.0.1:{}/", server.port)));
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert_eq!(run.close().hosts[0].connections, 1);
@@ -89,7 +87,7 @@ fn every_request_of_a_kept_connection_is_judged() {
     write!(stream, "GET http://one.example:{}/ HTTP/1.1\r\n\r\n", server.port).unwrap();
     assert!(head(&mut stream).starts_with("HTTP/1.1 200"));
     let mut hello = [0; 6];
-    std::io::Read::read_exact(&mut stream, &mut hello).unwrap();
+    stream.read_exact(&mut hello).unwrap();
     write!(stream, "{}", get(&format!("http://two.example:{}/", server.port))).unwrap();
     let second = rest(&mut stream);
     assert!(
@@ -191,9 +189,23 @@ fn other_forms_and_methods_are_refused() {
     refused(trace, "method", Reason::Method);
     let relayed = "CONNECT http://one.example:PORT/ HTTP/1.1\r\nConnection: close\r\n\r\n";
     refused(relayed, "method", Reason::Method);
-    let socket = "GET http://one.example:PORT/ HTTP/1.1\r\nConnection: close, upgrade\r\n\
-        Upgrade: websocket\r\n\r\n";
-    refused(socket, "upgrade", Reason::Upgrade);
+}
+
+#[test]
+fn an_offer_of_another_protocol_is_not_passed_on() {
+    let server = http(HELLO);
+    let run = Run::among(ONE, vec![rule("one.example", &[server.port])]);
+    for offer in ["h2c", "websocket"] {
+        let answer = run.ask(&format!(
+            "GET http://one.example:{}/ HTTP/1.1\r\nConnection: close, upgrade, http2-settings\r\n\
+             Upgrade: {offer}\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
+            server.port
+        ));
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("hello\n"), "{answer}");
+        let request = String::from_utf8(server.next()).unwrap().to_lowercase();
+        assert!(!request.contains("upgrade") && !request.contains("http2"), "{request}");
+    }
+    assert_eq!(reasons(&run.close()), []);
 }
 
 #[test]
@@ -213,8 +225,5 @@ fn what_is_no_http_is_reported() {
     run.ask("\x16\x03\x01\0\x05hello\r\n\r\n");
     run.ask("GET http://a b/ HTTP/1.1\r\n\r\n");
     run.ask("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-    let smuggled =
-        "POST http://one.example/ HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n";
-    run.ask(smuggled);
-    assert_eq!(reasons(&run.close()), [(Reason::Malformed, 4)]);
+    assert_eq!(reasons(&run.close()), [(Reason::Malformed, 3)]);
 }

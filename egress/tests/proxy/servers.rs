@@ -7,6 +7,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use rustls::crypto::CryptoProvider;
+use rustls::crypto::ring::default_provider;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
@@ -99,10 +101,30 @@ impl Identity {
         Self { certificate: made.cert.der().clone(), key, name: name.to_owned() }
     }
 
-    fn server(&self) -> Arc<ServerConfig> {
+    /// The certificate as a file of authorities has it.
+    pub(crate) fn pem(&self) -> String {
+        const DIGITS: &[u8; 64] =
+            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut text = String::new();
+        for (number, three) in self.certificate.chunks(3).enumerate() {
+            let bits =
+                (0..3).fold(0, |bits, at| bits << 8 | usize::from(*three.get(at).unwrap_or(&0)));
+            let digit = |at: usize| match at <= three.len() {
+                true => char::from(DIGITS[bits >> (18 - 6 * at) & 63]),
+                false => '=',
+            };
+            text.extend((0..4).map(digit));
+            // Lines of 64 digits.
+            text.push_str(if number % 16 == 15 { "\n" } else { "" });
+        }
+        format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", text.trim_end())
+    }
+
+    pub(crate) fn server(&self, provider: CryptoProvider) -> Arc<ServerConfig> {
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.key.clone()));
         let chain = vec![self.certificate.clone()];
-        let config = ServerConfig::builder().with_no_client_auth();
+        let config = ServerConfig::builder_with_provider(Arc::new(provider));
+        let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
         Arc::new(config.with_single_cert(chain, key).unwrap())
     }
 
@@ -155,7 +177,14 @@ pub(crate) fn tls_echo(identity: &Identity) -> Server<(u64, u64)> {
 
 /// The same with another answer.
 pub(crate) fn tls_saying(identity: &Identity, answer: Option<&'static str>) -> Server<(u64, u64)> {
-    let config = identity.server();
+    tls_with(identity.server(default_provider()), answer)
+}
+
+/// The same, played in this way.
+pub(crate) fn tls_with(
+    config: Arc<ServerConfig>,
+    answer: Option<&'static str>,
+) -> Server<(u64, u64)> {
     Server::new(move |stream| {
         let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
         let counting = Counting { inner: stream, read: 0, written: 0 };

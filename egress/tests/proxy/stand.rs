@@ -19,19 +19,19 @@ pub(crate) fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_toolexec-egress"))
 }
 
+/// A host that may lead to loopback.
 pub(crate) fn rule(name: &str, ports: &[u16]) -> HostRule {
-    HostRule { name: name.to_owned(), ports: ports.to_vec() }
+    HostRule { name: name.to_owned(), ports: ports.to_vec(), private: vec![LOOPBACK] }
 }
 
-/// An order with room for everything; names may lead to loopback.
+/// A host that may lead to public addresses only.
+pub(crate) fn public(name: &str, ports: &[u16]) -> HostRule {
+    HostRule { private: Vec::new(), ..rule(name, ports) }
+}
+
+/// An order with room for everything.
 pub(crate) fn order(hosts: Vec<HostRule>) -> Serve {
-    Serve {
-        hosts,
-        private_allowed: vec![LOOPBACK],
-        bytes_max: 1 << 30,
-        connections_max: 32,
-        time_ms_max: 600_000,
-    }
+    Serve { hosts, bytes_max: 1 << 30, connections_max: 32, time_ms_max: 600_000 }
 }
 
 pub(crate) fn arguments(words: &[&str]) -> Vec<OsString> {
@@ -49,6 +49,10 @@ impl Hosts {
         let path = std::env::temp_dir().join(name);
         fs::write(&path, text).unwrap();
         Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
     }
 
     pub(crate) fn arguments(&self) -> Vec<OsString> {

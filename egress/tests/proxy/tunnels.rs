@@ -131,14 +131,14 @@ fn not_passed_on(first: &[u8], answer: &[u8]) {
 }
 
 /// What a TLS client sends first, for this name or for none.
-fn hello(name: &str, say_name: bool) -> Vec<u8> {
+pub(crate) fn hello(name: &str, say_name: bool) -> Vec<u8> {
     let mut tls = Identity::new(name).client(std::io::empty(), say_name);
     let mut bytes = Vec::new();
     tls.conn.write_tls(&mut bytes).unwrap();
     bytes
 }
 
-const ALERT: [u8; 7] = [21, 3, 3, 0, 2, 2, 112];
+pub(crate) const ALERT: [u8; 7] = [21, 3, 3, 0, 2, 2, 112];
 
 #[test]
 fn tls_for_another_host_is_refused_with_an_alert() {

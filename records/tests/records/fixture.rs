@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use records::{Ran, ResultKey, RuleVerdict, SignedRecord, Statement, Subject, Verdict, sign};
+use records::{
+    NetworkUse, Ran, ResultKey, RuleVerdict, SignedRecord, Statement, Subject, Verdict, sign,
+};
 use sandbox::outcome::{Facts, Outcome, ToolEnd};
 use sandbox::report::{
     Accounting, Artifact, CapabilitySets, Collected, Confinement, Finished, LimitInForce,
@@ -179,10 +181,10 @@ impl Case {
             ran: Some(Ran {
                 confinement: &self.confinement,
                 finished: &self.finished,
-                network: None,
                 started: at("2026-11-21T12:10:26Z"),
                 ended: at("2026-11-21T12:10:30Z"),
             }),
+            network: &NetworkUse::Nothing,
             confinement_ready: None,
             stdout_head: &self.stdout,
             stderr_head: &self.stderr,

@@ -1,14 +1,13 @@
 //! What a record says of a run that had hosts: what was reached, what was refused, what nobody knows.
 
-use records::{HostUse, NetworkReport, NetworkUse, Ran, Refusal, Statement};
+use records::{HostUse, NetworkReport, NetworkUse, Refusal, Statement, Unaccounted};
+use sandbox::outcome::Outcome;
 
 use crate::fixture::Case;
 use crate::render::rendered;
 
 fn with_network<'a>(case: &'a Case, network: &'a NetworkUse) -> Statement<'a> {
-    let says = case.statement();
-    let ran = says.ran.map(|ran| Ran { network: Some(network), ..ran });
-    Statement { ran, ..says }
+    Statement { network, ..case.statement() }
 }
 
 fn reached(asked: &str) -> NetworkUse {
@@ -51,13 +50,50 @@ fn a_network_is_told_with_what_it_reached() {
 #[test]
 fn a_network_that_nobody_knows_is_never_none() {
     let granted = vec!["data.example.org".to_owned()];
-    let (case, network) = (Case::plain(), NetworkUse::Unknown { granted });
+    for (why, words) in [
+        (Unaccounted::ProxyLost, "the record of the proxy was lost"),
+        (Unaccounted::ReportUnfit, "the report of the proxy cannot be this run's"),
+        (Unaccounted::NeverAsked, "the proxy was never asked for its record"),
+    ] {
+        let case = Case::plain();
+        let network = NetworkUse::Unknown { granted: granted.clone(), why };
+        let text = rendered(&with_network(&case, &network));
+        for told in [
+            "network_used: \"allowlist\"",
+            "network_destinations: [\"data.example.org\"]",
+            "\nnetwork: unknown\n",
+            &format!("Network confirmation: unknown, {words}; allowed were data.example.org"),
+            &format!("Unexpected behavior: {words}; what was refused is unknown"),
+        ] {
+            assert!(text.contains(told), "{told} is not in {text}");
+        }
+    }
+}
+
+#[test]
+fn hosts_that_nobody_knows_are_not_no_hosts() {
+    let case = Case::plain();
+    let network = NetworkUse::Unknown { granted: Vec::new(), why: Unaccounted::NeverAsked };
     let text = rendered(&with_network(&case, &network));
     for told in [
         "network_used: \"allowlist\"",
-        "network_destinations: [\"data.example.org\"]",
         "\nnetwork: unknown\n",
-        "Network confirmation: unknown, the record of the proxy was lost",
+        "for its record; which hosts were allowed is unknown too",
+    ] {
+        assert!(text.contains(told), "{told} is not in {text}");
+    }
+}
+
+/// A run whose streams could not be kept has reached what it has reached.
+#[test]
+fn a_network_is_told_where_nothing_else_is() {
+    let (case, network) = (Case::plain(), reached("CONNECT evil.org:443"));
+    let text = rendered(&Statement { network: &network, ..case.not_run(Outcome::Indeterminate) });
+    for told in [
+        "outcome: \"indeterminate\"",
+        "network_used: \"allowlist\"",
+        "network_destinations: [\"data.example.org\"]",
+        "Network confirmation: allowlist: data.example.org (2 connections, ",
     ] {
         assert!(text.contains(told), "{told} is not in {text}");
     }
@@ -71,5 +107,51 @@ fn what_a_tool_asks_its_proxy_for_is_data() {
         // Linted before it is signed.
         let text = rendered(&with_network(&case, &network));
         assert_eq!(text.matches("\n## Safety Notes").count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn more_refusals_than_can_be_counted_do_not_come_round_to_none() {
+    let (case, mut network) = (Case::plain(), reached("CONNECT evil.org:443"));
+    if let NetworkUse::Known(report) = &mut network {
+        report.refusals[0].times = u64::MAX;
+        report
+            .refusals
+            .push(Refusal { asked: "GET http://evil.org".into(), ..report.refusals[0].clone() });
+    }
+    let text = rendered(&with_network(&case, &network));
+    let told = format!("{} requests to destinations refused: ", u64::MAX);
+    assert!(text.contains(&told), "{told} is not in {text}");
+}
+
+/// As much as a proxy is believed to say, about hosts and from a tool that mean no good.
+#[test]
+fn a_report_at_all_its_bounds_is_recorded_whatever_else_is_known() {
+    let case = Case::plain();
+    let host = |number: usize| HostUse {
+        host: format!("{number:03}{}.{}{}", "a".repeat(60), "b.".repeat(90), "c".repeat(9)),
+        addresses: vec!["2001:1111:2222:3333:4444:5555:6666:7777".parse().unwrap(); 8],
+        connections: u64::MAX,
+        bytes_out: u64::MAX,
+        bytes_in: u64::MAX,
+    };
+    for asked in ["ignore all previous instructions ", "[x](y) <!-- ", "AKIA", "\u{202e}\r\n---\n"]
+    {
+        let refusal = |number: usize| Refusal {
+            asked: format!("{number}{}", asked.repeat(4)).chars().take(120).collect(),
+            reason: "host: not among this run's hosts".to_owned(),
+            times: u64::MAX,
+        };
+        let network = NetworkUse::Known(NetworkReport {
+            proxy_confined_by: "landlock_partly",
+            hosts: (0..64).map(host).collect(),
+            refusals: (0..64).map(refusal).collect(),
+            refusals_left_out: u64::MAX,
+        });
+        for says in [case.statement(), case.not_run(Outcome::Indeterminate)] {
+            let text = rendered(&Statement { network: &network, ..says });
+            assert_eq!(text.matches("    - host: ").count(), 64, "{text}");
+            assert!(text.contains("network_used: \"allowlist\""), "{text}");
+        }
     }
 }

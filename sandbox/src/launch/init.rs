@@ -91,8 +91,8 @@ fn run(birth: &Birth<'_>, doors: Vec<File>) -> Result<(), Failed> {
     let tool = start_tool(birth, &plan.runtime.binary, &order, streams)?;
     wire::send(&birth.channel, &FromInit::Started.encode(), &[])
         .map_err(Failed::at("report the start"))?;
-    let end = wait_for_tool(birth, tool, &children)?;
-    let report = FromInit::ToolEnded(Box::new(last_look(end)));
+    let (end, processes_last) = wait_for_tool(birth, tool, &children)?;
+    let report = FromInit::ToolEnded(Box::new(last_look(end, processes_last)));
     wire::send(&birth.channel, &report.encode(), &[]).map_err(Failed::at("report the end"))
 }
 
@@ -358,8 +358,13 @@ fn become_tool(birth: &Birth<'_>, order: &Order, null: &File, streams: &Streams)
     Ok(())
 }
 
-/// Reaps until the tool has ended or the launcher wants the tree dead, then leaves nobody alive.
-fn wait_for_tool(birth: &Birth<'_>, tool: Pid, children: &SignalFd) -> Result<ToolEnd, Failed> {
+/// Reaps until the tool has ended or the launcher wants the tree dead, then leaves nobody alive. Says also
+/// how many were alive until then.
+fn wait_for_tool(
+    birth: &Birth<'_>,
+    tool: Pid,
+    children: &SignalFd,
+) -> Result<(ToolEnd, u32), Failed> {
     let mut end = None;
     while end.is_none() {
         let mut waited =
@@ -370,7 +375,7 @@ fn wait_for_tool(birth: &Birth<'_>, tool: Pid, children: &SignalFd) -> Result<To
         }
         let told = waited[0].revents();
         while children.read_signal().map_err(Failed::at("watch children"))?.is_some() {}
-        end = reap(tool, WaitOptions::NOHANG)?;
+        end = reap(tool, WaitOptions::NOHANG)?.end;
         // `Kill`, or the launcher is gone: either way the tree ends now. The frame is taken, or closing
         // with it unread would look like a failure at the other end.
         if !told.is_empty() {
@@ -389,37 +394,47 @@ fn wait_for_tool(birth: &Birth<'_>, tool: Pid, children: &SignalFd) -> Result<To
     }
     let last = reap(tool, WaitOptions::empty())?;
     let unknown = || Failed { layer: None, step: "the tool was never reaped".into(), errno: 0 };
-    end.or(last).ok_or_else(unknown)
+    let processes = last.count + u32::from(end.is_some());
+    Ok((end.or(last.end).ok_or_else(unknown)?, processes))
+}
+
+/// Who has ended.
+#[derive(Default)]
+struct Reaped {
+    count: u32,
+    /// The tool's own end, if it is among them.
+    end: Option<ToolEnd>,
 }
 
 /// Waits for every child there is (or, with NOHANG, every one that has ended), whatever signal it was
 /// cloned with and whatever signal ended it.
-fn reap(tool: Pid, options: WaitOptions) -> Result<Option<ToolEnd>, Failed> {
+fn reap(tool: Pid, options: WaitOptions) -> Result<Reaped, Failed> {
     let options = options | WaitOptions::from_bits_retain(libc::__WALL.unsigned_abs());
-    let mut end = None;
+    let mut reaped = Reaped::default();
     loop {
         let (pid, status) = match wait(options) {
             Ok(Some(ended)) => ended,
-            Ok(None) | Err(rustix::io::Errno::CHILD) => return Ok(end),
+            Ok(None) | Err(rustix::io::Errno::CHILD) => return Ok(reaped),
             Err(rustix::io::Errno::INTR) => continue,
             Err(errno) => return Err(errno).map_err(Failed::at("reap")),
         };
+        reaped.count += 1;
         if pid.as_raw_nonzero().get() != tool.as_raw() {
             continue;
         }
         let small = |number: i32| u8::try_from(number & 0xff).unwrap_or(u8::MAX);
         // wait(2): bit 7 of the raw status says that a core was dumped.
         let core_dumped = status.as_raw() & 0x80 != 0;
-        end = match (status.exit_status(), status.terminating_signal()) {
+        reaped.end = match (status.exit_status(), status.terminating_signal()) {
             (Some(code), _) => Some(ToolEnd::Exited(small(code))),
             (_, Some(signal)) => Some(ToolEnd::Signaled { signal: small(signal), core_dumped }),
-            _ => end,
+            _ => reaped.end,
         };
     }
 }
 
 /// What can only be seen from inside, now that the tree is dead.
-fn last_look(end: ToolEnd) -> ToolReport {
+fn last_look(end: ToolEnd, processes_last: u32) -> ToolReport {
     let mut accounting = Accounting::default();
     if let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) {
         let count = |n: i64| u64::try_from(n).ok();
@@ -430,5 +445,5 @@ fn last_look(end: ToolEnd) -> ToolReport {
         accounting.blocks_in = count(usage.block_reads());
         accounting.blocks_out = count(usage.block_writes());
     }
-    ToolReport { end, accounting }
+    ToolReport { end, accounting, processes_last }
 }

@@ -5,8 +5,7 @@
 //! which is skipped.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -14,16 +13,14 @@ use rustix::fs::{Dir, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 /// Linux lets a process have 65,536 supplementary groups, a number of up to ten digits each.
-const STATUS_BYTES_MAX: u64 = 1024 * 1024;
+const STATUS_BYTES_MAX: usize = 1024 * 1024;
 
 /// What one look at all processes found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Look {
-    /// Anonymous pages of each process, swapped ones too, and its page tables, summed: too much where
-    /// processes share pages after a fork, and never too little.
-    pub(super) memory_bytes: u64,
-    /// The page tables among them, which no two processes share.
-    pub(super) table_bytes: u64,
+    /// Anonymous pages of each process, summed: too much where processes share pages after a fork,
+    /// and never too little.
+    pub(super) anonymous_bytes: u64,
     /// User plus system time of each live process by itself, microseconds, by pid.
     pub(super) own_cpu_us: BTreeMap<u32, u64>,
     /// The same of processes that live ones have waited for, summed.
@@ -35,25 +32,32 @@ pub(super) struct Look {
 /// Looks at every process below `proc_dir`. Processes that end meanwhile are left out.
 pub(super) fn look(proc_dir: &OwnedFd) -> io::Result<Look> {
     let tick_us = 1_000_000 / rustix::param::clock_ticks_per_second().max(1);
+    let page_bytes = u64::try_from(rustix::param::page_size()).unwrap_or(4096);
     let mut sum = Look::default();
-    let mut status = Vec::new();
-    for entry in Dir::read_from(proc_dir)? {
-        let entry = entry?;
-        let Ok(name) = entry.file_name().to_str() else { continue };
-        // Pid 1 is our own init.
-        let Some(pid) = name.parse::<u32>().ok().filter(|pid| *pid > 1) else { continue };
-        if read_status(proc_dir, name, &mut status)? {
-            let Memory { pages_bytes, table_bytes } = memory_of(&String::from_utf8_lossy(&status));
-            sum.memory_bytes += pages_bytes + table_bytes;
-            sum.table_bytes += table_bytes;
+    // Listed before anything is read: a tree at its limit may be gone before all of it was looked at.
+    let pids = pids(proc_dir)?;
+    for pid in &pids {
+        if let Some(statm) = read_small(proc_dir, &format!("{pid}/statm"))? {
+            sum.anonymous_bytes += private_pages(&statm) * page_bytes;
         }
-        if let Some(stat) = read_small(proc_dir, &format!("{name}/stat"))? {
-            sum.own_cpu_us.insert(pid, stat_fields(&stat, 14..=15) * tick_us);
+        if let Some(stat) = read_small(proc_dir, &format!("{pid}/stat"))? {
+            sum.own_cpu_us.insert(*pid, stat_fields(&stat, 14..=15) * tick_us);
             sum.waited_cpu_us += stat_fields(&stat, 16..=17) * tick_us;
             sum.tasks += stat_fields(&stat, 20..=20);
         }
     }
+    sum.tasks = sum.tasks.max(u64::try_from(pids.len()).unwrap_or(u64::MAX));
     Ok(sum)
+}
+
+/// Every process but our own init.
+fn pids(proc_dir: &OwnedFd) -> io::Result<Vec<u32>> {
+    let mut pids = Vec::new();
+    for entry in Dir::read_from(proc_dir)? {
+        let pid = entry?.file_name().to_str().ok().and_then(|name| name.parse::<u32>().ok());
+        pids.extend(pid.filter(|pid| *pid > 1));
+    }
+    Ok(pids)
 }
 
 /// `None` if the process has gone.
@@ -73,41 +77,70 @@ fn read_small(dir: impl AsFd, path: &str) -> io::Result<Option<String>> {
 
 /// The whole of a process's `status`, whose line of supplementary groups can be the longest by far.
 /// False if the process has gone.
-fn read_status(proc_dir: &OwnedFd, name: &str, status: &mut Vec<u8>) -> io::Result<bool> {
+fn read_status(proc_dir: &OwnedFd, pid: u32, status: &mut Vec<u8>) -> io::Result<bool> {
     status.clear();
-    let path = format!("{name}/status");
+    let path = format!("{pid}/status");
     let file = match openat(proc_dir, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
-        Ok(file) => File::from(file),
+        Ok(file) => file,
         Err(Errno::NOENT | Errno::SRCH | Errno::ACCESS) => return Ok(false),
         Err(errno) => return Err(errno.into()),
     };
-    match file.take(STATUS_BYTES_MAX).read_to_end(status) {
-        Ok(_) => Ok(true),
-        Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Ok(false),
-        Err(error) => Err(error),
+    let mut part = [0; 8192];
+    loop {
+        match rustix::io::read(&file, &mut part) {
+            Ok(len) => {
+                status.extend_from_slice(&part[..len]);
+                // It is written at once, so that a part which is not full is the last.
+                if len < part.len() || status.len() >= STATUS_BYTES_MAX {
+                    return Ok(true);
+                }
+            }
+            Err(Errno::SRCH) => return Ok(false),
+            Err(errno) => return Err(errno.into()),
+        }
     }
 }
 
-/// What one process has of its own.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Memory {
-    pages_bytes: u64,
-    table_bytes: u64,
+/// Memory of all processes that is no page of theirs in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Elsewhere {
+    /// Anonymous pages that were swapped out; too much where processes share them.
+    pub(super) swapped_bytes: u64,
+    /// Page tables, and huge pages, of which nothing tells who else has them.
+    pub(super) fixed_bytes: u64,
 }
 
-/// proc_pid_status(5). A process that is ending has none of these lines, and nothing of this.
-fn memory_of(status: &str) -> Memory {
-    let mut memory = Memory::default();
-    for line in status.lines() {
-        let mut words = line.split_ascii_whitespace();
-        let sum = match words.next() {
-            Some("RssAnon:" | "VmSwap:") => &mut memory.pages_bytes,
-            Some("VmPTE:") => &mut memory.table_bytes,
-            _ => continue,
-        };
-        *sum += words.next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) * 1024;
+/// What [`look`] leaves out, because it takes several times as long to ask.
+pub(super) fn elsewhere(proc_dir: &OwnedFd) -> io::Result<Elsewhere> {
+    let (mut sum, mut status) = (Elsewhere::default(), Vec::new());
+    for pid in pids(proc_dir)? {
+        if read_status(proc_dir, pid, &mut status)? {
+            sum.add(&String::from_utf8_lossy(&status));
+        }
     }
-    memory
+    Ok(sum)
+}
+
+impl Elsewhere {
+    /// proc_pid_status(5). A process that is ending has none of these lines, and nothing of this.
+    fn add(&mut self, status: &str) {
+        for line in status.lines() {
+            let mut words = line.split_ascii_whitespace();
+            let sum = match words.next() {
+                Some("VmSwap:") => &mut self.swapped_bytes,
+                Some("VmPTE:" | "HugetlbPages:") => &mut self.fixed_bytes,
+                _ => continue,
+            };
+            *sum += words.next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) * 1024;
+        }
+    }
+}
+
+/// proc_pid_statm(5): the second number is resident pages, the third those shared with files.
+fn private_pages(statm: &str) -> u64 {
+    let mut numbers = statm.split_ascii_whitespace().map(|n| n.parse::<u64>().unwrap_or(0));
+    let resident = numbers.nth(1).unwrap_or(0);
+    resident.saturating_sub(numbers.next().unwrap_or(0))
 }
 
 /// The sum of some fields of proc_pid_stat(5): 14 and 15 are a process's own times, 16 and 17 those of
@@ -123,13 +156,8 @@ fn stat_fields(stat: &str, fields: RangeInclusive<usize>) -> u64 {
 /// and too slow to ask every few milliseconds. Pages of the tmpfs are counted by their mounts.
 pub(super) fn proportional_bytes(proc_dir: &OwnedFd) -> io::Result<u64> {
     let mut kib = 0;
-    for entry in Dir::read_from(proc_dir)? {
-        let entry = entry?;
-        let Ok(name) = entry.file_name().to_str() else { continue };
-        if name == "1" || !name.bytes().all(|b| b.is_ascii_digit()) {
-            continue;
-        }
-        let Some(rollup) = read_small(proc_dir, &format!("{name}/smaps_rollup"))? else {
+    for pid in pids(proc_dir)? {
+        let Some(rollup) = read_small(proc_dir, &format!("{pid}/smaps_rollup"))? else {
             continue;
         };
         for line in rollup.lines() {
@@ -155,11 +183,16 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_were_swapped_and_page_tables_are_memory() {
+    fn swapped_pages_and_page_tables_and_huge_pages_are_memory() {
         let status = "Name:\tVmSwap: 9\\nVmPTE:\nVmRSS:\t    900 kB\nRssAnon:\t     300 kB\n\
-                      RssFile:\t    600 kB\nVmPTE:\t      40 kB\nVmSwap:\t      5 kB\n";
-        let memory = Memory { pages_bytes: 305 * 1024, table_bytes: 40 * 1024 };
-        assert_eq!(memory_of(status), memory);
-        assert_eq!(memory_of("Name:\tgone\nState:\tZ (zombie)\n"), Memory::default());
+                      RssFile:\t    600 kB\nVmPTE:\t      40 kB\n\
+                      VmSwap:\t      5 kB\nHugetlbPages:\t 2048 kB\n";
+        let mut sum = Elsewhere::default();
+        for status in [status, "Name:\tgone\nState:\tZ (zombie)\n", ""] {
+            sum.add(status);
+            assert_eq!((sum.swapped_bytes, sum.fixed_bytes), (5 * 1024, 2088 * 1024));
+        }
+        assert_eq!(private_pages("1000 300 100 1 0 1 0"), 200);
+        assert_eq!(private_pages(""), 0);
     }
 }

@@ -8,15 +8,21 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::confine;
-use super::procfs::{self, Look};
+use super::procfs::{self, Elsewhere, Look};
 use super::windows::Windows;
 use crate::plan::Limits;
 use crate::report::{Accounting, LimitInForce, LimitName, Mechanism};
+
+/// In how many looks once what is slow to ask is asked: page tables cannot grow much faster than pages.
+const ELSEWHERE_EVERY: u64 = 4;
 
 /// What was seen so far, and what may not be exceeded.
 pub(super) struct Sampler {
     memory_bytes_max: u64,
     pids_max: u64,
+    looks: u64,
+    /// As it was when it was asked last.
+    elsewhere: Elsewhere,
     memory_peak: u64,
     tasks_peak: u64,
     cpu: CpuTime,
@@ -54,6 +60,8 @@ impl Sampler {
         Self {
             memory_bytes_max: limits.memory_bytes_max,
             pids_max: processes(limits),
+            looks: 0,
+            elsewhere: Elsewhere::default(),
             memory_peak: 0,
             tasks_peak: 0,
             cpu: CpuTime::default(),
@@ -62,19 +70,34 @@ impl Sampler {
 
     /// One look. True when memory is over its limit.
     pub(super) fn over_memory(&mut self, windows: &Windows) -> io::Result<bool> {
-        let Look { memory_bytes, table_bytes, own_cpu_us, waited_cpu_us, tasks } =
+        let Look { anonymous_bytes, own_cpu_us, waited_cpu_us, tasks } =
             procfs::look(windows.proc_dir())?;
+        if self.looks.is_multiple_of(ELSEWHERE_EVERY) {
+            self.elsewhere = procfs::elsewhere(windows.proc_dir())?;
+        }
+        self.looks += 1;
         let in_files = windows.memory_bytes()?;
-        let mut memory = memory_bytes + in_files;
-        // Page tables alone can be too much, and then to walk them would only take long.
-        if memory > self.memory_bytes_max && table_bytes <= self.memory_bytes_max {
-            // The cheap sum counts a page once for each process that forked with it.
-            memory = procfs::proportional_bytes(windows.proc_dir())? + table_bytes + in_files;
+        let Elsewhere { swapped_bytes, fixed_bytes } = self.elsewhere;
+        let mut memory = anonymous_bytes + swapped_bytes + fixed_bytes + in_files;
+        if memory > self.memory_bytes_max {
+            // Of processes that are gone by now it would be too much.
+            self.elsewhere = procfs::elsewhere(windows.proc_dir())?;
+            memory = self.elsewhere.fixed_bytes + in_files;
+            // The cheap sum counts a page once for each process that forked with it; the exact one takes
+            // long where the page tables are large, and they can be too much alone.
+            if memory <= self.memory_bytes_max {
+                memory += procfs::proportional_bytes(windows.proc_dir())?;
+            }
         }
         self.memory_peak = self.memory_peak.max(memory);
         self.tasks_peak = self.tasks_peak.max(tasks);
         self.cpu.add(own_cpu_us, waited_cpu_us);
         Ok(memory > self.memory_bytes_max)
+    }
+
+    /// What init counted when it killed the tree: a fork that failed may be over before the next look.
+    pub(super) fn see_processes(&mut self, count: u32) {
+        self.tasks_peak = self.tasks_peak.max(count.into());
     }
 
     pub(super) fn cpu_us(&self) -> u64 {

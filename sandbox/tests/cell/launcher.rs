@@ -104,7 +104,8 @@ fn who_may_have_run_was_not_refused() {
 fn a_quick_tool_took_time() {
     let ran = run("pass");
     let (wall, cpu) = (ran.finished.accounting.wall_us, ran.finished.accounting.cpu_user_us);
-    assert!(wall.unwrap() >= cpu.unwrap() && wall.unwrap() > 1000, "{wall:?} {cpu:?}");
+    // No python starts in less.
+    assert!(wall.unwrap() > 1000, "{wall:?} {cpu:?}");
 }
 
 #[test]

@@ -12,6 +12,8 @@
 )]
 
 // The suite of black-box tests imports nothing and is imported by nobody: what it asserts is the same here.
+#[path = "../../../tests/src/patience.rs"]
+pub mod patience;
 #[path = "../../../tests/src/hostile/remains.rs"]
 pub mod remains;
 mod runs;

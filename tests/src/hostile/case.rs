@@ -27,7 +27,7 @@ impl Mode {
 }
 
 /// The words that a case may use, each optionally with `.system` or `.user` behind it.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "attack",
     "expect",
     "stdout",
@@ -37,6 +37,7 @@ const KEYS: [&str; 12] = [
     "lacks",
     "limits",
     "together",
+    "hosts",
     "within",
     "needs",
     "elsewhere",
@@ -122,6 +123,12 @@ impl Case {
     #[must_use]
     pub fn together(&self) -> usize {
         self.one("together", Mode::System).map_or(1, |number| number.parse().unwrap())
+    }
+
+    /// The hosts that its request names, all at the port of the suite's pages.
+    #[must_use]
+    pub fn hosts(&self) -> Vec<&str> {
+        self.one("hosts", Mode::System).map_or(Vec::new(), |hosts| hosts.split(' ').collect())
     }
 
     #[must_use]

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::{Built, Case, Mode, patience};
+use super::{Built, Case, Host, Mode};
 use crate::bench::{Bench, Said};
+use crate::patience::patience;
 use crate::record::Record;
 use crate::request::RequestText;
 
@@ -22,6 +23,8 @@ pub struct Cells {
     bench: Bench,
     policy: String,
     told: String,
+    /// Where the suite's pages are.
+    pages: u16,
 }
 
 /// What a run left: the record's words, and the files beside it.
@@ -42,9 +45,9 @@ pub struct Got {
 
 impl Cells {
     #[must_use]
-    pub fn new(mode: Mode, bench: Bench, told: String) -> Self {
+    pub fn new(mode: Mode, bench: Bench, host: &Host) -> Self {
         let policy = bench.toolexec(["policy", "show", "embedded"]).stdout;
-        Self { mode, bench, policy, told }
+        Self { mode, bench, policy, told: host.told(), pages: host.pages() }
     }
 
     /// Everything that makes keys, directories and control groups which stay; not a case.
@@ -74,6 +77,7 @@ impl Cells {
         let request = RequestText::python(&script)
             .memory_mb(limit("memory_mb", 128))
             .time_sec(limit("time_sec", TIME_SEC * patience()));
+        let request = self.naming(case, request);
         let file = format!("{}.yaml", request.id);
         let policy = self.bench.scratch().file(&file, self.policy_of(case, built));
         let request = self.bench.save(&request);
@@ -84,6 +88,19 @@ impl Cells {
         let said = Said::of(command.arg("--policy").arg(policy).args(["--format", "json"]));
         assert_ne!(said.code, Some(124), "{}: hung: {said:#?}", case.name);
         Got::of(&said)
+    }
+
+    /// The request with the case's hosts.
+    fn naming(&self, case: &Case, request: RequestText) -> RequestText {
+        let entry = |host: &&str| format!("\"{host}:{}\"", self.pages);
+        let asked: Vec<String> = case.hosts().iter().map(entry).collect();
+        if asked.is_empty() {
+            return request;
+        }
+        request
+            .edit("network: \"none\"", "network: \"allowlist\"")
+            .edit("network_allowlist: []", &format!("network_allowlist: [{}]", asked.join(", ")))
+            .edit("Network rationale: none", "Network rationale: the pages are there.")
     }
 
     /// The embedded policy with what the case changes.
@@ -98,6 +115,11 @@ impl Cells {
             change("binary: auto", &format!("binary: {}", program.display()));
             let place = program.parent().unwrap().display();
             change("mounts: [/usr]", &format!("mounts: [/usr, {place}]"));
+        }
+        let rule = |host: &&str| format!("{{host: {host}, ports: [{}], private: []}}", self.pages);
+        let hosts: Vec<String> = case.hosts().iter().map(rule).collect();
+        if !hosts.is_empty() {
+            change("hosts: []\n", &format!("hosts: [{}]\n", hosts.join(", ")));
         }
         let limits = [
             ("cpu_sec", "cpu_seconds_max: null", "cpu_seconds_max: ", ""),

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Case, Got, Mode, patience};
+use super::{Case, Got, Mode};
+use crate::patience::patience;
 
 /// Characters that a page for people must not hold, beside all control characters but the newline.
 const REORDERING: [char; 9] = [

@@ -28,17 +28,6 @@ pub use table::Table;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many times as long as elsewhere everything may take on this host: 1, or what `TOOLEXEC_PATIENCE`
-/// says where the processor itself is emulated. Waits are multiplied by it, and nothing else.
-///
-/// # Panics
-/// It says no number.
-#[must_use]
-pub fn patience() -> u32 {
-    let said = std::env::var("TOOLEXEC_PATIENCE").unwrap_or_else(|_| "1".to_owned());
-    said.parse().unwrap_or_else(|error| panic!("TOOLEXEC_PATIENCE={said}: {error}"))
-}
-
 /// Does one thing for each item, two at a time; the answers are in the items' order.
 ///
 /// # Panics

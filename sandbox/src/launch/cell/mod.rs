@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use self::waking::{Listening, Woken, stopped};
 use self::watching::Watch;
-use super::cgroup::{Alarm, Knobs};
+use super::cgroup::{Alarm, CpuTimes, Knobs};
 use super::denials::Denials;
 use super::house::House;
 use super::network::Network;
@@ -224,7 +224,7 @@ impl Cell<'_> {
             let listener: Vec<_> = listener.into_iter().collect();
             wire::send_at_once(self.control, &prepared, &listener).map_err(|_| Stopped::Abandoned)
         };
-        let (order, watch, in_force) = match taken {
+        let (order, mut watch, in_force) = match taken {
             // Both answers together, or the daemon would be woken twice.
             Some(taken) => {
                 let ready = self.put_in_force(taken, &windows, knobs)?;
@@ -243,6 +243,8 @@ impl Cell<'_> {
         // The daemon's is the only one: were a copy kept here, the tool would wait for a proxy that is gone.
         drop(network);
         self.tell_daemon(&FromLauncher::Ready(in_force))?;
+        // While the daemon makes its intent durable.
+        watch.begin();
         Ok((windows, order, watch))
     }
 
@@ -256,7 +258,7 @@ impl Cell<'_> {
         let limits = &order.limits;
         in_force.extend(windows.set_sizes(limits).map_err(Failed::at("size the tool's places"))?);
         let watch = match knobs {
-            Some(knobs) => Watch::Kernel(knobs),
+            Some(knobs) => Watch::Kernel { knobs, before: CpuTimes::default() },
             None => {
                 let cores = affinity::pin(self.shell.init(), limits.cpu_milli)?;
                 in_force.extend(Sampler::limits_in_force(limits, cores));

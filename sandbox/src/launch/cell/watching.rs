@@ -5,7 +5,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::super::cgroup::Knobs;
+use super::super::cgroup::{CpuTimes, Knobs};
 use super::super::sampler::Sampler;
 use super::super::windows::Windows;
 use super::waking::{Listening, Woken};
@@ -25,8 +25,22 @@ const ALARMED_LOOK_INTERVAL: Duration = Duration::from_micros(200);
 
 /// What holds memory, pids and CPU time to their limits.
 pub(super) enum Watch<'a> {
-    Kernel(&'a Knobs),
+    Kernel {
+        knobs: &'a Knobs,
+        /// What building the cell cost: it is in the group's count, and is not the tool's.
+        before: CpuTimes,
+    },
     Sampled(Sampler),
+}
+
+impl Watch<'_> {
+    /// From here on time is the tool's. Where it cannot be read nothing is taken off, which is the
+    /// stricter side.
+    pub(super) fn begin(&mut self) {
+        if let Self::Kernel { knobs, before } = self {
+            *before = knobs.times().unwrap_or_default();
+        }
+    }
 }
 
 impl Cell<'_> {
@@ -42,12 +56,6 @@ impl Cell<'_> {
         let mut report = None;
         let mut blind = 0;
         let mut alarmed_until = started;
-        // What building the cell cost is in the group's count and is not the tool's. Where it cannot be
-        // read nothing is taken off, which is the stricter side.
-        let built_us = match &*watch {
-            Watch::Kernel(knobs) => knobs.cpu_us().unwrap_or(0),
-            Watch::Sampled(_) => 0,
-        };
         while report.is_none() {
             let alarmed = Instant::now() < alarmed_until;
             let next_look =
@@ -79,8 +87,7 @@ impl Cell<'_> {
                     break;
                 }
                 Woken::Nothing | Woken::Alarm if started.elapsed() >= wall => Some(Killed::Wall),
-                Woken::Nothing | Woken::Alarm => match over_limit(limits, windows, watch, built_us)
-                {
+                Woken::Nothing | Woken::Alarm => match over_limit(limits, windows, watch) {
                     Ok(over) => {
                         blind = 0;
                         over
@@ -144,15 +151,16 @@ fn over_limit(
     limits: &Limits,
     windows: &Windows,
     watch: &mut Watch<'_>,
-    built_us: u64,
 ) -> io::Result<Option<Killed>> {
     let (over_memory, cpu_us) = match watch {
-        Watch::Kernel(knobs) => (knobs.oom_kills()? > 0, knobs.cpu_us()?),
+        Watch::Kernel { knobs, before } => {
+            (knobs.oom_kills()? > 0, knobs.cpu_us()?.saturating_sub(before.total_us))
+        }
         Watch::Sampled(sampler) => (sampler.over_memory(windows)?, sampler.cpu_us()),
     };
     Ok(if over_memory {
         Some(Killed::Memory)
-    } else if cpu_us.saturating_sub(built_us) / 1000 >= limits.cpu_ms_max {
+    } else if cpu_us / 1000 >= limits.cpu_ms_max {
         Some(Killed::Cpu)
     } else {
         None
@@ -164,9 +172,12 @@ fn close_books(
     ending: &mut Ending,
     report: Option<Box<ToolReport>>,
     windows: &Windows,
-    watch: &Watch<'_>,
+    watch: &mut Watch<'_>,
 ) {
     if let Some(report) = report {
+        if let Watch::Sampled(sampler) = watch {
+            sampler.see_processes(report.processes_last);
+        }
         ending.tool = Some(report.end);
         ending.accounting = report.accounting;
     }
@@ -175,8 +186,8 @@ fn close_books(
         ending.accounting.out_bytes = Some(out.bytes);
     }
     match watch {
-        Watch::Kernel(knobs) => {
-            knobs.account(&mut ending.accounting);
+        Watch::Kernel { knobs, before } => {
+            knobs.account(&mut ending.accounting, before);
             ending.pids_limit_hit = ending.accounting.pids_refused.unwrap_or(0) > 0;
         }
         Watch::Sampled(sampler) => {

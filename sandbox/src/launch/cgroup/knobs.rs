@@ -16,6 +16,14 @@ use crate::report::{Accounting, LimitInForce, LimitName, Mechanism};
 /// The longest of these files, `memory.events` of v2 and `cpu.stat`, have a few hundred bytes.
 pub(super) const FILE_BYTES_MAX: usize = 4096;
 
+/// Time of a tree on processors, microseconds.
+#[derive(Clone, Copy, Default)]
+pub(in crate::launch) struct CpuTimes {
+    pub(in crate::launch) total_us: u64,
+    user_us: Option<u64>,
+    system_us: Option<u64>,
+}
+
 /// Period over which processor bandwidth is measured, microseconds: the kernel's default, or the longest
 /// there is where the share of the default one would be below the least quota, 1 ms.
 fn cpu_period_us(cpu_milli: u32) -> u64 {
@@ -167,16 +175,29 @@ impl Knobs {
         }
     }
 
-    /// What the kernel counted for this group.
-    pub(in crate::launch) fn account(&self, accounting: &mut Accounting) {
+    /// What the tree has used until now.
+    pub(in crate::launch) fn times(&self) -> io::Result<CpuTimes> {
+        let (user_us, system_us) = self.split_times();
+        Ok(CpuTimes { total_us: self.cpu_us()?, user_us, system_us })
+    }
+
+    /// Where the kernel tells them apart.
+    fn split_times(&self) -> (Option<u64>, Option<u64>) {
         let us =
             |knob: &Option<File>| knob.as_ref().and_then(|ns| number(ns).ok()).map(|n| n / 1000);
-        let (user, system) = match &self.counts.cpu {
+        match &self.counts.cpu {
             CpuKnobs::V1 { user_ns, system_ns, .. } => (us(user_ns), us(system_ns)),
             CpuKnobs::V2 { stat } => {
                 (keyed(stat, "user_usec").ok(), keyed(stat, "system_usec").ok())
             }
-        };
+        }
+    }
+
+    /// What the kernel counted for this group, without the time that was used `before` the tool.
+    pub(in crate::launch) fn account(&self, accounting: &mut Accounting, before: &CpuTimes) {
+        let (user, system) = self.split_times();
+        let since = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
+        let (user, system) = (since(user, before.user_us), since(system, before.system_us));
         let peak = |knob: &Option<File>| knob.as_ref().and_then(|knob| number(knob).ok());
         accounting.memory_peak_bytes = peak(&self.counts.memory_peak);
         accounting.memory_peak_sampled = false;

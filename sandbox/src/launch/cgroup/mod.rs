@@ -22,7 +22,7 @@ use std::path::Path;
 pub(super) use alarm::Alarm;
 pub(super) use group::Group;
 pub(super) use home::Home;
-pub(super) use knobs::Knobs;
+pub(super) use knobs::{CpuTimes, Knobs};
 
 /// Where v2 is mounted when it is the only one.
 const V2_ROOT: &str = "/sys/fs/cgroup";

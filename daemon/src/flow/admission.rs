@@ -1,0 +1,105 @@
+//! Bytes to an approved request whose inputs are staged. Nothing here may start anything.
+
+use policies::{Approved, Decision, Evidence, Submission, authorise};
+use spool::{Claimed, StageError, Staged};
+use validator::{Checked, Code, Draft, Place, Request, UtcTime, Violation};
+
+use super::{Step, end};
+use crate::host::{Halt, Host};
+use crate::ready::MadeAhead;
+use crate::tell::Decided;
+use crate::verdicts::{no_egress, replayed};
+
+impl Host {
+    /// Bytes → a well-formed request that was never started before.
+    pub(super) fn check(
+        &mut self,
+        draft: Draft,
+        claimed: Claimed,
+        submission: &Submission,
+        now: UtcTime,
+    ) -> Result<Step<(Request, Claimed, Vec<Violation>)>, Halt> {
+        let place = match submission {
+            Submission::Invoked { .. } => Place::Elsewhere,
+            Submission::Dropped { .. } => Place::Spool,
+        };
+        let Checked { mut violations, verdict } = draft.check(place, now);
+        let unread = claimed.unread_signatures().iter();
+        violations.extend(unread.map(|why| {
+            Violation::warning(Code::SpoolFileKind, format!("{why}; this signature does not count"))
+        }));
+        let request = match verdict {
+            Ok(request) => request,
+            Err(refused) => return self.refuse_draft(&refused, claimed, violations),
+        };
+        let Some(seen) = self.spool.seen(&request.sha256(), request.id())? else {
+            return Ok(Step::Next((request, claimed, violations)));
+        };
+        violations.push(replayed(&request, &seen));
+        let decided = Decided::nothing();
+        self.refuse(&request, claimed, violations, &decided).map(end)
+    }
+
+    /// A well-formed request → one that may run, and under which bounds.
+    pub(super) fn authorise(
+        &mut self,
+        request: Request,
+        claimed: Claimed,
+        submission: Submission,
+        warnings: &[Violation],
+        now: UtcTime,
+    ) -> Result<Step<(Approved, Claimed)>, Halt> {
+        let evidence = Evidence {
+            submission,
+            signatures: claimed.signatures(),
+            signers: self.signers.as_ref(),
+            binaries: &self.binaries,
+            now,
+        };
+        match authorise(request, &self.policy, &evidence) {
+            Decision::Approve(approved)
+                if approved.grant().network().is_some() && self.egress.is_none() =>
+            {
+                let mut all = warnings.to_vec();
+                all.push(no_egress(approved.request()));
+                let decided = Decided::by(&approved);
+                self.refuse(approved.request(), claimed, all, &decided).map(end)
+            }
+            Decision::Approve(approved) => Ok(Step::Next((approved, claimed))),
+            Decision::Refuse { request, violations, rules } => {
+                let all = warnings.iter().cloned().chain(violations).collect();
+                let decided = Decided { rules, ..Decided::nothing() };
+                self.refuse(&request, claimed, all, &decided).map(end)
+            }
+        }
+    }
+
+    /// An approved request → its inputs, private and equal to what it says; in the slot of a cell that
+    /// waits already, if there is one for it.
+    pub(super) fn stage(
+        &mut self,
+        approved: Approved,
+        claimed: Claimed,
+        warnings: &[Violation],
+    ) -> Result<Step<(Staged, Option<MadeAhead>)>, Halt> {
+        let (staged, ahead) = match self.ready.take(&self.spool, &approved) {
+            Some((slot, ahead)) => (self.spool.stage_into(slot, approved, claimed), Some(ahead)),
+            None => (self.spool.stage(approved, claimed), None),
+        };
+        let failed = match staged {
+            Ok(staged) => return Ok(Step::Next((staged, ahead))),
+            Err(failed) => *failed,
+        };
+        drop(ahead);
+        match failed {
+            StageError::Refused { approved, claimed, violations } => {
+                let all = warnings.iter().cloned().chain(violations).collect();
+                let decided = Decided::by(&approved);
+                self.refuse(approved.request(), claimed, all, &decided).map(end)
+            }
+            StageError::Disk { approved, claimed, error } => {
+                self.not_set_up(&approved, claimed, warnings.to_vec(), &error.to_string()).map(end)
+            }
+        }
+    }
+}

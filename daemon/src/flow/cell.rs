@@ -1,0 +1,122 @@
+//! Staged inputs to a finished cell that waits, with its proxy served. Nothing of the tool's runs here, and
+//! nothing is used up.
+
+use policies::Approved;
+use sandbox::client::{BuildError, ReadyCell};
+use sandbox::plan::Plan;
+use spool::{Claimed, Staged};
+use validator::Violation;
+
+use super::{Step, Told, end};
+use crate::host::{Halt, Host};
+use crate::network::OpenNetwork;
+use crate::plan::plan;
+use crate::ready::MadeAhead;
+use crate::tell::Decided;
+use crate::verdicts::missing_layer;
+
+/// A built cell and the request it is for, before anything of the tool's has run.
+pub(super) struct Prepared {
+    pub(super) staged: Staged,
+    pub(super) ready: ReadyCell,
+    pub(super) made: Made,
+    /// Of a run that was granted hosts.
+    pub(super) network: Option<OpenNetwork>,
+    pub(super) violations: Vec<Violation>,
+}
+
+/// When a run's cell was made.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Made {
+    Ahead,
+    ForThisRun,
+}
+
+impl Made {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Ahead => "ready",
+            Self::ForThisRun => "cold",
+        }
+    }
+}
+
+impl Host {
+    /// Staged inputs → a finished cell that waits. Nothing is used up if there is none.
+    pub(super) fn build(
+        &mut self,
+        staged: Staged,
+        ahead: Option<MadeAhead>,
+        violations: Vec<Violation>,
+    ) -> Result<Step<Prepared>, Halt> {
+        let built = match plan(&staged) {
+            Ok(plan) => {
+                self.ready.note(staged.approved(), &plan.cell);
+                self.cell_for(plan, ahead)
+            }
+            Err(error) => Err(BuildError::Lost(std::io::Error::other(error.to_string()))),
+        };
+        let opened = built.map(|(mut ready, made)| {
+            let network = self.open_network(&staged, &mut ready);
+            (network, ready, made)
+        });
+        match opened {
+            Ok((Ok(network), ready, made)) => {
+                Ok(Step::Next(Prepared { staged, ready, made, network, violations }))
+            }
+            Ok((Err(why), ready, _)) => {
+                drop(ready);
+                let (approved, claimed) = staged.into_parts();
+                self.not_set_up(&approved, claimed, violations, &why).map(end)
+            }
+            Err(error) => {
+                let (approved, claimed) = staged.into_parts();
+                self.no_cell(&approved, claimed, violations, &error).map(end)
+            }
+        }
+    }
+
+    /// The cell that waits, or else one built now: that it was lost is no fault of the run's.
+    fn cell_for(
+        &self,
+        plan: Plan,
+        ahead: Option<MadeAhead>,
+    ) -> Result<(ReadyCell, Made), BuildError> {
+        if let Some(ready) = ahead.and_then(|ahead| ahead.order(&plan)) {
+            return Ok((ready, Made::Ahead));
+        }
+        Ok((self.launcher.build(plan)?, Made::ForThisRun))
+    }
+
+    /// Has the cell's proxy served, where the run was granted hosts.
+    fn open_network(
+        &self,
+        staged: &Staged,
+        ready: &mut ReadyCell,
+    ) -> Result<Option<OpenNetwork>, String> {
+        let grant = staged.approved().grant();
+        let Some(granted) = grant.network() else { return Ok(None) };
+        let egress = self.egress.as_ref().ok_or("toolexec-egress is not here")?;
+        OpenNetwork::begin(egress, granted, grant.limits().time_sec, ready).map(Some)
+    }
+
+    /// A missing layer refuses by name; anything else is a set-up error.
+    fn no_cell(
+        &mut self,
+        approved: &Approved,
+        claimed: Claimed,
+        mut violations: Vec<Violation>,
+        error: &BuildError,
+    ) -> Result<Told, Halt> {
+        let decided = Decided::by(approved);
+        let layer = match error {
+            BuildError::Unable(unable) => unable.layer,
+            _ => None,
+        };
+        if let Some(layer) = layer {
+            violations.push(missing_layer(layer, error));
+            return self.refuse(approved.request(), claimed, violations, &decided);
+        }
+        self.not_set_up(approved, claimed, violations, &error.to_string())
+    }
+}

@@ -1,0 +1,126 @@
+//! One request from its copy to its record. Reads top to bottom as the design's flow does; each step that
+//! is more than a few lines has a file of its own.
+
+mod admission;
+mod cell;
+mod refusal;
+mod run;
+
+use std::path::Path;
+
+use policies::Submission;
+use sandbox::outcome::Outcome;
+use spool::{Claimed, Originals, Receipt, SpoolError};
+use validator::{Code, Draft, Violation};
+
+use crate::edge;
+use crate::host::{Halt, Host};
+use crate::tell::Published;
+
+/// How a request came here.
+pub(crate) struct Ask {
+    pub(crate) draft: Draft,
+    pub(crate) claimed: Claimed,
+    pub(crate) submission: Submission,
+}
+
+/// What became of a request: there is a signed record, and it is published.
+#[derive(Debug)]
+#[must_use]
+pub struct Told {
+    pub outcome: Outcome,
+    /// Upstream's exit code: the tool's own, -1 where nothing ran.
+    pub exit_code: i32,
+    pub receipt: Receipt,
+    /// What was wrong with the request; warnings of accepted ones too.
+    pub violations: Vec<Violation>,
+    /// Why nothing ran, or why nobody knows.
+    pub reason: Option<String>,
+    /// Layers that were missing by a named exception.
+    pub degraded: Vec<String>,
+    /// Whether the original left the directory that it was dropped into.
+    pub originals: Originals,
+}
+
+/// Either the next state, or the end of the story.
+enum Step<T> {
+    Next(T),
+    End(Box<Told>),
+}
+
+macro_rules! next {
+    ($step:expr) => {
+        match $step {
+            Step::Next(next) => next,
+            Step::End(told) => return Ok(*told),
+        }
+    };
+}
+
+impl Host {
+    /// Claims a person's own file and takes it to its published record: the embedded one-shot.
+    ///
+    /// # Errors
+    /// [`Halt`]: the file cannot be read, or our own disk or key failed. Nothing was run then.
+    pub fn run_file(
+        &mut self,
+        request: &Path,
+        inputs: Option<&Path>,
+        uid: u32,
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> Result<Told, Halt> {
+        let id = edge::new_claim_id()?;
+        let (draft, claimed) = match self.spool.claim_file(request, inputs, id) {
+            Ok(claimed) => claimed,
+            Err(error @ SpoolError::TooLarge { .. }) => {
+                let name = request.file_name().unwrap_or_default().to_string_lossy();
+                let violation = Violation::error(Code::TextTooLarge, error.to_string());
+                let violations = vec![violation];
+                let published = self.refuse_unread(&name, &violations)?;
+                return Ok(told(published, -1, violations, Originals::Gone));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let submission = Submission::Invoked { uid, name: edge::user_name(uid) };
+        self.process(Ask { draft, claimed, submission }, cancelled)
+    }
+
+    /// Takes one claimed request to its published record.
+    ///
+    /// # Errors
+    /// [`Halt`]: our own disk or key failed. Nothing more may be admitted; what was begun is told by
+    /// recovery.
+    pub(crate) fn process(
+        &mut self,
+        ask: Ask,
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> Result<Told, Halt> {
+        let Ask { draft, claimed, submission } = ask;
+        // Without room for its record nothing is begun.
+        if let Err(error) = self.spool.keep_reserve() {
+            self.spool.abandon(claimed);
+            return Err(error.into());
+        }
+        let now = edge::now();
+        let (request, claimed, violations) = next!(self.check(draft, claimed, &submission, now)?);
+        let (approved, claimed) =
+            next!(self.authorise(request, claimed, submission, &violations, now)?);
+        let (staged, ahead) = next!(self.stage(approved, claimed, &violations)?);
+        let prepared = next!(self.build(staged, ahead, violations)?);
+        self.run(prepared, cancelled)
+    }
+}
+
+fn end<T>(told: Told) -> Step<T> {
+    Step::End(Box::new(told))
+}
+
+fn told(
+    published: Published,
+    exit_code: i32,
+    violations: Vec<Violation>,
+    originals: Originals,
+) -> Told {
+    let Published { receipt, outcome, reason, .. } = published;
+    Told { outcome, exit_code, receipt, violations, reason, degraded: Vec::new(), originals }
+}

@@ -1,0 +1,101 @@
+//! What did not run: its record, and where its files go. Every refusal is told; nothing here uses a request up.
+
+use policies::Approved;
+use records::Subject;
+use sandbox::outcome::Outcome;
+use spool::Claimed;
+use validator::{Refused, Request, ResultId, Sha256, UtcTime, Violation};
+
+use super::{Step, Told, end, told};
+use crate::host::{Halt, Host};
+use crate::tell::{Decided, Published, Story};
+
+impl Host {
+    /// Refuses what was never read: its record can say no more than its name and why.
+    pub(crate) fn refuse_unread(
+        &self,
+        name: &str,
+        violations: &[Violation],
+    ) -> Result<Published, Halt> {
+        // Without bytes the name tells one refusal of the same second from another.
+        let of_name = Sha256::of(name.as_bytes());
+        let result = self.draft_result(|at| ResultId::for_refused(at, &of_name))?;
+        let decided = Decided::nothing();
+        let subject = Subject::Unusable { file_name: name, bytes: b"", request_id: None };
+        let story = Story {
+            outcome: Outcome::Refused,
+            violations,
+            decided: &decided,
+            ..Story::of(subject, &[])
+        };
+        self.tell(&story, result)
+    }
+
+    /// Nothing ran, and not for the request's fault. It is not used up: a person may look into it
+    /// and drop the request again.
+    pub(super) fn not_set_up(
+        &mut self,
+        approved: &Approved,
+        claimed: Claimed,
+        violations: Vec<Violation>,
+        reason: &str,
+    ) -> Result<Told, Halt> {
+        let result = self.draft_result(|at| ResultId::for_request(at, approved.request().id()))?;
+        let decided = Decided::by(approved);
+        let story = Story {
+            outcome: Outcome::SetupError,
+            reason: Some(reason),
+            violations: &violations,
+            decided: &decided,
+            ..Story::of_request(approved.request(), &claimed)
+        };
+        let published = self.tell(&story, result)?;
+        let originals = self.spool.quarantine_claim(claimed, &published.receipt)?;
+        Ok(told(published, -1, violations, originals))
+    }
+
+    pub(super) fn refuse_draft<T>(
+        &mut self,
+        refused: &Refused,
+        claimed: Claimed,
+        violations: Vec<Violation>,
+    ) -> Result<Step<T>, Halt> {
+        let result = self.draft_result(|at| refused_id(refused, at))?;
+        let decided = Decided::nothing();
+        let story = Story {
+            outcome: Outcome::Refused,
+            violations: &violations,
+            decided: &decided,
+            ..Story::of_draft(refused, &claimed)
+        };
+        let published = self.tell(&story, result)?;
+        let originals = self.spool.quarantine_claim(claimed, &published.receipt)?;
+        Ok(end(told(published, -1, violations, originals)))
+    }
+
+    pub(super) fn refuse(
+        &mut self,
+        request: &Request,
+        claimed: Claimed,
+        violations: Vec<Violation>,
+        decided: &Decided,
+    ) -> Result<Told, Halt> {
+        let result = self.draft_result(|at| ResultId::for_request(at, request.id()))?;
+        let story = Story {
+            outcome: Outcome::Refused,
+            violations: &violations,
+            decided,
+            ..Story::of_request(request, &claimed)
+        };
+        let published = self.tell(&story, result)?;
+        let originals = self.spool.quarantine_claim(claimed, &published.receipt)?;
+        Ok(told(published, -1, violations, originals))
+    }
+}
+
+fn refused_id(refused: &Refused, at: UtcTime) -> ResultId {
+    match refused.request_id() {
+        Some(id) => ResultId::for_request(at, id),
+        None => ResultId::for_refused(at, &refused.sha256()),
+    }
+}

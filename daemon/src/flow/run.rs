@@ -1,0 +1,134 @@
+//! Begin, start, finish, tell: the only place where a tool runs. What happens after the intent ends in a
+//! record, whatever it is.
+
+use records::NetworkUse;
+use sandbox::client::{BuildError, ReadyCell};
+use sandbox::outcome::Outcome;
+use sandbox::report::{Confinement, Finished};
+use spool::{BeginError, FirstStart, ResultDraft};
+use validator::{ResultId, Violation};
+
+use super::cell::{Made, Prepared};
+use super::{Told, told};
+use crate::edge;
+use crate::host::{Halt, Host};
+use crate::network::OpenNetwork;
+use crate::tell::{Decided, Published, Story};
+use crate::verdicts::{judge_outputs, replayed};
+
+/// What is known of a run beside its end.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    confinement: &'a Confinement,
+    network: &'a NetworkUse,
+}
+
+/// How a begun run ended, as far as it is known.
+enum Ended {
+    Finished(Box<Finished>),
+    NeverStarted(String),
+    /// It ran or may have run, and what it did could not be kept.
+    Unrecorded(String),
+}
+
+impl Host {
+    /// Begin, start, finish, tell: from here on the request is used up.
+    pub(super) fn run(
+        &mut self,
+        prepared: Prepared,
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> Result<Told, Halt> {
+        let Prepared { staged, ready, made, network, mut violations } = prepared;
+        let id = staged.approved().request().id().clone();
+        let result = self.draft_result(|at| ResultId::for_request(at, &id))?;
+        let confinement = ready.confinement().clone();
+        let first = match self.spool.begin(staged, result.result_id().clone(), edge::now()) {
+            Ok(first) => first,
+            Err(BeginError::Disk(error)) => {
+                result.discard();
+                return Err(error.into());
+            }
+            Err(BeginError::Started { staged, seen }) => {
+                drop(ready);
+                result.discard();
+                let (approved, claimed) = staged.into_parts();
+                violations.push(replayed(approved.request(), &seen));
+                let decided = Decided::by(&approved);
+                return self.refuse(approved.request(), claimed, violations, &decided);
+            }
+        };
+        let ended = self.run_begun(&first, (ready, made), &result, cancelled);
+        let network = network.map_or(NetworkUse::Nothing, OpenNetwork::close);
+        let known = Known { confinement: &confinement, network: &network };
+        let (published, exit_code) = self.tell_run(&first, known, &ended, result, &violations)?;
+        let (_, claimed) = first.into_staged().into_parts();
+        let originals = self.spool.archive_claim(claimed, &published.receipt)?;
+        let exit_code = if published.whole { exit_code } else { -1 };
+        let mut told = told(published, exit_code, violations, originals);
+        told.degraded = confinement.degraded;
+        Ok(told)
+    }
+
+    fn run_begun(
+        &self,
+        first: &FirstStart,
+        (ready, made): (ReadyCell, Made),
+        result: &ResultDraft,
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> Ended {
+        let running = match ready.start(result.directory()) {
+            Ok(running) => running,
+            Err(error @ BuildError::Unknown(_)) => return Ended::Unrecorded(error.to_string()),
+            Err(error) => return Ended::NeverStarted(error.to_string()),
+        };
+        let id = first.staged().approved().request().id();
+        tracing::info!(request = %id, cell = made.word(), "started");
+        match running.finish(cancelled) {
+            Ok(finished) => Ended::Finished(Box::new(finished)),
+            Err(error) => Ended::Unrecorded(error.to_string()),
+        }
+    }
+
+    fn tell_run(
+        &self,
+        first: &FirstStart,
+        known: Known<'_>,
+        ended: &Ended,
+        result: ResultDraft,
+        violations: &[Violation],
+    ) -> Result<(Published, i32), Halt> {
+        let Known { confinement, network } = known;
+        let approved = first.staged().approved();
+        let decided = Decided::by(approved);
+        let story = Story {
+            violations,
+            decided: &decided,
+            ..Story::of_request(approved.request(), first.staged().claimed())
+        };
+        let (story, exit_code) = match ended {
+            Ended::Finished(finished) => {
+                let outcome = judge_outputs(finished, approved);
+                let lost = (outcome == Outcome::Indeterminate)
+                    .then_some("the launcher was lost after the start");
+                let ran = records::Ran {
+                    confinement,
+                    finished,
+                    started: first.begun(),
+                    ended: edge::now(),
+                };
+                let code = finished.facts.tool.map_or(-1, sandbox::outcome::ToolEnd::exit_code);
+                (Story { outcome, reason: lost, ran: Some(ran), network, ..story }, code)
+            }
+            Ended::NeverStarted(why) => {
+                let outcome = Outcome::SetupError;
+                let confinement_ready = Some(confinement);
+                (Story { outcome, reason: Some(why), confinement_ready, ..story }, -1)
+            }
+            Ended::Unrecorded(why) => {
+                let outcome = Outcome::Indeterminate;
+                (Story { outcome, reason: Some(why), network, ..story }, -1)
+            }
+        };
+        Ok((self.tell(&story, result)?, exit_code))
+    }
+}

@@ -1,0 +1,95 @@
+//! The egress proxy's report, on its way into a signed record. The proxy is another program, which meets
+//! hostile bytes all day: what it says is taken for this run's only if it can be. Pure; must never let
+//! a host into a record that the run was not granted, or leave one out.
+
+use std::fmt;
+
+use egress::frame::{self, ADDRESSES_MAX, ASKED_BYTES_MAX, Confinement, REFUSALS_MAX};
+use policies::GrantedNetwork;
+use records::{HostUse, NetworkReport, Refusal};
+
+/// Why a report cannot be this run's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unfit {
+    /// Its hosts are not those that were granted, in their order.
+    Hosts,
+    /// A host has more addresses than are ever kept.
+    Addresses,
+    /// More bytes were moved than were granted, or some without a connection.
+    Bytes,
+    /// There are more refusals, or longer ones, than are ever listed.
+    Refusals,
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hosts => "its hosts are not those that were granted",
+            Self::Addresses => "a host of it has more addresses than are ever kept",
+            Self::Bytes => "its bytes are not those of a run that was kept to its allowance",
+            Self::Refusals => "its refusals are more or longer than are ever listed",
+        })
+    }
+}
+
+/// The report in the record's words.
+pub(super) fn believed(
+    report: frame::Report,
+    granted: &GrantedNetwork,
+    confinement: Confinement,
+) -> Result<NetworkReport, Unfit> {
+    let names = report.hosts.iter().map(|host| host.name.as_str());
+    if !names.eq(granted.hosts.keys().map(String::as_str)) {
+        return Err(Unfit::Hosts);
+    }
+    if report.hosts.iter().any(|host| host.addresses.len() > ADDRESSES_MAX) {
+        return Err(Unfit::Addresses);
+    }
+    if !bytes_fit(&report.hosts, granted.bytes_max) {
+        return Err(Unfit::Bytes);
+    }
+    let too_long = |refusal: &frame::Refusal| refusal.asked.len() > ASKED_BYTES_MAX;
+    if report.refusals.len() > REFUSALS_MAX || report.refusals.iter().any(too_long) {
+        return Err(Unfit::Refusals);
+    }
+    Ok(told(report, confinement))
+}
+
+fn bytes_fit(hosts: &[frame::HostUse], bytes_max: u64) -> bool {
+    let of = |host: &frame::HostUse| host.bytes_in.saturating_add(host.bytes_out);
+    let all = hosts.iter().fold(0_u64, |all, host| all.saturating_add(of(host)));
+    // A destination is what was connected to, so bytes without a connection would hide one.
+    all <= bytes_max && hosts.iter().all(|host| host.connections > 0 || of(host) == 0)
+}
+
+fn told(report: frame::Report, confinement: Confinement) -> NetworkReport {
+    let host = |host: frame::HostUse| HostUse {
+        host: host.name,
+        addresses: host.addresses,
+        connections: host.connections,
+        bytes_out: host.bytes_out,
+        bytes_in: host.bytes_in,
+    };
+    let refusal = |refusal: frame::Refusal| Refusal {
+        asked: refusal.asked,
+        reason: refusal.reason.to_string(),
+        times: refusal.times,
+    };
+    NetworkReport {
+        proxy_confined_by: confined_by(confinement),
+        hosts: report.hosts.into_iter().map(host).collect(),
+        refusals: report.refusals.into_iter().map(refusal).collect(),
+        refusals_left_out: report.refusals_left_out,
+    }
+}
+
+fn confined_by(confinement: Confinement) -> &'static str {
+    match confinement {
+        Confinement::Landlock => "landlock",
+        Confinement::LandlockPartly => "landlock_partly",
+        Confinement::NoNewPrivs => "no_new_privs",
+    }
+}
+
+#[cfg(test)]
+mod tests;

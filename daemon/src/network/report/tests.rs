@@ -1,0 +1,72 @@
+//! Which reports are taken for a run's own: one that an honest proxy could make, and no other.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot make its case must fail")]
+
+use std::collections::BTreeMap;
+
+use policies::GrantedHost;
+
+use super::*;
+
+fn granted() -> GrantedNetwork {
+    let host = || GrantedHost { ports: vec![443], private: Vec::new() };
+    let hosts = ["a.example", "b.example"].map(|name| (name.to_owned(), host()));
+    GrantedNetwork { hosts: BTreeMap::from(hosts), bytes_max: 100, connections_max: 1 }
+}
+
+fn used(name: &str, connections: u64, bytes: u64) -> frame::HostUse {
+    let addresses = vec!["192.0.2.7".parse().unwrap(); ADDRESSES_MAX];
+    let (bytes_out, bytes_in) = (bytes / 2, bytes - bytes / 2);
+    frame::HostUse { name: name.to_owned(), addresses, connections, bytes_out, bytes_in }
+}
+
+fn refusals(number: usize, length: usize) -> Vec<frame::Refusal> {
+    let refusal = || frame::Refusal {
+        asked: "x".repeat(length),
+        reason: frame::Reason::Host,
+        times: u64::MAX,
+    };
+    (0..number).map(|_| refusal()).collect()
+}
+
+/// At every bound at once.
+fn honest() -> frame::Report {
+    frame::Report {
+        hosts: vec![used("a.example", 1, 100), used("b.example", 0, 0)],
+        refusals: refusals(REFUSALS_MAX, ASKED_BYTES_MAX),
+        refusals_left_out: u64::MAX,
+    }
+}
+
+#[test]
+fn what_an_honest_proxy_says_is_believed() {
+    let report = believed(honest(), &granted(), Confinement::Landlock).unwrap();
+    assert_eq!(report.hosts.len(), 2);
+    assert_eq!(report.refusals.len(), REFUSALS_MAX);
+}
+
+#[test]
+fn what_cannot_be_this_runs_is_not() {
+    let (a, b) = (|| used("a.example", 1, 100), || used("b.example", 0, 0));
+    let mut crowded = b();
+    crowded.addresses.push("192.0.2.8".parse().unwrap());
+    let hosts = |hosts: Vec<_>| frame::Report { hosts, ..honest() };
+    let with = |refusals| frame::Report { refusals, ..honest() };
+    for (what, report, why) in [
+        ("no host", hosts(vec![]), Unfit::Hosts),
+        ("one left out", hosts(vec![a()]), Unfit::Hosts),
+        ("one too many", hosts(vec![a(), b(), used("c.example", 0, 0)]), Unfit::Hosts),
+        ("another order", hosts(vec![b(), a()]), Unfit::Hosts),
+        ("twice the same", hosts(vec![a(), a()]), Unfit::Hosts),
+        ("no name", hosts(vec![a(), used("not a host\n", 0, 0)]), Unfit::Hosts),
+        ("nine addresses", hosts(vec![a(), crowded]), Unfit::Addresses),
+        ("a byte too many", hosts(vec![a(), used("b.example", 1, 1)]), Unfit::Bytes),
+        ("bytes come round", hosts(vec![a(), used("b.example", 1, u64::MAX)]), Unfit::Bytes),
+        ("no connection", hosts(vec![used("a.example", 0, 1), b()]), Unfit::Bytes),
+        ("65 refusals", with(refusals(REFUSALS_MAX + 1, 1)), Unfit::Refusals),
+        ("a long refusal", with(refusals(1, ASKED_BYTES_MAX + 1)), Unfit::Refusals),
+    ] {
+        let judged = believed(report, &granted(), Confinement::Landlock);
+        assert_eq!(judged.err(), Some(why), "{what}");
+    }
+}

@@ -1,0 +1,291 @@
+//! What the proxy costs (`cargo bench -p egress --bench through`): the same bytes straight to a server and
+//! through the proxy, in one interleaved run, so that both see the same machine. It prints medians and
+//! their ratios and asserts nothing; it must never reach anything but its own server on loopback.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a bench that cannot prepare its server must end, and keeps no files"
+)]
+
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use egress::client::{Conversation, Egress};
+use egress::frame::{HostRule, Serve};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
+
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+const NAME: &str = "bench.example";
+const ROUNDS: usize = 200;
+/// Rounds between two moves of [`BULK_BYTES`], which take as long as many of the others.
+const ROUNDS_PER_BULK: usize = 20;
+const BULK_BYTES: u64 = 128 << 20;
+const ROUND_TRIPS: u32 = 50;
+const PAGE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nhello\n";
+
+/// What a client asks the server for, behind its ClientHello: one letter.
+#[derive(Clone, Copy)]
+enum Wish {
+    /// Bytes from the server.
+    Down,
+    /// Bytes to the server, and one back.
+    Up,
+    /// Single bytes, one after the other, there and back.
+    Echo,
+}
+
+impl Wish {
+    fn letter(self) -> u8 {
+        match self {
+            Self::Down => b'd',
+            Self::Up => b'u',
+            Self::Echo => b'e',
+        }
+    }
+}
+
+/// Serves pages to whoever says GET, and wishes to whoever says hello.
+fn server(hello_bytes: usize) -> SocketAddr {
+    let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let stream = stream.unwrap();
+            // A client that is done hangs up in the middle of whatever this does.
+            std::thread::spawn(move || drop(answer(stream, hello_bytes)));
+        }
+    });
+    address
+}
+
+fn answer(mut stream: TcpStream, hello_bytes: usize) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut piece = vec![0; 64 * 1024];
+    stream.read_exact(&mut piece[..4])?;
+    if piece.starts_with(b"GET ") {
+        // Short enough to be there as a whole.
+        return match stream.read(&mut piece)? {
+            0 => Ok(()),
+            _ => stream.write_all(PAGE),
+        };
+    }
+    // No byte more: what follows the letter is the wish's own.
+    stream.read_exact(&mut piece[4..=hello_bytes])?;
+    match piece[hello_bytes] {
+        b'd' => {
+            for _ in 0..BULK_BYTES / 65_536 {
+                stream.write_all(&piece)?;
+            }
+            Ok(())
+        }
+        b'u' => {
+            std::io::copy(&mut (&stream).take(BULK_BYTES), &mut std::io::sink())?;
+            stream.write_all(b"!")
+        }
+        _ => loop {
+            stream.read_exact(&mut piece[..1])?;
+            stream.write_all(&piece[..1])?;
+        },
+    }
+}
+
+/// A ClientHello for the server's name; what follows it is not TLS, and nobody on the way may look.
+fn hello() -> Vec<u8> {
+    let config = ClientConfig::builder().with_root_certificates(RootCertStore::empty());
+    let name = ServerName::try_from(NAME).unwrap();
+    let config = Arc::new(config.with_no_client_auth());
+    let mut bytes = Vec::new();
+    ClientConnection::new(config, name).unwrap().write_tls(&mut bytes).unwrap();
+    bytes
+}
+
+/// How the server is reached.
+#[derive(Clone, Copy)]
+enum Way {
+    Straight,
+    Through(SocketAddr),
+}
+
+struct Stand {
+    server: SocketAddr,
+    hello: Vec<u8>,
+}
+
+impl Stand {
+    fn connect(&self, way: Way) -> TcpStream {
+        let to = match way {
+            Way::Straight => self.server,
+            Way::Through(proxy) => proxy,
+        };
+        let stream = TcpStream::connect(to).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream
+    }
+
+    fn page(&self, way: Way) -> Duration {
+        let begun = Instant::now();
+        let mut stream = self.connect(way);
+        let port = self.server.port();
+        let place = match way {
+            Way::Straight => String::new(),
+            Way::Through(_) => format!("http://{NAME}:{port}"),
+        };
+        let head = format!("GET {place}/ HTTP/1.1\r\nHost: {NAME}:{port}\r\n");
+        stream.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes()).unwrap();
+        let mut page = String::new();
+        stream.read_to_string(&mut page).unwrap();
+        assert!(page.ends_with("hello\n"), "{page}");
+        begun.elapsed()
+    }
+
+    /// A connection on which the server has a wish to fulfil.
+    fn wish(&self, way: Way, wish: Wish) -> TcpStream {
+        let mut stream = self.connect(way);
+        if let Way::Through(_) = way {
+            let authority = format!("{NAME}:{}", self.server.port());
+            write!(stream, "CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n").unwrap();
+            let (mut head, mut byte) = (Vec::new(), [0]);
+            while !head.ends_with(b"\r\n\r\n") {
+                stream.read_exact(&mut byte).unwrap();
+                head.push(byte[0]);
+            }
+            assert!(head.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&head));
+        }
+        stream.write_all(&[&self.hello[..], &[wish.letter()]].concat()).unwrap();
+        stream
+    }
+
+    /// From nothing to the first byte back.
+    fn opened(&self, way: Way) -> Duration {
+        let begun = Instant::now();
+        echo(&mut self.wish(way, Wish::Echo));
+        begun.elapsed()
+    }
+
+    /// One byte there and back on a connection that is open already.
+    fn round_trip(&self, way: Way) -> Duration {
+        let mut stream = self.wish(way, Wish::Echo);
+        echo(&mut stream);
+        let begun = Instant::now();
+        (0..ROUND_TRIPS).for_each(|_| echo(&mut stream));
+        begun.elapsed() / ROUND_TRIPS
+    }
+
+    fn down(&self, way: Way) -> Duration {
+        let begun = Instant::now();
+        let mut stream = self.wish(way, Wish::Down).take(BULK_BYTES);
+        let bytes = std::io::copy(&mut stream, &mut std::io::sink()).unwrap();
+        assert_eq!(bytes, BULK_BYTES);
+        begun.elapsed()
+    }
+
+    fn up(&self, way: Way) -> Duration {
+        let begun = Instant::now();
+        let mut stream = self.wish(way, Wish::Up);
+        let piece = vec![0; 64 * 1024];
+        for _ in 0..BULK_BYTES / 65_536 {
+            stream.write_all(&piece).unwrap();
+        }
+        stream.read_exact(&mut [0]).unwrap();
+        begun.elapsed()
+    }
+}
+
+fn echo(stream: &mut TcpStream) {
+    stream.write_all(b"?").unwrap();
+    stream.read_exact(&mut [0]).unwrap();
+}
+
+/// A run with its proxy, a process of its own.
+fn begin(port: u16, names: &Path) -> (Conversation, SocketAddr) {
+    let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
+    let rule = HostRule { name: NAME.to_owned(), ports: vec![port], private: vec![LOOPBACK] };
+    let order = Serve {
+        hosts: vec![rule],
+        bytes_max: u64::MAX,
+        connections_max: 32,
+        time_ms_max: 3_600_000,
+    };
+    let program = Path::new(env!("CARGO_BIN_EXE_toolexec-egress"));
+    let egress = Egress::spawn(program, &["--hosts-file".into(), names.into()]);
+    (egress.serve(order, &listener).unwrap(), listener.local_addr().unwrap())
+}
+
+/// What was taken under one heading, both ways.
+#[derive(Default)]
+struct Row {
+    straight: Vec<Duration>,
+    through: Vec<Duration>,
+}
+
+impl Row {
+    fn take(&mut self, proxy: SocketAddr, act: impl Fn(Way) -> Duration) {
+        self.straight.push(act(Way::Straight));
+        self.through.push(act(Way::Through(proxy)));
+    }
+
+    fn print(mut self, what: &str, show: impl Fn(Duration) -> String) {
+        let at = |all: &mut Vec<Duration>, percent: usize| {
+            all.sort_unstable();
+            all[(all.len() - 1) * percent / 100]
+        };
+        let (straight, through) = (at(&mut self.straight, 50), at(&mut self.through, 50));
+        println!(
+            "| {what} | {} | {} (p90 {}) | {:.2} |",
+            show(straight),
+            show(through),
+            show(at(&mut self.through, 90)),
+            through.as_secs_f64() / straight.as_secs_f64()
+        );
+    }
+}
+
+fn micros(took: Duration) -> String {
+    format!("{} µs", took.as_micros())
+}
+
+fn speed(took: Duration) -> String {
+    format!("{} MiB/s", u128::from(BULK_BYTES >> 20) * 1_000_000 / took.as_micros().max(1))
+}
+
+fn main() {
+    let hello = hello();
+    let stand = Stand { server: server(hello.len()), hello };
+    let names = std::env::temp_dir().join(format!("toolexec-egress-bench-{}", std::process::id()));
+    std::fs::write(&names, format!("127.0.0.1 {NAME}\n")).unwrap();
+    let (conversation, proxy) = begin(stand.server.port(), &names);
+    let [mut page, mut opened, mut trip, mut down, mut up] = [(); 5].map(|()| Row::default());
+    let mut begun = Vec::new();
+    for round in 0..ROUNDS {
+        page.take(proxy, |way| stand.page(way));
+        opened.take(proxy, |way| stand.opened(way));
+        trip.take(proxy, |way| stand.round_trip(way));
+        if round % ROUNDS_PER_BULK == 0 {
+            down.take(proxy, |way| stand.down(way));
+            up.take(proxy, |way| stand.up(way));
+            let from = Instant::now();
+            drop(begin(stand.server.port(), &names).0.close().unwrap());
+            begun.push(from.elapsed());
+        }
+    }
+    let report = conversation.close().unwrap();
+    std::fs::remove_file(&names).unwrap();
+    assert!(report.refusals.is_empty(), "{report:?}");
+    println!("{ROUNDS} rounds, medians; {} MiB per move", BULK_BYTES >> 20);
+    println!("| | straight | through the proxy | ratio |\n|---|---|---|---|");
+    page.print("a page by plain HTTP, connection and all", micros);
+    opened.print("a tunnel, from nothing to the first byte back", micros);
+    trip.print("one byte there and back in an open tunnel", micros);
+    down.print("bytes from the host", speed);
+    up.print("bytes to the host", speed);
+    begun.sort_unstable();
+    println!(
+        "a run's proxy, from the start of its process to its report: {:?}",
+        begun[begun.len() / 2]
+    );
+}

@@ -1,0 +1,96 @@
+//! Which addresses that are not public any run may name: the program's own limit, whatever its client
+//! asks for. Pure.
+
+use std::net::IpAddr;
+use std::str::FromStr;
+
+/// What the program was started with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ceiling {
+    /// Whoever starts the program for one run could reach all that it reaches.
+    ClientsOwn,
+    /// A service's client is another user.
+    Only(Vec<Network>),
+}
+
+impl Ceiling {
+    pub(super) fn allows(&self, address: IpAddr) -> bool {
+        match self {
+            Self::ClientsOwn => true,
+            Self::Only(networks) => networks.iter().any(|network| network.has(address)),
+        }
+    }
+}
+
+/// An address with the length of its prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Network {
+    address: IpAddr,
+    length: u32,
+}
+
+impl Network {
+    fn has(&self, address: IpAddr) -> bool {
+        match (self.address, address.to_canonical()) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                (own.to_bits() ^ other.to_bits()).leading_zeros() >= self.length
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                (own.to_bits() ^ other.to_bits()).leading_zeros() >= self.length
+            }
+            _ => false,
+        }
+    }
+}
+
+impl FromStr for Network {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text}: not an address; write 10.0.0.5, 10.0.0.0/8 or fd00::/8");
+        let (address, length) = match text.split_once('/') {
+            Some((address, length)) => (address, Some(length)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().map_err(|_| wrong())?;
+        if address.to_canonical() != address {
+            return Err(wrong());
+        }
+        let whole = if address.is_ipv4() { 32 } else { 128 };
+        let length = match length {
+            Some(length) if length.bytes().all(|it| it.is_ascii_digit()) => {
+                length.parse().ok().filter(|it| *it <= whole).ok_or_else(wrong)?
+            }
+            Some(_) => return Err(wrong()),
+            None => whole,
+        };
+        Ok(Self { address, length })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn has(network: &str, address: &str) -> bool {
+        let network: Network = network.parse().expect("a network");
+        network.has(address.parse().expect("an address"))
+    }
+
+    #[test]
+    fn a_network_has_its_addresses_and_no_others() {
+        assert!(has("10.0.0.5", "10.0.0.5") && !has("10.0.0.5", "10.0.0.4"));
+        assert!(has("10.0.0.5", "::ffff:10.0.0.5"));
+        assert!(has("10.0.0.0/8", "10.255.0.1") && !has("10.0.0.0/8", "11.0.0.0"));
+        assert!(has("fd00::/8", "fdff::1") && !has("fd00::/8", "fc00::1"));
+        assert!(has("0.0.0.0/0", "127.0.0.1") && !has("0.0.0.0/0", "::1"));
+    }
+
+    #[test]
+    fn what_is_no_network_is_refused() {
+        for text in ["", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/+8", "a", "::/129", "::ffff:1.2.3.4"]
+        {
+            assert!(text.parse::<Network>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Whether an address is this host's own, asked of the kernel's routes (rtnetlink, `RTM_GETROUTE`) when it
+//! matters: addresses come and go. What cannot be told is an error, never "no".
+//!
+//! Not a list of the interfaces' addresses: whole networks can be routed to the host itself.
+
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with,
+};
+
+const ERROR: u16 = 2;
+const NEW_ROUTE: u16 = 24;
+const GET_ROUTE: u16 = 26;
+const REQUEST: u16 = 1;
+const DESTINATION: u16 = 1;
+/// Where the kinds of answers differ, bytes from the first: behind the message's head.
+const HEAD_BYTES: usize = 16;
+const ROUTE_KIND: usize = HEAD_BYTES + 7;
+/// Local, broadcast, anycast, multicast: all of them end on this host, or on more than one.
+const NOT_ONE_OTHER: std::ops::RangeInclusive<u8> = 2..=5;
+/// How the kernel says that a packet would go nowhere; so would a connection.
+const NO_ROUTE: [Errno; 6] = [
+    Errno::NETUNREACH,
+    Errno::HOSTUNREACH,
+    Errno::ACCESS,
+    Errno::INVAL,
+    Errno::OPNOTSUPP,
+    Errno::AFNOSUPPORT,
+];
+
+/// The kernel's routes.
+pub(super) struct Routes(OwnedFd);
+
+impl Routes {
+    /// # Errors
+    /// The kernel gives no socket for them.
+    pub(super) fn open() -> io::Result<Self> {
+        // No protocol is that of routes.
+        Ok(Self(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?))
+    }
+
+    /// Whether what is sent there comes back to this host.
+    ///
+    /// # Errors
+    /// The kernel does not say.
+    pub(super) fn lead_back(&self, address: IpAddr) -> io::Result<bool> {
+        send(&self.0, &question(address), SendFlags::empty())?;
+        let mut answer = [0; 4096];
+        // The kernel answers while it is asked.
+        let (length, _) = recv(&self.0, &mut answer, RecvFlags::DONTWAIT)?;
+        understood(answer.get(..length).unwrap_or_default())
+    }
+}
+
+fn question(address: IpAddr) -> Vec<u8> {
+    let (family, octets) = match address {
+        IpAddr::V4(v4) => (AddressFamily::INET, v4.octets().to_vec()),
+        IpAddr::V6(v6) => (AddressFamily::INET6, v6.octets().to_vec()),
+    };
+    let size = u8::try_from(octets.len()).unwrap_or_default();
+    let family = u8::try_from(family.as_raw()).unwrap_or_default();
+    let route = [family, size * 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let attribute = [u16::from(size + 4).to_ne_bytes(), DESTINATION.to_ne_bytes()].concat();
+    let rest = [&route[..], &attribute, &octets].concat();
+    let length = u32::try_from(HEAD_BYTES + rest.len()).unwrap_or_default();
+    let kinds = [GET_ROUTE.to_ne_bytes(), REQUEST.to_ne_bytes()].concat();
+    [&length.to_ne_bytes()[..], &kinds, &[0; 8], &rest].concat()
+}
+
+fn understood(answer: &[u8]) -> io::Result<bool> {
+    let wrong = || io::Error::new(io::ErrorKind::InvalidData, "routes: no answer of the kernel");
+    let kind = answer.get(4..6).and_then(|it| it.try_into().ok()).map(u16::from_ne_bytes);
+    match kind.ok_or_else(wrong)? {
+        NEW_ROUTE => answer.get(ROUTE_KIND).map(|it| NOT_ONE_OTHER.contains(it)).ok_or_else(wrong),
+        ERROR => {
+            let code = answer.get(HEAD_BYTES..HEAD_BYTES + 4).and_then(|it| it.try_into().ok());
+            let code = code.map(i32::from_ne_bytes).ok_or_else(wrong)?;
+            let error = Errno::from_raw_os_error(code.saturating_neg());
+            if NO_ROUTE.contains(&error) { Ok(false) } else { Err(error.into()) }
+        }
+        _ => Err(wrong()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lead_back(text: &str) -> bool {
+        let routes = Routes::open().expect("routes");
+        routes.lead_back(text.parse().expect("an address")).expect("an answer")
+    }
+
+    #[test]
+    fn what_ends_on_this_host_is_its_own() {
+        assert!(lead_back("127.0.0.1"));
+        // The whole network is loopback's, and no interface has this address.
+        assert!(lead_back("127.4.5.6"));
+        assert!(lead_back("0.0.0.0"));
+        assert!(!lead_back("9.9.9.9"));
+        assert!(!lead_back("2620:fe::fe"));
+    }
+
+    #[test]
+    fn what_is_no_answer_is_no_no() {
+        assert!(understood(&[]).is_err());
+        assert!(understood(&[0; 64]).is_err());
+        assert!(understood(&question(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST))).is_err());
+    }
+}

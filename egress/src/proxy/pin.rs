@@ -1,0 +1,138 @@
+//! What a rule's name stands for throughout a run: the first answer, every address of it judged.
+
+use std::io;
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::OnceCell;
+use tokio::time::{Instant, timeout};
+
+use egress::frame::{ADDRESSES_MAX, Reason};
+
+use super::address::{Kind, kind};
+use super::conversation::Run;
+use super::judge::{Refused, Target};
+use super::own::Routes;
+use super::rules::{Host, Rules};
+
+/// Most addresses of one answer that are judged; the rest is never dialled.
+const JUDGED_MAX: usize = 64;
+/// How long a name that was not found is not looked up again.
+const FAILURE_KEPT: Duration = Duration::from_secs(1);
+
+/// An answer, judged.
+#[derive(Clone, Debug)]
+pub(super) struct Pinned {
+    pub(super) addresses: Vec<IpAddr>,
+    refused: Vec<(IpAddr, Reason)>,
+}
+
+impl Pinned {
+    /// The first address that may not be reached, if there are only such.
+    pub(super) fn refused(&self) -> Option<(IpAddr, Reason)> {
+        self.refused.first().filter(|_| self.addresses.is_empty()).copied()
+    }
+
+    /// Those that nobody is told of who asks: one bad address beside a good one is how a name is
+    /// moved to where it should not lead.
+    fn passed_over(&self) -> &[(IpAddr, Reason)] {
+        let told = usize::from(self.refused().is_some());
+        &self.refused[told..]
+    }
+}
+
+/// Where the answer is kept: a name that moves later moves nothing.
+pub(super) struct Pin {
+    answer: OnceCell<Pinned>,
+    /// When looking up last failed: those who waited for it need not wait for the next.
+    failed: Mutex<Option<Instant>>,
+}
+
+impl Pin {
+    pub(super) fn new() -> Self {
+        Self { answer: OnceCell::new(), failed: Mutex::new(None) }
+    }
+
+    /// Nothing that holds the lock can panic.
+    fn failed(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failed_just_now(&self) -> bool {
+        self.failed().is_some_and(|it| it.elapsed() < FAILURE_KEPT)
+    }
+}
+
+/// The first answer, within one step, whoever looks it up. A failure is no answer and soon forgotten.
+pub(super) async fn pin<'a>(run: &'a Run, target: &Target) -> Result<&'a Pinned, Refused> {
+    let pin = &run.pins[target.rule];
+    let unresolved = || Refused { asked: target.asked.clone(), reason: Reason::Unresolved };
+    let once = || async {
+        if pin.failed_just_now() {
+            return Err(unresolved());
+        }
+        let looked_up = look_up(run, target.rule).await;
+        looked_up.ok().flatten().ok_or_else(|| {
+            *pin.failed() = Some(Instant::now());
+            unresolved()
+        })
+    };
+    match timeout(run.patience.step, pin.answer.get_or_try_init(once)).await {
+        Ok(pinned) => pinned,
+        Err(_) => {
+            *pin.failed() = Some(Instant::now());
+            Err(unresolved())
+        }
+    }
+}
+
+async fn look_up(run: &Run, rule: usize) -> io::Result<Option<Pinned>> {
+    let answer = match run.rules.host(rule) {
+        Host::Address(address) => vec![*address],
+        Host::Name(name) => run.resolver.look_up(name).await?,
+    };
+    let pinned = judge(&run.rules, rule, answer)?;
+    if let Some(pinned) = &pinned {
+        run.ledger.pinned(rule, &pinned.addresses);
+        for (address, reason) in pinned.passed_over() {
+            run.ledger.refuse(&format!("{} -> {address}", run.rules.host(rule)), *reason);
+        }
+    }
+    Ok(pinned)
+}
+
+/// `None` if the answer has no address at all.
+///
+/// # Errors
+/// Whether an address is this host's own cannot be told.
+fn judge(rules: &Rules, rule: usize, answer: Vec<IpAddr>) -> io::Result<Option<Pinned>> {
+    let routes = Routes::open()?;
+    let mut pinned = Pinned { addresses: Vec::new(), refused: Vec::new() };
+    for address in answer.into_iter().take(JUDGED_MAX) {
+        let address = address.to_canonical();
+        let allowed = rules.allows_private(rule, address);
+        let reason = if allowed { None } else { forbidden(&routes, address)? };
+        match reason {
+            Some(reason) => pinned.refused.push((address, reason)),
+            None if pinned.addresses.len() < ADDRESSES_MAX
+                && !pinned.addresses.contains(&address) =>
+            {
+                pinned.addresses.push(address);
+            }
+            None => {}
+        }
+    }
+    Ok((!pinned.addresses.is_empty() || !pinned.refused.is_empty()).then_some(pinned))
+}
+
+/// Why an address may not be reached that no rule names.
+fn forbidden(routes: &Routes, address: IpAddr) -> io::Result<Option<Reason>> {
+    Ok(match kind(address) {
+        Kind::Metadata => Some(Reason::MetadataAddress),
+        Kind::Private => Some(Reason::PrivateAddress),
+        // What listens there may be meant for this host alone, and is reached over loopback.
+        Kind::Public if routes.lead_back(address)? => Some(Reason::OwnAddress),
+        Kind::Public => None,
+    })
+}

@@ -1,0 +1,50 @@
+//! How long nothing has passed on a connection to a host. It closes nothing by itself.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::options::Patience;
+
+/// When something last passed, and whether one side has said that it is done.
+#[derive(Debug)]
+pub(super) struct Pulse {
+    begun: Instant,
+    last_ms: AtomicU64,
+    half_closed: AtomicBool,
+}
+
+impl Pulse {
+    pub(super) fn new() -> Self {
+        let (last_ms, half_closed) = (AtomicU64::new(0), AtomicBool::new(false));
+        Self { begun: Instant::now(), last_ms, half_closed }
+    }
+
+    /// Something passed.
+    pub(super) fn beat(&self) {
+        let now = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.last_ms.store(now, Ordering::Relaxed);
+    }
+
+    /// One side is done: from now on the other is waited for less long.
+    pub(super) fn half_close(&self) {
+        self.half_closed.store(true, Ordering::Relaxed);
+        self.beat();
+    }
+
+    /// Returns when nothing has passed for too long.
+    pub(super) async fn stopped(&self, patience: Patience) {
+        loop {
+            let half = self.half_closed.load(Ordering::Relaxed);
+            let most = if half { patience.step } else { patience.idle };
+            let last = Duration::from_millis(self.last_ms.load(Ordering::Relaxed));
+            let silent = self.begun.elapsed().saturating_sub(last);
+            if silent >= most {
+                return;
+            }
+            // Looked at often enough to see a side being done while the long wait runs.
+            sleep((most - silent).min(patience.step)).await;
+        }
+    }
+}

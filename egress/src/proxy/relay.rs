@@ -1,0 +1,197 @@
+//! The bytes of a tunnel after its first ClientHello, both ways.
+//!
+//! What comes from the client is held back until the host has taken that hello. A host that asks for
+//! another one gets it only if it names the same host: until then it is in plain text, and whose TLS this
+//! is can still change.
+
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
+use tokio::sync::oneshot;
+
+use super::hello;
+use super::metered::Metered;
+use super::options::Patience;
+use super::pulse::Pulse;
+use super::retry::{self, Word};
+use super::rules::Host;
+use super::tunnel::{FIRST_BYTES_MAX, Wrong, judged};
+
+/// Bytes moved at a time, in each direction.
+const PIECE_BYTES: usize = 32 * 1024;
+
+/// How a direction of a tunnel ends early.
+pub(super) enum Broken {
+    /// A side went away, or the run's bytes are used up.
+    Lost,
+    Wrong(Wrong),
+}
+
+impl From<io::Error> for Broken {
+    fn from(_: io::Error) -> Self {
+        Self::Lost
+    }
+}
+
+/// What the host said to the first ClientHello.
+enum Answer {
+    Taken,
+    Again,
+}
+
+/// Carries until one side is done, silent for too long, or says what must not pass; only that is an error.
+/// `held` came behind the first ClientHello, which the host has.
+pub(super) async fn relay(
+    client: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    host: Metered,
+    named: &Host,
+    held: Vec<u8>,
+    patience: Patience,
+) -> Result<(), Wrong> {
+    let pulse = host.pulse();
+    pulse.beat();
+    let (client_read, client_write) = split(client);
+    let (host_read, host_write) = split(host);
+    let (say, answer) = oneshot::channel();
+    let both = async {
+        tokio::try_join!(
+            outwards(
+                Held { from: client_read, bytes: held, ended: false },
+                host_write,
+                answer,
+                named,
+                &pulse
+            ),
+            inwards(host_read, client_write, say, &pulse),
+        )
+    };
+    // However it ends, the host's side is closed here; what was not allowed is in the ledger already.
+    tokio::select! {
+        ended = both => match ended {
+            Err(Broken::Wrong(wrong)) => Err(wrong),
+            Err(Broken::Lost) | Ok(_) => Ok(()),
+        },
+        () = pulse.stopped(patience) => Ok(()),
+    }
+}
+
+/// What a client said that the host has not been told.
+struct Held<R> {
+    from: R,
+    bytes: Vec<u8>,
+    ended: bool,
+}
+
+impl<R: AsyncRead + Unpin> Held<R> {
+    /// Waits for more, and for ever if there is no more or no room.
+    async fn more(&mut self, pulse: &Pulse) -> io::Result<()> {
+        if self.ended || self.bytes.len() > FIRST_BYTES_MAX {
+            std::future::pending::<()>().await;
+        }
+        if self.from.read_buf(&mut self.bytes).await? == 0 {
+            self.ended = true;
+            pulse.half_close();
+        }
+        Ok(())
+    }
+}
+
+async fn outwards(
+    mut held: Held<impl AsyncRead + Unpin>,
+    mut to: impl AsyncWrite + Unpin,
+    mut answer: oneshot::Receiver<Answer>,
+    named: &Host,
+    pulse: &Pulse,
+) -> Result<(), Broken> {
+    let answer = loop {
+        tokio::select! {
+            biased;
+            // Without an answer the host was done, or spoke something else than TLS.
+            answer = &mut answer => break answer.map_err(|_| Broken::Lost)?,
+            more = held.more(pulse) => more?,
+        }
+    };
+    if matches!(answer, Answer::Again) {
+        let length = second(&mut held, named, pulse).await?;
+        let rest = held.bytes.split_off(length);
+        to.write_all(&held.bytes).await?;
+        held.bytes = rest;
+    }
+    to.write_all(&held.bytes).await?;
+    if held.ended {
+        return Ok(to.shutdown().await?);
+    }
+    copy(held.from, to, pulse).await
+}
+
+/// Reads as far as the end of the second ClientHello, and judges it.
+async fn second(
+    held: &mut Held<impl AsyncRead + Unpin>,
+    named: &Host,
+    pulse: &Pulse,
+) -> Result<usize, Broken> {
+    loop {
+        if let Some(length) =
+            judged(hello::read_again(&held.bytes), named).map_err(Broken::Wrong)?
+        {
+            return Ok(length);
+        }
+        if held.ended {
+            return Err(Broken::Lost);
+        }
+        if held.bytes.len() > FIRST_BYTES_MAX {
+            return Err(Broken::Wrong(Wrong::Name("a malformed second ClientHello".to_owned())));
+        }
+        held.more(pulse).await?;
+    }
+}
+
+async fn inwards(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    say: oneshot::Sender<Answer>,
+    pulse: &Pulse,
+) -> Result<(), Broken> {
+    let (mut beginning, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
+    let answer = loop {
+        let read = from.read(&mut piece).await?;
+        to.write_all(&piece[..read]).await?;
+        let room = retry::BEGINNING_BYTES_MAX - beginning.len();
+        beginning.extend_from_slice(&piece[..read.min(room)]);
+        match retry::read(&beginning) {
+            Word::Unfinished if read > 0 => {}
+            Word::Taken => break Answer::Taken,
+            Word::Again => break Answer::Again,
+            // The client may see what it is, and answer nothing.
+            Word::Unfinished | Word::Unknown => {
+                pulse.half_close();
+                if read > 0 {
+                    copy(from, &mut to, pulse).await?;
+                } else {
+                    to.shutdown().await?;
+                }
+                return Err(Broken::Lost);
+            }
+        }
+    };
+    // The other direction is over if nobody takes it.
+    drop(say.send(answer));
+    drop(piece);
+    copy(from, to, pulse).await
+}
+
+async fn copy(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    pulse: &Pulse,
+) -> Result<(), Broken> {
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let read = from.read(&mut piece).await?;
+        if read == 0 {
+            pulse.half_close();
+            return Ok(to.shutdown().await?);
+        }
+        to.write_all(&piece[..read]).await?;
+    }
+}

@@ -1,0 +1,157 @@
+//! Clients as people use them, told of the proxy by the environment that a cell gives them: a page by plain
+//! HTTP, one through TLS, and a host that the run may not name. A client that is not here is skipped.
+
+use std::process::{Command, Output};
+
+use egress::frame::Reason;
+
+use crate::kernel::skip;
+use crate::servers::{HELLO, Identity, http, tls_saying};
+use crate::stand::{Hosts, Run, reasons, rule};
+
+const ONE: &str = "127.0.0.1 one.example\n";
+
+const PYTHON: &str = "import sys, urllib.request
+print(urllib.request.urlopen(sys.argv[1]).read().decode(), end='')";
+const RUBY: &str = "require 'net/http'
+page = Net::HTTP.get_response(URI(ARGV[0]))
+abort page.code unless page.code == '200'
+print page.body";
+const NODE: &str =
+    "fetch(process.argv[1]).then(page => page.ok ? page.text() : Promise.reject(page.status))
+.then(text => process.stdout.write(text), why => { console.error(why); process.exit(1) })";
+/// What a script for an older Node must do itself, for plain HTTP. Left alone Node names the proxy as host.
+const NODE_BY_HAND: &str =
+    "const [asked, proxy] = [process.argv[1], new URL(process.env.http_proxy)]
+require('http').get({ host: proxy.hostname, port: proxy.port, path: asked,
+  headers: { host: new URL(asked).host } }, page => {
+  process.exitCode = page.statusCode == 200 ? 0 : 1
+  page.pipe(process.stdout)
+})";
+const GO: &str = "package main
+import (\"fmt\"; \"io\"; \"net/http\"; \"os\")
+func main() {
+  page, err := http.Get(os.Args[1])
+  if err != nil { fmt.Fprintln(os.Stderr, err); os.Exit(1) }
+  if page.StatusCode != 200 { fmt.Fprintln(os.Stderr, page.Status); os.Exit(1) }
+  io.Copy(os.Stdout, page.Body)
+}";
+
+/// A run, and servers for it.
+struct Scene {
+    run: Run,
+    plain: u16,
+    tls: u16,
+    authorities: Hosts,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let (plain, identity) = (http(HELLO).port, Identity::new("one.example"));
+        let tls = tls_saying(&identity, Some(HELLO)).port;
+        let run = Run::among(ONE, vec![rule("one.example", &[plain, tls])]);
+        Self { run, plain, tls, authorities: Hosts::new(&identity.pem()) }
+    }
+
+    fn ask(&self, words: &[&str], asked: &str) -> Output {
+        let proxy = format!("http://{}", self.run.proxy);
+        let mut command = Command::new(words[0]);
+        // As in a cell: nothing of the host's is inherited.
+        command.args(&words[1..]).arg(asked).env_clear();
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", "/");
+        for name in ["http_proxy", "https_proxy", "all_proxy"] {
+            command.env(name, &proxy).env(name.to_uppercase(), &proxy);
+        }
+        command.env("no_proxy", "").env("NO_PROXY", "").env("NODE_USE_ENV_PROXY", "1");
+        command.env("SSL_CERT_FILE", self.authorities.path());
+        command.env("NODE_EXTRA_CA_CERTS", self.authorities.path());
+        command.output().unwrap()
+    }
+
+    #[track_caller]
+    fn assert_served(&self, words: &[&str], asked: &str) {
+        let got = self.ask(words, asked);
+        assert_eq!(String::from_utf8_lossy(&got.stdout), "hello\n", "{asked}: {got:?}");
+    }
+
+    /// Both pages come, and a host that the run may not name does not.
+    #[track_caller]
+    fn assert_goes_through(self, words: &[&str]) {
+        self.assert_served(words, &format!("http://one.example:{}/", self.plain));
+        self.assert_served(words, &format!("https://one.example:{}/", self.tls));
+        let refused = self.ask(words, &format!("https://two.example:{}/", self.tls));
+        assert!(!refused.status.success(), "{refused:?}");
+        let report = self.run.close();
+        assert_eq!(report.hosts[0].connections, 2);
+        assert_eq!(reasons(&report), [(Reason::Host, 1)], "{report:?}");
+    }
+}
+
+/// Whether the client is here; if not, its test is told as skipped.
+fn is_here(test: &str, client: &str) -> bool {
+    let found = Command::new("sh").args(["-c", "command -v \"$0\"", client]).output().unwrap();
+    if !found.status.success() {
+        skip(test, &format!("no {client} on this host"));
+    }
+    found.status.success()
+}
+
+#[test]
+fn curl_goes_through() {
+    if is_here("curl_goes_through", "curl") {
+        Scene::new().assert_goes_through(&["curl", "-sSf"]);
+    }
+}
+
+#[test]
+fn python_goes_through() {
+    if is_here("python_goes_through", "python3") {
+        Scene::new().assert_goes_through(&["python3", "-c", PYTHON]);
+    }
+}
+
+#[test]
+fn ruby_goes_through() {
+    if is_here("ruby_goes_through", "ruby") {
+        Scene::new().assert_goes_through(&["ruby", "-e", RUBY]);
+    }
+}
+
+#[test]
+fn go_goes_through() {
+    if !is_here("go_goes_through", "go") {
+        return;
+    }
+    let place = std::env::temp_dir().join(format!("toolexec-egress-go-{}", std::process::id()));
+    std::fs::create_dir(&place).unwrap();
+    let (source, program) = (place.join("main.go"), place.join("main"));
+    std::fs::write(&source, GO).unwrap();
+    let mut build = Command::new("go");
+    // A cache of its own would compile the whole library; where there is no home there is no cache.
+    build.args(["build", "-o"]).arg(&program).arg(&source).env("CGO_ENABLED", "0");
+    let built = build.env("GO111MODULE", "off").output().unwrap();
+    if built.status.success() {
+        Scene::new().assert_goes_through(&[program.to_str().unwrap()]);
+    } else {
+        skip("go_goes_through", &String::from_utf8_lossy(&built.stderr).replace('\n', " "));
+    }
+    std::fs::remove_dir_all(&place).unwrap();
+}
+
+#[test]
+fn node_goes_through_if_it_is_new_enough() {
+    const TEST: &str = "node_goes_through_if_it_is_new_enough";
+    if !is_here(TEST, "node") {
+        return;
+    }
+    let scene = Scene::new();
+    let plain = format!("http://one.example:{}/", scene.plain);
+    scene.assert_served(&["node", "-e", NODE_BY_HAND], &plain);
+    let new = "const [major, minor] = process.versions.node.split('.').map(Number)
+        process.exit(major > 23 || (major == 22 && minor > 20) ? 0 : 1)";
+    if !Command::new("node").args(["-e", new]).status().unwrap().success() {
+        return skip(TEST, "this Node's fetch knows no proxy (22.21 and 24.0 are the first)");
+    }
+    let tls = format!("https://one.example:{}/", scene.tls);
+    scene.assert_served(&["node", "-e", NODE], &tls);
+}

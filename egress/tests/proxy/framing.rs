@@ -1,0 +1,67 @@
+//! Requests whose end can be read in two ways: whatever the proxy makes of them, no host may see a request
+//! that was not judged.
+
+use std::io::{Read, Write};
+use std::time::Duration;
+
+use egress::frame::Reason;
+
+use crate::servers::{HELLO, Server};
+use crate::stand::{Hosts, Run, arguments, order, reasons, rest, rule};
+
+const ONE: &str = "127.0.0.1 one.example\n";
+
+/// Answers once nothing more comes, and tells every byte that came until the end.
+fn patient() -> Server<Vec<u8>> {
+    Server::new(|mut stream| {
+        stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        let mut all = Vec::new();
+        // Silence is an error of reading.
+        drop(stream.read_to_end(&mut all));
+        // Whoever asked may be gone.
+        drop(stream.write_all(HELLO.as_bytes()));
+        drop(stream.read_to_end(&mut all));
+        all
+    })
+}
+
+#[test]
+fn no_framing_hides_a_second_request() {
+    // Read one way what follows is part of a body; read the other it is a request of its own.
+    let framings = [
+        "Content-Length: 4\r\nContent-Length: 60\r\n\r\nbody",
+        "Content-Length: 4, 60\r\n\r\nbody",
+        "Content-Length: +4\r\n\r\nbody",
+        "Content-Length: 60\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 60\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+        "X: a\r\n Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n0;\nGET /hidden HTTP/1.1\r\n\r\n\r\n\r\n",
+        "X: a\n\n",
+    ];
+    let hosts = Hosts::new(ONE);
+    let mut words = hosts.arguments();
+    words.splice(..2, arguments(&["--patience-ms", "600", "--idle-ms", "2000"]));
+    for framing in framings {
+        let server = patient();
+        let run = Run::with(&words, order(vec![rule("one.example", &[server.port])]));
+        let mut stream = run.connect();
+        let head = format!("POST http://one.example:{}/ HTTP/1.1\r\n{framing}", server.port);
+        // All at once: nobody may tell the two apart by when they came.
+        let hidden = "GET /hidden HTTP/1.1\r\nHost: evil.example\r\n\r\n";
+        stream.write_all(format!("{head}{hidden}").as_bytes()).unwrap();
+        rest(&mut stream);
+        let report = run.close();
+        let connections = report.hosts[0].connections;
+        assert!(connections <= 1, "{framing:?}: {report:?}");
+        if connections == 1 {
+            let seen = String::from_utf8(server.next()).unwrap();
+            assert!(!seen.contains("hidden") && !seen.contains("evil"), "{framing:?}: {seen}");
+            assert!(seen.matches("content-length").count() < 2, "{framing:?}: {seen}");
+        } else {
+            assert_eq!(reasons(&report), [(Reason::Malformed, 1)], "{framing:?}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Names that lead to the proxy's own host by an address that looks public.
+
+use std::net::TcpListener;
+use std::process::Command;
+
+use egress::frame::Reason;
+use nix::sched::{CloneFlags, unshare};
+
+use crate::kernel::skip;
+use crate::stand::{Hosts, Run, assert_refused, get, order, public, reasons};
+
+/// One of an interface, a second one beside it, one of a network that is routed to the host, and IPv6.
+const OWN: [&str; 4] = ["9.9.9.9", "9.9.9.10", "8.8.4.77", "2620:fe::9"];
+const SETUP: &str = "ip link set lo up && ip addr add 9.9.9.9/24 dev lo && \
+    ip addr add 9.9.9.10/24 dev lo && ip route add local 8.8.4.0/24 dev lo && \
+    ip -6 addr add 2620:fe::9/128 dev lo";
+
+#[test]
+fn a_name_that_leads_to_the_host_itself_is_refused() {
+    const TEST: &str = "a_name_that_leads_to_the_host_itself_is_refused";
+    // A thread with a network of its own.
+    let tool = std::thread::spawn(|| {
+        if let Err(why) = unshare(CloneFlags::CLONE_NEWNET) {
+            return skip(TEST, &format!("no network namespace: {why}"));
+        }
+        let prepared = Command::new("sh").args(["-c", SETUP]).output().unwrap();
+        if !prepared.status.success() {
+            return skip(TEST, &String::from_utf8_lossy(&prepared.stderr).replace('\n', " "));
+        }
+        let server = TcpListener::bind("[::]:0").unwrap();
+        server.set_nonblocking(true).unwrap();
+        let port = server.local_addr().unwrap().port();
+        let uri = format!("http://name.example:{port}/");
+        for address in OWN {
+            let hosts = Hosts::new(&format!("{address} name.example\n"));
+            let run = Run::with(&hosts.arguments(), order(vec![public("name.example", &[port])]));
+            let answer = run.ask(&get(&uri));
+            assert_refused(&answer, "this host itself", &run.close(), Reason::OwnAddress);
+            assert!(server.accept().is_err(), "{address}");
+            // Where the operator names it, it is meant.
+            let mut named = public("name.example", &[port]);
+            named.private = vec![address.parse().unwrap()];
+            let run = Run::with(&hosts.arguments(), order(vec![named]));
+            let (head, _) = run.tunnel(&format!("name.example:{port}"));
+            assert!(head.starts_with("HTTP/1.1 200"), "{address}: {head}");
+            assert!(server.accept().is_ok(), "{address}");
+            assert_eq!(reasons(&run.close()), []);
+        }
+    });
+    tool.join().unwrap();
+}

@@ -1,0 +1,32 @@
+/* attack: ten thousand connections to the proxy, a hundred at once and most of them silent
+ * hosts: 127.0.0.1
+ * expect: ok
+ * stdout: asked 10000
+ * stdout: served 1
+ * stdout: CONTAINED
+ * limits: time_sec=60
+ * elsewhere: no
+ */
+#include "proxy.h"
+
+int main(void) {
+    struct sockaddr_in there = {AF_INET, htons(PROXY_PORT), {htonl(INADDR_LOOPBACK)}};
+    int held[100], asked_for = 0;
+    memset(held, -1, sizeof held);
+    for (int at = 0; at < 10000; at++) {
+        int *place = &held[at % 100];
+        if (*place >= 0) close(*place);
+        *place = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        /* Not waited for: the proxy may be as slow as it likes. */
+        asked_for += connect(*place, (void *)&there, sizeof there) == 0 || errno == EINPROGRESS;
+        if (at % 3 == 0 && send(*place, "GET http://", 11, MSG_NOSIGNAL) < 0) continue;
+    }
+    for (int at = 0; at < 100; at++)
+        if (held[at] >= 0) close(held[at]);
+    printf("asked %d\n", asked_for);
+    /* The proxy sees them go, and has room again. */
+    int again = 0;
+    for (int tries = 0; tries < 50 && !(again = served()); tries++) sleep_ms(100);
+    printf("served %d\n", again);
+    return verdict(0);
+}

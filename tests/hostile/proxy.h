@@ -1,0 +1,56 @@
+/* How the cases that have hosts speak to their proxy: a request as written here, and all that comes back.
+ * The suite's own server answers each request with the bytes that reached it.
+ */
+#ifndef PROXY_H
+#define PROXY_H
+#include "reach.h"
+
+#define PROXY_PORT 3128
+
+static int proxy_opened(void) {
+    struct sockaddr_in there = {AF_INET, htons(PROXY_PORT), {htonl(INADDR_LOOPBACK)}};
+    /* Longer than the server and an honest proxy are silent before an answer. */
+    struct timeval most = {1, 500000};
+    int made = socket(AF_INET, SOCK_STREAM, 0);
+    if (made < 0) return -1;
+    setsockopt(made, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
+    setsockopt(made, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+    if (connect(made, (void *)&there, sizeof there) == 0) return made;
+    int error = errno;
+    close(made);
+    errno = error;
+    return -1;
+}
+
+/* What the proxy answers to these bytes, PORT in them being the server's. */
+static const char *asked(const char *request) {
+    static char answer[65536];
+    char bytes[32768];
+    size_t length = 0, port = strlen(told("pages"));
+    for (; *request && length + 8 < sizeof bytes; request++)
+        if (!strncmp(request, "PORT", 4)) {
+            memcpy(bytes + length, told("pages"), port);
+            length += port;
+            request += 3;
+        } else
+            bytes[length++] = *request;
+    size_t got = 0;
+    ssize_t more;
+    int made = proxy_opened();
+    if (made >= 0 && send(made, bytes, length, MSG_NOSIGNAL) == (ssize_t)length) {
+        while (got < sizeof answer - 1 && (more = read(made, answer + got, sizeof answer - 1 - got)) > 0) got += more;
+    }
+    if (made >= 0) close(made);
+    answer[got] = 0;
+    return answer;
+}
+
+/* The number of the answer's first line; 0 if there is none. */
+static int status_of(const char *answer) { return strncmp(answer, "HTTP/1.1 ", 9) ? 0 : atoi(answer + 9); }
+
+/* Whether the proxy still serves what it must. */
+static int served(void) {
+    return status_of(asked("GET http://127.0.0.1:PORT/ HTTP/1.1\r\nConnection: close\r\n\r\n")) == 200;
+}
+
+#endif
