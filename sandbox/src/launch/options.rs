@@ -35,6 +35,7 @@ others through it; when the parent closes it, the launcher ends. There is nothin
   --memory-mib-max N     ceilings that no order may exceed
   --wall-sec-max N
   --pids-max N
+  --cores-max N          (by default 1024)
 ";
 
 /// What no option can allow: it would show the host, or everybody's files, to a tool.
@@ -58,6 +59,7 @@ pub(super) struct Options {
     memory_bytes_max: u64,
     wall_ms_max: u64,
     pids_max: u32,
+    cores_max: u32,
 }
 
 impl Options {
@@ -78,6 +80,7 @@ impl Options {
             memory_bytes_max: u64::MAX,
             wall_ms_max: u64::MAX,
             pids_max: 4096,
+            cores_max: 1024,
         };
         let mut words = words;
         while let Some(word) = words.next() {
@@ -131,6 +134,7 @@ impl Options {
             "--memory-mib-max" => self.memory_bytes_max = u64::from(number()?) * 1024 * 1024,
             "--wall-sec-max" => self.wall_ms_max = u64::from(number()?) * 1000,
             "--pids-max" => self.pids_max = number()?,
+            "--cores-max" => self.cores_max = number()?,
             _ => return Err(format!("{name}: unknown option; see --help")),
         }
         Ok(())
@@ -199,7 +203,8 @@ impl Options {
         let limits = &order.limits;
         let within = limits.memory_bytes_max <= self.memory_bytes_max
             && limits.wall_ms_max <= self.wall_ms_max
-            && limits.pids_max <= self.pids_max;
+            && limits.pids_max <= self.pids_max
+            && u64::from(limits.cpu_milli) <= u64::from(self.cores_max) * 1000;
         let whole = limits.wall_ms_max > 0
             && limits.cpu_ms_max > 0
             && limits.cpu_milli > 0

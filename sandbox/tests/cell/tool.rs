@@ -255,6 +255,7 @@ fn an_order_above_a_ceiling_is_no_cell() {
     let launcher = launcher(&scratch.0);
     for change in [
         (|plan: &mut Plan| plan.order.limits.pids_max = 1_000_000) as fn(&mut Plan),
+        |plan| plan.order.limits.cpu_milli = 2_000_000,
         |plan| plan.order.limits.out_bytes_max = 0,
         |plan| plan.order.limits.out_bytes_max = plan.order.limits.memory_bytes_max + 1,
         |plan| plan.cell.runtime.mounts = vec!["/etc".into()],
