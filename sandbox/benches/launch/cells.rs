@@ -12,19 +12,32 @@ use sandbox::plan::{
     CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
     TmpUse,
 };
+use sandbox::report::{Mark, Step};
 
 const MIB: u64 = 1024 * 1024;
 
-/// The steps of a run that its client can tell apart.
-pub(crate) const STEPS: [&str; 5] = [
+/// The steps of a run: of the building as the launcher marks them, then as the client sees them.
+pub(crate) const STEPS: [&str; BUILDING + 5] = [
+    "  the plan's way to the launcher",
+    "  opening what it names",
+    "  the way to the cell's init",
+    "  mounts",
+    "  the tool's user, no capability",
+    "  streams, windows, reading back",
+    "  Landlock",
+    "  the last seccomp filter",
+    "  probe",
+    "  the way back",
     "plan to prepared",
     "order to ready (limits in force)",
     "go to started",
     "started to ended (the launcher's clock)",
     "ended to collected",
 ];
+/// From the plan to the first mark, between two marks, and from the last to `Prepared`.
+const BUILDING: usize = Step::ALL.len() + 1;
 
-/// How long each of [`STEPS`] took; a ready cell has none for the first.
+/// How long each of [`STEPS`] took; a ready cell has none of the building.
 pub(crate) type Steps = [Duration; STEPS.len()];
 
 pub(crate) struct Cells {
@@ -59,21 +72,29 @@ impl Cells {
         let begun = Instant::now();
         let ready = cell.order(order()).unwrap();
         let ordered = begun.elapsed();
-        let [_, _, started, ended, collected] = self.finish(ready);
-        [Duration::ZERO, ordered, started, ended, collected]
+        let mut steps = Steps::default();
+        steps[BUILDING + 1] = ordered;
+        steps[BUILDING + 2..].copy_from_slice(&self.finish(ready));
+        steps
     }
 
     /// The same from the plan on: one way to the launcher and back more than [`Self::run_cold`].
     pub(crate) fn run_in_steps(&self) -> Steps {
-        let begun = Instant::now();
+        let begun = Mark::now(Step::Asked);
         let cell = self.prepare();
-        let prepared = begun.elapsed();
-        let [_, rest @ ..] = self.run_ready(cell);
-        let [ordered, started, ended, collected] = rest;
-        [prepared, ordered, started, ended, collected]
+        let prepared = Mark::now(Step::Probed);
+        let marks: Vec<_> = [&[begun], cell.marks(), &[prepared]].concat();
+        let between = |from: &Mark, to: &Mark| Duration::from_nanos(to.at_ns - from.at_ns);
+        let mut steps = self.run_ready(cell);
+        for (step, [from, to]) in steps.iter_mut().zip(marks.array_windows()) {
+            *step = between(from, to);
+        }
+        steps[BUILDING] = between(&begun, &prepared);
+        steps
     }
 
-    fn finish(&self, ready: ReadyCell) -> Steps {
+    /// From go on.
+    fn finish(&self, ready: ReadyCell) -> [Duration; 3] {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         let result = self.top.join(format!("result-{number}"));
         fs::create_dir(&result).unwrap();
@@ -85,7 +106,7 @@ impl Cells {
         let after = begun.elapsed() - started;
         assert_eq!(finished.outcome().word(), "ok", "{finished:?}");
         let ended = Duration::from_micros(finished.accounting.wall_us.unwrap());
-        [Duration::ZERO, Duration::ZERO, started, ended, after.saturating_sub(ended)]
+        [started, ended, after.saturating_sub(ended)]
     }
 
     fn plan(&self) -> CellPlan {
