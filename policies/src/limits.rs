@@ -64,7 +64,7 @@ pub struct GrantedLimits {
     pub pids: u64,
     /// Open files of one process.
     pub open_files: u64,
-    /// Bytes of one file; at most as many as `/out` may hold.
+    /// Bytes of one file; at most as many as there is memory for, where every file of the tool's lies.
     pub file_bytes: u64,
     /// Bytes kept of stdout, and of stderr.
     pub stream_bytes: u64,
@@ -166,7 +166,7 @@ impl Ceilings {
             cpu_time_ms: asked.min(ceiling),
             pids: self.pids,
             open_files: self.open_files,
-            file_bytes: self.file_bytes.min(share(self.out_milli_percent)),
+            file_bytes: self.file_bytes.min(memory_bytes),
             stream_bytes: self.stream_bytes,
             out_bytes: share(self.out_milli_percent),
             tmp_bytes: share(self.tmp_milli_percent),

@@ -71,7 +71,7 @@ pub enum BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Launcher(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Launcher(path, error) => write!(f, "the launcher {}: {error}", path.display()),
             Self::Unable(unable) => unable.fmt(f),
             Self::Lost(error) => write!(f, "the launcher was lost before the start: {error}"),
             Self::Unknown(error) => {

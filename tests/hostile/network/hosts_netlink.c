@@ -1,7 +1,7 @@
-/* attack: a run with a host may ask for routes; it asks the kernel's other tables too, and tries to change some
+/* attack: a run with a host asks the kernel for its tables, routes among them, and tries to change some
  * hosts: 127.0.0.1
  * expect: ok
- * stdout: route DONE
+ * stdout: route EAFNOSUPPORT
  * stdout: CONTAINED
  * elsewhere: no
  */
