@@ -38,14 +38,26 @@ use clap::Parser;
 
 use options::Options;
 
+/// Exit code of a usage or internal error (DESIGN section 4).
+const USAGE_OR_INTERNAL: u8 = 3;
+
 /// What the program does, from its arguments to its end.
 #[must_use]
 pub(crate) fn main() -> ExitCode {
-    match service::run(Options::parse()) {
+    let options = match Options::try_parse() {
+        Ok(options) => options,
+        Err(said) => {
+            let asked_for = !said.use_stderr();
+            let printed = said.print().is_ok();
+            let fine = asked_for && printed;
+            return if fine { ExitCode::SUCCESS } else { ExitCode::from(USAGE_OR_INTERNAL) };
+        }
+    };
+    match service::run(options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("toolexec-egress: {why}");
-            ExitCode::from(2)
+            ExitCode::from(USAGE_OR_INTERNAL)
         }
     }
 }

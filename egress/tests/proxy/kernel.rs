@@ -159,7 +159,7 @@ fn child_with(word: &str) -> u32 {
 #[test]
 fn without_a_socket_the_program_says_how_it_is_started() {
     let ended = Command::new(program()).stdin(Stdio::null()).output().unwrap();
-    assert_eq!(ended.status.code(), Some(2));
+    assert_eq!(ended.status.code(), Some(3));
     let said = String::from_utf8(ended.stderr).unwrap();
     assert!(said.contains("toolexecd starts this program"), "{said}");
 }

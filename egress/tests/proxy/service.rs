@@ -145,6 +145,6 @@ fn a_service_serves_only_its_client() {
 fn a_service_that_knows_no_client_does_not_start() {
     for words in [&[][..], &["--client-user", "no-such-user-here"]] {
         let mut service = Service::new("nobody", words);
-        assert_eq!(service.child.wait().unwrap().code(), Some(2));
+        assert_eq!(service.child.wait().unwrap().code(), Some(3));
     }
 }
