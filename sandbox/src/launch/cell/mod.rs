@@ -177,8 +177,9 @@ impl Cell<'_> {
         fds.extend(network.as_ref().map(|network| network.namespace.as_fd()));
         fds.extend(trees.iter().map(AsFd::as_fd));
         let verb = ToInit::Plan(plan, furnishings).encode();
-        wire::send(&self.shell.channel, &verb, &fds).map_err(Failed::at("tell the cell's init"))?;
+        // Before init can have heard: marks stand in their order.
         marks.push(Mark::now(Step::Furnished));
+        wire::send(&self.shell.channel, &verb, &fds).map_err(Failed::at("tell the cell's init"))?;
         let deadline = Instant::now() + BUILD_TIME_MAX;
         let (mut taken, mut mounts_sha256) = (None, None);
         let (mut confinement, fds) = loop {
