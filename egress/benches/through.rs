@@ -75,8 +75,11 @@ fn answer(mut stream: TcpStream, hello_bytes: usize) -> std::io::Result<()> {
         };
     }
     // No byte more: what follows the letter is the wish's own.
-    stream.read_exact(&mut piece[4..=hello_bytes])?;
-    match piece[hello_bytes] {
+    stream.read_exact(&mut piece[4..hello_bytes])?;
+    // The proxy holds back what follows until the host has taken the hello.
+    stream.write_all(&server_hello())?;
+    stream.read_exact(&mut piece[..1])?;
+    match piece[0] {
         b'd' => {
             for _ in 0..BULK_BYTES / 65_536 {
                 stream.write_all(&piece)?;
@@ -92,6 +95,14 @@ fn answer(mut stream: TcpStream, hello_bytes: usize) -> std::io::Result<()> {
             stream.write_all(&piece[..1])?;
         },
     }
+}
+
+/// A ServerHello (RFC 8446, section 4.1.3) that asks for no other hello, and says nothing else.
+fn server_hello() -> Vec<u8> {
+    const RANDOM: [u8; 32] = [7; 32];
+    let body = [&[3, 3][..], &RANDOM, &[0, 0x13, 0x01, 0, 0, 0]].concat();
+    let length = u8::try_from(body.len()).unwrap();
+    [&[0x16, 3, 3, 0, length + 4, 2, 0, 0, length], &body[..]].concat()
 }
 
 /// A ClientHello for the server's name; what follows it is not TLS, and nobody on the way may look.
@@ -157,6 +168,7 @@ impl Stand {
             assert!(head.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&head));
         }
         stream.write_all(&[&self.hello[..], &[wish.letter()]].concat()).unwrap();
+        stream.read_exact(&mut server_hello()).unwrap();
         stream
     }
 
