@@ -7,6 +7,8 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
+mod told;
+
 use std::fs::Permissions;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -17,6 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use told::{a_lost_proxy_is_unknown_not_nothing, a_report_that_cannot_be_true_is_not_signed};
 use toolexec_tests::{
     Asked, Bench, Disk, Record, RequestText, Said, Service, kill, list, skip, with_word,
     without_word,
@@ -302,91 +305,6 @@ fn without_the_proxys_program_nothing_runs(bench: &Bench) {
     bench.assert_nothing_left();
 }
 
-fn a_lost_proxy_is_unknown_not_nothing(bench: &Bench) {
-    let pages = Pages::new();
-    let script = format!(
-        "import time, urllib.request\ntime.sleep(3)\n\
-         try: urllib.request.urlopen('http://127.0.0.1:{}/')\n\
-         except OSError as error: print(type(error).__name__)",
-        pages.port
-    );
-    let policy = policy(bench, pages.port);
-    // A word of this test only, by which the running tool is found.
-    let name = format!("lost-{}.py", pages.port);
-    let request = asking(&script, pages.port).command(&format!("python {name}"));
-    let mut run = command(bench, &request.input(&name, &script), &policy);
-    run.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let running = run.spawn().unwrap();
-    let program = bench.scratch().path().join("bin/toolexec-egress");
-    assert!(!with_word(&name).is_empty());
-    for process in with_word(program.to_str().unwrap()) {
-        kill("KILL", process);
-    }
-    let said = running.wait_with_output().unwrap();
-    let record = Record::of(&Said::from_output(&said, Duration::ZERO));
-    record.assert_outcome("ok");
-    assert_eq!(record.stdout(), "URLError\n", "{}", record.stderr());
-    assert_eq!(pages.asked(), 0);
-    assert_eq!(record.fact("network"), "unknown");
-    assert_eq!(record.fact("network_used"), "allowlist");
-    // It may have been reached before.
-    assert_eq!(record.fact("network_destinations"), "[\"127.0.0.1\"]");
-    for told in [
-        "Network confirmation: unknown, the record of the proxy was lost; allowed were",
-        "the record of the proxy was lost; what was refused is unknown",
-    ] {
-        assert!(record.text.contains(told), "{told} is not in {}", record.text);
-    }
-}
-
-/// A proxy that serves nothing and says this in the end.
-fn lying_proxy(bench: &Bench, hosts: &str) {
-    let program = bench.scratch().path().join("bin/toolexec-egress");
-    let said =
-        format!("{{\"Report\":{{\"hosts\":{hosts},\"refusals\":[],\"refusals_left_out\":0}}}}");
-    let script = format!(
-        "#!/usr/bin/python3\nimport socket\nclient = socket.socket(fileno=0)\n\
-         order = socket.recv_fds(client, 1 << 16, 1)\nclient.send(b'{{\"Serving\":\"landlock\"}}')\n\
-         client.recv(1 << 16)\nclient.send(b'{said}')\n"
-    );
-    std::fs::remove_file(&program).unwrap();
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
-}
-
-fn a_report_that_cannot_be_true_is_not_signed(bench: &Bench) {
-    let use_of = |name: &str, connections, bytes_in| {
-        format!(
-            "{{\"name\":\"{name}\",\"addresses\":[],\"connections\":{connections},\
-             \"bytes_out\":0,\"bytes_in\":{bytes_in}}}"
-        )
-    };
-    let many: Vec<_> = (0..700).map(|number| use_of(&format!("h{number}.org"), 1, 0)).collect();
-    let reports = [
-        ("[]".to_owned(), false),
-        (format!("[{}]", many.join(",")), false),
-        (format!("[{}]", use_of("no host at all", 1, 0)), false),
-        (format!("[{}]", use_of("127.0.0.1", 1, u64::MAX)), false),
-        (format!("[{}]", use_of("127.0.0.1", 7, 42)), true),
-    ];
-    let port = free_port();
-    for (hosts, possible) in reports {
-        lying_proxy(bench, &hosts);
-        let (said, record) = record_of(bench, &asking("print('ran')", port), port);
-        record.assert_outcome("ok");
-        assert_eq!(record.stdout(), "ran\n", "{}", record.stderr());
-        assert_eq!(record.fact("network_destinations"), "[\"127.0.0.1\"]");
-        if possible {
-            assert_eq!(record.fact("connections"), "7");
-            continue;
-        }
-        said.assert_says(&["the report of toolexec-egress cannot be this run's"]);
-        assert_eq!(record.fact("network"), "unknown");
-        let told = "Network confirmation: unknown, the report of the proxy cannot be this run's";
-        assert!(record.text.contains(told), "{}", record.text);
-    }
-}
-
 fn network_of(record: &Record) -> String {
     let (_, rest) = record.text.split_once("- kind: \"net\"\n").unwrap();
     rest.lines().next().unwrap().trim().to_owned()
@@ -488,89 +406,6 @@ fn names_lead_where_the_policy_lets_them() {
     ] {
         assert!(refusals.contains(told), "{told} is not in {}", record.text);
     }
-}
-
-#[test]
-fn a_full_disk_does_not_hide_what_was_reached() {
-    let test = "a_full_disk_does_not_hide_what_was_reached";
-    let Some(bench) = &Bench::of_root(test) else { return };
-    let place = bench.scratch().dir("disk");
-    // Room for the reserve and the key, not for what the tool leaves.
-    let Some(_disk) = Disk::mount(&place, 8 * 1024) else {
-        return skip(test, "this host does not let root mount a tmpfs");
-    };
-    let pages = Pages::new();
-    let script = format!(
-        "import os, urllib.request\nurllib.request.urlopen('http://127.0.0.1:{}/').read()\n\
-         open('/out/big', 'wb').write(os.urandom(12 << 20))",
-        pages.port
-    );
-    let request = asking(&script, pages.port).output("big");
-    let mut run = command(bench, &request, &policy(bench, pages.port));
-    let said = Said::of(run.arg("--state").arg(place.join("state")));
-    said.assert_says(&["No space left"]);
-    let record = Record::of(&said);
-    record.assert_outcome("indeterminate");
-    assert_eq!(pages.asked(), 1);
-    assert_eq!(record.fact("network_used"), "allowlist");
-    assert_eq!(record.fact("network_destinations"), "[\"127.0.0.1\"]");
-    let line = "Network confirmation: allowlist: 127.0.0.1 (1 connections, ";
-    assert!(record.text.contains(line), "{}", record.text);
-}
-
-/// Begins a run, kills the daemon in it, and has the next one tell it from a request that nobody can read
-/// any more and from what `forget` leaves of the ledger.
-fn told_after_a_crash(
-    service: &mut Service<'_>,
-    request: RequestText,
-    forget: impl FnOnce(String) -> String,
-) -> Record {
-    let word = format!("crashed-{}.py", free_port());
-    let request =
-        request.command(&format!("python {word}")).input(&word, "import time; time.sleep(60)");
-    let request = service.promote(&request);
-    assert!(!with_word(&word).is_empty());
-    service.signal("KILL");
-    assert_eq!(service.wait(), None);
-    without_word(&word);
-    let work = service.at("work");
-    let claim = list(&work).remove(0);
-    let copy = work.join(claim).join("request.md");
-    std::fs::remove_file(&copy).unwrap();
-    std::fs::write(&copy, "no request\n").unwrap();
-    let ledger = service.state().join("ledger");
-    let lines = std::fs::read_to_string(&ledger).unwrap();
-    std::fs::write(&ledger, forget(lines)).unwrap();
-    service.spawn();
-    let record = service.record_of(&request.id);
-    record.assert_outcome("indeterminate");
-    record
-}
-
-#[test]
-fn after_a_crash_what_may_have_been_reached_is_told() {
-    let bench = &Bench::new();
-    let mut service = with_names(bench, 80);
-    let python = || RequestText::python("pass");
-    let hosts = ["data.test:80".to_owned()];
-    let record = told_after_a_crash(&mut service, naming(python(), &hosts), |ledger| ledger);
-    assert_eq!(record.fact("network"), "unknown");
-    assert_eq!(record.fact("network_used"), "allowlist");
-    assert_eq!(record.fact("network_destinations"), "[\"data.test\"]");
-    let told = "the proxy was never asked for its record; allowed were data.test";
-    assert!(record.text.contains(told), "{}", record.text);
-
-    let record = told_after_a_crash(&mut service, python(), |ledger| ledger);
-    assert_eq!(record.fact("network_used"), "none");
-
-    // The last line is of a program that wrote no hosts.
-    let record = told_after_a_crash(&mut service, naming(python(), &hosts), |ledger| {
-        let (lines, rest) = ledger.rsplit_once(",\"hosts\":[\"data.test\"]").unwrap();
-        format!("{lines}{rest}")
-    });
-    assert_eq!(record.fact("network"), "unknown");
-    assert_eq!(record.fact("network_used"), "allowlist");
-    assert!(record.text.contains("which hosts were allowed is unknown too"), "{}", record.text);
 }
 
 #[test]
