@@ -7,12 +7,11 @@ use std::path::PathBuf;
 
 use validator::{Code, OwnerUid, Request, UtcTime, Violation};
 
-use crate::approval;
+use crate::approval::{self, Signers};
 use crate::grant::Grant;
 use crate::hosts;
 use crate::policy::Policy;
 use crate::rules;
-use crate::signers::Signers;
 
 /// A signature file found beside a request: an allegation until it verifies.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -124,10 +123,27 @@ pub struct Evidence<'a> {
     pub signatures: &'a [SignatureFile],
     /// The keys whose signatures count, where any were configured.
     pub signers: Option<&'a Signers>,
+    /// The name of this host, the origin of its log, which `x-audience` must be; nothing where it
+    /// has none, and then it is nobody's audience.
+    pub origin: Option<&'a str>,
+    /// What the ledger says of these bytes.
+    pub ledger: Ledger,
     /// The programs that this host has.
     pub binaries: &'a Binaries,
     /// The present time.
     pub now: UtcTime,
+}
+
+/// Whether a request was used up: an approval is good for one start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ledger {
+    /// Never started.
+    Unused,
+    /// Started before.
+    Used {
+        /// The record of that start.
+        record: String,
+    },
 }
 
 /// What one rule said.
@@ -206,6 +222,22 @@ impl Approved {
     #[must_use]
     pub fn rules(&self) -> &[RuleVerdict] {
         &self.rules
+    }
+
+    /// Whether the approval is still young enough: time passes between the decision and exec.
+    ///
+    /// # Errors
+    ///
+    /// The violation `approval.expired`, where it is not.
+    pub fn still_holds(&self, now: UtcTime) -> Result<(), Box<Violation>> {
+        match self.grant.approval_expires() {
+            Some(end) if end < now => {
+                let id = self.request.id();
+                let message = format!("{id}: the approval was good until {end}, now it is {now}");
+                Err(Box::new(Violation::error(Code::ApprovalExpired, message)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The parts, for the next step, which makes a proof of its own of them.

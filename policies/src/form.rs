@@ -12,6 +12,7 @@ pub(crate) struct PolicyForm {
     pub(crate) name: String,
     pub(crate) backend: String,
     pub(crate) approval: ApprovalForm,
+    pub(crate) risk: RiskForm,
     pub(crate) runtimes: BTreeMap<String, RuntimeForm>,
     pub(crate) limits: LimitsForm,
     pub(crate) network: NetworkForm,
@@ -25,10 +26,39 @@ pub(crate) struct PolicyForm {
 pub(crate) struct ApprovalForm {
     pub(crate) invoker: bool,
     pub(crate) owners: Vec<String>,
-    pub(crate) signatures_min: Count,
+    pub(crate) signatures_min: SignaturesMinForm,
     // Through a function the key must be there, so that "no limit" is always written out.
     #[serde(deserialize_with = "Option::deserialize")]
     pub(crate) age_sec_max: Option<Count>,
+    pub(crate) self_approval: bool,
+    pub(crate) requester_required: bool,
+    pub(crate) audience_required: bool,
+    pub(crate) user_verification: bool,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SignaturesMinForm {
+    pub(crate) low: Count,
+    pub(crate) medium: Count,
+    pub(crate) high: Count,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RiskForm {
+    pub(crate) hosts: RiskLevelForm,
+    pub(crate) confidential: RiskLevelForm,
+    pub(crate) internal: RiskLevelForm,
+    pub(crate) inline_code: RiskLevelForm,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RiskLevelForm {
+    Low,
+    Medium,
+    High,
 }
 
 #[derive(serde::Deserialize)]

@@ -115,8 +115,14 @@ fn scene(lines: &[String], signatures: Vec<SignatureFile>) -> Scene {
 }
 
 fn decide(scene: &Scene, min: usize) -> policies::Decision {
-    let line = format!("signatures_min: {min}");
-    let policy = policy("standard", &[("signatures_min: 1", &line)]);
+    let line = format!("    low: {min}\n");
+    // The request brings code on the command line, which makes it medium.
+    let medium = format!("    medium: {min}\n");
+    let high = format!("    high: {min}\n");
+    let policy = policy(
+        "standard",
+        &[("    low: 1\n", &line), ("    medium: 1\n", &medium), ("    high: 1\n", &high)],
+    );
     scene.decide(request_of(scene::REQUEST.as_bytes()), &policy)
 }
 
