@@ -14,7 +14,7 @@ use super::wire::{Malformed, Wire};
 /// The most bytes of one signature file.
 pub const SIGNATURE_BYTES_MAX: usize = 16 * 1024;
 
-const BEGIN: &[u8] = b"-----BEGIN SSH SIGNATURE-----";
+const BEGIN: &[u8] = b"-----BEGIN SSH SIGNATURE-----\n";
 const END: &[u8] = b"\n-----END SSH SIGNATURE-----";
 const MAGIC: &[u8] = b"SSHSIG";
 const VERSION: u32 = 1;
@@ -222,7 +222,6 @@ impl SshSignature {
 /// The bytes inside the armour; blanks and line ends inside it do not matter, nor what follows it.
 fn unarmoured(armoured: &[u8]) -> Option<Vec<u8>> {
     let rest = armoured.strip_prefix(BEGIN)?;
-    let rest = rest.strip_prefix(b"\r\n").or_else(|| rest.strip_prefix(b"\n"))?;
     let end = rest.windows(END.len()).position(|window| window == END)?;
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
     let base64: Vec<u8> = rest.iter().take(end).filter(|it| !blank(it)).copied().collect();
