@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use validator::{Language, Request, Sha256, UtcTime};
 
 use crate::approval::{Approval, Touch};
-use crate::decision::Installed;
+use crate::evidence::Installed;
 use crate::hosts::GrantedNetwork;
 use crate::limits::GrantedLimits;
 use crate::policy::Policy;

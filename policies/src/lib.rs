@@ -11,11 +11,13 @@
 mod approval;
 mod check;
 mod decision;
+mod evidence;
 mod form;
 mod grant;
 mod hosts;
 mod limits;
 mod locate;
+mod number;
 mod policy;
 mod problem;
 mod rules;
@@ -28,10 +30,8 @@ pub use approval::{
     SIGNERS_BYTES_MAX, SignatureError, SignerKey, Signers, SignersError, SshSignature,
     StandardTime, Touch, Verified,
 };
-pub use decision::{
-    Approved, Binaries, Decision, Evidence, Installed, Ledger, RuleVerdict, SignatureFile,
-    Submission, Verdict, authorise,
-};
+pub use decision::{Approved, Decision, RuleVerdict, Verdict, authorise};
+pub use evidence::{Binaries, Evidence, Installed, Ledger, SignatureFile, Submission};
 pub use grant::Grant;
 pub use hosts::{GrantedHost, GrantedNetwork};
 pub use limits::{Ceilings, GrantedLimits};

@@ -6,6 +6,7 @@
 //! one rule in each function; `sshsig`, `signers` and `revoked` read OpenSSH's formats and mean by
 //! them what `ssh-keygen -Y verify` means.
 
+mod armour;
 mod key;
 mod krl;
 mod line;
@@ -23,7 +24,8 @@ mod wire;
 
 use validator::{Code, Request, UtcTime};
 
-use crate::decision::{Evidence, Findings};
+use crate::decision::Findings;
+use crate::evidence::Evidence;
 use crate::policy::Policy;
 use people::People;
 use votes::{Scrutiny, Votes};

@@ -4,18 +4,16 @@
 
 use std::fmt;
 
-use base64ct::{Base64, Encoding};
 use ed25519_dalek::Verifier;
 use ssh_key::{Algorithm, EcdsaCurve, HashAlg, Signature, SshSig};
 
+use super::armour;
 use super::key::{KeyError, KeyKind, SignerKey};
 use super::wire::{Malformed, Wire};
 
 /// The most bytes of one signature file.
 pub const SIGNATURE_BYTES_MAX: usize = 16 * 1024;
 
-const BEGIN: &[u8] = b"-----BEGIN SSH SIGNATURE-----\n";
-const END: &[u8] = b"\n-----END SSH SIGNATURE-----";
 const MAGIC: &[u8] = b"SSHSIG";
 const VERSION: u32 = 1;
 
@@ -154,7 +152,7 @@ impl SshSignature {
         if armoured.len() > SIGNATURE_BYTES_MAX {
             return Err(SignatureError::TooLarge);
         }
-        let blob = unarmoured(armoured).ok_or(SignatureError::NotASignature)?;
+        let blob = armour::inside(armoured).ok_or(SignatureError::NotASignature)?;
         Self::from_blob(&blob)
     }
 
@@ -217,15 +215,6 @@ impl SshSignature {
         }
         Ok(Verified { key: self.key, namespace: self.namespace, touch: self.touch })
     }
-}
-
-/// The bytes inside the armour; blanks and line ends inside it do not matter, nor what follows it.
-fn unarmoured(armoured: &[u8]) -> Option<Vec<u8>> {
-    let rest = armoured.strip_prefix(BEGIN)?;
-    let end = rest.windows(END.len()).position(|window| window == END)?;
-    let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
-    let base64: Vec<u8> = rest.iter().take(end).filter(|it| !blank(it)).copied().collect();
-    Base64::decode_vec(std::str::from_utf8(&base64).ok()?).ok()
 }
 
 type Trailer = Option<(u8, u32)>;

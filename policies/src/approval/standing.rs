@@ -4,7 +4,8 @@
 use validator::{CLOCK_SKEW_SEC, Code, Request, UtcTime, escape_line};
 
 use super::votes::{SIGNATURE_FILES_MAX, Votes};
-use crate::decision::{Findings, Ledger};
+use crate::decision::Findings;
+use crate::evidence::Ledger;
 use crate::policy::ApprovalRules;
 
 /// The validator looked at this when it read the text; the decision may be another day's.

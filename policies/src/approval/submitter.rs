@@ -3,7 +3,8 @@
 
 use validator::{Code, Request};
 
-use crate::decision::{Findings, Submission};
+use crate::decision::Findings;
+use crate::evidence::Submission;
 use crate::policy::{ApprovalRules, Owner};
 
 const RULE: &str = "approval.submitter";

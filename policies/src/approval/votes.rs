@@ -7,7 +7,7 @@ use validator::{Request, UtcTime, escape_line};
 use super::key::SignerKey;
 use super::signers::{Signer, Signers};
 use super::sshsig::{SshSignature, Touch};
-use crate::decision::SignatureFile;
+use crate::evidence::SignatureFile;
 
 /// The namespace of a signature that approves.
 pub const APPROVE_NAMESPACE: &str = "approve.tool-exec@threegate";
@@ -134,15 +134,14 @@ impl<'s> Scrutiny<'s> {
         let person = first.person;
         let verified = signature.verify(request.bytes()).map_err(|error| error.to_string())?;
         let touch = verified.touch();
-        if act == Act::Approve && self.user_verification {
-            if let Some(touch) = touch.filter(|touch| !touch.user_verified()) {
-                let count = touch.counter();
-                let why = format!(
-                    "security key {fingerprint} asked nobody for a PIN or a finger (its \
-                     signature {count}); see policy approval.user_verification"
-                );
-                return Err(why.into());
-            }
+        let asked = act == Act::Approve && self.user_verification;
+        if let Some(touch) = touch.filter(|touch| asked && !touch.user_verified()) {
+            let count = touch.counter();
+            let why = format!(
+                "security key {fingerprint} asked nobody for a PIN or a finger (its signature \
+                 {count}); see policy approval.user_verification"
+            );
+            return Err(why.into());
         }
         let lines = self
             .entitled(known, act, request)

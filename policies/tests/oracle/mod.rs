@@ -8,6 +8,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use policies::{Signers, SshSignature};
+use validator::UtcTime;
+
 /// A directory of one test, with `ssh-keygen` beside it.
 pub(crate) struct Oracle(PathBuf);
 
@@ -63,9 +66,10 @@ impl Oracle {
         public.trim_end().to_owned()
     }
 
-    pub(crate) fn sign(&self, key: &str, namespace: &str, message: &[u8]) -> Vec<u8> {
+    pub(crate) fn sign(&self, key: &str, namespace: &str, hash: &str, message: &[u8]) -> Vec<u8> {
         let mut command = Command::new("ssh-keygen");
-        command.args(["-q", "-Y", "sign", "-n", namespace, "-f"]).arg(self.0.join(key));
+        command.args(["-q", "-Y", "sign", "-n", namespace, "-O", &format!("hashalg={hash}"), "-f"]);
+        command.arg(self.0.join(key));
         let output = run(command, message);
         assert!(output.status.success());
         output.stdout
@@ -139,4 +143,42 @@ pub(crate) fn skip(test: &str, why: &str) {
         let mut log = OpenOptions::new().append(true).create(true).open(log).expect("the skip log");
         log.write_all(line.as_bytes()).expect("the skip log");
     }
+}
+
+/// SplitMix64: the same files in every run, and others where `TOOLEXEC_DICE` is set to a number.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(test: u64) -> Self {
+        let more: u64 =
+            std::env::var("TOOLEXEC_DICE").map_or(0, |it| it.parse().expect("a number"));
+        Self(test.wrapping_add(more.wrapping_mul(1 << 32)))
+    }
+
+    pub(crate) fn below(&mut self, count: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let count = u64::try_from(count).expect("small");
+        usize::try_from((z ^ (z >> 31)) % count).expect("small")
+    }
+
+    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
+    }
+}
+
+pub(crate) fn time(text: &str) -> UtcTime {
+    text.parse().expect("a time of the test")
+}
+
+/// What we say to the same question.
+pub(crate) fn ours(question: &Question<'_>, signers: &Signers, at: UtcTime) -> bool {
+    SshSignature::parse(question.signature)
+        .and_then(|signature| signature.verify(question.message))
+        .is_ok_and(|verified| {
+            verified.namespace() == question.namespace
+                && signers.entitles(&verified, question.principal, at).is_ok()
+        })
 }
