@@ -261,3 +261,39 @@ fn what_we_refuse_on_purpose_is_named() {
     let error = SshSignature::parse(&signature).unwrap_err().to_string();
     assert!(error.contains("made for `webauthn.example.org` and not for SSH"), "{error}");
 }
+
+/// Every reader takes bytes from people whom nobody trusts; none may do more than refuse them.
+#[test]
+fn no_bytes_make_a_reader_panic() {
+    let mut dice = Dice::new(13);
+    let signatures: Vec<Vec<u8>> =
+        keys().iter().map(|key| key.signature(NAMESPACE, MESSAGE)).collect();
+    let line =
+        format!("\"a b,*@c\" namespaces=\"*,!d\",valid-after=\"20200101Z\" {}", keys()[0].public());
+    let krl = [b"SSHKRL\n\0\0\0\0\x01", &[0; 32][..], b"\x02\0\0\0\x06\0\0\0\x02ab"].concat();
+    assert!(Signers::parse(&line).is_ok() && Revoked::parse(&krl).is_ok());
+    let mut read = [0; 3];
+    for _ in 0..20_000 {
+        let signature = damaged(&signatures[dice.below(4)], &mut dice);
+        read[0] += usize::from(SshSignature::parse(&armour(&signature)).is_ok());
+        let line = damaged(line.as_bytes(), &mut dice);
+        read[1] += usize::from(Signers::parse(&String::from_utf8_lossy(&line)).is_ok());
+        read[2] += usize::from(Revoked::parse(&damaged(&krl, &mut dice)).is_ok());
+    }
+    assert!(read.iter().all(|it| (1..20_000).contains(it)), "{read:?}");
+}
+
+/// With some bytes changed, put in, or cut off.
+fn damaged(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..=dice.below(3) {
+        let (at, byte) = (dice.below(bytes.len().max(1)), dice.below(256).to_le_bytes()[0]);
+        match dice.below(5) {
+            0 => bytes.truncate(at),
+            1 => bytes.insert(at, byte),
+            2 => bytes.insert(at, *dice.pick(b"\"*!,= \n-")),
+            _ => bytes.iter_mut().skip(at).take(1).for_each(|it| *it = byte),
+        }
+    }
+    bytes
+}

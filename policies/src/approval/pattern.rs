@@ -88,8 +88,18 @@ fn overlap(a: &[u8], b: &[u8]) -> bool {
     match (wild(a), wild(b)) {
         (false, _) => matches(a, b),
         (_, false) => matches(b, a),
-        (true, true) => both_wild(a, b),
+        (true, true) => {
+            ends_agree(a.iter(), b.iter())
+                && ends_agree(a.iter().rev(), b.iter().rev())
+                && both_wild(a, b)
+        }
     }
+}
+
+/// Whether the bytes before the first `*` or `?` of either are the same: cheap, and rules most out.
+fn ends_agree<'a>(a: impl Iterator<Item = &'a u8>, b: impl Iterator<Item = &'a u8>) -> bool {
+    let plain = |(x, y): &(&u8, &u8)| ![x, y].iter().any(|it| b"*?".contains(it));
+    a.zip(b).take_while(plain).all(|(x, y)| x == y)
 }
 
 /// `row[j]`: what is left of `a`, and of `b` from `j` on, can stand for one text.
