@@ -262,6 +262,30 @@ fn what_we_refuse_on_purpose_is_named() {
     assert!(error.contains("made for `webauthn.example.org` and not for SSH"), "{error}");
 }
 
+/// One key has one encoding, or a revocation of the one would not mean the other.
+#[test]
+fn a_key_in_a_second_encoding_is_no_key() {
+    let key = SoftKey::p256(2);
+    let short = format!("alice {}\n", key.public_compressed());
+    let error = Signers::parse(&short).expect_err("a second encoding").to_string();
+    assert!(error.contains("the ecdsa-sha2-nistp256 key is not a sound one"), "{error}");
+    let Some(oracle) = Oracle::open("encoding") else { return };
+    let signature = key.sign(NAMESPACE, MESSAGE).bytes;
+    let question = Question {
+        signers: &short,
+        signature: &signature,
+        message: MESSAGE,
+        namespace: NAMESPACE,
+        principal: "alice",
+        time: "20260209160000Z",
+        zone: "UTC",
+        revoked: None,
+    };
+    assert!(!oracle.verifies(&question));
+    let whole = format!("alice {}\n", key.public());
+    assert!(oracle.verifies(&Question { signers: &whole, ..question }));
+}
+
 /// Every reader takes bytes from people whom nobody trusts; none may do more than refuse them.
 #[test]
 fn no_bytes_make_a_reader_panic() {

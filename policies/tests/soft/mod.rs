@@ -80,6 +80,15 @@ impl SoftKey {
         blob
     }
 
+    /// A P-256 key with its point in the short form, which OpenSSH does not read.
+    pub(crate) fn public_compressed(&self) -> String {
+        let Secret::P256(key) = &self.secret else { panic!("not a P-256 key") };
+        let point = key.verifying_key().to_encoded_point(true);
+        let parts = [self.kind().as_bytes(), b"nistp256", point.as_bytes()];
+        let blob: Vec<u8> = parts.iter().flat_map(|part| string(part)).collect();
+        format!("{} {}", self.kind(), Base64::encode_string(&blob))
+    }
+
     /// As it stands in a `.pub` file.
     pub(crate) fn public(&self) -> String {
         format!("{} {}", self.kind(), Base64::encode_string(&self.blob()))
