@@ -4,15 +4,18 @@
 
 use std::collections::BTreeMap;
 
+use validator::RiskLevel;
+
+use crate::approval::SIGNATURE_FILES_MAX;
 use crate::form::{
-    ApprovalForm, ConstraintsForm, LayersForm, OutputsForm, PolicyForm, RuntimeForm,
+    ApprovalForm, ConstraintsForm, LayersForm, OutputsForm, PolicyForm, RiskForm, RiskLevelForm,
+    RuntimeForm, SignaturesMinForm,
 };
 use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
-use crate::policy::{ApprovalRules, LayerRules, Owner, Rules};
+use crate::policy::{ApprovalRules, LayerRules, Owner, RiskFloors, Rules, SignaturesMin};
 use crate::problem::{PolicyError, Problems};
 use crate::runtime::{Runtime, is_slug};
-use crate::signatures::SIGNATURE_FILES_MAX;
 
 /// The only lane there is.
 pub(crate) const LANE: &str = "confined";
@@ -47,6 +50,7 @@ pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules,
     problems.verdict(Rules {
         name: form.name,
         approval,
+        risk: risk(&form.risk),
         runtimes,
         ceilings,
         network,
@@ -71,21 +75,57 @@ fn approval(form: &ApprovalForm, problems: &mut Problems<'_>) -> ApprovalRules {
             }
         }
     }
-    let signatures_min = usize::try_from(form.signatures_min.0).unwrap_or(usize::MAX);
-    if signatures_min > SIGNATURE_FILES_MAX {
-        let what = format!("{signatures_min} is more than a request can carry");
-        let advice = format!("at most {SIGNATURE_FILES_MAX} signature files are read");
-        problems.add("approval.signatures_min", what, &advice);
-    }
-    if signatures_min == 0 && !form.invoker && form.owners.is_empty() {
-        let advice = "ask for signatures_min: 1 or more, name owners, or set invoker: true";
-        problems.add("approval", "nobody could approve anything", advice);
+    let signatures_min = signatures_min(&form.signatures_min, problems);
+    if signatures_min.low == 0 && !form.invoker && form.owners.is_empty() {
+        let advice = "ask for signatures of 1 or more, name owners, or set invoker: true";
+        problems.add("approval", "nobody could approve a low risk", advice);
     }
     let age_sec_max = form.age_sec_max.as_ref().map(|count| count.0);
     if age_sec_max == Some(0) {
         problems.add("approval.age_sec_max", "is 0", "write null for no maximum");
     }
-    ApprovalRules { invoker: form.invoker, owners, signatures_min, age_sec_max }
+    ApprovalRules {
+        invoker: form.invoker,
+        owners,
+        signatures_min,
+        age_sec_max,
+        self_approval: form.self_approval,
+        requester_required: form.requester_required,
+        audience_required: form.audience_required,
+        user_verification: form.user_verification,
+    }
+}
+
+fn signatures_min(form: &SignaturesMinForm, problems: &mut Problems<'_>) -> SignaturesMin {
+    let [low, medium, high] = [("low", &form.low), ("medium", &form.medium), ("high", &form.high)]
+        .map(|(class, count)| {
+            let min = usize::try_from(count.0).unwrap_or(usize::MAX);
+            if min > SIGNATURE_FILES_MAX {
+                let what = format!("{min} is more than a request can carry");
+                let advice = format!("at most {SIGNATURE_FILES_MAX} signature files are read");
+                problems.add(&format!("approval.signatures_min.{class}"), what, &advice);
+            }
+            min
+        });
+    if low > medium || medium > high {
+        let advice = "ask for no more at a lower risk than at a higher one";
+        problems.add("approval.signatures_min", "falls as the risk rises", advice);
+    }
+    SignaturesMin { low, medium, high }
+}
+
+fn risk(form: &RiskForm) -> RiskFloors {
+    let level = |form: &RiskLevelForm| match form {
+        RiskLevelForm::Low => RiskLevel::Low,
+        RiskLevelForm::Medium => RiskLevel::Medium,
+        RiskLevelForm::High => RiskLevel::High,
+    };
+    RiskFloors {
+        hosts: level(&form.hosts),
+        confidential: level(&form.confidential),
+        internal: level(&form.internal),
+        inline_code: level(&form.inline_code),
+    }
 }
 
 fn owner(written: &str) -> Option<Owner> {

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use validator::{Language, Request, Sha256};
+use validator::{Language, Request, Sha256, UtcTime};
 
-use crate::approval::Approval;
-use crate::decision::Installed;
+use crate::approval::{Approval, Touch};
+use crate::evidence::Installed;
 use crate::hosts::GrantedNetwork;
 use crate::limits::GrantedLimits;
 use crate::policy::Policy;
@@ -183,6 +183,18 @@ impl Grant {
     #[must_use]
     pub fn approvals(&self) -> &[(String, String)] {
         &self.approval.signed
+    }
+
+    /// What security keys said when they signed, by the fingerprint of the key.
+    #[must_use]
+    pub fn touches(&self) -> &[(String, Touch)] {
+        &self.approval.touches
+    }
+
+    /// The last second in which the approval is good for a start, where policy sets one.
+    #[must_use]
+    pub fn approval_expires(&self) -> Option<UtcTime> {
+        self.approval.expires
     }
 
     /// Whether a missing or undeclared output makes the outcome `output_rejected`.

@@ -11,24 +11,27 @@
 mod approval;
 mod check;
 mod decision;
+mod evidence;
 mod form;
 mod grant;
 mod hosts;
 mod limits;
 mod locate;
+mod number;
 mod policy;
 mod problem;
 mod rules;
 mod runtime;
-mod signatures;
-mod signers;
 mod translate;
-mod validity;
 
-pub use decision::{
-    Approved, Binaries, Decision, Evidence, Installed, RuleVerdict, SignatureFile, Submission,
-    Verdict, authorise,
+pub use approval::{
+    APPROVE_NAMESPACE, KeyError, KeyKind, NotEntitled, REJECT_NAMESPACE, REQUEST_NAMESPACE,
+    REVOKED_BYTES_MAX, Revoked, RevokedError, SIGNATURE_BYTES_MAX, SIGNATURE_FILES_MAX,
+    SIGNERS_BYTES_MAX, SignatureError, SignerKey, Signers, SignersError, SshSignature,
+    StandardTime, Touch, Verified,
 };
+pub use decision::{Approved, Decision, RuleVerdict, Verdict, authorise};
+pub use evidence::{Binaries, Evidence, Installed, Ledger, SignatureFile, Submission};
 pub use grant::Grant;
 pub use hosts::{GrantedHost, GrantedNetwork};
 pub use limits::{Ceilings, GrantedLimits};
@@ -37,7 +40,3 @@ pub use problem::{PolicyError, PolicyProblem};
 pub use runtime::{
     BinaryRule, CacheRule, CacheSource, HeapRule, ProcView, Runtime, TmpUse, WithoutCache,
 };
-pub use signatures::{
-    APPROVE_NAMESPACE, REJECT_NAMESPACE, SIGNATURE_BYTES_MAX, SIGNATURE_FILES_MAX,
-};
-pub use signers::{SIGNERS_BYTES_MAX, Signers, SignersError};

@@ -1,7 +1,7 @@
 //! A policy that was read and found whole. A value of [`Policy`] must never exist unless the file
 //! passed every check, and the digest it carries must be that of the very bytes that were read.
 
-use validator::Sha256;
+use validator::{RiskLevel, Sha256};
 
 use crate::check;
 use crate::hosts::NetworkRules;
@@ -28,6 +28,7 @@ pub struct Policy {
 pub(crate) struct Rules {
     pub(crate) name: String,
     pub(crate) approval: ApprovalRules,
+    pub(crate) risk: RiskFloors,
     pub(crate) runtimes: Vec<Runtime>,
     pub(crate) ceilings: Ceilings,
     pub(crate) network: NetworkRules,
@@ -41,8 +42,39 @@ pub(crate) struct Rules {
 pub(crate) struct ApprovalRules {
     pub(crate) invoker: bool,
     pub(crate) owners: Vec<Owner>,
-    pub(crate) signatures_min: usize,
+    pub(crate) signatures_min: SignaturesMin,
     pub(crate) age_sec_max: Option<u64>,
+    pub(crate) self_approval: bool,
+    pub(crate) requester_required: bool,
+    pub(crate) audience_required: bool,
+    pub(crate) user_verification: bool,
+}
+
+/// How many people must have signed, by risk class.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SignaturesMin {
+    pub(crate) low: usize,
+    pub(crate) medium: usize,
+    pub(crate) high: usize,
+}
+
+impl SignaturesMin {
+    pub(crate) fn of(self, class: RiskLevel) -> usize {
+        match class {
+            RiskLevel::Low => self.low,
+            RiskLevel::Medium => self.medium,
+            RiskLevel::High => self.high,
+        }
+    }
+}
+
+/// The least risk class of a request that has such a thing in it, whatever it says of itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RiskFloors {
+    pub(crate) hosts: RiskLevel,
+    pub(crate) confidential: RiskLevel,
+    pub(crate) internal: RiskLevel,
+    pub(crate) inline_code: RiskLevel,
 }
 
 /// A user of the host, by name or by number.

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use validator::{Backend, Code, Request, Work, escape_line};
 
 use crate::check::LANE;
-use crate::decision::{Binaries, Findings, Installed};
+use crate::decision::Findings;
+use crate::evidence::{Binaries, Installed};
 use crate::policy::Policy;
 use crate::runtime::{BinaryRule, Runtime};
 

@@ -1,6 +1,6 @@
 //! Bytes to an approved request whose inputs are staged. Nothing here may start anything.
 
-use policies::{Approved, Decision, Evidence, Submission, authorise};
+use policies::{Approved, Decision, Evidence, Ledger, Submission, authorise};
 use spool::{Claimed, StageError, Staged};
 use validator::{Checked, Code, Draft, Place, Request, UtcTime, Violation};
 
@@ -53,6 +53,9 @@ impl Host {
             submission,
             signatures: claimed.signatures(),
             signers: self.signers.as_ref(),
+            origin: None,
+            // `check` asked the ledger before.
+            ledger: Ledger::Unused,
             binaries: &self.binaries,
             now,
         };

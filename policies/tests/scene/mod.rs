@@ -4,7 +4,8 @@
 #![allow(dead_code, reason = "each test binary uses its part of the scene")]
 
 use policies::{
-    Binaries, Decision, Evidence, Policy, RuleVerdict, SignatureFile, Signers, Submission, Verdict,
+    Binaries, Decision, Evidence, Ledger, Policy, RuleVerdict, SignatureFile, Signers, Submission,
+    Verdict,
 };
 use validator::{Draft, OwnerUid, Place, Request, UtcTime, Violation};
 
@@ -116,6 +117,8 @@ pub(crate) struct Scene {
     pub(crate) submission: Submission,
     pub(crate) signatures: Vec<SignatureFile>,
     pub(crate) signers: Option<Signers>,
+    pub(crate) origin: Option<String>,
+    pub(crate) ledger: Ledger,
     pub(crate) binaries: Binaries,
     pub(crate) now: UtcTime,
 }
@@ -126,6 +129,8 @@ impl Default for Scene {
             submission: invoked(),
             signatures: Vec::new(),
             signers: None,
+            origin: None,
+            ledger: Ledger::Unused,
             binaries: found(),
             now: time(NOW),
         }
@@ -138,6 +143,8 @@ impl Scene {
             submission: self.submission.clone(),
             signatures: &self.signatures,
             signers: self.signers.as_ref(),
+            origin: self.origin.as_deref(),
+            ledger: self.ledger.clone(),
             binaries: &self.binaries,
             now: self.now,
         };

@@ -76,6 +76,8 @@ impl Scene {
             submission: Submission::Invoked { uid: 1000, name: Some("alice".to_owned()) },
             signatures: &[],
             signers: None,
+            origin: None,
+            ledger: policies::Ledger::Unused,
             binaries: &binaries,
             now,
         };

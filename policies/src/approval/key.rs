@@ -1,0 +1,187 @@
+//! The public keys that may sign: Ed25519 and ECDSA P-256, in software or in a FIDO security key.
+//! A value of [`SignerKey`] must never exist for any other kind, nor for a point under which more
+//! verifies than its owner signed.
+
+use std::fmt;
+
+use base64ct::{Base64, Encoding};
+use ssh_key::public::KeyData;
+use ssh_key::{HashAlg, PublicKey};
+
+use super::wire::{Malformed, Wire};
+
+/// A sound public key, with the exact bytes that its fingerprints and revocations speak of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SignerKey {
+    kind: KeyKind,
+    blob: Vec<u8>,
+    data: KeyData,
+}
+
+/// The kinds of key there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KeyKind {
+    /// `ssh-ed25519`
+    Ed25519,
+    /// `ecdsa-sha2-nistp256`
+    P256,
+    /// `sk-ssh-ed25519@openssh.com`: Ed25519 in a security key.
+    SkEd25519,
+    /// `sk-ecdsa-sha2-nistp256@openssh.com`: P-256 in a security key.
+    SkP256,
+}
+
+/// Why a key is not one that may sign.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum KeyError {
+    /// A kind that is not accepted: RSA, DSA, other curves, certificates.
+    Kind(String),
+    /// Not the encoding of a key of its kind.
+    Damaged(KeyKind),
+    /// A point of low order, or one that is not on the curve.
+    Unsound(KeyKind),
+    /// A security key that was not made for SSH: a web site may have asked it to sign.
+    Application(String),
+}
+
+impl fmt::Display for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kind(kind) => {
+                write!(f, "key type `{}` is not accepted", validator::escape_line(kind))
+            }
+            Self::Damaged(kind) => write!(f, "the {} key is damaged", kind.as_str()),
+            Self::Unsound(kind) => write!(f, "the {} key is not a sound one", kind.as_str()),
+            Self::Application(name) => {
+                let shown = validator::escape_line(name);
+                write!(f, "the security key was made for `{shown}` and not for SSH")
+            }
+        }
+    }
+}
+
+impl std::error::Error for KeyError {}
+
+impl KeyKind {
+    const ALL: [Self; 4] = [Self::Ed25519, Self::P256, Self::SkEd25519, Self::SkP256];
+
+    /// The name by which OpenSSH calls it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ed25519 => "ssh-ed25519",
+            Self::P256 => "ecdsa-sha2-nistp256",
+            Self::SkEd25519 => "sk-ssh-ed25519@openssh.com",
+            Self::SkP256 => "sk-ecdsa-sha2-nistp256@openssh.com",
+        }
+    }
+
+    /// Whether a security key signs, and says whether somebody touched it.
+    #[must_use]
+    pub fn is_security_key(self) -> bool {
+        matches!(self, Self::SkEd25519 | Self::SkP256)
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+impl SignerKey {
+    /// Reads `key-type base64 [comment]`, as in a `.pub` file.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError`] says what is wrong.
+    pub fn read(text: &str) -> Result<Self, KeyError> {
+        let mut words = text.split([' ', '\t']).filter(|word| !word.is_empty());
+        let name = words.next().unwrap_or_default();
+        let kind = KeyKind::named(name).ok_or_else(|| KeyError::Kind(name.to_owned()))?;
+        let base64 = words.next().unwrap_or_default();
+        let blob = Base64::decode_vec(base64).map_err(|_| KeyError::Damaged(kind))?;
+        let key = Self::from_blob(&blob).map_err(|error| match error {
+            KeyError::Kind(_) => KeyError::Damaged(kind),
+            other => other,
+        })?;
+        if key.kind == kind { Ok(key) } else { Err(KeyError::Damaged(kind)) }
+    }
+
+    /// Reads the wire encoding.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError`] says what is wrong.
+    pub fn from_blob(blob: &[u8]) -> Result<Self, KeyError> {
+        let mut wire = Wire::new(blob);
+        let name = wire.text().map_err(|_| KeyError::Kind("?".to_owned()))?;
+        let kind = KeyKind::named(name).ok_or_else(|| KeyError::Kind(name.to_owned()))?;
+        let fields = Fields::read(kind, wire).map_err(|_| KeyError::Damaged(kind))?;
+        if !fields.is_sound(kind) {
+            return Err(KeyError::Unsound(kind));
+        }
+        if let Some(name) = fields.application.filter(|name| !name.starts_with("ssh:")) {
+            return Err(KeyError::Application(name.to_owned()));
+        }
+        let data = PublicKey::from_bytes(blob).map_err(|_| KeyError::Damaged(kind))?;
+        Ok(Self { kind, blob: blob.to_vec(), data: data.key_data().clone() })
+    }
+
+    /// Its kind.
+    #[must_use]
+    pub fn kind(&self) -> KeyKind {
+        self.kind
+    }
+
+    /// The wire encoding.
+    #[must_use]
+    pub fn blob(&self) -> &[u8] {
+        &self.blob
+    }
+
+    /// `SHA256:…`, as `ssh-keygen -l` prints it.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        self.data.fingerprint(HashAlg::Sha256).to_string()
+    }
+
+    pub(crate) fn data(&self) -> &KeyData {
+        &self.data
+    }
+}
+
+struct Fields<'a> {
+    point: &'a [u8],
+    application: Option<&'a str>,
+}
+
+impl<'a> Fields<'a> {
+    fn read(kind: KeyKind, mut wire: Wire<'a>) -> Result<Self, Malformed> {
+        let on_p256 = matches!(kind, KeyKind::P256 | KeyKind::SkP256);
+        if on_p256 && wire.text()? != "nistp256" {
+            return Err(Malformed);
+        }
+        let point = wire.string()?;
+        let application = if kind.is_security_key() { Some(wire.text()?) } else { None };
+        wire.finish()?;
+        Ok(Self { point, application })
+    }
+
+    fn is_sound(&self, kind: KeyKind) -> bool {
+        match kind {
+            // ssh-key verifies without the check that a key of low order needs: under such a key
+            // one signature is good for many messages.
+            KeyKind::Ed25519 | KeyKind::SkEd25519 => self
+                .point
+                .try_into()
+                .ok()
+                .and_then(|point| ed25519_dalek::VerifyingKey::from_bytes(point).ok())
+                .is_some_and(|point| !point.is_weak()),
+            // One key has one encoding, as for OpenSSH: a second one would have another
+            // fingerprint, and slip past a revocation.
+            KeyKind::P256 | KeyKind::SkP256 => {
+                self.point.first() == Some(&4)
+                    && p256::PublicKey::from_sec1_bytes(self.point).is_ok()
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! OpenSSH's key revocation lists (PROTOCOL.krl). Certificates are never accepted here, so what a
+//! list says of them is walked over; a section of any other kind that is not known must never be
+//! passed by, for it could name a key.
+
+use super::revoked::{Revoked, RevokedError};
+use super::wire::{Malformed, Wire};
+
+pub(super) const MAGIC: &[u8] = b"SSHKRL\n\0";
+const FORMAT: u32 = 1;
+
+const CERTIFICATES: u8 = 1;
+const EXPLICIT_KEYS: u8 = 2;
+const SHA1_FINGERPRINTS: u8 = 3;
+const SIGNATURE: u8 = 4;
+const SHA256_FINGERPRINTS: u8 = 5;
+
+/// What of a CA's certificates is revoked: serial lists, ranges, bitmaps, key ids.
+const OF_CERTIFICATES: std::ops::RangeInclusive<u8> = 0x20..=0x23;
+
+pub(super) fn read(bytes: &[u8]) -> Result<Revoked, RevokedError> {
+    let mut wire = Wire::new(bytes.strip_prefix(MAGIC).unwrap_or_default());
+    let format = header(&mut wire).map_err(damaged)?;
+    if format != FORMAT {
+        return Err(RevokedError::whole(format!("revocation list of format {format}, not 1")));
+    }
+    let mut revoked = Revoked::default();
+    while !wire.is_empty() {
+        let kind = wire.u8().map_err(damaged)?;
+        let section = Wire::new(wire.string().map_err(damaged)?);
+        match kind {
+            CERTIFICATES => certificates(section).map_err(damaged)?,
+            EXPLICIT_KEYS => keys(section, &mut revoked).map_err(damaged)?,
+            SHA1_FINGERPRINTS => digests(section, &mut revoked.sha1).map_err(damaged)?,
+            SHA256_FINGERPRINTS => digests(section, &mut revoked.sha256).map_err(damaged)?,
+            SIGNATURE => return Err(RevokedError::whole("signed revocation lists are not read")),
+            other => {
+                let what = format!("the revocation list has a section of unknown kind {other}");
+                return Err(RevokedError::whole(what));
+            }
+        }
+    }
+    Ok(revoked)
+}
+
+fn damaged(_: Malformed) -> RevokedError {
+    RevokedError::whole("the revocation list is damaged")
+}
+
+/// The format; version, date, flags, what is reserved, and comment decide nothing.
+fn header(wire: &mut Wire<'_>) -> Result<u32, Malformed> {
+    let format = wire.u32()?;
+    for _ in ["version", "date", "flags"] {
+        wire.u64()?;
+    }
+    for _ in ["reserved", "comment"] {
+        wire.string()?;
+    }
+    Ok(format)
+}
+
+fn certificates(mut section: Wire<'_>) -> Result<(), Malformed> {
+    for _ in ["ca", "reserved"] {
+        section.string()?;
+    }
+    while !section.is_empty() {
+        if !OF_CERTIFICATES.contains(&section.u8()?) {
+            return Err(Malformed);
+        }
+        section.string()?;
+    }
+    Ok(())
+}
+
+fn keys(mut section: Wire<'_>, revoked: &mut Revoked) -> Result<(), Malformed> {
+    while !section.is_empty() {
+        // As for OpenSSH, bytes that are compared and never read as a key.
+        revoked.blobs.insert(section.string()?.to_vec());
+    }
+    Ok(())
+}
+
+fn digests<const N: usize>(
+    mut section: Wire<'_>,
+    digests: &mut std::collections::BTreeSet<[u8; N]>,
+) -> Result<(), Malformed> {
+    while !section.is_empty() {
+        digests.insert(section.string()?.try_into().map_err(|_| Malformed)?);
+    }
+    Ok(())
+}

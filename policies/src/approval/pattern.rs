@@ -1,0 +1,182 @@
+//! OpenSSH's lists of patterns (ssh_config(5), PATTERNS): `*`, `?` and, before a pattern, `!`. They
+//! match bytes, with regard to case, and must never match more than OpenSSH would: a pattern here
+//! decides whose word counts.
+
+/// A list such as `*@example.org,!guest@*`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Patterns {
+    wanted: Vec<String>,
+    unwanted: Vec<String>,
+}
+
+/// OpenSSH stops matching at 1023 bytes; no name is as long as this.
+const PATTERN_BYTES_MAX: usize = 255;
+
+impl Patterns {
+    /// Reads the list between the commas; what could match nothing, or not be read by a person, is
+    /// a slip.
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        let mut patterns = Self { wanted: Vec::new(), unwanted: Vec::new() };
+        for item in text.split(',') {
+            let (list, pattern) = match item.strip_prefix('!') {
+                Some(pattern) => (&mut patterns.unwanted, pattern),
+                None => (&mut patterns.wanted, item),
+            };
+            let shown = validator::escape_line(item);
+            if pattern.is_empty() {
+                return Err(format!("`{shown}` is empty between the commas"));
+            }
+            if pattern.len() > PATTERN_BYTES_MAX {
+                return Err(format!("`{shown}` is longer than {PATTERN_BYTES_MAX} bytes"));
+            }
+            if pattern.contains(|c: char| c.is_control() || c == '"') {
+                return Err(format!("`{shown}` has a control character or a quote in it"));
+            }
+            list.push(pattern.to_owned());
+        }
+        if patterns.wanted.is_empty() {
+            return Err(format!("`{}` matches nobody", validator::escape_line(text)));
+        }
+        Ok(patterns)
+    }
+
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        let any = |list: &[String]| list.iter().any(|it| matches(text.as_bytes(), it.as_bytes()));
+        !any(&self.unwanted) && any(&self.wanted)
+    }
+
+    /// The patterns that are not negated, as written; a name is a pattern of itself.
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = &str> {
+        self.wanted.iter().map(String::as_str)
+    }
+
+    /// Whether some name could be meant by both. Negations are left aside: it is worse to take one
+    /// person for two than two for one.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        let meets = |a: &str| other.wanted().any(|b| overlap(a.as_bytes(), b.as_bytes()));
+        self.wanted().any(meets)
+    }
+}
+
+fn matches(text: &[u8], pattern: &[u8]) -> bool {
+    let (mut at, mut next) = (0, 0);
+    // Where the last star was, and how much of the text it stands for.
+    let mut star: Option<(usize, usize)> = None;
+    while at < text.len() {
+        match (pattern.get(next), star) {
+            (Some(b'*'), _) => {
+                star = Some((next, at));
+                next += 1;
+            }
+            (Some(wanted), _) if *wanted == b'?' || *wanted == text[at] => {
+                at += 1;
+                next += 1;
+            }
+            (_, Some((place, from))) => {
+                star = Some((place, from + 1));
+                at = from + 1;
+                next = place + 1;
+            }
+            (_, None) => return false,
+        }
+    }
+    pattern[next..].iter().all(|rest| *rest == b'*')
+}
+
+fn overlap(a: &[u8], b: &[u8]) -> bool {
+    let wild = |pattern: &[u8]| pattern.iter().any(|it| b"*?".contains(it));
+    match (wild(a), wild(b)) {
+        (false, _) => matches(a, b),
+        (_, false) => matches(b, a),
+        (true, true) => {
+            ends_agree(a.iter(), b.iter())
+                && ends_agree(a.iter().rev(), b.iter().rev())
+                && both_wild(a, b)
+        }
+    }
+}
+
+/// Whether the bytes before the first `*` or `?` of either are the same: cheap, and rules most out.
+fn ends_agree<'a>(a: impl Iterator<Item = &'a u8>, b: impl Iterator<Item = &'a u8>) -> bool {
+    let plain = |(x, y): &(&u8, &u8)| ![x, y].iter().any(|it| b"*?".contains(it));
+    a.zip(b).take_while(plain).all(|(x, y)| x == y)
+}
+
+/// `row[j]`: what is left of `a`, and of `b` from `j` on, can stand for one text.
+fn both_wild(a: &[u8], b: &[u8]) -> bool {
+    let mut below = vec![false; b.len() + 1];
+    for i in (0..=a.len()).rev() {
+        let mut row = vec![false; b.len() + 1];
+        for j in (0..=b.len()).rev() {
+            row[j] = match (a.get(i), b.get(j)) {
+                (None, None) => true,
+                (Some(b'*'), None) => below[j],
+                (None, Some(b'*')) => row[j + 1],
+                (Some(b'*'), _) | (_, Some(b'*')) if i < a.len() && j < b.len() => {
+                    below[j] || row[j + 1]
+                }
+                (Some(x), Some(y)) => (x == y || *x == b'?' || *y == b'?') && below[j + 1],
+                _ => false,
+            };
+        }
+        below = row;
+    }
+    below[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Patterns;
+
+    fn list(text: &str) -> Patterns {
+        Patterns::read(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn stars_marks_and_negations_match_as_openssh_has_them() {
+        for (patterns, text, expected) in [
+            ("alice", "alice", true),
+            ("alice", "Alice", false),
+            ("al?ce", "alice", true),
+            ("al?ce", "alce", false),
+            ("*", "", true),
+            ("*@example.org", "a@example.org", true),
+            ("*@example.org", "a@example.org.evil", false),
+            ("a*b*c", "aXbXbc", true),
+            ("a*b*c", "aXcXb", false),
+            ("!bob,*", "bob", false),
+            ("*,!bob", "bob", false),
+            ("*,!bob", "alice", true),
+            ("*,!b*", "bea", false),
+        ] {
+            assert_eq!(list(patterns).matches(text), expected, "{patterns} and {text}");
+        }
+    }
+
+    #[test]
+    fn lists_that_could_mean_nobody_are_slips() {
+        for text in ["", "a,", ",a", "!", "!bob", "a\u{7}", "a\"b", &"a".repeat(256)] {
+            assert!(Patterns::read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn two_lists_overlap_where_one_name_could_be_in_both() {
+        for (a, b, expected) in [
+            ("alice", "alice", true),
+            ("alice", "bob", false),
+            ("*@a.org", "bob@a.org", true),
+            ("*@a.org", "*@b.org", false),
+            ("*@a.org", "bob@*", true),
+            ("a*", "*b", true),
+            ("a?", "?b", true),
+            ("a?", "?bc", false),
+            ("a*c", "ab", false),
+            ("*", "?*", true),
+            ("x,b*", "y,?ob", true),
+        ] {
+            assert_eq!(list(a).overlaps(&list(b)), expected, "{a} and {b}");
+            assert_eq!(list(b).overlaps(&list(a)), expected, "{b} and {a}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The rules about who signed: people are counted, never keys, files or names, and whoever asks for
+//! a run is never one of its approvers. Files that do not count are named, but refuse only where
+//! they would have been needed: anybody who can drop a file could otherwise stop what others approved.
+
+use std::collections::BTreeSet;
+
+use validator::{Code, Request, RiskLevel, escape_line};
+
+use super::signers::Signers;
+use super::sshsig::Touch;
+use super::votes::{Unusable, Voter, Votes};
+use crate::decision::Findings;
+use crate::policy::ApprovalRules;
+
+/// Who signed, told apart by whether it counts.
+pub(super) struct People<'v, 's> {
+    votes: &'v Votes<'s>,
+    approvers: Vec<&'v Voter<'s>>,
+    /// Approvals by the one who asks.
+    own: Vec<&'v Voter<'s>>,
+    approved_by: &'v str,
+    requester_missing: bool,
+    min: usize,
+}
+
+impl<'v, 's> People<'v, 's> {
+    pub(super) fn among(
+        request: &'v Request,
+        rules: &ApprovalRules,
+        votes: &'v Votes<'s>,
+        signers: Option<&Signers>,
+        min: usize,
+    ) -> Self {
+        // A signature says who asks, and so does the text: whoever either means is left out.
+        let asks = |voter: &Voter<'_>| {
+            votes.requesters.iter().any(|requester| requester.person == voter.person)
+                || request.requester().is_some_and(|name| {
+                    signers.is_some_and(|signers| signers.may_be(voter.person, name))
+                })
+        };
+        let (own, approvers) =
+            votes.approvals.iter().partition(|voter| !rules.self_approval && asks(voter));
+        let requester_known = request.requester().is_some() || !votes.requesters.is_empty();
+        Self {
+            votes,
+            approvers,
+            own,
+            approved_by: request.approved_by(),
+            requester_missing: rules.requester_required && !requester_known,
+            min,
+        }
+    }
+
+    pub(super) fn not_asked(&self, findings: &mut Findings) {
+        for rule in ["signature", "revoked", "self", "count", "principal"] {
+            let rule = format!("approval.{rule}");
+            findings.not_applicable(&rule, "policy asks for no signature");
+        }
+    }
+
+    pub(super) fn signatures(&self, findings: &mut Findings) {
+        const RULE: &str = "approval.signature";
+        let verified = self.votes.approvals.len();
+        let unusable = self.unusable(false);
+        if unusable.is_empty() {
+            match verified {
+                0 if self.votes.too_many => {
+                    findings.not_applicable(RULE, "no signature file was read");
+                }
+                0 => findings.not_applicable(RULE, "there is no signature to verify"),
+                _ => findings.pass(RULE, format!("{verified} verified")),
+            }
+            return;
+        }
+        if self.are_enough() {
+            findings.pass(RULE, format!("{verified} verified; not counted: {unusable}"));
+            return;
+        }
+        let hint = "sign the request's exact bytes with `toolexec approve`, with a key of \
+                    allowed_signers that was valid at approved_utc";
+        findings.refuse(RULE, Code::ApprovalSignature, format!("not counted: {unusable}"), hint);
+    }
+
+    pub(super) fn revoked(&self, findings: &mut Findings) {
+        const RULE: &str = "approval.revoked";
+        let revoked = self.unusable(true);
+        if revoked.is_empty() {
+            findings.pass(RULE, "no key that signed is revoked");
+        } else if self.are_enough() {
+            findings.pass(RULE, format!("not counted: {revoked}"));
+        } else {
+            let hint = "sign with a key that is not revoked";
+            findings.refuse(RULE, Code::ApprovalRevoked, format!("not counted: {revoked}"), hint);
+        }
+    }
+
+    pub(super) fn self_approval(&self, findings: &mut Findings) {
+        const RULE: &str = "approval.self";
+        if self.requester_missing {
+            let reason = "who asks is not known, so nobody can be told from them; see policy \
+                          approval.requester_required";
+            let hint = "write x-requester, or sign the request in namespace \
+                        request.tool-exec@threegate";
+            findings.refuse(RULE, Code::ApprovalSelf, reason, hint);
+            return;
+        }
+        let Some(own) = self.own.first() else {
+            findings.pass(RULE, "no approver asks for the run");
+            return;
+        };
+        let who = escape_line(self.name_of(own));
+        let needed =
+            !self.are_enough() || (own.goes_by(self.approved_by) && !self.is_named_approver());
+        if needed {
+            let reason = format!("{who} asks for this run and cannot approve it");
+            let hint = "have somebody else approve the request";
+            findings.refuse(RULE, Code::ApprovalSelf, reason, hint);
+        } else {
+            findings.pass(RULE, format!("not counted: {who}, who asks for the run"));
+        }
+    }
+
+    pub(super) fn count(&self, class: RiskLevel, findings: &mut Findings) {
+        const RULE: &str = "approval.count";
+        let (people, min) = (self.count_of(), self.min);
+        if people >= min {
+            findings.pass(RULE, format!("{people} of {min} distinct approvers signed"));
+            return;
+        }
+        let class = class.as_str();
+        let reason = format!(
+            "{people} of {min} distinct approvers signed; see policy approval.signatures_min.{class}"
+        );
+        let hint = "put the missing signatures beside the request; several of one person are one";
+        findings.refuse(RULE, Code::ApprovalCount, reason, hint);
+    }
+
+    pub(super) fn principal(&self, findings: &mut Findings) {
+        const RULE: &str = "approval.principal";
+        if self.approvers.is_empty() {
+            findings.not_applicable(RULE, "no approver's signature verified");
+            return;
+        }
+        let written = escape_line(self.approved_by);
+        if self.is_named_approver() {
+            findings.pass(RULE, format!("approved_by {written} signed"));
+            return;
+        }
+        let names: BTreeSet<String> =
+            self.approvers.iter().flat_map(|voter| voter.names()).map(escape_line).collect();
+        let names: Vec<String> = names.into_iter().collect();
+        let reason = format!("approved_by {written} did not sign; signed by {}", names.join(", "));
+        let hint = "write the principal of a signer, as it stands in allowed_signers";
+        findings.refuse(RULE, Code::ApprovalPrincipal, reason, hint);
+    }
+
+    /// How many different people approve.
+    pub(super) fn count_of(&self) -> usize {
+        self.approvers.iter().map(|voter| voter.person).collect::<BTreeSet<_>>().len()
+    }
+
+    /// Each signature under the name that the text uses, where the key has it.
+    pub(super) fn signed(&self) -> Vec<(String, String)> {
+        let mut rows: Vec<(String, String)> = Vec::new();
+        for voter in &self.approvers {
+            let row = (self.name_of(voter).to_owned(), voter.fingerprint.clone());
+            // The same signature may lie there under two file names.
+            if !rows.contains(&row) {
+                rows.push(row);
+            }
+        }
+        rows
+    }
+
+    pub(super) fn touches(&self) -> Vec<(String, Touch)> {
+        let touch = |voter: &&Voter<'_>| Some((voter.fingerprint.clone(), voter.touch?));
+        self.approvers.iter().filter_map(touch).collect()
+    }
+
+    fn are_enough(&self) -> bool {
+        self.count_of() >= self.min
+    }
+
+    fn is_named_approver(&self) -> bool {
+        self.approvers.iter().any(|voter| voter.goes_by(self.approved_by))
+    }
+
+    fn name_of(&self, voter: &'v Voter<'s>) -> &'v str {
+        if voter.goes_by(self.approved_by) {
+            return self.approved_by;
+        }
+        voter.names().next().unwrap_or_default()
+    }
+
+    fn unusable(&self, revoked: bool) -> String {
+        let of_kind = self.votes.unusable.iter().filter(|it| it.revoked == revoked);
+        let texts: Vec<&str> = of_kind.map(|it: &Unusable| it.text.as_str()).collect();
+        texts.join("; ")
+    }
+}

@@ -1,0 +1,123 @@
+//! Keys that count no longer: a key revocation list of `ssh-keygen -k`, or plain public keys, one a
+//! line. A list that cannot be read as a whole must never be used in part: the key that it means
+//! could be the one that was not read.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use base64ct::{Base64, Encoding};
+use sha1::{Digest, Sha1};
+use validator::Sha256;
+
+use super::key::SignerKey;
+use super::krl;
+use super::wire::Wire;
+
+/// The most bytes a revocation list may have.
+pub const REVOKED_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Every kind of key that a list may name, whether or not we accept it as a signer's.
+const LISTABLE: [&str; 8] = [
+    "ssh-ed25519",
+    "sk-ssh-ed25519@openssh.com",
+    "ecdsa-sha2-nistp256",
+    "ecdsa-sha2-nistp384",
+    "ecdsa-sha2-nistp521",
+    "sk-ecdsa-sha2-nistp256@openssh.com",
+    "ssh-rsa",
+    "ssh-dss",
+];
+
+/// The keys that are revoked.
+#[derive(Clone, Debug, Default)]
+pub struct Revoked {
+    pub(super) blobs: BTreeSet<Vec<u8>>,
+    pub(super) sha1: BTreeSet<[u8; 20]>,
+    pub(super) sha256: BTreeSet<[u8; 32]>,
+}
+
+/// The list cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RevokedError {
+    line: Option<usize>,
+    what: String,
+}
+
+impl RevokedError {
+    pub(super) fn whole(what: impl Into<String>) -> Self {
+        Self { line: None, what: what.into() }
+    }
+
+    /// The line, from 1, where a plain list is wrong.
+    #[must_use]
+    pub fn line(&self) -> Option<usize> {
+        self.line
+    }
+}
+
+impl fmt::Display for RevokedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        write!(
+            f,
+            "{}; make the list with `ssh-keygen -k`, or write one public key a line",
+            self.what
+        )
+    }
+}
+
+impl std::error::Error for RevokedError {}
+
+impl Revoked {
+    /// Reads a list of either form.
+    ///
+    /// # Errors
+    ///
+    /// [`RevokedError`] says what is wrong with the first thing that cannot be read.
+    pub fn parse(bytes: &[u8]) -> Result<Self, RevokedError> {
+        if bytes.len() > REVOKED_BYTES_MAX {
+            let what = format!("{} bytes are too many, at most 16 MiB are read", bytes.len());
+            return Err(RevokedError::whole(what));
+        }
+        if bytes.starts_with(krl::MAGIC) {
+            return krl::read(bytes);
+        }
+        let text = std::str::from_utf8(bytes)
+            .map_err(|_| RevokedError::whole("neither a key revocation list nor text"))?;
+        let mut revoked = Self::default();
+        for (index, line) in text.split('\n').enumerate() {
+            let line = line.trim_start_matches([' ', '\t']);
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let blob = blob(line)
+                .map_err(|what| RevokedError { line: Some(index + 1), what: what.to_owned() })?;
+            revoked.blobs.insert(blob);
+        }
+        Ok(revoked)
+    }
+
+    /// Whether this key counts no longer.
+    #[must_use]
+    pub fn has(&self, key: &SignerKey) -> bool {
+        let blob = key.blob();
+        self.blobs.contains(blob)
+            || self.sha256.contains(Sha256::of(blob).as_bytes())
+            || (!self.sha1.is_empty() && self.sha1.contains(&Sha1::digest(blob).0))
+    }
+}
+
+/// The encoding of the key on a line `key-type base64 [comment]`.
+fn blob(line: &str) -> Result<Vec<u8>, &'static str> {
+    let mut words = line.split([' ', '\t', '\r']).filter(|word| !word.is_empty());
+    let kind = words.next().unwrap_or_default();
+    if !LISTABLE.contains(&kind) {
+        return Err("does not begin with the type of a key");
+    }
+    let base64 = words.next().ok_or("has no key after its type")?;
+    let blob = Base64::decode_vec(base64).map_err(|_| "the key is damaged")?;
+    let named = Wire::new(&blob).text().map_err(|_| "the key is damaged")?;
+    if named == kind { Ok(blob) } else { Err("the key is not what its type says") }
+}

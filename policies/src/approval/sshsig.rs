@@ -1,0 +1,244 @@
+//! SSH signatures of files (OpenSSH's PROTOCOL.sshsig), read and verified over exact bytes. What is
+//! read is an allegation; [`Verified`] is the proof, and must never be had but by verifying. For
+//! a security key that proof includes that somebody touched it: `ssh-keygen -Y verify` does not ask.
+
+use std::fmt;
+
+use ed25519_dalek::Verifier;
+use ssh_key::{Algorithm, EcdsaCurve, HashAlg, Signature, SshSig};
+
+use super::armour;
+use super::key::{KeyError, KeyKind, SignerKey};
+use super::wire::{Malformed, Wire};
+
+/// The most bytes of one signature file.
+pub const SIGNATURE_BYTES_MAX: usize = 16 * 1024;
+
+const MAGIC: &[u8] = b"SSHSIG";
+const VERSION: u32 = 1;
+
+/// What a security key says with each signature (PROTOCOL.u2f): somebody touched it.
+const FLAG_PRESENT: u8 = 0x01;
+/// And it was that somebody: a PIN or a finger was checked.
+const FLAG_VERIFIED: u8 = 0x04;
+
+/// A well-formed signature that nobody has verified yet.
+#[derive(Clone, Debug)]
+pub struct SshSignature {
+    key: SignerKey,
+    namespace: String,
+    hash: HashAlg,
+    signature: Signature,
+    touch: Option<Touch>,
+    present: bool,
+}
+
+/// What a security key said of the moment in which it signed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Touch {
+    user_verified: bool,
+    counter: u32,
+}
+
+impl Touch {
+    /// Whether it checked who touched it, by a PIN or a finger.
+    #[must_use]
+    pub fn user_verified(self) -> bool {
+        self.user_verified
+    }
+
+    /// How often it has signed; 0 for ever where it does not count.
+    #[must_use]
+    pub fn counter(self) -> u32 {
+        self.counter
+    }
+}
+
+/// The proof that the owner of this key signed these bytes for this use.
+#[must_use]
+#[derive(Debug)]
+pub struct Verified {
+    key: SignerKey,
+    namespace: String,
+    touch: Option<Touch>,
+}
+
+impl Verified {
+    /// The key.
+    #[must_use]
+    pub fn key(&self) -> &SignerKey {
+        &self.key
+    }
+
+    /// What it was signed for.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// What the security key said, where one signed.
+    #[must_use]
+    pub fn touch(&self) -> Option<Touch> {
+        self.touch
+    }
+}
+
+/// A signature that proves nothing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SignatureError {
+    /// More than [`SIGNATURE_BYTES_MAX`].
+    TooLarge,
+    /// Not the armour and the fields of an SSH signature.
+    NotASignature,
+    /// A version that is not known.
+    Version(u32),
+    /// A hash other than sha256 and sha512.
+    Hash(String),
+    /// By a key that may not sign.
+    Key(KeyError),
+    /// Of another kind than its key.
+    Mismatch(KeyKind),
+    /// Not of these bytes, or not by this key.
+    Wrong {
+        /// The key that it names.
+        fingerprint: String,
+    },
+    /// The security key signed without being touched.
+    NoTouch {
+        /// The key that it names.
+        fingerprint: String,
+    },
+}
+
+impl fmt::Display for SignatureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge => f.write_str("larger than 16 KiB"),
+            Self::NotASignature => f.write_str("not an SSH signature"),
+            Self::Version(version) => write!(f, "version {version} is not known"),
+            Self::Hash(name) => {
+                let shown = validator::escape_line(name);
+                write!(f, "made with hash `{shown}`, not sha256 or sha512")
+            }
+            Self::Key(error) => error.fmt(f),
+            Self::Mismatch(kind) => {
+                write!(f, "not the signature of its own key, which is {}", kind.as_str())
+            }
+            Self::Wrong { fingerprint } => {
+                write!(f, "does not verify over these bytes with key {fingerprint}")
+            }
+            Self::NoTouch { fingerprint } => {
+                write!(f, "security key {fingerprint} signed without being touched")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SignatureError {}
+
+impl From<Malformed> for SignatureError {
+    fn from(_: Malformed) -> Self {
+        Self::NotASignature
+    }
+}
+
+impl SshSignature {
+    /// Reads the armoured form that `ssh-keygen -Y sign` writes.
+    ///
+    /// # Errors
+    ///
+    /// [`SignatureError`] says why it could never verify.
+    pub fn parse(armoured: &[u8]) -> Result<Self, SignatureError> {
+        if armoured.len() > SIGNATURE_BYTES_MAX {
+            return Err(SignatureError::TooLarge);
+        }
+        let blob = armour::inside(armoured).ok_or(SignatureError::NotASignature)?;
+        Self::from_blob(&blob)
+    }
+
+    fn from_blob(blob: &[u8]) -> Result<Self, SignatureError> {
+        let mut wire = Wire::new(blob);
+        if wire.take(MAGIC.len())? != MAGIC {
+            return Err(SignatureError::NotASignature);
+        }
+        let version = wire.u32()?;
+        if version != VERSION {
+            return Err(SignatureError::Version(version));
+        }
+        let key = SignerKey::from_blob(wire.string()?).map_err(SignatureError::Key)?;
+        let namespace = wire.text()?.to_owned();
+        if namespace.is_empty() {
+            return Err(SignatureError::NotASignature);
+        }
+        // Reserved: the protocol has readers ignore it, and what was signed has it empty.
+        wire.string()?;
+        let hash = match wire.text()? {
+            "sha256" => HashAlg::Sha256,
+            "sha512" => HashAlg::Sha512,
+            other => return Err(SignatureError::Hash(other.to_owned())),
+        };
+        let (signature, trailer) = seal(key.kind(), wire.string()?)?;
+        wire.finish()?;
+        let touch = trailer
+            .map(|(flags, counter)| Touch { user_verified: flags & FLAG_VERIFIED != 0, counter });
+        let present = trailer.is_none_or(|(flags, _)| flags & FLAG_PRESENT != 0);
+        Ok(Self { key, namespace, hash, signature, touch, present })
+    }
+
+    /// The key that is said to have signed.
+    #[must_use]
+    pub fn key(&self) -> &SignerKey {
+        &self.key
+    }
+
+    /// What it is said to have been signed for.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// Verifies that the key signed exactly this message for the namespace, and, where it is a
+    /// security key, that somebody touched it.
+    ///
+    /// # Errors
+    ///
+    /// [`SignatureError::Wrong`] or [`SignatureError::NoTouch`].
+    pub fn verify(self, message: &[u8]) -> Result<Verified, SignatureError> {
+        let fingerprint = || self.key.fingerprint();
+        let signed = SshSig::signed_data(&self.namespace, self.hash, message).ok();
+        let holds = signed.is_some_and(|it| self.key.data().verify(&it, &self.signature).is_ok());
+        if !holds {
+            return Err(SignatureError::Wrong { fingerprint: fingerprint() });
+        }
+        if !self.present {
+            return Err(SignatureError::NoTouch { fingerprint: fingerprint() });
+        }
+        Ok(Verified { key: self.key, namespace: self.namespace, touch: self.touch })
+    }
+}
+
+type Trailer = Option<(u8, u32)>;
+
+fn seal(kind: KeyKind, blob: &[u8]) -> Result<(Signature, Trailer), SignatureError> {
+    let mut wire = Wire::new(blob);
+    if wire.text()? != kind.as_str() {
+        return Err(SignatureError::Mismatch(kind));
+    }
+    let mut data = wire.string()?.to_vec();
+    let mut trailer = None;
+    if kind.is_security_key() {
+        let (flags, counter) = (wire.u8()?, wire.u32()?);
+        data.push(flags);
+        data.extend(counter.to_be_bytes());
+        trailer = Some((flags, counter));
+    }
+    wire.finish()?;
+    let algorithm = match kind {
+        KeyKind::Ed25519 => Algorithm::Ed25519,
+        KeyKind::P256 => Algorithm::Ecdsa { curve: EcdsaCurve::NistP256 },
+        KeyKind::SkEd25519 => Algorithm::SkEd25519,
+        KeyKind::SkP256 => Algorithm::SkEcdsaSha2NistP256,
+    };
+    let signature = Signature::new(algorithm, data).map_err(|_| SignatureError::NotASignature)?;
+    Ok((signature, trailer))
+}

@@ -1,0 +1,110 @@
+//! The rules about the request as a whole, whoever signed it: times, host, single use, rejection.
+//! None of them may be outvoted by signatures.
+
+use validator::{CLOCK_SKEW_SEC, Code, Request, UtcTime, escape_line};
+
+use super::votes::{SIGNATURE_FILES_MAX, Votes};
+use crate::decision::Findings;
+use crate::evidence::Ledger;
+use crate::policy::ApprovalRules;
+
+/// The validator looked at this when it read the text; the decision may be another day's.
+pub(super) fn date_order(request: &Request, now: UtcTime, findings: &mut Findings) {
+    const RULE: &str = "approval.date-order";
+    let (created, approved) = (request.created(), request.approved());
+    let later = |a: UtcTime, b: UtcTime| a.unix() > b.unix().saturating_add(CLOCK_SKEW_SEC);
+    let reason = if later(created, approved) {
+        format!("approved_utc {approved} is before created_utc {created}")
+    } else if later(approved, now) {
+        format!("approved_utc {approved} is after the present time {now}")
+    } else {
+        findings.pass(RULE, format!("created {created}, approved {approved}, now {now}"));
+        return;
+    };
+    let hint = "set the clocks right, and approve the request anew";
+    findings.refuse(RULE, Code::ApprovalDateOrder, reason, hint);
+}
+
+/// The last second in which the approval is good, where policy sets one.
+pub(super) fn age(
+    request: &Request,
+    rules: &ApprovalRules,
+    now: UtcTime,
+    findings: &mut Findings,
+) -> Option<UtcTime> {
+    const RULE: &str = "approval.age";
+    let Some(max) = rules.age_sec_max else {
+        findings.not_applicable(RULE, "policy sets no maximum age");
+        return None;
+    };
+    let approved = request.approved();
+    let lasts = i64::try_from(max).unwrap_or(i64::MAX).saturating_add(CLOCK_SKEW_SEC);
+    let expires = UtcTime::from_unix(approved.unix().saturating_add(lasts));
+    if now <= expires {
+        findings.pass(RULE, format!("approved_utc {approved} is at most {max} s old"));
+        return Some(expires);
+    }
+    let reason = format!(
+        "approved_utc {approved} is more than {max} s before {now}; see policy approval.age_sec_max"
+    );
+    let hint = "approve the request anew";
+    findings.refuse(RULE, Code::ApprovalExpired, reason, hint);
+    Some(expires)
+}
+
+/// `x-audience` binds a request to one host; a host without a name is nobody's audience.
+pub(super) fn audience(
+    request: &Request,
+    rules: &ApprovalRules,
+    origin: Option<&str>,
+    findings: &mut Findings,
+) {
+    const RULE: &str = "approval.audience";
+    let here = origin.map_or_else(|| "not named".to_owned(), |it| format!("`{it}`"));
+    match request.audience() {
+        Some(meant) if Some(meant) == origin => findings.pass(RULE, format!("this host, {here}")),
+        Some(meant) => {
+            let reason = format!("x-audience is `{}`, this host is {here}", escape_line(meant));
+            let hint = "submit the request on the host that it was approved for";
+            findings.refuse(RULE, Code::FrontmatterValue, reason, hint);
+        }
+        None if rules.audience_required => {
+            let reason = "no x-audience; see policy approval.audience_required";
+            let hint = "name the host for which it is meant, and have it approved anew";
+            findings.refuse(RULE, Code::FrontmatterMissingKey, reason, hint);
+        }
+        None => findings.not_applicable(RULE, "for any host"),
+    }
+}
+
+pub(super) fn single_use(ledger: &Ledger, findings: &mut Findings) {
+    const RULE: &str = "approval.single-use";
+    match ledger {
+        Ledger::Unused => findings.pass(RULE, "never started before"),
+        Ledger::Used { record } => {
+            let reason = format!("started before, see {}", escape_line(record));
+            let hint = "an approval is good for one start; draft a new request";
+            findings.refuse(RULE, Code::SpoolReplayed, reason, hint);
+        }
+    }
+}
+
+pub(super) fn rejection(votes: Option<&Votes<'_>>, findings: &mut Findings) {
+    const RULE: &str = "approval.rejected";
+    let Some(votes) = votes else {
+        findings.not_applicable(RULE, "no allowed_signers are configured");
+        return;
+    };
+    if votes.too_many {
+        let reason = format!("more than {SIGNATURE_FILES_MAX} signature files; none was read");
+        let hint = "keep one signature file per approver";
+        findings.refuse(RULE, Code::ApprovalSignature, reason, hint);
+    } else if let Some(voter) = votes.rejections.first() {
+        let who = escape_line(voter.names().next().unwrap_or("?"));
+        let reason = format!("rejected by {who} with key {}", voter.fingerprint);
+        let hint = "a rejection is final; draft a new request";
+        findings.refuse(RULE, Code::ApprovalRejected, reason, hint);
+    } else {
+        findings.pass(RULE, "no valid rejection");
+    }
+}

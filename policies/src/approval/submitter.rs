@@ -1,0 +1,47 @@
+//! What the submission itself is worth where policy asks for no signature. It must never count for
+//! anything where policy asks for one.
+
+use validator::{Code, Request};
+
+use crate::decision::Findings;
+use crate::evidence::Submission;
+use crate::policy::{ApprovalRules, Owner};
+
+const RULE: &str = "approval.submitter";
+
+/// By whose word, in the words of the record.
+pub(super) fn judge(
+    request: &Request,
+    rules: &ApprovalRules,
+    submission: &Submission,
+    findings: &mut Findings,
+) -> Option<String> {
+    let (uid, name, invoked) = match submission {
+        Submission::Invoked { uid, name } => (*uid, name.as_deref(), true),
+        Submission::Dropped { owner, owner_name } => (owner.get(), owner_name.as_deref(), false),
+    };
+    let who = name.map_or_else(|| uid.to_string(), validator::escape_line);
+    let listed = rules.owners.iter().any(|owner| match owner {
+        Owner::Uid(known) => *known == uid,
+        Owner::Name(known) => Some(known.as_str()) == name,
+    });
+    if !rules.self_approval && name.is_some() && name == request.requester() {
+        let reason = format!("{who} asks for this run and cannot approve it");
+        let hint = "have somebody else submit the request";
+        findings.refuse(RULE, Code::ApprovalSelf, reason, hint);
+        return None;
+    }
+    if invoked && (rules.invoker || listed) {
+        findings.pass(RULE, format!("{who} typed the command"));
+        return Some("unsigned, by the invoker".to_owned());
+    }
+    if listed {
+        findings.pass(RULE, format!("owner {who} is an approver"));
+        return Some(format!("unsigned, by the file's owner {who}"));
+    }
+    let role = if invoked { "invoker" } else { "owner" };
+    let reason = format!("{role} {who} is not an approver; see policy approval.owners");
+    let hint = "have an approver submit the request, or name this user in approval.owners";
+    findings.refuse(RULE, Code::ApprovalPrincipal, reason, hint);
+    None
+}

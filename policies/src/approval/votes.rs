@@ -1,0 +1,189 @@
+//! What the signature files beside a request prove about its exact bytes. A signature must never
+//! count for another namespace, another key's owner or another time than its own, and one that
+//! cannot be used must never stop one that can: anybody may drop a broken file.
+
+use validator::{Request, UtcTime, escape_line};
+
+use super::key::SignerKey;
+use super::signers::{Signer, Signers};
+use super::sshsig::{SshSignature, Touch};
+use crate::evidence::SignatureFile;
+
+/// The namespace of a signature that approves.
+pub const APPROVE_NAMESPACE: &str = "approve.tool-exec@threegate";
+/// The namespace of a signature that rejects; one valid rejection is final.
+pub const REJECT_NAMESPACE: &str = "reject.tool-exec@threegate";
+/// The namespace of a signature that says who asks; that person never counts as approver.
+pub const REQUEST_NAMESPACE: &str = "request.tool-exec@threegate";
+/// The most signature files of one request.
+pub const SIGNATURE_FILES_MAX: usize = 16;
+
+/// A person whose signature verified.
+pub(crate) struct Voter<'s> {
+    pub(crate) person: usize,
+    pub(crate) fingerprint: String,
+    pub(crate) touch: Option<Touch>,
+    /// The lines that let the key do this.
+    lines: Vec<&'s Signer>,
+}
+
+impl Voter<'_> {
+    pub(crate) fn goes_by(&self, name: &str) -> bool {
+        self.lines.iter().any(|line| line.principals.matches(name))
+    }
+
+    /// The names and patterns of the key, as written.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().flat_map(|line| line.principals.wanted())
+    }
+}
+
+/// A file that does not count.
+pub(crate) struct Unusable {
+    /// Its name and why.
+    pub(crate) text: String,
+    /// Whether it would count if its key were not revoked.
+    pub(crate) revoked: bool,
+}
+
+/// What all files together say.
+#[derive(Default)]
+pub(crate) struct Votes<'s> {
+    pub(crate) approvals: Vec<Voter<'s>>,
+    pub(crate) rejections: Vec<Voter<'s>>,
+    pub(crate) requesters: Vec<Voter<'s>>,
+    pub(crate) unusable: Vec<Unusable>,
+    pub(crate) too_many: bool,
+}
+
+/// What a signature is judged by.
+pub(crate) struct Scrutiny<'s> {
+    pub(crate) signers: &'s Signers,
+    /// Whether a security key must have checked who touched it.
+    pub(crate) user_verification: bool,
+    pub(crate) now: UtcTime,
+}
+
+impl<'s> Votes<'s> {
+    pub(crate) fn count(
+        request: &Request,
+        files: &[SignatureFile],
+        scrutiny: &Scrutiny<'s>,
+    ) -> Self {
+        let mut votes = Self { too_many: files.len() > SIGNATURE_FILES_MAX, ..Self::default() };
+        if votes.too_many {
+            // Reading only some could miss the one that rejects.
+            return votes;
+        }
+        for file in files {
+            match scrutiny.vote(file, request) {
+                Ok((Act::Approve, voter)) => votes.approvals.push(voter),
+                Ok((Act::Reject, voter)) => votes.rejections.push(voter),
+                Ok((Act::Ask, voter)) => votes.requesters.push(voter),
+                Err(Refusal { why, revoked }) => {
+                    let text = format!("{}: {why}", escape_line(&file.name));
+                    votes.unusable.push(Unusable { text, revoked });
+                }
+            }
+        }
+        votes
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Act {
+    Approve,
+    Reject,
+    Ask,
+}
+
+impl Act {
+    fn of(namespace: &str) -> Option<Self> {
+        match namespace {
+            APPROVE_NAMESPACE => Some(Self::Approve),
+            REJECT_NAMESPACE => Some(Self::Reject),
+            REQUEST_NAMESPACE => Some(Self::Ask),
+            _ => None,
+        }
+    }
+}
+
+struct Refusal {
+    why: String,
+    revoked: bool,
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Self { why, revoked: false }
+    }
+}
+
+impl<'s> Scrutiny<'s> {
+    fn vote(&self, file: &SignatureFile, request: &Request) -> Result<(Act, Voter<'s>), Refusal> {
+        let signature = SshSignature::parse(&file.bytes).map_err(|error| error.to_string())?;
+        let Some(act) = Act::of(signature.namespace()) else {
+            let shown = escape_line(signature.namespace());
+            return Err(format!("namespace `{shown}` is not `{APPROVE_NAMESPACE}`").into());
+        };
+        let fingerprint = signature.key().fingerprint();
+        let known = self.lines_of(signature.key());
+        let Some(first) = known.first() else {
+            return Err(format!("key {fingerprint} is not in allowed_signers").into());
+        };
+        let person = first.person;
+        let verified = signature.verify(request.bytes()).map_err(|error| error.to_string())?;
+        let touch = verified.touch();
+        let asked = act == Act::Approve && self.user_verification;
+        if let Some(touch) = touch.filter(|touch| asked && !touch.user_verified()) {
+            let count = touch.counter();
+            let why = format!(
+                "security key {fingerprint} asked nobody for a PIN or a finger (its signature \
+                 {count}); see policy approval.user_verification"
+            );
+            return Err(why.into());
+        }
+        let lines = self
+            .entitled(known, act, request)
+            .map_err(|why| Refusal::from(format!("key {fingerprint} {why}")))?;
+        if self.signers.is_revoked(verified.key()) {
+            return Err(Refusal { why: format!("key {fingerprint} is revoked"), revoked: true });
+        }
+        Ok((act, Voter { person, fingerprint, touch, lines }))
+    }
+
+    fn lines_of(&self, key: &SignerKey) -> Vec<&'s Signer> {
+        self.signers.of_key(key).collect()
+    }
+
+    /// The lines of a key that let it do this, or why none does.
+    fn entitled(
+        &self,
+        lines: Vec<&'s Signer>,
+        act: Act,
+        request: &Request,
+    ) -> Result<Vec<&'s Signer>, String> {
+        let namespace = match act {
+            Act::Approve => APPROVE_NAMESPACE,
+            Act::Reject => REJECT_NAMESPACE,
+            Act::Ask => REQUEST_NAMESPACE,
+        };
+        let approved = request.approved();
+        let holds = |line: &Signer, at: UtcTime| line.validity.holds(at);
+        let in_time = |line: &Signer| match act {
+            Act::Approve => holds(line, approved),
+            // A rejection comes later than the approval, at a time that no file states.
+            Act::Reject => holds(line, approved) || holds(line, self.now),
+            Act::Ask => holds(line, request.created()) || holds(line, approved),
+        };
+        if !lines.iter().any(|line| line.is_for(namespace)) {
+            return Err(format!("may not sign in namespace `{namespace}`"));
+        }
+        let entitled: Vec<&Signer> =
+            lines.into_iter().filter(|line| line.is_for(namespace) && in_time(line)).collect();
+        if entitled.is_empty() {
+            return Err(format!("was not valid at approved_utc {approved}"));
+        }
+        Ok(entitled)
+    }
+}

@@ -1,0 +1,443 @@
+//! The rules of an approval, one by one: each is refused for its own reason and by its own code, and
+//! the same scene without that one flaw is approved. The keys are made from seeds (`soft`), so that
+//! no test here hangs on a program of the host.
+
+mod scene;
+mod soft;
+
+use policies::{
+    APPROVE_NAMESPACE, Approved, Decision, Ledger, Policy, REJECT_NAMESPACE, REQUEST_NAMESPACE,
+    Revoked, SignatureFile, Signers, Verdict,
+};
+use scene::{
+    Scene, accepts, approved, codes, dropped, policy, reason, refused, request_of, time, verdict,
+};
+use soft::{PRESENT, SoftKey, VERIFIED};
+
+fn alice() -> SoftKey {
+    SoftKey::ed25519(1)
+}
+
+fn bob() -> SoftKey {
+    SoftKey::p256(2)
+}
+
+fn carol() -> SoftKey {
+    SoftKey::ed25519(3).in_security_key("ssh:", PRESENT, 41)
+}
+
+/// A trust store of these names and keys.
+fn signers(lines: &[(&str, &SoftKey)]) -> Signers {
+    let lines: Vec<String> =
+        lines.iter().map(|(names, key)| format!("{names} {}", key.public())).collect();
+    Signers::parse(&lines.join("\n")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn everybody() -> Signers {
+    signers(&[("alice", &alice()), ("bob", &bob()), ("carol", &carol())])
+}
+
+/// A request that was dropped into the spool, with what lies beside it.
+struct Case {
+    text: String,
+    files: Vec<SignatureFile>,
+    scene: Scene,
+}
+
+impl Case {
+    fn of(changes: &[(&str, &str)]) -> Self {
+        let scene = Scene { submission: dropped(), signers: Some(everybody()), ..Scene::default() };
+        Self { text: scene::text(changes), files: Vec::new(), scene }
+    }
+
+    fn signed(mut self, namespace: &str, keys: &[SoftKey]) -> Self {
+        self.files.extend(keys.iter().map(|key| key.sign(namespace, self.text.as_bytes())));
+        self
+    }
+
+    fn approved_by(self, keys: &[SoftKey]) -> Self {
+        self.signed(APPROVE_NAMESPACE, keys)
+    }
+
+    fn trusting(mut self, signers: Signers) -> Self {
+        self.scene.signers = Some(signers);
+        self
+    }
+
+    fn decide(self, policy: &Policy) -> Decision {
+        let scene = Scene { signatures: self.files, ..self.scene };
+        scene.decide(request_of(self.text.as_bytes()), policy)
+    }
+
+    fn accepted(self, policy: &Policy) -> Approved {
+        approved(self.decide(policy))
+    }
+
+    fn codes(self, policy: &Policy) -> Vec<String> {
+        codes(&refused(self.decide(policy)).0)
+    }
+}
+
+fn standard() -> Policy {
+    scene::shipped("standard")
+}
+
+fn with(changes: &[(&str, &str)]) -> Policy {
+    policy("standard", changes)
+}
+
+/// Two people at every risk.
+fn two() -> Policy {
+    with(&[
+        ("    low: 1\n", "    low: 2\n"),
+        ("    medium: 1\n", "    medium: 2\n"),
+        ("    high: 1\n", "    high: 2\n"),
+    ])
+}
+
+const BY_BOB: (&str, &str) = ("approved_by: \"alice\"", "approved_by: \"bob\"");
+const ASKED_BY_ALICE: (&str, &str) = ("purpose:", "x-requester: \"alice\"\npurpose:");
+
+#[test]
+fn one_sound_approval_of_each_kind_of_key_is_enough() {
+    for (name, key) in [("alice", alice()), ("bob", bob()), ("carol", carol())] {
+        let by = format!("approved_by: \"{name}\"");
+        let case = Case::of(&[("approved_by: \"alice\"", &by)]).approved_by(&[key]);
+        let approved = case.accepted(&standard());
+        assert_eq!(approved.grant().approvals()[0].0, name);
+        let touches = approved.grant().touches();
+        assert_eq!(touches.len(), usize::from(name == "carol"));
+        if let Some((fingerprint, touch)) = touches.first() {
+            assert_eq!(*fingerprint, approved.grant().approvals()[0].1);
+            assert_eq!((touch.counter(), touch.user_verified()), (41, false));
+        }
+    }
+}
+
+#[test]
+fn nobody_signed() {
+    assert_eq!(Case::of(&[]).codes(&standard()), ["approval.count"]);
+}
+
+#[test]
+fn a_date_out_of_order_is_refused_again_when_it_is_decided() {
+    for (now, good) in [("2026-02-09T16:10:00Z", true), ("2026-02-09T16:09:59Z", false)] {
+        let mut case = Case::of(&[]).approved_by(&[alice()]);
+        case.scene.now = time(now);
+        if good {
+            accepts(case.decide(&standard()));
+        } else {
+            assert_eq!(case.codes(&standard()), ["approval.date-order"], "{now}");
+        }
+    }
+}
+
+#[test]
+fn an_old_approval_is_refused_when_it_is_decided_and_again_before_it_runs() {
+    let policy = with(&[("age_sec_max: 604800", "age_sec_max: 3600")]);
+    // approved_utc is 16:12:00, and two minutes of skew are allowed.
+    let mut late = Case::of(&[]).approved_by(&[alice()]);
+    late.scene.now = time("2026-02-09T17:14:01Z");
+    assert_eq!(late.codes(&policy), ["approval.expired"]);
+
+    let approved = Case::of(&[]).approved_by(&[alice()]).accepted(&policy);
+    assert_eq!(approved.grant().approval_expires(), Some(time("2026-02-09T17:14:00Z")));
+    assert!(approved.still_holds(time("2026-02-09T17:14:00Z")).is_ok());
+    let violation = approved.still_holds(time("2026-02-09T17:14:01Z")).unwrap_err();
+    assert_eq!(violation.code.as_str(), "approval.expired");
+
+    let forever = with(&[("age_sec_max: 604800", "age_sec_max: null")]);
+    let approved = Case::of(&[]).approved_by(&[alice()]).accepted(&forever);
+    assert!(approved.still_holds(time("2999-01-01T00:00:00Z")).is_ok());
+}
+
+#[test]
+fn a_signature_that_does_not_hold_is_refused_with_its_reason() {
+    let stranger = SoftKey::ed25519(99);
+    let untouched = SoftKey::ed25519(3).in_security_key("ssh:", 0, 1);
+    let text = Case::of(&[]).text;
+    let other = alice().sign(APPROVE_NAMESPACE, format!("{text}\n").as_bytes());
+    for (what, file, words) in [
+        ("other bytes", other, "does not verify over these bytes"),
+        (
+            "unknown key",
+            stranger.sign(APPROVE_NAMESPACE, text.as_bytes()),
+            "not in allowed_signers",
+        ),
+        ("other use", alice().sign("file", text.as_bytes()), "namespace `file`"),
+        ("no touch", untouched.sign(APPROVE_NAMESPACE, text.as_bytes()), "without being touched"),
+    ] {
+        let mut case = Case::of(&[]);
+        case.files.push(file);
+        let (violations, _) = refused(case.decide(&standard()));
+        assert_eq!(codes(&violations), ["approval.signature", "approval.count"], "{what}");
+        assert!(violations[0].message.contains(words), "{what}: {}", violations[0].message);
+    }
+}
+
+#[test]
+fn approved_utc_lies_within_the_validity_of_the_key() {
+    for (options, good) in [
+        ("valid-after=\"20260209161200Z\"", true),
+        ("valid-after=\"20260209161201Z\"", false),
+        ("valid-before=\"20260209161200Z\"", true),
+        ("valid-before=\"20260209161159Z\"", false),
+        ("namespaces=\"approve.*\"", true),
+        ("namespaces=\"reject.*\"", false),
+    ] {
+        let store = signers(&[(&format!("alice {options}"), &alice())]);
+        let case = Case::of(&[]).approved_by(&[alice()]).trusting(store);
+        if good {
+            accepts(case.decide(&standard()));
+        } else {
+            let expected = ["approval.signature", "approval.count"];
+            assert_eq!(case.codes(&standard()), expected, "{options}");
+        }
+    }
+}
+
+#[test]
+fn approved_by_must_be_one_who_signed() {
+    assert_eq!(Case::of(&[]).approved_by(&[bob()]).codes(&standard()), ["approval.principal"]);
+    accepts(Case::of(&[BY_BOB]).approved_by(&[bob()]).decide(&standard()));
+    // One of two suffices, and a pattern may mean the name.
+    accepts(Case::of(&[]).approved_by(&[bob(), alice()]).decide(&two()));
+    let store = signers(&[("al*,!alan", &alice())]);
+    let approved = Case::of(&[]).approved_by(&[alice()]).trusting(store).accepted(&standard());
+    assert_eq!(approved.grant().approvals()[0].0, "alice");
+    let store = signers(&[("al*,!alice", &alice())]);
+    let case = Case::of(&[]).approved_by(&[alice()]).trusting(store);
+    assert_eq!(case.codes(&standard()), ["approval.principal"]);
+}
+
+#[test]
+fn people_are_counted_and_never_keys_files_or_names() {
+    let second = SoftKey::ed25519(7);
+    for (what, store, keys) in [
+        ("one file twice", everybody(), vec![alice(), alice()]),
+        ("two keys", signers(&[("alice", &alice()), ("alice", &second)]), vec![alice(), second]),
+        (
+            "a pattern that may be alice",
+            signers(&[("alice", &alice()), ("al*", &bob())]),
+            vec![alice(), bob()],
+        ),
+        ("everybody's key", signers(&[("alice", &alice()), ("*", &bob())]), vec![alice(), bob()]),
+    ] {
+        let case = Case::of(&[]).approved_by(&keys).trusting(store);
+        assert_eq!(case.codes(&two()), ["approval.count"], "{what}");
+    }
+    let case = Case::of(&[]).approved_by(&[alice(), carol()]);
+    assert_eq!(case.accepted(&two()).grant().approval_text(), "signed by 2 of 2");
+    let store = signers(&[("al*", &alice()), ("bo*", &bob())]);
+    accepts(Case::of(&[]).approved_by(&[alice(), bob()]).trusting(store).decide(&two()));
+}
+
+#[test]
+fn whoever_asks_never_counts_as_approver() {
+    // By the text, by a signature, and by another name or key of the same person.
+    let case = Case::of(&[ASKED_BY_ALICE]).approved_by(&[alice()]);
+    assert_eq!(case.codes(&standard()), ["approval.self", "approval.count"]);
+    let case = Case::of(&[]).approved_by(&[alice()]).signed(REQUEST_NAMESPACE, &[alice()]);
+    assert_eq!(case.codes(&standard()), ["approval.self", "approval.count"]);
+    let second = SoftKey::ed25519(7);
+    let store = signers(&[("alice,al", &alice()), ("al", &second)]);
+    let case = Case::of(&[ASKED_BY_ALICE, ("approved_by: \"alice\"", "approved_by: \"al\"")]);
+    let case = case.approved_by(&[second]).trusting(store);
+    assert_eq!(case.codes(&standard()), ["approval.self", "approval.count"]);
+
+    // With somebody else's word the run is approved, but not in the asker's name.
+    let case = Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice(), bob()]);
+    let approved = case.accepted(&standard());
+    assert_eq!(approved.grant().approvals().len(), 1);
+    assert!(reason(approved.rules(), "approval.self").contains("not counted: alice"));
+    let case = Case::of(&[ASKED_BY_ALICE]).approved_by(&[alice(), bob()]);
+    assert_eq!(case.codes(&standard()), ["approval.self", "approval.principal"]);
+    let case = Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice(), bob()]);
+    assert_eq!(case.codes(&two()), ["approval.self", "approval.count"]);
+
+    // Where policy lets them.
+    let lenient = with(&[("self_approval: false", "self_approval: true")]);
+    accepts(Case::of(&[ASKED_BY_ALICE]).approved_by(&[alice()]).decide(&lenient));
+}
+
+#[test]
+fn an_unknown_requester_is_refused_where_policy_asks_who() {
+    let strict = with(&[("requester_required: false", "requester_required: true")]);
+    assert_eq!(Case::of(&[]).approved_by(&[alice()]).codes(&strict), ["approval.self"]);
+    accepts(Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[bob()]).decide(&strict));
+    let case = Case::of(&[]).approved_by(&[alice()]).signed(REQUEST_NAMESPACE, &[carol()]);
+    accepts(case.decide(&strict));
+    // A stranger's word on who asks is none.
+    let case =
+        Case::of(&[]).approved_by(&[alice()]).signed(REQUEST_NAMESPACE, &[SoftKey::ed25519(9)]);
+    assert_eq!(case.codes(&strict), ["approval.self"]);
+}
+
+#[test]
+fn an_owner_who_asks_is_not_an_approver_either() {
+    let unsigned = with(&[
+        ("    low: 1\n", "    low: 0\n"),
+        ("    medium: 1\n", "    medium: 0\n"),
+        ("owners: []", "owners: [alice]"),
+    ]);
+    accepts(Case::of(&[]).decide(&unsigned));
+    assert_eq!(Case::of(&[ASKED_BY_ALICE]).codes(&unsigned), ["approval.self"]);
+}
+
+#[test]
+fn a_revoked_key_counts_for_nothing() {
+    let revoked = |key: &SoftKey| {
+        let list = Revoked::parse(format!("{}\n", key.public()).as_bytes());
+        everybody().without(list.expect("a list"))
+    };
+    let case = Case::of(&[]).approved_by(&[alice()]).trusting(revoked(&alice()));
+    assert_eq!(case.codes(&standard()), ["approval.revoked", "approval.count"]);
+    // It stops nobody else, neither as approver nor by rejecting.
+    let case = Case::of(&[BY_BOB]).approved_by(&[alice(), bob()]).trusting(revoked(&alice()));
+    let approved = case.accepted(&standard());
+    assert!(reason(approved.rules(), "approval.revoked").contains("not counted"));
+    assert_eq!(approved.grant().approvals().len(), 1);
+    let case = Case::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[bob()]);
+    accepts(case.trusting(revoked(&bob())).decide(&standard()));
+}
+
+#[test]
+fn one_valid_rejection_is_final() {
+    let all = [alice(), bob(), carol()];
+    let case = Case::of(&[]).approved_by(&all).signed(REJECT_NAMESPACE, &[carol()]);
+    assert_eq!(case.codes(&standard()), ["approval.rejected"]);
+    // Whoever asks may take it back, and whoever approved may think better of it.
+    let case = Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[bob()]);
+    let case = case.signed(REJECT_NAMESPACE, &[alice()]);
+    assert_eq!(case.codes(&standard()), ["approval.rejected"]);
+    let case = Case::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[alice()]);
+    assert_eq!(case.codes(&standard()), ["approval.rejected"]);
+    // A stranger's is none, nor one of other bytes.
+    let case = Case::of(&[]).approved_by(&[alice()]);
+    accepts(case.signed(REJECT_NAMESPACE, &[SoftKey::ed25519(9)]).decide(&standard()));
+    let mut case = Case::of(&[]).approved_by(&[alice()]);
+    case.files.push(bob().sign(REJECT_NAMESPACE, b"another request"));
+    accepts(case.decide(&standard()));
+}
+
+#[test]
+fn the_namespace_decides_and_the_label_in_the_file_name_does_not() {
+    let mut case = Case::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[bob()]);
+    for file in &mut case.files {
+        file.name = "r.md.approve.sig".to_owned();
+    }
+    assert_eq!(case.codes(&standard()), ["approval.rejected"]);
+}
+
+#[test]
+fn a_security_key_must_know_who_touched_it_where_policy_asks() {
+    let verified = with(&[("user_verification: false", "user_verification: true")]);
+    let by_carol = [("approved_by: \"alice\"", "approved_by: \"carol\"")];
+    let case = Case::of(&by_carol).approved_by(&[carol()]);
+    let (violations, _) = refused(case.decide(&verified));
+    assert_eq!(codes(&violations), ["approval.signature", "approval.count"]);
+    assert!(violations[0].message.contains("asked nobody for a PIN or a finger"));
+    let known = SoftKey::ed25519(3).in_security_key("ssh:", PRESENT | VERIFIED, 42);
+    let approved = Case::of(&by_carol).approved_by(&[known]).accepted(&verified);
+    assert!(approved.grant().touches()[0].1.user_verified());
+    // What only rejects needs no more than a touch.
+    let case = Case::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[carol()]);
+    assert_eq!(case.codes(&verified), ["approval.rejected"]);
+}
+
+#[test]
+fn a_request_runs_on_the_host_that_it_names() {
+    let meant = [("purpose:", "x-audience: \"host.example\"\npurpose:")];
+    let required = with(&[("audience_required: false", "audience_required: true")]);
+    for (policy, changes, origin, expected) in [
+        (&standard(), &meant[..], Some("host.example"), None),
+        (&standard(), &meant[..], Some("host.example.org"), Some("frontmatter.value")),
+        (&standard(), &meant[..], None, Some("frontmatter.value")),
+        (&standard(), &[][..], Some("host.example"), None),
+        (&required, &meant[..], Some("host.example"), None),
+        (&required, &[][..], Some("host.example"), Some("frontmatter.missing-key")),
+    ] {
+        let mut case = Case::of(changes).approved_by(&[alice()]);
+        case.scene.origin = origin.map(str::to_owned);
+        match expected {
+            None => accepts(case.decide(policy)),
+            Some(code) => assert_eq!(case.codes(policy), [code], "{origin:?}"),
+        }
+    }
+}
+
+#[test]
+fn an_approval_is_good_for_one_start() {
+    let mut case = Case::of(&[]).approved_by(&[alice()]);
+    case.scene.ledger = Ledger::Used { record: "TS-1".to_owned() };
+    let (violations, rules) = refused(case.decide(&standard()));
+    assert_eq!(codes(&violations), ["spool.replayed"]);
+    assert_eq!(verdict(&rules, "approval.single-use"), Verdict::Refuse);
+}
+
+#[test]
+fn the_risk_class_asks_for_its_number_and_words_never_lower_it() {
+    let by_class = with(&[
+        ("    medium: 1\n", "    medium: 2\n"),
+        ("    high: 1\n", "    high: 3\n"),
+        ("hosts: []", "hosts: [{host: data.example.org, ports: [443], private: []}]"),
+    ]);
+    let script = ("python -c 'print(1 + 1)'", "python -V");
+    for (changes, needed, why) in [
+        (&[script][..], 1, "low by its own words"),
+        (&[][..], 2, "medium by code on the command line"),
+        (
+            &[script, ("Data sensitivity: public", "Data sensitivity: internal")][..],
+            2,
+            "medium by internal data",
+        ),
+        (
+            &[script, ("Data sensitivity: public", "Data sensitivity: confidential")][..],
+            3,
+            "high by confidential data",
+        ),
+        (&[script, ("Risk level: low", "Risk level: high")][..], 3, "high by its own words"),
+        (
+            &[
+                script,
+                ("network: \"none\"", "network: \"allowlist\""),
+                ("network_allowlist: []", "network_allowlist: [\"data.example.org\"]"),
+            ][..],
+            3,
+            "high by hosts are named",
+        ),
+    ] {
+        let all = || vec![alice(), bob(), carol()];
+        let keys: Vec<SoftKey> = all().into_iter().take(needed).collect();
+        let approved = Case::of(changes).approved_by(&keys).accepted(&by_class);
+        assert_eq!(reason(approved.rules(), "approval.risk"), why);
+        let fewer: Vec<SoftKey> = all().into_iter().take(needed - 1).collect();
+        let codes = Case::of(changes).approved_by(&fewer).codes(&by_class);
+        assert_eq!(codes, ["approval.count"], "{why}");
+    }
+}
+
+/// One more sound approval never takes an approval away; one less never gives one.
+#[test]
+fn approvals_only_ever_help() {
+    let keys = || [alice(), bob(), carol()];
+    let mut seen = [false; 2];
+    for set in 0_usize..8 {
+        let of = |set: usize| -> Vec<SoftKey> {
+            keys()
+                .into_iter()
+                .enumerate()
+                .filter(|(n, _)| set & (1 << n) != 0)
+                .map(|(_, key)| key)
+                .collect()
+        };
+        let decide = |set: usize| {
+            matches!(Case::of(&[]).approved_by(&of(set)).decide(&two()), Decision::Approve(_))
+        };
+        seen[usize::from(decide(set))] = true;
+        for more in 0..3 {
+            assert!(!decide(set) || decide(set | (1 << more)), "{set:b} and {more}");
+        }
+    }
+    assert_eq!(seen, [true; 2]);
+}
