@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
-use rand_core::RngCore as _;
 use ssh_key::PrivateKey;
+use ssh_key::private::Ed25519Keypair;
 
 use crate::key_files::{KeyDirectory, KeyError, PUBLIC_BYTES_MAX};
 use crate::log::{LogKey, LogOrigin, PublicLogKey};
@@ -63,9 +63,9 @@ fn fit(keys: &KeyDirectory, origin: &LogOrigin, private: &PrivateKey) -> Result<
 }
 
 fn create(keys: &KeyDirectory, origin: &LogOrigin) -> Result<LogKey, KeyError> {
-    let mut seed = [0; 32];
-    rand_core::OsRng.fill_bytes(&mut seed);
-    let key = LogKey::from_seed(origin.clone(), &seed);
+    // Zeroed when it is dropped, unlike a seed at hand.
+    let private = PrivateKey::from(Ed25519Keypair::random(&mut rand_core::OsRng));
+    let key = fit(keys, origin, &private)?;
     let failed = |source| KeyError::Generate { path: keys.path(PRIVATE), source };
     let file = key.openssh_file().map_err(failed)?;
     if keys.place(PRIVATE, 0o600, file.as_bytes())? {

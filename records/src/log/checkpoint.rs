@@ -67,9 +67,9 @@ impl Checkpoint {
         if origin != log.origin().as_str() {
             return Err(CheckpointFault::Origin);
         }
+        let signatures: Option<Vec<_>> = signatures.into_iter().map(signature_line).collect();
         let mut fault = CheckpointFault::Unsigned;
-        for line in signatures {
-            let (name, blob) = signature_line(line).ok_or(CheckpointFault::Form)?;
+        for (name, blob) in signatures.ok_or(CheckpointFault::Form)? {
             let Some(signature) = blob.strip_prefix(&log.short_id()) else { continue };
             if name != log.origin().as_str() {
                 continue;

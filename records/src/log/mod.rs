@@ -130,6 +130,12 @@ impl Log {
         &self.head
     }
 
+    /// What checks everything that this log says.
+    #[must_use]
+    pub fn key(&self) -> &PublicLogKey {
+        self.key.public()
+    }
+
     /// Appends an entry and gives the proof. Bytes that are among the latest entries are not
     /// appended again: so a caller that crashed can say again what it was saying.
     ///
