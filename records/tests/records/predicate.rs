@@ -11,9 +11,9 @@ use records::{
 use sandbox::outcome::Outcome;
 use sandbox::report::{DeniedCall, LimitInForce, LimitName, Mechanism, RejectReason, Rejected};
 use serde_json::Value;
-use validator::{Code, Severity, Violation};
+use validator::{Code, ResultId, Severity, Sha256, Violation};
 
-use crate::fixture::{Case, Scratch};
+use crate::fixture::{CREATED, Case, Scratch, at};
 
 #[test]
 fn the_schema_in_docs_is_the_one_that_is_made() {
@@ -109,7 +109,9 @@ fn a_refusal_says_which_rule_said_no() {
         width: 0,
         hint: None,
     }];
+    let result_id = ResultId::for_refused(at(CREATED), &Sha256::of(b"junk"));
     let statement = Statement {
+        result_id: &result_id,
         subject: Subject::Unusable { file_name: "junk\u{1b}.md", bytes: b"junk", request_id: None },
         violations: &violations,
         request_files: &[],
