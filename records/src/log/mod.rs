@@ -231,7 +231,7 @@ fn recover(disk: &Disk, head: &Checkpoint) -> Result<(Edge, Vec<Sha256>), LogErr
     let leaves = |bundle: &[u8]| -> Vec<Sha256> {
         entries(bundle).unwrap_or_default().into_iter().map(leaf_hash).collect()
     };
-    if size % WIDTH != 0 {
+    if !size.is_multiple_of(WIDTH) {
         let last = Tile::holding(Kind::Entries, size - 1, size);
         edge.bundle = last.map_or(Ok(Vec::new()), |tile| read_bundle(disk, tile))?;
     }
