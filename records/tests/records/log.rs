@@ -20,11 +20,11 @@ pub(crate) fn log_key() -> LogKey {
     LogKey::from_seed("toolexec.host1.example".parse().unwrap(), &[42; 32])
 }
 
-fn entry(number: u64) -> Vec<u8> {
+pub(crate) fn entry(number: u64) -> Vec<u8> {
     format!("entry {number}").into_bytes()
 }
 
-fn grown(directory: &Path, size: u64) -> Log {
+pub(crate) fn grown(directory: &Path, size: u64) -> Log {
     let mut log = Log::open_or_create(directory, log_key()).unwrap();
     for number in log.head().size()..size {
         assert_eq!(log.append(&entry(number)).unwrap().index(), number);

@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod attestation;
 #[cfg(test)]
+mod crash;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod hostile;
