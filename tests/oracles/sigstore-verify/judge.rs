@@ -1,6 +1,8 @@
 //! `sigstore-verify-oracle BUNDLE KEY.pem TRUSTED_ROOT ARTIFACT`: exits 0 where Sigstore's verifier
 //! accepts the bundle for this artifact, log inclusion required. It must never use a line of ours.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 use std::{env, fs};
 
