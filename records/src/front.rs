@@ -14,17 +14,18 @@ use crate::statement::Statement;
 use crate::yaml::{Map, Node, block};
 
 /// The block with both `---` lines.
-pub(crate) fn front_matter(
-    says: &Statement<'_>,
-    files: &RequestFiles<'_>,
-    show: Showing,
-) -> String {
+pub(crate) fn front_matter(facts: &Map) -> String {
+    format!("---\n{}---\n", block(facts, 0))
+}
+
+/// Every fact that the record states: the front matter before it is text.
+pub(crate) fn facts(says: &Statement<'_>, files: &RequestFiles<'_>, show: Showing) -> Map {
     let mut map = upstream(says, show);
     map.extend(provenance(says, files, show));
     map.extend(decisions(says, show));
     map.extend(run(says, show));
     map.push(("files", file_rows(files, show)));
-    format!("---\n{}---\n", block(&map, 0))
+    map
 }
 
 fn upstream(says: &Statement<'_>, show: Showing) -> Map {

@@ -1,5 +1,5 @@
-//! Where the result key lies: `<dir>/result`, `<dir>/result.pub`, `<dir>/allowed_signers`. Files
-//! appear whole and durable or not at all. This module must never replace a key file that exists,
+//! Where the result key lies: `<dir>/result`, `<dir>/result.pub`, `<dir>/allowed_signers`; and how
+//! any key file is read and made. Files appear whole and durable or not at all. This module must never replace a key file that exists,
 //! follow a link to one, or use a private key that others can read.
 
 use std::fmt;
@@ -19,7 +19,7 @@ const PRIVATE: &str = "result";
 const PUBLIC: &str = "result.pub";
 const ALLOWED_SIGNERS: &str = "allowed_signers";
 const PRIVATE_BYTES_MAX: u64 = 16 * 1024;
-const PUBLIC_BYTES_MAX: u64 = 1024 * 1024;
+pub(crate) const PUBLIC_BYTES_MAX: u64 = 1024 * 1024;
 /// Bits of the mode by which anybody but the owner can do anything.
 const OTHERS: u32 = 0o077;
 
@@ -33,6 +33,7 @@ pub enum KeyError {
     Owner { path: PathBuf, uid: u32 },
     Format { path: PathBuf, source: ssh_key::Error },
     NotP256 { path: PathBuf },
+    NotEd25519 { path: PathBuf },
     Halves { path: PathBuf },
     Orphan { path: PathBuf },
     OtherKey { path: PathBuf },
@@ -60,18 +61,21 @@ impl fmt::Display for KeyError {
             Self::NotP256 { path } => {
                 write!(f, "{}: not an ECDSA P-256 key without a passphrase", path.display())
             }
+            Self::NotEd25519 { path } => {
+                write!(f, "{}: not a whole Ed25519 key without a passphrase", path.display())
+            }
             Self::Halves { path } => {
                 write!(f, "{}: private and public half are of two keys", path.display())
             }
             Self::Orphan { path } => write!(
                 f,
-                "{}: its private key `{PRIVATE}` is gone; restore it, or move this file away to \
+                "{}: its private key is gone; restore it, or move this file away to \
                  have a new key made",
                 path.display()
             ),
             Self::OtherKey { path } => write!(
                 f,
-                "{}: does not hold the public half of `{PRIVATE}`; move it away to have it made \
+                "{}: does not hold the public half of the private key; move it away to have it made \
                  again",
                 path.display()
             ),
@@ -141,20 +145,20 @@ impl PublicResultKey {
     }
 }
 
-struct KeyDirectory {
+pub(crate) struct KeyDirectory {
     path: PathBuf,
     fd: OwnedFd,
 }
 
 impl KeyDirectory {
-    fn make(dir: &Path) -> Result<Self, KeyError> {
+    pub(crate) fn make(dir: &Path) -> Result<Self, KeyError> {
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|source| {
             KeyError::Io { path: dir.to_owned(), act: "making the directory", source }
         })?;
         Self::open(dir)
     }
 
-    fn open(dir: &Path) -> Result<Self, KeyError> {
+    pub(crate) fn open(dir: &Path) -> Result<Self, KeyError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match rustix::fs::open(dir, flags, Mode::empty()) {
             Ok(fd) => Ok(Self { path: dir.to_owned(), fd }),
@@ -164,11 +168,11 @@ impl KeyDirectory {
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    fn io(&self, name: &str, act: &'static str, source: io::Error) -> KeyError {
+    pub(crate) fn io(&self, name: &str, act: &'static str, source: io::Error) -> KeyError {
         KeyError::Io { path: self.path(name), act, source }
     }
 
@@ -184,7 +188,7 @@ impl KeyDirectory {
         }
     }
 
-    fn read(&self, name: &str, bytes_max: u64) -> Result<Option<Vec<u8>>, KeyError> {
+    pub(crate) fn read(&self, name: &str, bytes_max: u64) -> Result<Option<Vec<u8>>, KeyError> {
         let Some(file) = self.open_file(name)? else { return Ok(None) };
         self.read_open(name, file, bytes_max).map(Some)
     }
@@ -203,11 +207,11 @@ impl KeyDirectory {
         Ok(bytes)
     }
 
-    fn key(&self) -> Result<Option<ResultKey>, KeyError> {
-        let Some(file) = self.open_file(PRIVATE)? else { return Ok(None) };
-        let path = self.path(PRIVATE);
-        let stat =
-            rustix::fs::fstat(&file).map_err(|e| self.io(PRIVATE, "looking at", e.into()))?;
+    /// Reads a private key that nobody else can have read; `None` where there is none.
+    pub(crate) fn private(&self, name: &str) -> Result<Option<PrivateKey>, KeyError> {
+        let Some(file) = self.open_file(name)? else { return Ok(None) };
+        let path = self.path(name);
+        let stat = rustix::fs::fstat(&file).map_err(|e| self.io(name, "looking at", e.into()))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(KeyError::NotAFile { path });
         }
@@ -217,9 +221,14 @@ impl KeyDirectory {
         if stat.st_uid != 0 && stat.st_uid != rustix::process::geteuid().as_raw() {
             return Err(KeyError::Owner { path, uid: stat.st_uid });
         }
-        let bytes = self.read_open(PRIVATE, file, PRIVATE_BYTES_MAX)?;
-        let private = PrivateKey::from_openssh(&bytes)
-            .map_err(|source| KeyError::Format { path: path.clone(), source })?;
+        let bytes = self.read_open(name, file, PRIVATE_BYTES_MAX)?;
+        let private = PrivateKey::from_openssh(&bytes);
+        private.map(Some).map_err(|source| KeyError::Format { path, source })
+    }
+
+    fn key(&self) -> Result<Option<ResultKey>, KeyError> {
+        let Some(private) = self.private(PRIVATE)? else { return Ok(None) };
+        let path = self.path(PRIVATE);
         match ResultKey::from_private(private) {
             Ok(key) => Ok(Some(key)),
             Err(Unfit::NotPlainP256) => Err(KeyError::NotP256 { path }),
@@ -239,7 +248,7 @@ impl KeyDirectory {
     }
 
     /// Puts a public file there, or checks that the one that is there holds this line.
-    fn publish(&self, name: &str, line: &str) -> Result<(), KeyError> {
+    pub(crate) fn publish(&self, name: &str, line: &str) -> Result<(), KeyError> {
         if self.read(name, PUBLIC_BYTES_MAX)?.is_none()
             && self.place(name, 0o644, format!("{line}\n").as_bytes())?
         {
@@ -255,7 +264,7 @@ impl KeyDirectory {
     }
 
     /// Makes a file appear whole and durable under its name; `false` when the name is taken.
-    fn place(&self, name: &str, mode: u32, bytes: &[u8]) -> Result<bool, KeyError> {
+    pub(crate) fn place(&self, name: &str, mode: u32, bytes: &[u8]) -> Result<bool, KeyError> {
         // A name of its own per attempt: what a crash left behind never blocks the next one.
         let draft = format!(".{name}.{:016x}", rand_core::OsRng.next_u64());
         let flags =

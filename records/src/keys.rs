@@ -1,11 +1,17 @@
 //! The result key: one ECDSA P-256 key, and the forms in which its public half is handed out. The
 //! private half must never leave this module but as the file that [`crate::key_files`] writes, and
-//! nothing may be signed with it outside the one namespace of results.
+//! nothing may be signed with it but results: in their SSH namespace, and as DSSE, whose encoding no
+//! other thing has.
 
 use std::fmt;
 
+use p256::ecdsa::signature::{Signer as _, Verifier as _};
+use p256::ecdsa::{Signature, SigningKey, VerifyingKey};
 use ssh_key::private::{EcdsaKeypair, KeypairData};
 use ssh_key::{Algorithm, EcdsaCurve, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
+use validator::Sha256;
+
+use crate::{base64, spki};
 
 /// What a signature on a record is for; part of what is signed.
 pub const RESULT_NAMESPACE: &str = "result.tool-exec@threegate";
@@ -17,7 +23,6 @@ const SPKI_HEAD: [u8; 26] = [
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
     0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
 ];
-const PEM_LINE: usize = 64;
 
 /// The key that signs records.
 pub struct ResultKey {
@@ -70,6 +75,17 @@ impl ResultKey {
             armoured.push('\n');
         }
         Ok(armoured)
+    }
+
+    /// The DER signature over a DSSE pre-authentication encoding. Deterministic (RFC 6979).
+    pub(crate) fn sign_pae(&self, pae: &[u8]) -> Result<Vec<u8>, ssh_key::Error> {
+        let KeypairData::Ecdsa(EcdsaKeypair::NistP256 { private, .. }) = self.private.key_data()
+        else {
+            return Err(ssh_key::Error::AlgorithmUnknown);
+        };
+        let key = SigningKey::from_slice(private.as_slice()).map_err(|_| ssh_key::Error::Crypto)?;
+        let signature: Signature = key.try_sign(pae).map_err(|_| ssh_key::Error::Crypto)?;
+        Ok(signature.to_der().as_bytes().to_vec())
     }
 
     /// The OpenSSH private key file.
@@ -132,18 +148,26 @@ impl PublicResultKey {
     /// SPKI PEM, for `openssl` and Sigstore verifiers.
     #[must_use]
     pub fn pem(&self) -> String {
-        let mut pem = String::from("-----BEGIN PUBLIC KEY-----\n");
-        let mut column = 0;
-        for digit in base64(&self.spki).chars() {
-            if column == PEM_LINE {
-                pem.push('\n');
-                column = 0;
-            }
-            pem.push(digit);
-            column += 1;
-        }
-        pem.push_str("\n-----END PUBLIC KEY-----\n");
-        pem
+        spki::pem(&self.spki)
+    }
+
+    /// DER of `SubjectPublicKeyInfo`.
+    pub(crate) fn spki(&self) -> &[u8] {
+        &self.spki
+    }
+
+    /// How a Sigstore bundle names this key: base64 of the SHA-256 of its SPKI.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        base64::encode(Sha256::of(&self.spki).as_bytes())
+    }
+
+    /// Whether the DER signature is one of this key over these bytes.
+    pub(crate) fn accepts(&self, message: &[u8], der: &[u8]) -> bool {
+        let point = self.spki.get(SPKI_HEAD.len()..).unwrap_or_default();
+        let key = VerifyingKey::from_sec1_bytes(point);
+        let signature = Signature::from_der(der);
+        matches!((key, signature), (Ok(key), Ok(it)) if key.verify(message, &it).is_ok())
     }
 
     /// `SHA256:…`, as `ssh-keygen -l` prints it.
@@ -153,38 +177,9 @@ impl PublicResultKey {
     }
 }
 
-/// Standard base64 with padding (RFC 4648). Of public bytes only: it is not constant-time.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| usize::from(chunk.get(at).copied().unwrap_or(0));
-        let word = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for (at, shift) in [18, 12, 6, 0].into_iter().enumerate() {
-            let digit = DIGITS[word >> shift & 63];
-            text.push(if at <= chunk.len() { char::from(digit) } else { '=' });
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_has_the_vectors_of_rfc_4648() {
-        for (plain, coded) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-            ("foobar", "Zm9vYmFy"),
-        ] {
-            assert_eq!(base64(plain.as_bytes()), coded);
-        }
-    }
 
     #[test]
     fn signing_is_deterministic_and_bound_to_the_bytes() {

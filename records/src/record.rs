@@ -8,11 +8,12 @@ use sandbox::outcome::Outcome;
 use validator::{ResultId, Severity, Sha256, Violation, check_result};
 
 use crate::body::body;
-use crate::front::front_matter;
+use crate::front::{facts, front_matter};
 use crate::keys::ResultKey;
 use crate::outside::Showing;
 use crate::request_files::RequestFiles;
 use crate::statement::Statement;
+use crate::yaml::Map;
 
 /// A record and its signature, in memory: proof that exactly these bytes were linted and signed.
 #[must_use]
@@ -99,12 +100,20 @@ impl std::error::Error for SignError {
 /// # Errors
 /// Any [`SignError`]; then nothing was signed.
 pub fn sign(statement: &Statement<'_>, key: &ResultKey) -> Result<SignedRecord, SignError> {
+    sign_with_facts(statement, key).map(|(record, _)| record)
+}
+
+/// Signs, and gives also the facts that stand in the front matter.
+pub(crate) fn sign_with_facts(
+    statement: &Statement<'_>,
+    key: &ResultKey,
+) -> Result<(SignedRecord, Map), SignError> {
     let record = || statement.result_id.to_string();
     if let Some(what) = contradiction(statement) {
         return Err(SignError::Contradiction { record: record(), what });
     }
     let request = RequestFiles::of(statement);
-    let md = document(statement, &request)?;
+    let (md, facts) = document(statement, &request)?;
     let signature =
         key.sign(md.as_bytes()).map_err(|source| SignError::Key { record: record(), source })?;
     let md = md.into_bytes();
@@ -113,7 +122,7 @@ pub fn sign(statement: &Statement<'_>, key: &ResultKey) -> Result<SignedRecord, 
     let mut files = vec![(format!("{name}.sig"), signature.into_bytes())];
     files.insert(0, (name, md));
     files.extend(request.into_files());
-    Ok(SignedRecord { result_id: statement.result_id.clone(), sha256, files })
+    Ok((SignedRecord { result_id: statement.result_id.clone(), sha256, files }, facts))
 }
 
 /// What the statement says that cannot be.
@@ -138,16 +147,17 @@ fn contradiction(says: &Statement<'_>) -> Option<&'static str> {
     }
 }
 
-fn document(says: &Statement<'_>, request: &RequestFiles<'_>) -> Result<String, SignError> {
+fn document(says: &Statement<'_>, request: &RequestFiles<'_>) -> Result<(String, Map), SignError> {
     let record = says.result_id.to_string();
     let file_name = format!("{record}.md");
     let mut show = Showing::Open;
     loop {
-        let md = format!("{}{}", front_matter(says, request, show), body(says, show));
+        let facts = facts(says, request, show);
+        let md = format!("{}{}", front_matter(&facts), body(says, show));
         let mut violations = check_result(md.as_bytes(), &file_name);
         violations.retain(|violation| violation.severity == Severity::Error);
         match (violations.first(), show) {
-            (None, _) => return Ok(md),
+            (None, _) => return Ok((md, facts)),
             // Something from outside is too long, or the lint knows more of a document than of a
             // line. The run is recorded all the same.
             (Some(first), Showing::Open) => show = Showing::Withheld(first.code),

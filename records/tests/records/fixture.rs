@@ -293,9 +293,19 @@ pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
     pub(crate) fn new() -> Self {
+        Self::below(&std::env::temp_dir())
+    }
+
+    /// Where syncing costs nothing, if there is such a place.
+    pub(crate) fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() { Self::below(memory) } else { Self::new() }
+    }
+
+    fn below(parent: &Path) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("records-{}-{number}", std::process::id()));
+        let path = parent.join(format!("records-{}-{number}", std::process::id()));
         fs::create_dir(&path).unwrap();
         Self(path)
     }
@@ -365,7 +375,7 @@ pub(crate) fn stock(
     Some((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
 }
 
-fn skipped(test: &str, reason: &str) {
+pub(crate) fn skipped(test: &str, reason: &str) {
     let line = format!("SKIPPED records::{test}: {reason}\n");
     eprint!("{line}");
     if let Some(log) = std::env::var_os("TOOLEXEC_SKIP_LOG") {

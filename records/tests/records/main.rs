@@ -3,15 +3,25 @@
 //! user, or a program beyond `ssh-keygen` and `openssl`, whose absence is told as a skip.
 
 #[cfg(test)]
+mod attestation;
+#[cfg(test)]
+mod crash;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod keys;
 #[cfg(test)]
+mod log;
+#[cfg(test)]
 mod nasty;
 #[cfg(test)]
 mod network;
+#[cfg(test)]
+mod oracles;
+#[cfg(test)]
+mod predicate;
 #[cfg(test)]
 mod render;
 #[cfg(test)]

@@ -1,0 +1,78 @@
+//! What a record costs: signing, the log, the proof, and the check of them, with the cost of appending
+//! by the size of the log. It prints a table; it must never be read as a promise for another disk.
+//!
+//! `cargo bench -p records --bench attest [entries]`; the log is below `TMPDIR`.
+
+#![allow(clippy::unwrap_used, reason = "a bench that cannot prepare its case must stop")]
+
+#[allow(dead_code, reason = "the tests need more of it")]
+#[path = "../tests/records/fixture.rs"]
+mod fixture;
+
+use std::time::{Duration, Instant};
+
+use fixture::{Case, Scratch};
+use records::log::{Log, LogKey};
+use records::{attest, sign, verify_bundle};
+
+const ROUNDS: u32 = 500;
+
+fn each(name: &str, rounds: u32, mut act: impl FnMut()) {
+    let (start, cpu) = (Instant::now(), cpu_time());
+    (0..rounds).for_each(|_| act());
+    let (wall, cpu) = (start.elapsed() / rounds, (cpu_time() - cpu) / rounds);
+    println!("{name:<44} {:>9.1} us wall {:>9.1} us CPU", us(wall), us(cpu));
+}
+
+fn us(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    let part = |n: i64| u64::try_from(n).unwrap_or(0);
+    Duration::from_secs(part(time.tv_sec)) + Duration::from_nanos(part(time.tv_nsec))
+}
+
+fn log_key() -> LogKey {
+    LogKey::from_seed("toolexec.host1.example".parse().unwrap(), &[42; 32])
+}
+
+fn main() {
+    let entries: u32 = std::env::args().nth(1).and_then(|it| it.parse().ok()).unwrap_or(20_000);
+    let scratch = Scratch::new();
+    let (case, key) = (Case::plain(), scratch.key("keys"));
+    let statement = case.statement();
+    each("Markdown and SSHSIG", ROUNDS, || drop(sign(&statement, &key).unwrap()));
+    each("the same, statement and DSSE", ROUNDS, || drop(attest(&statement, &key).unwrap()));
+    let mut log = Log::open_or_create(&scratch.path().join("log"), log_key()).unwrap();
+    let attested = attest(&statement, &key).unwrap();
+    let inclusion = log.append(&attested.envelope().log_entry()).unwrap();
+    each("bundle and .tlog-proof", ROUNDS, || drop(attested.proofs(&inclusion).unwrap()));
+    let bundle = attested.envelope().bundle(&inclusion).unwrap();
+    let (result, public) = (key.public(), log.key().clone());
+    each("check of a bundle", ROUNDS, || drop(verify_bundle(&bundle, &result, &public).unwrap()));
+    let entry = attested.envelope().log_entry();
+    let mut number = 0_u64;
+    let tenth = (entries / 10).max(1);
+    for part in 1..=10 {
+        each(&format!("append with proof, to {} entries", part * tenth), tenth, || {
+            // As long as a real one.
+            let mut entry = entry.clone();
+            entry.extend(number.to_string().bytes());
+            number += 1;
+            log.append(&entry).unwrap();
+        });
+    }
+    let directory = scratch.path().join("log");
+    let view = records::log::LogView::open(&directory, &public).unwrap();
+    let mut index = 0;
+    each("proof of any entry, from the files", ROUNDS, || {
+        index = (index * 25_214_903 + 11) % view.head().size();
+        drop(view.entry(index).unwrap());
+    });
+    drop(log);
+    each("opening the log", 20, || {
+        drop(Log::open_or_create(&directory, log_key()).unwrap());
+    });
+}

@@ -1,0 +1,241 @@
+//! Whether a bundle is what a trusted key signed and a trusted log has. Every part of it must be the
+//! one that this program would have written: what another reader could read otherwise is refused.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::Deserialize;
+use serde_json::Value;
+use validator::Sha256;
+
+use crate::base64;
+use crate::bundle::{Bundle, ENTRY_KIND, ENTRY_VERSION, Entry, MEDIA_TYPE, NO_TIME};
+use crate::dsse::{Envelope, PAYLOAD_TYPE};
+use crate::in_toto::{PREDICATE_TYPE, STATEMENT_TYPE, SUBJECTS_MAX};
+use crate::json::{Strict, as_written};
+use crate::keys::PublicResultKey;
+use crate::log::{Checkpoint, HASHES_MAX, Inclusion, ProofFault, PublicLogKey, leaf_hash};
+
+/// Twice what the longest front matter and a thousand of the longest names come to in base64.
+pub(crate) const BUNDLE_BYTES_MAX: usize = 24 * 1024 * 1024;
+
+/// Why a bundle does not verify.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BundleFault {
+    TooLarge,
+    /// Not the JSON of a bundle: a field too many, too few, twice, or of another kind.
+    Form(String),
+    /// A field has another value than every bundle of ours has, or than another field says.
+    Field(&'static str),
+    /// Made by another key.
+    OtherKey,
+    /// The signature does not fit the statement.
+    Signature,
+    /// What was signed is no statement of ours.
+    Statement(String),
+    /// The entry is not in the log.
+    Log(ProofFault),
+}
+
+impl fmt::Display for BundleFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge => write!(f, "larger than {BUNDLE_BYTES_MAX} bytes"),
+            Self::Form(problem) => write!(f, "not a bundle: {problem}"),
+            Self::Field(name) => write!(f, "{name}: not what it has to be"),
+            Self::OtherKey => f.write_str("names another key than the trusted one"),
+            Self::Signature => {
+                f.write_str("the signature does not fit: it or the statement was changed")
+            }
+            Self::Statement(problem) => write!(f, "no statement of a tool result: {problem}"),
+            Self::Log(fault) => write!(f, "its log entry: {fault}"),
+        }
+    }
+}
+
+impl std::error::Error for BundleFault {}
+
+/// Proof that a trusted key signed this statement and a trusted log has it.
+#[must_use]
+#[derive(Debug)]
+pub struct VerifiedBundle {
+    envelope: Envelope,
+    subjects: Vec<(String, Sha256)>,
+    facts: Value,
+    inclusion: Inclusion,
+}
+
+impl VerifiedBundle {
+    /// Every file that the statement speaks of.
+    #[must_use]
+    pub fn subjects(&self) -> &[(String, Sha256)] {
+        &self.subjects
+    }
+
+    /// The predicate.
+    #[must_use]
+    pub fn facts(&self) -> &Value {
+        &self.facts
+    }
+
+    /// The exact bytes that were signed.
+    #[must_use]
+    pub fn payload(&self) -> &[u8] {
+        self.envelope.payload()
+    }
+
+    /// The proof in the bundle: also its number in the log, and the checkpoint.
+    #[must_use]
+    pub fn inclusion(&self) -> &Inclusion {
+        &self.inclusion
+    }
+
+    /// Whether a `.tlog-proof` proves the same entry, maybe for another size of the log.
+    ///
+    /// # Errors
+    /// The first [`ProofFault`]; [`ProofFault::NotIncluded`] also where it has another number.
+    pub fn check_proof(&self, text: &str, log: &PublicLogKey) -> Result<Inclusion, ProofFault> {
+        let proof = Inclusion::verify(text, &self.envelope.log_entry(), log)?;
+        let same = proof.index() == self.inclusion.index();
+        if same { Ok(proof) } else { Err(ProofFault::NotIncluded) }
+    }
+
+    /// The keys by which a record's front matter and this statement differ; empty where the Markdown
+    /// says exactly what was stated.
+    ///
+    /// # Errors
+    /// The front matter cannot be read.
+    pub fn drift(&self, md: &str) -> Result<Vec<String>, String> {
+        let front = md
+            .strip_prefix("---\n")
+            .and_then(|rest| rest.split_once("\n---\n"))
+            .map(|(front, _)| front)
+            .ok_or("no front matter")?;
+        let front: Value = serde_yaml::from_str(front).map_err(|error| error.to_string())?;
+        let (front, facts) = (as_written(front), &self.facts);
+        let (Some(there), Some(stated)) = (front.as_object(), facts.as_object()) else {
+            return Err("no map".to_owned());
+        };
+        let keys: BTreeSet<&String> = there.keys().chain(stated.keys()).collect();
+        let differs = |key: &&String| there.get(*key) != stated.get(*key);
+        Ok(keys.into_iter().filter(differs).cloned().collect())
+    }
+}
+
+/// The only statements that are ours.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct InToto {
+    #[serde(rename = "_type")]
+    kind: String,
+    subject: Vec<Subject>,
+    predicate_type: String,
+    predicate: Strict,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Subject {
+    name: String,
+    digest: Digest,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Digest {
+    sha256: String,
+}
+
+/// Checks a bundle, offline and whole: form, signature, statement, and that the log has it.
+///
+/// # Errors
+/// The first [`BundleFault`].
+pub fn verify_bundle(
+    bytes: &[u8],
+    key: &PublicResultKey,
+    log: &PublicLogKey,
+) -> Result<VerifiedBundle, BundleFault> {
+    if bytes.len() > BUNDLE_BYTES_MAX {
+        return Err(BundleFault::TooLarge);
+    }
+    let bundle: Bundle =
+        serde_json::from_slice(bytes).map_err(|error| BundleFault::Form(error.to_string()))?;
+    is(&bundle.media_type, MEDIA_TYPE, "mediaType")?;
+    if bundle.verification_material.public_key.hint != key.hint() {
+        return Err(BundleFault::OtherKey);
+    }
+    let envelope = envelope(&bundle, key)?;
+    let (subjects, facts) = statement(envelope.payload())?;
+    let [entry] = bundle.verification_material.tlog_entries.as_slice() else {
+        return Err(BundleFault::Field("tlogEntries"));
+    };
+    let inclusion = inclusion(entry, &envelope, log)?;
+    Ok(VerifiedBundle { envelope, subjects, facts, inclusion })
+}
+
+fn is(found: &str, expected: &str, field: &'static str) -> Result<(), BundleFault> {
+    if found == expected { Ok(()) } else { Err(BundleFault::Field(field)) }
+}
+
+fn envelope(bundle: &Bundle, key: &PublicResultKey) -> Result<Envelope, BundleFault> {
+    let dsse = &bundle.dsse_envelope;
+    is(&dsse.payload_type, PAYLOAD_TYPE, "payloadType")?;
+    let [signature] = dsse.signatures.as_slice() else {
+        return Err(BundleFault::Field("signatures"));
+    };
+    is(&signature.keyid, &key.hint(), "keyid")?;
+    let payload = base64::decode(&dsse.payload).ok_or(BundleFault::Field("payload"))?;
+    let signature = base64::decode(&signature.sig).ok_or(BundleFault::Field("sig"))?;
+    Envelope::verified(payload, signature, key).ok_or(BundleFault::Signature)
+}
+
+fn statement(payload: &[u8]) -> Result<(Vec<(String, Sha256)>, Value), BundleFault> {
+    let unfit = |what: &str| BundleFault::Statement(what.to_owned());
+    let says: InToto =
+        serde_json::from_slice(payload).map_err(|error| unfit(&error.to_string()))?;
+    if says.kind != STATEMENT_TYPE || says.predicate_type != PREDICATE_TYPE {
+        return Err(unfit("of another type"));
+    }
+    let Strict(facts) = says.predicate;
+    if !facts.is_object() {
+        return Err(unfit("the predicate is no object"));
+    }
+    let (mut subjects, mut names) = (Vec::new(), BTreeSet::new());
+    for subject in says.subject {
+        let sha256: Sha256 =
+            subject.digest.sha256.parse().map_err(|_| unfit("a subject without a sha256"))?;
+        if sha256.to_string() != subject.digest.sha256 || !names.insert(subject.name.clone()) {
+            return Err(unfit("a subject twice, or its digest in capitals"));
+        }
+        subjects.push((subject.name, sha256));
+    }
+    if subjects.is_empty() || subjects.len() > SUBJECTS_MAX {
+        return Err(unfit("no subject, or too many"));
+    }
+    Ok((subjects, facts))
+}
+
+fn inclusion(
+    entry: &Entry,
+    envelope: &Envelope,
+    log: &PublicLogKey,
+) -> Result<Inclusion, BundleFault> {
+    let (proof, expected) = (&entry.inclusion_proof, envelope.log_entry());
+    is(&entry.kind_version.kind, ENTRY_KIND, "kind")?;
+    is(&entry.kind_version.version, ENTRY_VERSION, "version")?;
+    is(&entry.integrated_time, NO_TIME, "integratedTime")?;
+    is(&entry.canonicalized_body, &base64::encode(&expected), "canonicalizedBody")?;
+    is(&entry.log_id.key_id, &base64::encode(log.id().as_bytes()), "logId")?;
+    is(&proof.log_index, &entry.log_index, "logIndex")?;
+    let index = crate::log::decimal(&entry.log_index).ok_or(BundleFault::Field("logIndex"))?;
+    let checkpoint = Checkpoint::verify(&proof.checkpoint.envelope, log)
+        .map_err(|fault| BundleFault::Log(ProofFault::Checkpoint(fault)))?;
+    is(&proof.tree_size, &checkpoint.size().to_string(), "treeSize")?;
+    is(&proof.root_hash, &base64::encode(checkpoint.root().as_bytes()), "rootHash")?;
+    let hash = |text: &String| base64::decode(text)?.try_into().ok().map(Sha256::from_bytes);
+    let path: Option<Vec<Sha256>> = proof.hashes.iter().map(hash).collect();
+    let path = path.filter(|path| path.len() <= HASHES_MAX);
+    let path = path.ok_or(BundleFault::Field("hashes"))?;
+    let included = Inclusion::new(leaf_hash(&expected), index, path, checkpoint);
+    included.ok_or(BundleFault::Log(ProofFault::NotIncluded))
+}

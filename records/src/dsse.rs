@@ -1,0 +1,86 @@
+//! The DSSE envelope of a statement, and the log entry that speaks of it. What is signed are exact
+//! bytes under their type; they must never be written anew on the way to a verifier, and a signature
+//! must never serve as a name of anything, since anybody can make a second one out of it.
+
+use validator::Sha256;
+
+use crate::base64;
+use crate::keys::{PublicResultKey, ResultKey};
+
+pub(crate) const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
+
+/// What is signed for a payload of this type (DSSE v1, pre-authentication encoding).
+pub(crate) fn pae(payload_type: &str, payload: &[u8]) -> Vec<u8> {
+    let head = format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len());
+    [head.as_bytes(), payload].concat()
+}
+
+/// A signed statement: its exact bytes, one signature, and who made it.
+#[derive(Clone, Debug)]
+pub struct Envelope {
+    payload: Vec<u8>,
+    /// ASN.1 DER.
+    signature: Vec<u8>,
+    key: PublicResultKey,
+}
+
+impl Envelope {
+    pub(crate) fn sign(payload: Vec<u8>, key: &ResultKey) -> Result<Self, ssh_key::Error> {
+        let signature = key.sign_pae(&pae(PAYLOAD_TYPE, &payload))?;
+        Ok(Self { payload, signature, key: key.public() })
+    }
+
+    /// `None` where the signature is not one of this key over these bytes.
+    pub(crate) fn verified(
+        payload: Vec<u8>,
+        signature: Vec<u8>,
+        key: &PublicResultKey,
+    ) -> Option<Self> {
+        let fits = key.accepts(&pae(PAYLOAD_TYPE, &payload), &signature);
+        fits.then(|| Self { payload, signature, key: key.clone() })
+    }
+
+    /// The statement's bytes.
+    #[must_use]
+    pub fn payload(&self) -> &[u8] {
+        &self.payload
+    }
+
+    pub(crate) fn signature(&self) -> &[u8] {
+        &self.signature
+    }
+
+    pub(crate) fn key(&self) -> &PublicResultKey {
+        &self.key
+    }
+
+    /// The entry that is logged for this envelope: a `hashedrekord` 0.0.2 of Rekor v2 over the
+    /// digest of what was signed, in the canonical form of RFC 8785. The same envelope always gives
+    /// the same entry.
+    #[must_use]
+    pub fn log_entry(&self) -> Vec<u8> {
+        let digest = Sha256::of(&pae(PAYLOAD_TYPE, &self.payload));
+        let digest = base64::encode(digest.as_bytes());
+        let signature = base64::encode(&self.signature);
+        let key = base64::encode(self.key.spki());
+        // Names in order, no space, and nothing in the values that JSON escapes: it is canonical.
+        let entry = format!(
+            "{{\"apiVersion\":\"0.0.2\",\"kind\":\"hashedrekord\",\"spec\":{{\"hashedRekordV002\":\
+             {{\"data\":{{\"algorithm\":\"SHA2_256\",\"digest\":\"{digest}\"}},\"signature\":\
+             {{\"content\":\"{signature}\",\"verifier\":{{\"keyDetails\":\
+             \"PKIX_ECDSA_P256_SHA_256\",\"publicKey\":{{\"rawBytes\":\"{key}\"}}}}}}}}}}}}"
+        );
+        entry.into_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_vector_of_the_specification() {
+        let pae = pae("http://example.com/HelloWorld", b"hello world");
+        assert_eq!(pae, b"DSSEv1 29 http://example.com/HelloWorld 11 hello world");
+    }
+}

@@ -1,0 +1,104 @@
+//! The in-toto Statement of a record: every file of the result directory by its digest, and the facts of
+//! the front matter, word for word. It must never say more than the Markdown does or less, so both
+//! are written from one tree.
+
+use validator::Sha256;
+
+use crate::dsse::Envelope;
+use crate::json;
+use crate::keys::ResultKey;
+use crate::log::{Inclusion, ProofFault};
+use crate::record::{SignError, SignedRecord, sign_with_facts};
+use crate::statement::Statement;
+use crate::yaml::Map;
+
+pub(crate) const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
+/// What the predicate is: the facts of a tool result, as `docs/tool-result.schema.json` has them.
+pub const PREDICATE_TYPE: &str =
+    "https://github.com/threegate/tool-exec/attestation/tool-result/v0.1";
+/// Stock verifiers stop there.
+pub(crate) const SUBJECTS_MAX: usize = 1024;
+
+/// A signed record with its signed statement: what has to be logged before it is published.
+#[must_use]
+#[derive(Debug)]
+pub struct Attested {
+    record: SignedRecord,
+    envelope: Envelope,
+}
+
+impl Attested {
+    /// The Markdown, its signature, and the files of the request.
+    pub fn record(&self) -> &SignedRecord {
+        &self.record
+    }
+
+    #[must_use]
+    pub fn envelope(&self) -> &Envelope {
+        &self.envelope
+    }
+
+    /// The two files that are published beside the record's: `<result_id>.bundle.json` and
+    /// `<result_id>.tlog-proof`.
+    ///
+    /// # Errors
+    /// [`ProofFault::NotIncluded`], where the proof is of another entry.
+    pub fn proofs(&self, inclusion: &Inclusion) -> Result<[(String, Vec<u8>); 2], ProofFault> {
+        let id = self.record.result_id();
+        let bundle = self.envelope.bundle(inclusion)?;
+        let proof = inclusion.tlog_proof().into_bytes();
+        Ok([(format!("{id}.bundle.json"), bundle), (format!("{id}.tlog-proof"), proof)])
+    }
+}
+
+/// Renders, lints and signs a record, as [`crate::sign`] does, and its statement. The same statement
+/// and key always give the same bytes.
+///
+/// # Errors
+/// Any [`SignError`]; then nothing was signed. One of them is a record with more than 1,024 files.
+pub fn attest(statement: &Statement<'_>, key: &ResultKey) -> Result<Attested, SignError> {
+    let (record, facts) = sign_with_facts(statement, key)?;
+    let subjects = subjects(statement, &record);
+    if subjects.len() > SUBJECTS_MAX {
+        let what = "it has more files than a statement can name";
+        return Err(SignError::Contradiction { record: record.result_id().to_string(), what });
+    }
+    let payload = payload(&subjects, &facts);
+    let name = || record.result_id().to_string();
+    let envelope = Envelope::sign(payload.into_bytes(), key)
+        .map_err(|source| SignError::Key { record: name(), source })?;
+    Ok(Attested { record, envelope })
+}
+
+/// Every file of the directory but those that sign or prove: the Markdown first.
+fn subjects(says: &Statement<'_>, record: &SignedRecord) -> Vec<(String, Sha256)> {
+    let signature = format!("{}.md.sig", record.result_id());
+    let mut files = record.files().iter().filter(|(path, _)| *path != signature);
+    let digest = |(path, bytes): &(String, Vec<u8>)| (path.clone(), Sha256::of(bytes));
+    let mut subjects: Vec<(String, Sha256)> = files.next().map(digest).into_iter().collect();
+    let finished = says.ran.map(|ran| ran.finished);
+    for (name, stream) in
+        [("stdout", finished.map(|run| run.stdout)), ("stderr", finished.map(|run| run.stderr))]
+    {
+        let sha256 = stream.map_or(Sha256::of(b""), |stream| Sha256::from_bytes(stream.sha256));
+        subjects.push((name.to_owned(), sha256));
+    }
+    subjects.extend(says.artifacts().iter().map(|artifact| {
+        (format!("artifacts/{}", artifact.path), Sha256::from_bytes(artifact.sha256))
+    }));
+    subjects.extend(files.map(digest));
+    subjects
+}
+
+fn payload(subjects: &[(String, Sha256)], facts: &Map) -> String {
+    let mut text = format!("{{\"_type\":\"{STATEMENT_TYPE}\",\"subject\":[");
+    for (at, (name, sha256)) in subjects.iter().enumerate() {
+        text.push_str(if at == 0 { "{\"name\":" } else { ",{\"name\":" });
+        text.push_str(&json::string(name));
+        text.push_str(&format!(",\"digest\":{{\"sha256\":\"{sha256}\"}}}}"));
+    }
+    text.push_str(&format!("],\"predicateType\":\"{PREDICATE_TYPE}\",\"predicate\":"));
+    text.push_str(&json::object(facts));
+    text.push('}');
+    text
+}

@@ -1,0 +1,154 @@
+//! Checkpoints: the log's word on its size and root, as a C2SP signed note. A checkpoint that no
+//! trusted key signed must never become a [`Checkpoint`].
+
+use std::fmt;
+
+use validator::Sha256;
+
+use crate::base64;
+use crate::log::key::{LogKey, LogOrigin, PublicLogKey};
+
+/// Room for the signatures of many witnesses.
+pub(crate) const NOTE_BYTES_MAX: usize = 64 * 1024;
+const SIGNATURES_MAX: usize = 16;
+
+/// What a log says of itself, and the note in which it does. Signed by the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    size: u64,
+    root: Sha256,
+    note: String,
+    log_id: Sha256,
+}
+
+/// Why a text is no checkpoint of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckpointFault {
+    /// Not the form of one.
+    Form,
+    /// Of a log with another name.
+    Origin,
+    /// Without a signature by the log's key.
+    Unsigned,
+    /// What was signed is something else.
+    Signature,
+}
+
+impl fmt::Display for CheckpointFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Form => "not the form of a checkpoint",
+            Self::Origin => "of a log with another name",
+            Self::Unsigned => "no signature by the log's key",
+            Self::Signature => "its signature does not fit",
+        })
+    }
+}
+
+impl std::error::Error for CheckpointFault {}
+
+impl Checkpoint {
+    pub(crate) fn sign(size: u64, root: Sha256, key: &LogKey) -> Self {
+        let origin = key.public().origin();
+        let text = format!("{origin}\n{size}\n{}\n", base64::encode(root.as_bytes()));
+        let mut signature = key.public().short_id().to_vec();
+        signature.extend(key.sign(&text));
+        let note = format!("{text}\n\u{2014} {origin} {}\n", base64::encode(&signature));
+        Self { size, root, note, log_id: key.public().id() }
+    }
+
+    /// Reads a note and checks the log's signature on it; those of others are passed over.
+    ///
+    /// # Errors
+    /// The first [`CheckpointFault`].
+    pub fn verify(note: &str, log: &PublicLogKey) -> Result<Self, CheckpointFault> {
+        let (text, signatures) = halves(note).ok_or(CheckpointFault::Form)?;
+        let (origin, size, root) = parse(text).ok_or(CheckpointFault::Form)?;
+        if origin != log.origin().as_str() {
+            return Err(CheckpointFault::Origin);
+        }
+        let signatures: Option<Vec<_>> = signatures.into_iter().map(signature_line).collect();
+        let mut fault = CheckpointFault::Unsigned;
+        for (name, blob) in signatures.ok_or(CheckpointFault::Form)? {
+            let Some(signature) = blob.strip_prefix(&log.short_id()) else { continue };
+            if name != log.origin().as_str() {
+                continue;
+            }
+            fault = CheckpointFault::Signature;
+            if signature.try_into().is_ok_and(|signature| log.accepts(text, signature)) {
+                let (note, log_id) = (note.to_owned(), log.id());
+                return Ok(Self { size, root, note, log_id });
+            }
+        }
+        Err(fault)
+    }
+
+    /// How many entries the log has.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    #[must_use]
+    pub fn root(&self) -> Sha256 {
+        self.root
+    }
+
+    /// The id of the key that signed it, and of its log.
+    pub(crate) fn log_id(&self) -> Sha256 {
+        self.log_id
+    }
+
+    /// The signed note, verbatim.
+    #[must_use]
+    pub fn note(&self) -> &str {
+        &self.note
+    }
+
+    /// Whether the proof shows that this log grew, without a change, into `later`.
+    #[must_use]
+    pub fn grew_into(&self, later: &Checkpoint, proof: &[Sha256]) -> bool {
+        let head = |it: &Self| (it.size, it.root);
+        super::merkle::is_consistent(head(self), head(later), proof)
+    }
+}
+
+/// The signed text, which ends in a line feed, and the lines of the signatures.
+fn halves(note: &str) -> Option<(&str, Vec<&str>)> {
+    let control = |c: char| c.is_control() && c != '\n';
+    if note.len() > NOTE_BYTES_MAX || note.contains(control) {
+        return None;
+    }
+    let at = note.rfind("\n\n")?;
+    let (text, rest) = note.split_at_checked(at + 1)?;
+    let signatures: Vec<&str> = rest.strip_prefix('\n')?.strip_suffix('\n')?.split('\n').collect();
+    (signatures.len() <= SIGNATURES_MAX).then_some((text, signatures))
+}
+
+fn parse(text: &str) -> Option<(&str, u64, Sha256)> {
+    let mut lines = text.strip_suffix('\n')?.split('\n');
+    let (origin, size, root) = (lines.next()?, decimal(lines.next()?)?, lines.next()?);
+    let root = Sha256::from_bytes(base64::decode(root)?.try_into().ok()?);
+    // Extensions may follow; they are signed, and mean nothing to us.
+    let extended = lines.all(|line| !line.is_empty());
+    (extended && !origin.is_empty()).then_some((origin, size, root))
+}
+
+/// A number in its only form.
+pub(crate) fn decimal(text: &str) -> Option<u64> {
+    let number: u64 = text.parse().ok()?;
+    (number.to_string() == text).then_some(number)
+}
+
+fn signature_line(line: &str) -> Option<(&str, Vec<u8>)> {
+    let (name, blob) = line.strip_prefix("\u{2014} ")?.split_once(' ')?;
+    let blob = base64::decode(blob)?;
+    (LogOrigin::is_note_name(name) && blob.len() > 4).then_some((name, blob))
+}
+
+impl LogOrigin {
+    /// Witnesses have other names than logs of ours may have.
+    fn is_note_name(name: &str) -> bool {
+        !name.is_empty() && !name.contains(char::is_whitespace) && !name.contains('+')
+    }
+}

@@ -1,0 +1,177 @@
+//! The log's directory: files that appear whole under their names, and what it takes to make them
+//! durable. It must never write a file in place, retry after a failed sync, or follow a link.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::log::LogError;
+
+/// Every file is written under this name first; only the holder of the lock writes.
+const DRAFT: &str = ".draft";
+const LOCK: &str = ".lock";
+
+pub(crate) struct Disk {
+    path: PathBuf,
+    root: OwnedFd,
+}
+
+/// Held until it is dropped.
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Disk {
+    pub(crate) fn open(path: &Path) -> Result<Self, LogError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        match rustix::fs::open(path, flags, Mode::empty()) {
+            Ok(root) => Ok(Self { path: path.to_owned(), root }),
+            Err(error) => {
+                Err(LogError::Io { path: path.to_owned(), act: "opening", source: error.into() })
+            }
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    fn io(&self, name: &str, act: &'static str, source: impl Into<io::Error>) -> LogError {
+        LogError::Io { path: self.path(name), act, source: source.into() }
+    }
+
+    /// Whoever holds it is the only one who writes.
+    pub(crate) fn lock(&self) -> Result<Lock, LogError> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(&self.root, LOCK, flags, Mode::from_raw_mode(0o600))
+            .map_err(|error| self.io(LOCK, "opening", error))?;
+        match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Lock { _file: File::from(fd) }),
+            Err(Errno::WOULDBLOCK) => Err(LogError::Locked { path: self.path(LOCK) }),
+            Err(error) => Err(self.io(LOCK, "locking", error)),
+        }
+    }
+
+    /// The bytes of a file; `None` where there is none.
+    pub(crate) fn read(&self, name: &str, bytes_max: u64) -> Result<Option<Vec<u8>>, LogError> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match rustix::fs::openat(&self.root, name, flags, Mode::empty()) {
+            Ok(fd) => File::from(fd),
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            Err(error) => return Err(self.io(name, "opening", error)),
+        };
+        let stat = rustix::fs::fstat(&file).map_err(|error| self.io(name, "looking at", error))?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err(self.damaged(name, "not a regular file"));
+        }
+        let mut bytes = Vec::new();
+        let read = file.take(bytes_max + 1).read_to_end(&mut bytes);
+        read.map_err(|error| self.io(name, "reading", error))?;
+        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > bytes_max {
+            return Err(self.damaged(name, "larger than such a file can be"));
+        }
+        Ok(Some(bytes))
+    }
+
+    pub(crate) fn damaged(&self, name: &str, what: &'static str) -> LogError {
+        LogError::Damaged { path: self.path(name), what }
+    }
+
+    /// Puts a file there, in the place of an older one if there is one. It is durable when this
+    /// returns.
+    pub(crate) fn place(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
+        self.draft(bytes, true)?;
+        self.name(name)?;
+        self.sync_directory(parent(name))
+    }
+
+    /// The same, but for durability: after a crash it may be the older one, or any bytes.
+    pub(crate) fn place_unsynced(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
+        self.draft(bytes, false)?;
+        self.name(name)
+    }
+
+    fn draft(&self, bytes: &[u8], sync: bool) -> Result<(), LogError> {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(&self.root, DRAFT, flags, Mode::from_raw_mode(0o644))
+            .map_err(|error| self.io(DRAFT, "making", error))?;
+        let mut file = File::from(fd);
+        file.write_all(bytes).map_err(|error| self.io(DRAFT, "writing", error))?;
+        if sync {
+            file.sync_data().map_err(|error| self.io(DRAFT, "syncing", error))?;
+        }
+        Ok(())
+    }
+
+    fn name(&self, name: &str) -> Result<(), LogError> {
+        let rename = || rustix::fs::renameat(&self.root, DRAFT, &self.root, name);
+        match rename() {
+            Ok(()) => return Ok(()),
+            Err(Errno::NOENT) => self.make_directories(parent(name))?,
+            Err(error) => return Err(self.io(name, "naming", error)),
+        }
+        rename().map_err(|error| self.io(name, "naming", error))
+    }
+
+    /// Makes what is missing of a path, durably.
+    fn make_directories(&self, path: &str) -> Result<(), LogError> {
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        for directory in ends.filter_map(|end| path.get(..end)) {
+            match rustix::fs::mkdirat(&self.root, directory, Mode::from_raw_mode(0o755)) {
+                Ok(()) => self.sync_directory(parent(directory))?,
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(self.io(directory, "making", error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn open_directory(&self, name: &str) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let name = if name.is_empty() { "." } else { name };
+        rustix::fs::openat(&self.root, name, flags, Mode::empty())
+    }
+
+    pub(crate) fn sync_directory(&self, name: &str) -> Result<(), LogError> {
+        let synced = self.open_directory(name).and_then(rustix::fs::fsync);
+        synced.map_err(|error| self.io(name, "syncing", error))
+    }
+
+    /// Whether there is a directory of this name.
+    pub(crate) fn has_directory(&self, name: &str) -> Result<bool, LogError> {
+        match self.open_directory(name) {
+            Ok(_) => Ok(true),
+            Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(self.io(name, "opening", error)),
+        }
+    }
+
+    /// Removes a directory of partial tiles, if there is one.
+    pub(crate) fn remove_partials(&self, name: &str) -> Result<(), LogError> {
+        let directory = match self.open_directory(name) {
+            Ok(directory) => directory,
+            Err(Errno::NOENT) => return Ok(()),
+            Err(error) => return Err(self.io(name, "opening", error)),
+        };
+        let entries =
+            Dir::read_from(&directory).map_err(|error| self.io(name, "listing", error))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| self.io(name, "listing", error))?;
+            if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
+                rustix::fs::unlinkat(&directory, entry.file_name(), AtFlags::empty())
+                    .map_err(|error| self.io(name, "emptying", error))?;
+            }
+        }
+        rustix::fs::unlinkat(&self.root, name, AtFlags::REMOVEDIR)
+            .map_err(|error| self.io(name, "removing", error))
+    }
+}
+
+fn parent(name: &str) -> &str {
+    name.rsplit_once('/').map_or("", |(parent, _)| parent)
+}

@@ -1,0 +1,121 @@
+//! The proof that an entry is in the log, as it is stapled to a record: in memory, and as a
+//! `.tlog-proof` text (C2SP tlog-proof v1). It must never be made of a path that does not lead to the
+//! root of its checkpoint.
+
+use std::fmt;
+
+use validator::Sha256;
+
+use crate::base64;
+use crate::log::checkpoint::{Checkpoint, CheckpointFault, decimal};
+use crate::log::key::PublicLogKey;
+use crate::log::merkle::{HASHES_MAX, leaf_hash, root_of_inclusion};
+
+const FIRST_LINE: &str = "c2sp.org/tlog-proof@v1";
+const PROOF_BYTES_MAX: usize = 128 * 1024;
+
+/// An entry's place in the log, and the proof of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inclusion {
+    index: u64,
+    /// From the leaf to the root.
+    path: Vec<Sha256>,
+    checkpoint: Checkpoint,
+}
+
+/// Why a proof proves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProofFault {
+    /// Not the form of a `.tlog-proof`.
+    Form,
+    Checkpoint(CheckpointFault),
+    /// The entry is not where the proof says, or not in the log.
+    NotIncluded,
+}
+
+impl fmt::Display for ProofFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Form => f.write_str("not the form of a proof of inclusion"),
+            Self::Checkpoint(fault) => write!(f, "its checkpoint: {fault}"),
+            Self::NotIncluded => f.write_str("does not lead from the entry to the checkpoint"),
+        }
+    }
+}
+
+impl std::error::Error for ProofFault {}
+
+impl Inclusion {
+    /// The only constructor of a proof.
+    pub(crate) fn new(
+        leaf: Sha256,
+        index: u64,
+        path: Vec<Sha256>,
+        checkpoint: Checkpoint,
+    ) -> Option<Self> {
+        let root = root_of_inclusion(leaf, index, checkpoint.size(), &path);
+        (root == Some(checkpoint.root())).then_some(Self { index, path, checkpoint })
+    }
+
+    pub(crate) fn is_of(&self, leaf: Sha256) -> bool {
+        let root = root_of_inclusion(leaf, self.index, self.checkpoint.size(), &self.path);
+        root == Some(self.checkpoint.root())
+    }
+
+    pub(crate) fn path(&self) -> &[Sha256] {
+        &self.path
+    }
+
+    /// The entry's number in the log, from 0.
+    #[must_use]
+    pub fn index(&self) -> u64 {
+        self.index
+    }
+
+    #[must_use]
+    pub fn checkpoint(&self) -> &Checkpoint {
+        &self.checkpoint
+    }
+
+    /// The file `<result_id>.tlog-proof`.
+    #[must_use]
+    pub fn tlog_proof(&self) -> String {
+        let mut text = format!("{FIRST_LINE}\nindex {}\n", self.index);
+        for hash in &self.path {
+            text.push_str(&base64::encode(hash.as_bytes()));
+            text.push('\n');
+        }
+        text.push('\n');
+        text.push_str(self.checkpoint.note());
+        text
+    }
+
+    /// Reads a `.tlog-proof` and checks that it proves this entry to be in this log.
+    ///
+    /// # Errors
+    /// The first [`ProofFault`].
+    pub fn verify(text: &str, entry: &[u8], log: &PublicLogKey) -> Result<Self, ProofFault> {
+        if text.len() > PROOF_BYTES_MAX {
+            return Err(ProofFault::Form);
+        }
+        let (head, note) = text.split_once("\n\n").ok_or(ProofFault::Form)?;
+        let (index, path) = parse(head).ok_or(ProofFault::Form)?;
+        let checkpoint = Checkpoint::verify(note, log).map_err(ProofFault::Checkpoint)?;
+        Self::new(leaf_hash(entry), index, path, checkpoint).ok_or(ProofFault::NotIncluded)
+    }
+}
+
+fn parse(head: &str) -> Option<(u64, Vec<Sha256>)> {
+    let mut lines = head.split('\n').peekable();
+    lines.next().filter(|line| *line == FIRST_LINE)?;
+    // Opaque bytes of an application; ours puts none there.
+    if let Some(extra) = lines.next_if(|line| line.starts_with("extra ")) {
+        base64::decode(extra.strip_prefix("extra ")?)?;
+    }
+    let index = decimal(lines.next()?.strip_prefix("index ")?)?;
+    let mut path = Vec::new();
+    for line in lines {
+        path.push(Sha256::from_bytes(base64::decode(line)?.try_into().ok()?));
+    }
+    (path.len() <= HASHES_MAX).then_some((index, path))
+}

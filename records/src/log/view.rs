@@ -1,0 +1,172 @@
+//! The log as anybody can read it: from its files and its public key. What is read must never be
+//! given out before it led to the root of a signed checkpoint.
+
+use std::path::Path;
+
+use validator::Sha256;
+
+use crate::log::LogError;
+use crate::log::checkpoint::{Checkpoint, NOTE_BYTES_MAX};
+use crate::log::disk::Disk;
+use crate::log::key::PublicLogKey;
+use crate::log::merkle::{consistency, inclusion, leaf_hash, perfect_root};
+use crate::log::proof::Inclusion;
+use crate::log::tile::{BUNDLE_BYTES_MAX, HASH_BYTES, HEIGHT, Kind, Tile, WIDTH, entries, hashes};
+
+pub(crate) const CHECKPOINT: &str = "checkpoint";
+pub(crate) const TILE_BYTES: u64 = 256 * 32;
+
+/// A log at one of its sizes. Reading needs no lock: nothing that a checkpoint speaks of is ever
+/// changed.
+pub struct LogView {
+    pub(crate) disk: Disk,
+    head: Checkpoint,
+}
+
+impl LogView {
+    /// Opens a log at its newest checkpoint.
+    ///
+    /// # Errors
+    /// [`LogError`]: no directory, no checkpoint, or none that this key signed.
+    pub fn open(directory: &Path, log: &PublicLogKey) -> Result<Self, LogError> {
+        let disk = Disk::open(directory)?;
+        let head = read_checkpoint(&disk, log)?
+            .ok_or_else(|| LogError::Missing { path: disk.path(CHECKPOINT) })?;
+        Ok(Self { disk, head })
+    }
+
+    #[must_use]
+    pub fn head(&self) -> &Checkpoint {
+        &self.head
+    }
+
+    /// The entry of this number, proved.
+    ///
+    /// # Errors
+    /// [`LogError`]: not in the log, or the files are not the ones that were signed.
+    pub fn entry(&self, index: u64) -> Result<(Vec<u8>, Inclusion), LogError> {
+        let entry = self.unproved_entry(index)?;
+        let inclusion = prove(&self.disk, &self.head, index, leaf_hash(&entry))?;
+        Ok((entry, inclusion))
+    }
+
+    /// The proof that the log of `old` entries is the beginning of this one; to be checked with
+    /// [`Checkpoint::grew_into`], against checkpoints that were kept elsewhere.
+    ///
+    /// # Errors
+    /// [`LogError`]: the log never was so large, or the files cannot be read.
+    pub fn consistency(&self, old: u64, new: u64) -> Result<Vec<Sha256>, LogError> {
+        if old > new || new > self.head.size() {
+            return Err(LogError::NoSuchEntry { index: old.max(new), size: self.head.size() });
+        }
+        let mut hashes = Hashes::new(&self.disk, self.head.size());
+        consistency(old, new, &mut |level, index| hashes.node(level, index))
+    }
+
+    fn unproved_entry(&self, index: u64) -> Result<Vec<u8>, LogError> {
+        let beyond = LogError::NoSuchEntry { index, size: self.head.size() };
+        let tile = Tile::holding(Kind::Entries, index, self.head.size()).ok_or(beyond)?;
+        let bundle = read_bundle(&self.disk, tile)?;
+        let all = entries(&bundle).unwrap_or_default();
+        let at = usize::try_from(index % WIDTH).unwrap_or(usize::MAX);
+        let short = || self.disk.damaged(&tile.path(), "shorter than its name says");
+        all.get(at).map(|entry| entry.to_vec()).ok_or_else(short)
+    }
+}
+
+/// The proof that this leaf is in the log under this number.
+pub(crate) fn prove(
+    disk: &Disk,
+    head: &Checkpoint,
+    index: u64,
+    leaf: Sha256,
+) -> Result<Inclusion, LogError> {
+    let path = Hashes::new(disk, head.size()).inclusion(index)?;
+    let damaged = || disk.damaged("tile", "not the tree of the checkpoint");
+    Inclusion::new(leaf, index, path, head.clone()).ok_or_else(damaged)
+}
+
+pub(crate) fn read_checkpoint(
+    disk: &Disk,
+    log: &PublicLogKey,
+) -> Result<Option<Checkpoint>, LogError> {
+    let bytes_max = u64::try_from(NOTE_BYTES_MAX).unwrap_or(u64::MAX);
+    let Some(bytes) = disk.read(CHECKPOINT, bytes_max)? else { return Ok(None) };
+    let note = String::from_utf8(bytes).map_err(|_| disk.damaged(CHECKPOINT, "not UTF-8"))?;
+    let checkpoint = Checkpoint::verify(&note, log);
+    let unfit = |fault| LogError::Checkpoint { path: disk.path(CHECKPOINT), fault };
+    checkpoint.map(Some).map_err(unfit)
+}
+
+/// The bytes of a bundle of exactly this width.
+pub(crate) fn read_bundle(disk: &Disk, tile: Tile) -> Result<Vec<u8>, LogError> {
+    let bytes = read_tile(disk, tile, BUNDLE_BYTES_MAX)?;
+    let all =
+        entries(&bytes).ok_or_else(|| disk.damaged(&tile.path(), "not a bundle of entries"))?;
+    let width = usize::try_from(tile.width).unwrap_or(usize::MAX);
+    // A whole one may stand for a partial one.
+    let head = all.get(..width).ok_or_else(|| disk.damaged(&tile.path(), "too short"))?;
+    let length = head.iter().map(|entry| entry.len() + 2).sum();
+    let mut bytes = bytes;
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
+/// A partial file goes away when the whole one is there.
+fn read_tile(disk: &Disk, tile: Tile, bytes_max: u64) -> Result<Vec<u8>, LogError> {
+    if let Some(bytes) = disk.read(&tile.path(), bytes_max)? {
+        return Ok(bytes);
+    }
+    let whole = disk.read(&tile.whole().path(), bytes_max)?;
+    whole.ok_or_else(|| LogError::Missing { path: disk.path(&tile.path()) })
+}
+
+pub(crate) fn read_hashes(disk: &Disk, tile: Tile) -> Result<Vec<Sha256>, LogError> {
+    let mut bytes = read_tile(disk, tile, TILE_BYTES)?;
+    let length = usize::try_from(tile.width).unwrap_or(usize::MAX).saturating_mul(HASH_BYTES);
+    if bytes.len() < length {
+        return Err(disk.damaged(&tile.path(), "too short"));
+    }
+    bytes.truncate(length);
+    hashes(&bytes).ok_or_else(|| disk.damaged(&tile.path(), "not a tile of hashes"))
+}
+
+/// Hashes of the tree by their place. Unproved: who uses them compares the root.
+pub(crate) struct Hashes<'a> {
+    disk: &'a Disk,
+    size: u64,
+    /// The last tile of each level: a path asks for neighbours.
+    last: Vec<Option<(u64, Vec<Sha256>)>>,
+}
+
+impl<'a> Hashes<'a> {
+    pub(crate) fn new(disk: &'a Disk, size: u64) -> Self {
+        Self { disk, size, last: vec![None; 8] }
+    }
+
+    fn inclusion(mut self, index: u64) -> Result<Vec<Sha256>, LogError> {
+        if index >= self.size {
+            return Err(LogError::NoSuchEntry { index, size: self.size });
+        }
+        let size = self.size;
+        inclusion(index, size, &mut |level, index| self.node(level, index))
+    }
+
+    /// The root over `1 << level` leaves.
+    fn node(&mut self, level: u32, index: u64) -> Result<Sha256, LogError> {
+        let (tile_level, within) = (level / HEIGHT, level % HEIGHT);
+        let first = index << within;
+        let unknown = || LogError::NoSuchEntry { index, size: self.size };
+        let tile = Tile::holding(Kind::Hashes(tile_level), first, self.size).ok_or_else(unknown)?;
+        let slot = self.last.get_mut(usize::try_from(tile_level).unwrap_or(usize::MAX));
+        let slot = slot.ok_or(LogError::NoSuchEntry { index, size: self.size })?;
+        if slot.as_ref().is_none_or(|(number, _)| *number != tile.number) {
+            *slot = Some((tile.number, read_hashes(self.disk, tile)?));
+        }
+        let hashes = slot.as_ref().map_or(&[][..], |(_, hashes)| hashes);
+        let from = usize::try_from(first % WIDTH).unwrap_or(usize::MAX);
+        let range = hashes.get(from..from.saturating_add(1 << within));
+        let root = range.and_then(perfect_root);
+        root.ok_or_else(|| self.disk.damaged(&tile.path(), "too short"))
+    }
+}

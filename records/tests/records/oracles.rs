@@ -1,0 +1,181 @@
+//! Sigstore's own verifiers on our bundles, with inclusion in the log required, and on bundles that
+//! were changed. Each is installed by `.ci/run`; where one is missing, that is told as a skip.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::attestation::Logged;
+use crate::fixture::{Case, put, skipped};
+
+/// The files that a verifier is given.
+struct Given {
+    logged: Logged,
+    bundle: PathBuf,
+    key: PathBuf,
+    other_key: PathBuf,
+    root: PathBuf,
+    artifact: PathBuf,
+    other_artifact: PathBuf,
+}
+
+impl Given {
+    fn new() -> Self {
+        let logged = Logged::new(Case::plain());
+        let at = |name: &str| logged.scratch.path().join("given").join(name);
+        let given = Self {
+            bundle: at("bundle.json"),
+            key: at("key.pem"),
+            other_key: at("other.pem"),
+            root: at("trusted_root.json"),
+            artifact: at("result.md"),
+            other_artifact: at("other.md"),
+            logged,
+        };
+        let logged = &given.logged;
+        let valid_from = "2026-11-21T00:00:00Z".parse().unwrap();
+        put(&given.bundle, &logged.bundle);
+        put(&given.key, logged.key.pem().as_bytes());
+        put(&given.other_key, logged.scratch.key("other").public().pem().as_bytes());
+        put(&given.root, logged.log.key().trusted_root(valid_from).as_bytes());
+        let md = &logged.attested.record().files()[0].1;
+        put(&given.artifact, md);
+        put(&given.other_artifact, &[md.as_slice(), b"\n"].concat());
+        given
+    }
+
+    /// A bundle in which the string at this place has one bit flipped.
+    fn changed(&self, place: &str) -> PathBuf {
+        let mut bundle: Value = serde_json::from_slice(&self.logged.bundle).unwrap();
+        let mut text = bundle.pointer(place).unwrap().as_str().unwrap().to_owned().into_bytes();
+        // In a checkpoint this is its root: the name beside its signature is nothing to some readers.
+        let at = text.len() / 6;
+        // A to B, B to A, and so on: still a digit of base64.
+        text[at] ^= if text[at].is_ascii_alphabetic() { 0x20 } else { 1 };
+        *bundle.pointer_mut(place).unwrap() = String::from_utf8(text).unwrap().into();
+        self.write(&place.replace('/', "-"), &bundle)
+    }
+
+    /// A bundle with one field that no bundle has.
+    fn with_more(&self, place: &str) -> PathBuf {
+        let mut bundle: Value = serde_json::from_slice(&self.logged.bundle).unwrap();
+        bundle.pointer_mut(place).unwrap()["more"] = "1".into();
+        self.write("more", &bundle)
+    }
+
+    fn write(&self, name: &str, bundle: &Value) -> PathBuf {
+        let path = self.logged.scratch.path().join("changed").join(format!("{name}.json"));
+        put(&path, &serde_json::to_vec(bundle).unwrap());
+        path
+    }
+}
+
+const PAYLOAD: &str = "/dsseEnvelope/payload";
+const SIGNATURE: &str = "/dsseEnvelope/signatures/0/sig";
+const ENTRY: &str = "/verificationMaterial/tlogEntries/0/canonicalizedBody";
+const HASH: &str = "/verificationMaterial/tlogEntries/0/inclusionProof/hashes/1";
+const CHECKPOINT: &str = "/verificationMaterial/tlogEntries/0/inclusionProof/checkpoint/envelope";
+
+/// Not the bundle's own `rootHash`, which both of Sigstore's verifiers pass over for the checkpoint's;
+/// ours compares the two.
+const PLACES: [&str; 5] = [PAYLOAD, SIGNATURE, ENTRY, HASH, CHECKPOINT];
+
+/// Whether the program is content, and what it said.
+fn judge(program: &Path, arguments: &[&Path]) -> (bool, String) {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&said).into_owned())
+}
+
+fn oracle(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/oracles").join(file)
+}
+
+/// Where `tests/run` found it, or the skip.
+fn installed(test: &str, variable: &str) -> Option<PathBuf> {
+    let found = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.exists());
+    if found.is_none() {
+        skipped(test, &format!("{variable} names no oracle; .ci/run installs it"));
+    }
+    found
+}
+
+#[test]
+fn sigstore_for_node_accepts_the_bundle_and_no_other() {
+    let test = "sigstore_for_node_accepts_the_bundle_and_no_other";
+    if installed(test, "TOOLEXEC_NODE_MODULES").is_none() {
+        return;
+    }
+    let given = Given::new();
+    let verify = |bundle: &Path, key: &Path| {
+        judge(Path::new("node"), &[&oracle("sigstore.js"), bundle, key, &given.root])
+    };
+    let (accepted, said) = verify(&given.bundle, &given.key);
+    assert!(accepted, "{said}");
+    for place in PLACES {
+        let (accepted, said) = verify(&given.changed(place), &given.key);
+        assert!(!accepted && said.contains("Error"), "{place}: {said}");
+    }
+    assert!(!verify(&given.bundle, &given.other_key).0);
+}
+
+#[test]
+fn sigstore_for_rust_accepts_the_bundle_and_no_other() {
+    let test = "sigstore_for_rust_accepts_the_bundle_and_no_other";
+    let Some(program) = installed(test, "TOOLEXEC_SIGSTORE_VERIFY") else { return };
+    let given = Given::new();
+    let verify = |bundle: &Path, key: &Path, artifact: &Path| {
+        judge(&program, &[bundle, key, &given.root, artifact])
+    };
+    let (accepted, said) = verify(&given.bundle, &given.key, &given.artifact);
+    assert!(accepted, "{said}");
+    for place in PLACES {
+        let (accepted, said) = verify(&given.changed(place), &given.key, &given.artifact);
+        assert!(!accepted, "{place}: {said}");
+    }
+    assert!(!verify(&given.bundle, &given.other_key, &given.artifact).0);
+    assert!(!verify(&given.bundle, &given.key, &given.other_artifact).0);
+    drop(fs::remove_file(&given.artifact));
+    assert!(!verify(&given.bundle, &given.key, &given.artifact).0);
+}
+
+#[test]
+fn libraries_of_python_accept_the_envelope_and_no_other() {
+    let test = "libraries_of_python_accept_the_envelope_and_no_other";
+    let Some(python) = installed(test, "TOOLEXEC_PYTHON") else { return };
+    if !judge(&python, &[Path::new("-c"), Path::new("import securesystemslib, rfc8785")]).0 {
+        skipped(test, "securesystemslib and rfc8785 are not installed; .ci/run installs them");
+        return;
+    }
+    let given = Given::new();
+    let verify = |bundle: &Path, key: &Path| judge(&python, &[&oracle("bundle.py"), bundle, key]);
+    let (accepted, said) = verify(&given.bundle, &given.key);
+    assert!(accepted, "{said}");
+    for place in [PAYLOAD, SIGNATURE] {
+        let (accepted, said) = verify(&given.changed(place), &given.key);
+        assert!(!accepted && said.contains("Error"), "{place}: {said}");
+    }
+    assert!(!verify(&given.bundle, &given.other_key).0);
+    // A field too many is nothing to this library, and an error to us.
+    assert!(verify(&given.with_more("/dsseEnvelope"), &given.key).0);
+}
+
+/// The judge of our log entries is judged: the six files of RFC 8785.
+#[test]
+fn the_judge_of_canonical_json_knows_the_vectors() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jcs");
+    let mut count = 0;
+    for file in fs::read_dir(directory).unwrap() {
+        let path = file.unwrap().path();
+        let Some(name) = path.to_str().and_then(|it| it.strip_suffix(".input.json")) else {
+            continue;
+        };
+        let value: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let expected = fs::read(format!("{name}.output.json")).unwrap();
+        assert_eq!(serde_json_canonicalizer::to_vec(&value).unwrap(), expected, "{name}");
+        count += 1;
+    }
+    assert_eq!(count, 6);
+}
