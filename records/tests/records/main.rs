@@ -3,6 +3,8 @@
 //! user, or a program beyond `ssh-keygen` and `openssl`, whose absence is told as a skip.
 
 #[cfg(test)]
+mod agent;
+#[cfg(test)]
 mod attestation;
 #[cfg(test)]
 mod crash;
