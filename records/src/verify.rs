@@ -265,7 +265,7 @@ fn compare(facts: &Facts, record: &str, tree: &Tree, faults: &mut Vec<Fault>) ->
             None => faults.push(Fault::Missing { path: path.clone() }),
         }
     }
-    let ours = [format!("{record}.md"), format!("{record}.md.sig")];
+    let ours = ["md", "md.sig", "bundle.json", "tlog-proof"].map(|end| format!("{record}.{end}"));
     let extra =
         tree.files.keys().filter(|path| !stated.contains_key(*path) && !ours.contains(path));
     faults.extend(extra.map(|path| Fault::NotNamed { path: path.clone() }));
