@@ -27,6 +27,8 @@ mod predicate;
 #[cfg(test)]
 mod render;
 #[cfg(test)]
+mod rotation;
+#[cfg(test)]
 mod signature;
 #[cfg(test)]
 mod summary;
