@@ -109,6 +109,13 @@ impl fmt::Display for AgentError {
     }
 }
 
+impl AgentError {
+    /// Whether there were more bytes to sign than agents take.
+    pub(crate) fn is_too_much(&self) -> bool {
+        matches!(self.problem, Problem::TooMuch(_))
+    }
+}
+
 impl std::error::Error for AgentError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.problem {

@@ -70,6 +70,19 @@ pub enum SignError {
     },
 }
 
+impl SignError {
+    /// Whether it is this statement that cannot be signed, and a lesser one could be; else it is the
+    /// key that signs nothing.
+    #[must_use]
+    pub fn is_of_the_statement(&self) -> bool {
+        match self {
+            Self::Contradiction { .. } | Self::Invalid { .. } => true,
+            Self::Key { source: SigningError::Agent(error), .. } => error.is_too_much(),
+            Self::Key { .. } => false,
+        }
+    }
+}
+
 impl fmt::Display for SignError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
