@@ -129,9 +129,20 @@ fn what_a_stock_agent_signs_stock_tools_accept() {
     assert!(accepted, "{said}");
     openssl_accepts(test, &bundle, &key.pem(), &scratch);
 
+    // More than an agent takes at once is told before it is asked; less can still be stated.
+    let names: Vec<String> =
+        (0..900).map(|number| format!("{number}-{}", "x".repeat(200))).collect();
+    let artifacts: Vec<(&str, &[u8])> =
+        names.iter().map(|name| (name.as_str(), &b"x"[..])).collect();
+    let many = Case::new("Many.", b"", &artifacts);
+    let error = attest(&many.statement(), &keys.result).unwrap_err();
+    assert!(error.is_of_the_statement() && error.to_string().contains("262144"), "{error}");
+
     // A record, and a checkpoint, that the agent is not there to sign.
     agent.end();
-    let error = attest(&case.statement(), &keys.result).unwrap_err().to_string();
+    let error = attest(&case.statement(), &keys.result).unwrap_err();
+    assert!(!error.is_of_the_statement());
+    let error = error.to_string();
     assert!(error.contains(&format!("agent {}: connecting", agent.socket.display())), "{error}");
     assert!(sign(&case.statement(), &keys.result).is_err());
     let error = log.append(b"another").unwrap_err();
