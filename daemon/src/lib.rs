@@ -25,7 +25,7 @@ mod tell;
 mod verdicts;
 
 pub use edge::user_name;
-pub use flow::Told;
+pub use flow::{Replay, Told};
 pub use host::{Halt, Host, HostParts, find_launcher};
 pub use network::find_egress;
 pub use record_log::{RecordLog, log_key};
