@@ -30,9 +30,6 @@ pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
     };
     let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
     let mut host = open_host(&asked.host)?;
-    for id in host.recover()? {
-        output::note(format_args!("an earlier run was interrupted; its record is {id}"));
-    }
     let interrupted = watch_signals()?;
     let told = host.run_file(
         &asked.request,
@@ -71,6 +68,7 @@ pub(crate) fn verified(host: &Host, record: &Path) -> Option<Verified> {
     }
 }
 
+/// The host of embedded runs, with every story of an earlier run told to its end.
 pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
     let state = asked.state.path()?;
     let policy = named_or_embedded(asked.policy.as_deref())?;
@@ -89,7 +87,12 @@ pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
     let launcher = Reach::Spawn { program, staging, mounts_allowed, seats_max };
     let caches = state.join("caches");
     let egress = find_egress();
-    Ok(Host::new(HostParts { spool, policy, signers, key, log, launcher, egress, caches }))
+    let mut host =
+        Host::new(HostParts { spool, policy, signers, key, log, launcher, egress, caches });
+    for id in host.recover()? {
+        output::note(format_args!("an earlier run was interrupted; its record is {id}"));
+    }
+    Ok(host)
 }
 
 /// Ctrl-C cancels the run, which then has a record that says so; a second one ends this program.
