@@ -18,6 +18,7 @@ mod options;
 mod output;
 mod policy;
 mod promote;
+mod replay;
 mod run;
 mod sarif;
 mod screen;
@@ -61,6 +62,7 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Draft(asked) => draft::draft(&asked),
         Command::Lint(asked) => lint::lint(&asked),
         Command::Verify(asked) => verify::verify(&asked),
+        Command::Replay(asked) => replay::replay(&asked),
         Command::Promote(asked) => promote::promote(&asked),
         Command::List(asked) => list::list(&asked),
         Command::Keys(asked) => keys::keys(&asked),

@@ -28,7 +28,6 @@ const NOT_BUILT_YET: [&[&str]; 19] = [
     &["permission"],
     &["reject"],
     &["release"],
-    &["replay"],
     &["review"],
     &["show"],
     &["status"],
@@ -60,6 +59,8 @@ pub(crate) enum Command {
     Lint(Lint),
     /// Check signatures and digests of results
     Verify(Verify),
+    /// Do the run of a record again and compare what it leaves
+    Replay(Replay),
     /// Drop an approved request with its inputs and signatures into a spool
     Promote(Promote),
     /// List what waits and what was run
@@ -94,6 +95,15 @@ pub(crate) struct Run {
     /// Where its input files are [default: <stem>.inputs/ beside it]
     #[arg(long, value_name = "DIR")]
     pub(crate) inputs: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) host: HostOptions,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// Where and by which rules something is run.
+#[derive(Args)]
+pub(crate) struct HostOptions {
     /// Where the result goes; made if missing [default: results/ of the state]
     #[arg(long, value_name = "DIR")]
     pub(crate) results: Option<PathBuf>,
@@ -108,6 +118,30 @@ pub(crate) struct Run {
     /// Keys that count no longer: a revocation list of ssh-keygen, or keys, one a line
     #[arg(long, value_name = "FILE", requires = "allowed_signers")]
     pub(crate) revoked: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec replay results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats \\
+           --inputs TR-20260209-160501Z-python-stats.inputs
+
+Does the run once more, under the same policy and judged by the time of that run, and compares what
+it left byte by byte. The record must verify first. The replay uses nothing up, and its own record
+says of which record it is a replay.
+Exits 0 if it left the same, 1 if it did not or a record does not verify, 2 if it was refused, 3 if
+there was no cell or nobody knows the end.")]
+pub(crate) struct Replay {
+    /// The result directory
+    #[arg(value_name = "RESULT_DIR")]
+    pub(crate) result: PathBuf,
+    /// Where the input files of its request are; needed if it has any
+    #[arg(long, value_name = "DIR")]
+    pub(crate) inputs: Option<PathBuf>,
+    /// Keys of results to trust, in OpenSSH's format [default: the key of the state]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trust: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) host: HostOptions,
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
 }

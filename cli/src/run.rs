@@ -17,7 +17,7 @@ use spool::{Places, Spool, SpoolError};
 use validator::REQUEST_BYTES_MAX;
 
 use crate::failure::Failure;
-use crate::options::{Format, Run};
+use crate::options::{Format, HostOptions, Run};
 use crate::output;
 use crate::policy::named_or_embedded;
 use crate::show;
@@ -31,10 +31,7 @@ pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
         request => request?,
     };
     let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
-    let mut host = open_host(asked)?;
-    for id in host.recover()? {
-        output::note(format_args!("an earlier run was interrupted; its record is {id}"));
-    }
+    let mut host = open_host(&asked.host)?;
     let interrupted = watch_signals()?;
     let told = host.run_file(
         &asked.request,
@@ -51,7 +48,7 @@ pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
         Err(halt) => return Err(halt.into()),
     };
     report_trouble(&asked.request, &request, &told);
-    let verified = verify(&host, told.receipt.path());
+    let verified = verified(&host, told.receipt.path());
     match asked.format {
         Format::Human => print_human(&told, verified.as_ref())?,
         Format::Json => print_json(&told, verified.is_some())?,
@@ -60,7 +57,7 @@ pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
 }
 
 /// Looks at the record as any reader would; what is wrong with it goes to stderr.
-fn verify(host: &Host, record: &Path) -> Option<Verified> {
+pub(crate) fn verified(host: &Host, record: &Path) -> Option<Verified> {
     match records::verify(record, &Trust::from_key(&host.key().public())) {
         Ok(verified) => Some(verified),
         Err(faults) => {
@@ -73,7 +70,8 @@ fn verify(host: &Host, record: &Path) -> Option<Verified> {
     }
 }
 
-fn open_host(asked: &Run) -> Result<Host, Failure> {
+/// The host of embedded runs, with every story of an earlier run told to its end.
+pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
     let state = asked.state.path()?;
     let policy = named_or_embedded(asked.policy.as_deref())?;
     let revoked = asked.revoked.as_deref().map(config::read_revoked).transpose()?;
@@ -90,11 +88,16 @@ fn open_host(asked: &Run) -> Result<Host, Failure> {
     let launcher = Reach::Spawn { program, staging, mounts_allowed, seats_max };
     let caches = state.join("caches");
     let egress = find_egress();
-    Ok(Host::new(HostParts { spool, policy, signers, key, log, launcher, egress, caches }))
+    let mut host =
+        Host::new(HostParts { spool, policy, signers, key, log, launcher, egress, caches });
+    for id in host.recover()? {
+        output::note(format_args!("an earlier run was interrupted; its record is {id}"));
+    }
+    Ok(host)
 }
 
 /// Ctrl-C cancels the run, which then has a record that says so; a second one ends this program.
-fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         let registered =
@@ -106,7 +109,7 @@ fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// What is wrong goes to stderr in both formats.
-fn report_trouble(request: &Path, bytes: &[u8], told: &Told) {
+pub(crate) fn report_trouble(request: &Path, bytes: &[u8], told: &Told) {
     show::aside(request, bytes, &told.violations);
     if let Some(reason) = &told.reason {
         output::note(format_args!("{}: {}", request.display(), validator::escape_line(reason)));

@@ -8,14 +8,14 @@ use records::{Fault, PublicResultKey, Trust, Verified};
 use validator::{ResultId, escape_line};
 
 use crate::failure::Failure;
-use crate::options::{Format, Verify};
+use crate::options::{Format, StateOption, Verify};
 use crate::output;
 use crate::state::read_file;
 
 const SIGNERS_BYTES_MAX: usize = 1024 * 1024;
 
 pub(crate) fn verify(asked: &Verify) -> Result<ExitCode, Failure> {
-    let trust = trust(asked)?;
+    let trust = trust(asked.allowed_signers.as_deref(), &asked.state)?;
     let results = results_at(&asked.path)?;
     let mut all = !results.is_empty();
     if results.is_empty() {
@@ -36,14 +36,28 @@ pub(crate) fn verify(asked: &Verify) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!all)))
 }
 
-fn trust(asked: &Verify) -> Result<Trust, Failure> {
-    if let Some(file) = &asked.allowed_signers {
+/// Whether a result directory verifies; what is wrong with it goes to stderr.
+pub(crate) fn is_verified(
+    dir: &Path,
+    allowed_signers: Option<&Path>,
+    state: &StateOption,
+) -> Result<bool, Failure> {
+    let Err(faults) = records::verify(dir, &trust(allowed_signers, state)?) else {
+        return Ok(true);
+    };
+    output::note(format_args!("{}: does not verify", dir.display()));
+    faults.iter().for_each(output::note);
+    Ok(false)
+}
+
+fn trust(allowed_signers: Option<&Path>, state: &StateOption) -> Result<Trust, Failure> {
+    if let Some(file) = allowed_signers {
         let bytes = read_file(file, SIGNERS_BYTES_MAX)?;
         let text = String::from_utf8_lossy(&bytes);
         return Trust::from_allowed_signers(&text)
             .map_err(|error| Failure::Said(format!("{}: {error}", file.display())));
     }
-    let keys = asked.state.path()?.join("keys");
+    let keys = state.path()?.join("keys");
     match PublicResultKey::open(&keys) {
         Ok(key) => Ok(Trust::from_key(&key)),
         Err(error) => Err(Failure::Said(format!(

@@ -84,6 +84,11 @@ impl Host {
     }
 
     #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    #[must_use]
     pub fn key(&self) -> &ResultKey {
         &self.key
     }

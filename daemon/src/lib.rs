@@ -26,7 +26,7 @@ mod tell;
 mod verdicts;
 
 pub use edge::user_name;
-pub use flow::Told;
+pub use flow::{Replay, Told};
 pub use host::{Halt, Host, HostParts, find_launcher};
 pub use host_keys::open_keys;
 pub use network::find_egress;

@@ -53,6 +53,7 @@ impl Host {
         let network = perhaps_used(unfinished.hosts(), request.as_ref());
         let story = Story {
             outcome: Outcome::Indeterminate,
+            replays: unfinished.replays(),
             reason: Some(REASON),
             network: &network,
             decided: &decided,

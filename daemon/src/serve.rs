@@ -188,7 +188,9 @@ impl Service {
             }
             false
         };
-        let told = self.host.process(Ask { draft, claimed, submission }, &mut cancelled)?;
+        let told = self
+            .host
+            .process(Ask { draft, claimed, submission, at: edge::now() }, &mut cancelled)?;
         report(name, &told);
         self.host.make_ready();
         Ok(told.originals)

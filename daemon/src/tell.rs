@@ -6,10 +6,10 @@
 
 use policies::{Approved, RuleVerdict, SignatureFile, Touch};
 use records::log::Inclusion;
-use records::{Attested, NetworkUse, Ran, Statement, Subject, attest};
+use records::{Attested, NetworkUse, Ran, ReplayOf, Statement, Subject, attest};
 use sandbox::outcome::Outcome;
 use sandbox::report::Confinement;
-use spool::{Claimed, Receipt, ResultDraft, SpoolError};
+use spool::{Claimed, Receipt, Replayed, ResultDraft, SpoolError};
 use validator::{Refused, Request, ResultId, Sha256, UtcTime, Violation};
 
 use crate::edge;
@@ -58,6 +58,7 @@ impl Decided {
 pub(crate) struct Story<'a> {
     pub(crate) subject: Subject<'a>,
     pub(crate) signatures: &'a [SignatureFile],
+    pub(crate) replays: Option<&'a Replayed>,
     pub(crate) outcome: Outcome,
     pub(crate) reason: Option<&'a str>,
     pub(crate) violations: &'a [Violation],
@@ -79,7 +80,8 @@ static UNDECIDED: Decided = Decided {
 
 impl<'a> Story<'a> {
     pub(crate) fn of_request(request: &'a Request, claimed: &'a Claimed) -> Self {
-        Self::of(Subject::Request(request), claimed.signatures())
+        let replays = claimed.replays();
+        Self { replays, ..Self::of(Subject::Request(request), claimed.signatures()) }
     }
 
     pub(crate) fn of_draft(refused: &'a Refused, claimed: &'a Claimed) -> Self {
@@ -88,13 +90,14 @@ impl<'a> Story<'a> {
             bytes: refused.bytes(),
             request_id: refused.request_id(),
         };
-        Self::of(subject, claimed.signatures())
+        Self { replays: claimed.replays(), ..Self::of(subject, claimed.signatures()) }
     }
 
     pub(crate) fn of(subject: Subject<'a>, signatures: &'a [SignatureFile]) -> Self {
         Self {
             subject,
             signatures,
+            replays: None,
             outcome: Outcome::Refused,
             reason: None,
             violations: &[],
@@ -201,6 +204,9 @@ impl Host {
             result_id: result.result_id(),
             created: edge::now(),
             subject: story.subject,
+            replay_of: story
+                .replays
+                .map(|it| ReplayOf { result_id: &it.result_id, record_sha256: it.sha256 }),
             outcome: story.outcome,
             reason: story.reason,
             violations: story.violations,

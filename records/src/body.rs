@@ -137,6 +137,10 @@ fn provenance(page: &mut Page, says: &Statement<'_>, show: Showing) {
         show.prose(says.backend),
         show.prose(says.executor_version)
     ));
+    if let Some(of) = says.replay_of {
+        let id = show.prose(of.result_id.as_str());
+        page.line(format!("- Replay of: {id}, record sha256 {}", of.record_sha256));
+    }
     page.line(format!("- Request sha256: {}", Sha256::of(says.request_bytes())));
     page.line(format!("- Policy: {}, sha256 {}", show.prose(says.policy_name), says.policy_sha256));
     page.line(format!("- Approval: {}", show.prose(says.approval)));

@@ -10,7 +10,7 @@ use policies::{RuleVerdict, Touch};
 
 use crate::outside::Showing;
 use crate::request_files::{RequestFiles, Row};
-use crate::statement::Statement;
+use crate::statement::{ReplayOf, Statement};
 use crate::yaml::{Map, Node, block};
 
 /// The block with both `---` lines.
@@ -81,6 +81,7 @@ fn provenance(says: &Statement<'_>, files: &RequestFiles<'_>, show: Showing) -> 
         ("outcome", Node::text(says.outcome.word())),
         ("reason", says.reason.map_or(Node::Null, |reason| show.words(reason))),
         ("executor_version", Node::text(says.executor_version)),
+        ("replay_of", says.replay_of.map_or(Node::Null, |of| replay_of(of, show))),
         ("request_sha256", Node::Text(Sha256::of(says.request_bytes()).to_string())),
         ("request_file", show.exact(files.found_as())),
         ("intent_sha256", intent.map_or(Node::Null, Node::Text)),
@@ -90,6 +91,13 @@ fn provenance(says: &Statement<'_>, files: &RequestFiles<'_>, show: Showing) -> 
     ];
     map.extend(stated(says, show));
     map
+}
+
+fn replay_of(of: ReplayOf<'_>, show: Showing) -> Node {
+    Node::Map(vec![
+        ("result_id", show.exact(of.result_id.as_str())),
+        ("record_sha256", Node::Text(of.record_sha256.to_string())),
+    ])
 }
 
 fn touched(touch: Touch) -> Node {

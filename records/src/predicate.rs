@@ -109,6 +109,11 @@ fn provenance() -> Fields {
         ("outcome", words(OUTCOMES.map(Outcome::word)), "How it ended."),
         ("reason", or_null(text()), "Why it was refused, not set up, or is indeterminate."),
         ("executor_version", text(), "Of the program."),
+        (
+            "replay_of",
+            or_null(record(&[("result_id", text()), ("record_sha256", sha256())])),
+            "The record whose run was done again; null in the record of a request's own run.",
+        ),
         ("request_sha256", sha256(), "Of the exact bytes of the request."),
         ("request_file", text(), "The request's name where it was found."),
         ("intent_sha256", or_null(sha256()), "Of what the request asks for."),

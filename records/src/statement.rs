@@ -24,6 +24,14 @@ pub enum Subject<'a> {
     },
 }
 
+/// The record whose run was done again.
+#[derive(Clone, Copy)]
+pub struct ReplayOf<'a> {
+    pub result_id: &'a ResultId,
+    /// Of its Markdown.
+    pub record_sha256: Sha256,
+}
+
 /// A run that started, and when.
 #[derive(Clone, Copy)]
 pub struct Ran<'a> {
@@ -39,6 +47,8 @@ pub struct Statement<'a> {
     pub result_id: &'a ResultId,
     pub created: UtcTime,
     pub subject: Subject<'a>,
+    /// Where this is no request's own run.
+    pub replay_of: Option<ReplayOf<'a>>,
     pub outcome: Outcome,
     /// Why it was refused, could not be set up, or is indeterminate.
     pub reason: Option<&'a str>,

@@ -14,7 +14,7 @@ use rustix::fs::{
     CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, flock, fstat, openat, openat2,
 };
 use serde::{Deserialize, Serialize};
-use validator::{Draft, OwnerUid, REQUEST_BYTES_MAX};
+use validator::{Draft, OwnerUid, REQUEST_BYTES_MAX, ResultId, Sha256};
 
 use crate::durable;
 use crate::error::SpoolError;
@@ -50,6 +50,9 @@ pub(crate) struct ClaimNote {
     pub(crate) owner: u32,
     /// Where the request was dropped; none for an embedded run.
     pub(crate) dropped: Option<Dropped>,
+    /// The record whose run is done again, if one is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) replays: Option<Replayed>,
 }
 
 /// A file in `approved/`: the directory, and which file of that name it was.
@@ -61,12 +64,37 @@ pub(crate) struct Dropped {
     pub(crate) inode: u64,
 }
 
+/// A published record whose run is done again: its id, and the digest of its Markdown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "(String, String)", into = "(String, String)")]
+pub struct Replayed {
+    pub result_id: ResultId,
+    pub sha256: Sha256,
+}
+
+impl From<Replayed> for (String, String) {
+    fn from(replayed: Replayed) -> Self {
+        (replayed.result_id.to_string(), replayed.sha256.to_string())
+    }
+}
+
+impl TryFrom<(String, String)> for Replayed {
+    type Error = &'static str;
+
+    fn try_from((result_id, sha256): (String, String)) -> Result<Self, Self::Error> {
+        let result_id = result_id.parse().map_err(|_| "no result id")?;
+        Ok(Self { result_id, sha256: sha256.parse().map_err(|_| "no sha256")? })
+    }
+}
+
 /// Where the request came from, and so what becomes of the original.
 pub(crate) enum Origin {
     /// A person's own file: left alone.
     Kept,
     /// `approved/`: leaves it when the result is published.
     Dropped(Dropped),
+    /// A published record, which is left alone: the run in it is done again.
+    Record(Replayed),
 }
 
 /// The directory with the input files.
@@ -113,6 +141,15 @@ impl Claimed {
         &self.slot
     }
 
+    /// The record whose run is done again, if this is no request's own run.
+    #[must_use]
+    pub fn replays(&self) -> Option<&Replayed> {
+        match &self.origin {
+            Origin::Record(replayed) => Some(replayed),
+            Origin::Kept | Origin::Dropped(_) => None,
+        }
+    }
+
     #[must_use]
     pub fn signatures(&self) -> &[SignatureFile] {
         &self.signatures.read
@@ -145,6 +182,30 @@ impl Spool {
         inputs: Option<&Path>,
         id: ClaimId,
     ) -> Result<(Draft, Claimed), SpoolError> {
+        self.claim_own(path, inputs, Origin::Kept, id)
+    }
+
+    /// Claims the request of a published record, to do its run again.
+    ///
+    /// # Errors
+    /// As [`Self::claim_file`].
+    pub fn claim_record(
+        &self,
+        path: &Path,
+        inputs: Option<&Path>,
+        replayed: Replayed,
+        id: ClaimId,
+    ) -> Result<(Draft, Claimed), SpoolError> {
+        self.claim_own(path, inputs, Origin::Record(replayed), id)
+    }
+
+    fn claim_own(
+        &self,
+        path: &Path,
+        inputs: Option<&Path>,
+        origin: Origin,
+        id: ClaimId,
+    ) -> Result<(Draft, Claimed), SpoolError> {
         let file_name = path.file_name().and_then(|name| name.to_str()).unwrap_or("request.md");
         let parent = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -161,7 +222,7 @@ impl Spool {
         let inputs_path =
             inputs.map_or_else(|| parent.join(format!("{stem}.inputs")), Path::to_owned);
         let inputs = open_inputs(&inputs_path);
-        self.copy(read, file_name, signatures, (inputs, inputs_path), Origin::Kept, id)
+        self.copy(read, file_name, signatures, (inputs, inputs_path), origin, id)
     }
 
     pub(crate) fn copy(
@@ -174,11 +235,12 @@ impl Spool {
         id: ClaimId,
     ) -> Result<(Draft, Claimed), SpoolError> {
         let directory = self.work().join(id.as_str());
-        let dropped = match &origin {
-            Origin::Kept => None,
-            Origin::Dropped(dropped) => Some(dropped.clone()),
+        let (dropped, replays) = match &origin {
+            Origin::Kept => (None, None),
+            Origin::Dropped(dropped) => (Some(dropped.clone()), None),
+            Origin::Record(replayed) => (None, Some(replayed.clone())),
         };
-        let note = ClaimNote { file_name: file_name.to_owned(), owner, dropped };
+        let note = ClaimNote { file_name: file_name.to_owned(), owner, dropped, replays };
         // The arrow into work/ is the rename of the finished copy: what has the name is whole, and
         // locked by us.
         let hidden = self.work().join(format!(".new-{}", id.as_str()));

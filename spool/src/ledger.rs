@@ -2,7 +2,8 @@
 //!
 //! The line is the intent. Whoever has it may start the tool, once; whoever finds it there already may
 //! not. Its digest and its id both use a request up, so that neither the same bytes nor another
-//! request under the same id can run again.
+//! request under the same id can run again. A replay of a record uses nothing up and is kept apart: its
+//! line only says what recovery must tell if nobody is left to.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,7 +16,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use validator::{RequestId, ResultId, Sha256, UtcTime};
 
-use crate::claim::ClaimId;
+use crate::claim::{ClaimId, Replayed};
 use crate::error::SpoolError;
 use crate::places::Spool;
 use crate::stage::Staged;
@@ -66,6 +67,9 @@ pub(crate) struct Intent {
     /// that did not write them say nothing, which is not the same as none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hosts: Option<Vec<String>>,
+    /// The record whose run is done again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) replays: Option<Replayed>,
 }
 
 impl Intent {
@@ -74,16 +78,16 @@ impl Intent {
     }
 }
 
-/// The proof that this request had never been started before and that this is durably known. One per
-/// request, for ever.
+/// The proof that this start is durably known, and that it is the request's first and only one, or the
+/// declared replay of a record.
 #[must_use = "the request is used up: what happens now must be recorded"]
-pub struct FirstStart {
+pub struct Begun {
     staged: Staged,
     result_id: ResultId,
-    begun: UtcTime,
+    at: UtcTime,
 }
 
-impl FirstStart {
+impl Begun {
     /// The parts, for what comes after the run.
     pub fn into_staged(self) -> Staged {
         self.staged
@@ -98,9 +102,10 @@ impl FirstStart {
         &self.result_id
     }
 
+    /// When.
     #[must_use]
-    pub fn begun(&self) -> UtcTime {
-        self.begun
+    pub fn at(&self) -> UtcTime {
+        self.at
     }
 }
 
@@ -121,6 +126,7 @@ pub(crate) struct Ledger {
     read_to: u64,
     by_bytes: HashMap<String, Intent>,
     by_id: HashMap<String, Intent>,
+    replays: HashMap<String, Intent>,
     lines: usize,
 }
 
@@ -137,6 +143,7 @@ impl Ledger {
             read_to: 0,
             by_bytes: HashMap::new(),
             by_id: HashMap::new(),
+            replays: HashMap::new(),
             lines: 0,
         };
         ledger.locked(|_| Ok(()))?;
@@ -186,6 +193,10 @@ impl Ledger {
     }
 
     fn remember(&mut self, intent: Intent) {
+        if intent.replays.is_some() {
+            self.replays.insert(intent.claim.clone(), intent);
+            return;
+        }
         self.by_id.insert(intent.request_id.clone(), intent.clone());
         self.by_bytes.insert(intent.request_sha256.clone(), intent);
     }
@@ -202,7 +213,9 @@ impl Ledger {
 
     pub(crate) fn intent_of(&mut self, claim: &ClaimId) -> Result<Option<Intent>, SpoolError> {
         self.locked(|ledger| {
-            Ok(ledger.by_bytes.values().find(|intent| intent.claim == claim.as_str()).cloned())
+            let replay = ledger.replays.get(claim.as_str());
+            let of = |intent: &&Intent| intent.claim == claim.as_str();
+            Ok(replay.or_else(|| ledger.by_bytes.values().find(of)).cloned())
         })
     }
 
@@ -229,7 +242,8 @@ impl Spool {
     }
 
     /// The barrier before exec: the claim's files and the ledger line are on the disk when this
-    /// returns, and no other process can get a [`FirstStart`] for the same request.
+    /// returns, and no other process can get a [`Begun`] for the same request
+    /// that is no replay.
     ///
     /// # Errors
     /// [`BeginError`]; nothing may be run then.
@@ -237,8 +251,8 @@ impl Spool {
         &mut self,
         staged: Staged,
         result_id: ResultId,
-        begun: UtcTime,
-    ) -> Result<FirstStart, BeginError> {
+        at: UtcTime,
+    ) -> Result<Begun, BeginError> {
         staged.claimed().make_durable().map_err(BeginError::Disk)?;
         let request = staged.approved().request();
         let (sha256, id) = (request.sha256(), request.id().clone());
@@ -249,19 +263,21 @@ impl Spool {
             request_id: id.to_string(),
             result_id: result_id.to_string(),
             claim: staged.claimed().id().as_str().to_owned(),
-            begun: begun.to_string(),
+            begun: at.to_string(),
             results: self.results().to_owned(),
             policy_name: staged.approved().grant().policy_name().to_owned(),
             policy_sha256: staged.approved().grant().policy_sha256().to_string(),
             approval: staged.approved().grant().approval_text().to_owned(),
             hosts: Some(hosts),
+            replays: staged.claimed().replays().cloned(),
         };
+        let again = intent.replays.is_some();
         let seen = self.ledger.locked(|ledger| match ledger.look_up(&sha256, &id) {
-            Some(seen) => Ok(Some(seen)),
-            None => ledger.append(intent).map(|()| None),
+            Some(seen) if !again => Ok(Some(seen)),
+            _ => ledger.append(intent).map(|()| None),
         });
         match seen.map_err(BeginError::Disk)? {
-            None => Ok(FirstStart { staged, result_id, begun }),
+            None => Ok(Begun { staged, result_id, at }),
             Some(seen) => Err(BeginError::Started { staged: Box::new(staged), seen }),
         }
     }

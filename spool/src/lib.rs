@@ -29,11 +29,11 @@ mod stage;
 mod store;
 mod undeclared;
 
-pub use claim::{ClaimId, Claimed};
+pub use claim::{ClaimId, Claimed, Replayed};
 pub use drafting::Drafting;
 pub use dropbox::{Dropbox, Waiting};
 pub use error::SpoolError;
-pub use ledger::{BeginError, FirstStart, Seen};
+pub use ledger::{BeginError, Begun, Seen};
 pub use places::{Places, Spool};
 pub use promote::Submission;
 pub use publish::{Originals, Receipt, ResultDraft};

@@ -19,7 +19,7 @@ use policies::SignatureFile;
 use rustix::fs::{FlockOperation, flock};
 use validator::{RequestId, ResultId, Sha256, UtcTime};
 
-use crate::claim::{ClaimId, ClaimNote, remove_claim, remove_tree, signatures_of};
+use crate::claim::{ClaimId, ClaimNote, Replayed, remove_claim, remove_tree, signatures_of};
 use crate::depart::take_originals_away;
 use crate::durable;
 use crate::error::SpoolError;
@@ -105,6 +105,12 @@ impl Unfinished {
     #[must_use]
     pub fn hosts(&self) -> Option<&[String]> {
         self.hosts.as_deref()
+    }
+
+    /// The record whose run was done again, if it was no request's own run.
+    #[must_use]
+    pub fn replays(&self) -> Option<&Replayed> {
+        self.note.replays.as_ref()
     }
 
     /// Whether the request was dropped into a spool.

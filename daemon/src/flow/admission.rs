@@ -32,7 +32,11 @@ impl Host {
             Ok(request) => request,
             Err(refused) => return self.refuse_draft(&refused, claimed, violations),
         };
-        let Some(seen) = self.spool.seen(&request.sha256(), request.id())? else {
+        let seen = match claimed.replays() {
+            Some(_) => None,
+            None => self.spool.seen(&request.sha256(), request.id())?,
+        };
+        let Some(seen) = seen else {
             return Ok(Step::Next((request, claimed, violations)));
         };
         violations.push(replayed(&request, &seen));

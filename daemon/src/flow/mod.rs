@@ -10,8 +10,8 @@ use std::path::Path;
 
 use policies::Submission;
 use sandbox::outcome::Outcome;
-use spool::{Claimed, Originals, Receipt, SpoolError};
-use validator::{Code, Draft, Violation};
+use spool::{Claimed, Originals, Receipt, Replayed, SpoolError};
+use validator::{Code, Draft, UtcTime, Violation};
 
 use crate::edge;
 use crate::host::{Halt, Host};
@@ -22,6 +22,18 @@ pub(crate) struct Ask {
     pub(crate) draft: Draft,
     pub(crate) claimed: Claimed,
     pub(crate) submission: Submission,
+    /// The time that it is judged by: now, or that of the run which is done again.
+    pub(crate) at: UtcTime,
+}
+
+/// A run that is to be done again.
+pub struct Replay<'a> {
+    /// The request, as its record has it.
+    pub request: &'a Path,
+    pub inputs: Option<&'a Path>,
+    pub of: Replayed,
+    /// When that run was decided.
+    pub at: UtcTime,
 }
 
 /// What became of a request: there is a signed record, and it is published.
@@ -82,7 +94,25 @@ impl Host {
             Err(error) => return Err(error.into()),
         };
         let submission = Submission::Invoked { uid, name: edge::user_name(uid) };
-        self.process(Ask { draft, claimed, submission }, cancelled)
+        self.process(Ask { draft, claimed, submission, at: edge::now() }, cancelled)
+    }
+
+    /// Does the run of a published record again, judged by the time of that run. Nothing is used up,
+    /// and the new record says what it is.
+    ///
+    /// # Errors
+    /// As [`Self::run_file`].
+    pub fn replay(
+        &mut self,
+        replay: Replay<'_>,
+        uid: u32,
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> Result<Told, Halt> {
+        let Replay { request, inputs, of, at } = replay;
+        let id = edge::new_claim_id()?;
+        let (draft, claimed) = self.spool.claim_record(request, inputs, of, id)?;
+        let submission = Submission::Invoked { uid, name: edge::user_name(uid) };
+        self.process(Ask { draft, claimed, submission, at }, cancelled)
     }
 
     /// Takes one claimed request to its published record.
@@ -95,16 +125,15 @@ impl Host {
         ask: Ask,
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Result<Told, Halt> {
-        let Ask { draft, claimed, submission } = ask;
+        let Ask { draft, claimed, submission, at } = ask;
         // Without room for its record nothing is begun.
         if let Err(error) = self.spool.keep_reserve() {
             self.spool.abandon(claimed);
             return Err(error.into());
         }
-        let now = edge::now();
-        let (request, claimed, violations) = next!(self.check(draft, claimed, &submission, now)?);
+        let (request, claimed, violations) = next!(self.check(draft, claimed, &submission, at)?);
         let (approved, claimed) =
-            next!(self.authorise(request, claimed, submission, &violations, now)?);
+            next!(self.authorise(request, claimed, submission, &violations, at)?);
         let (staged, ahead) = next!(self.stage(approved, claimed, &violations)?);
         let prepared = next!(self.build(staged, ahead, violations)?);
         self.run(prepared, cancelled)

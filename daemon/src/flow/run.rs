@@ -5,7 +5,7 @@ use records::NetworkUse;
 use sandbox::client::{BuildError, ReadyCell};
 use sandbox::outcome::Outcome;
 use sandbox::report::{Confinement, Finished};
-use spool::{BeginError, FirstStart, ResultDraft};
+use spool::{BeginError, Begun, ResultDraft};
 use validator::{ResultId, Violation};
 
 use super::cell::{Made, Prepared};
@@ -39,8 +39,11 @@ impl Host {
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Result<Told, Halt> {
         let Prepared { staged, ready, made, network, mut violations } = prepared;
-        // Staging and building take their time, and an approval may end meanwhile.
-        if let Err(expired) = staged.approved().still_holds(edge::now()) {
+        // Staging and building take their time, and an approval may end meanwhile. A replay is judged
+        // by another day.
+        if staged.claimed().replays().is_none()
+            && let Err(expired) = staged.approved().still_holds(edge::now())
+        {
             drop(ready);
             let (approved, claimed) = staged.into_parts();
             violations.push(*expired);
@@ -50,8 +53,8 @@ impl Host {
         let id = staged.approved().request().id().clone();
         let result = self.draft_result(|at| ResultId::for_request(at, &id))?;
         let confinement = ready.confinement().clone();
-        let first = match self.spool.begin(staged, result.result_id().clone(), edge::now()) {
-            Ok(first) => first,
+        let begun = match self.spool.begin(staged, result.result_id().clone(), edge::now()) {
+            Ok(begun) => begun,
             Err(BeginError::Disk(error)) => {
                 result.discard();
                 return Err(error.into());
@@ -65,11 +68,11 @@ impl Host {
                 return self.refuse(approved.request(), claimed, violations, &decided);
             }
         };
-        let ended = self.run_begun(&first, (ready, made), &result, cancelled);
+        let ended = self.run_begun(&begun, (ready, made), &result, cancelled);
         let network = network.map_or(NetworkUse::Nothing, OpenNetwork::close);
         let known = Known { confinement: &confinement, network: &network };
-        let (published, exit_code) = self.tell_run(&first, known, &ended, result, &violations)?;
-        let (_, claimed) = first.into_staged().into_parts();
+        let (published, exit_code) = self.tell_run(&begun, known, &ended, result, &violations)?;
+        let (_, claimed) = begun.into_staged().into_parts();
         let originals = self.spool.archive_claim(claimed, &published.receipt)?;
         let exit_code = if published.whole { exit_code } else { -1 };
         let mut told = told(published, exit_code, violations, originals);
@@ -79,7 +82,7 @@ impl Host {
 
     fn run_begun(
         &self,
-        first: &FirstStart,
+        begun: &Begun,
         (ready, made): (ReadyCell, Made),
         result: &ResultDraft,
         cancelled: &mut dyn FnMut() -> bool,
@@ -89,7 +92,7 @@ impl Host {
             Err(error @ BuildError::Unknown(_)) => return Ended::Unrecorded(error.to_string()),
             Err(error) => return Ended::NeverStarted(error.to_string()),
         };
-        let id = first.staged().approved().request().id();
+        let id = begun.staged().approved().request().id();
         tracing::info!(request = %id, cell = made.word(), "started");
         match running.finish(cancelled) {
             Ok(finished) => Ended::Finished(Box::new(finished)),
@@ -99,31 +102,27 @@ impl Host {
 
     fn tell_run(
         &mut self,
-        first: &FirstStart,
+        begun: &Begun,
         known: Known<'_>,
         ended: &Ended,
         result: ResultDraft,
         violations: &[Violation],
     ) -> Result<(Published, i32), Halt> {
         let Known { confinement, network } = known;
-        let approved = first.staged().approved();
+        let approved = begun.staged().approved();
         let decided = Decided::by(approved);
         let story = Story {
             violations,
             decided: &decided,
-            ..Story::of_request(approved.request(), first.staged().claimed())
+            ..Story::of_request(approved.request(), begun.staged().claimed())
         };
         let (story, exit_code) = match ended {
             Ended::Finished(finished) => {
                 let outcome = judge_outputs(finished, approved);
                 let lost = (outcome == Outcome::Indeterminate)
                     .then_some("the launcher was lost after the start");
-                let ran = records::Ran {
-                    confinement,
-                    finished,
-                    started: first.begun(),
-                    ended: edge::now(),
-                };
+                let ran =
+                    records::Ran { confinement, finished, started: begun.at(), ended: edge::now() };
                 let code = finished.facts.tool.map_or(-1, sandbox::outcome::ToolEnd::exit_code);
                 (Story { outcome, reason: lost, ran: Some(ran), network, ..story }, code)
             }

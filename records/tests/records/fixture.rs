@@ -177,6 +177,7 @@ impl Case {
             approval: "unsigned, by the invoker",
             approvals: &self.approvals,
             touches: &[],
+            replay_of: None,
             backend: "confined",
             executor_version: "0.1.0",
             ran: Some(Ran {

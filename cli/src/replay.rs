@@ -1,0 +1,162 @@
+//! `toolexec replay`: the run of a record once more, and whether it leaves the same bytes. It must never
+//! replay what does not verify, or under another policy than the record names, and says of every
+//! file that differs which one it is.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+use records::{LeftFile, Recalled, recall};
+use serde_json::{Value, json};
+use spool::Replayed;
+use validator::escape_line;
+
+use crate::failure::Failure;
+use crate::options::{Format, Replay};
+use crate::output;
+use crate::run::{open_host, verified, watch_signals};
+use crate::state::named_directory;
+
+/// One thing in which two runs differ.
+struct Difference {
+    what: String,
+    was: String,
+    is: String,
+}
+
+pub(crate) fn replay(asked: &Replay) -> Result<ExitCode, Failure> {
+    let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
+    let original = named_directory("RESULT", &asked.result)?;
+    if !crate::verify::is_verified(&original, asked.trust.as_deref(), &asked.host.state)? {
+        return Ok(ExitCode::from(1));
+    }
+    let Some(was) = recall(&original) else {
+        return Err(Failure::Said(format!("{}: has no record", original.display())));
+    };
+    let Some(started) = was.started else {
+        return Ok(refused(&was, &format!("its outcome is {}: nothing ran", was.outcome)));
+    };
+    if was.inputs_total > 0 && inputs.is_none() {
+        let why = "its run was given input files, which no record keeps; name their directory with \
+                   --inputs";
+        return Ok(refused(&was, why));
+    }
+    let mut host = open_host(&asked.host)?;
+    let policy = host.policy();
+    if policy.sha256().to_string() != was.policy_sha256 {
+        let why = format!(
+            "it was run under policy {} with sha256 {}, not under {} with {}; name that one with \
+             --policy",
+            escape_line(&was.policy_name),
+            was.policy_sha256,
+            policy.name(),
+            policy.sha256()
+        );
+        return Ok(refused(&was, &why));
+    }
+    let request = original.join("request").join(format!("{}.md", was.request_id));
+    let interrupted = watch_signals()?;
+    let replay = daemon::Replay {
+        request: &request,
+        inputs: inputs.as_deref(),
+        of: Replayed { result_id: was.result_id.clone(), sha256: was.record_sha256 },
+        at: started,
+    };
+    let uid = rustix::process::geteuid().as_raw();
+    let told = host.replay(replay, uid, &mut || interrupted.load(Ordering::Relaxed))?;
+    crate::run::report_trouble(&request, b"", &told);
+    let record = told.receipt.path().to_owned();
+    let verified = verified(&host, &record).is_some();
+    let Some(is) = recall(&record) else {
+        return Err(Failure::Said(format!("{}: has no record", record.display())));
+    };
+    let differences = compare(&was, &is);
+    answer(asked.format, &was, &is, &record, (verified, &differences))?;
+    Ok(exit_code(&is, verified && differences.is_empty()))
+}
+
+fn refused(was: &Recalled, why: &str) -> ExitCode {
+    output::note(format_args!("{}: not replayed: {why}", was.result_id));
+    ExitCode::from(2)
+}
+
+/// 0 where the same bytes were left; 1 where others were; 2 and 3 as `run`.
+fn exit_code(is: &Recalled, same: bool) -> ExitCode {
+    ExitCode::from(match is.outcome.as_str() {
+        "refused" => 2,
+        "setup_error" | "indeterminate" => 3,
+        _ if same => 0,
+        _ => 1,
+    })
+}
+
+fn compare(was: &Recalled, is: &Recalled) -> Vec<Difference> {
+    let row = |what: &str, was: &str, is: &str| Difference {
+        what: what.to_owned(),
+        was: was.to_owned(),
+        is: is.to_owned(),
+    };
+    let facts = [
+        row("request", &was.request_sha256, &is.request_sha256),
+        row("outcome", &was.outcome, &is.outcome),
+        row("exit code", &was.exit_code.to_string(), &is.exit_code.to_string()),
+    ];
+    let by_path = |left: &[LeftFile]| -> BTreeMap<String, String> {
+        left.iter().map(|file| (file.path.clone(), described(file))).collect()
+    };
+    let (before, now) = (by_path(&was.left), by_path(&is.left));
+    let paths: std::collections::BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+    let of = |files: &BTreeMap<String, String>, path: &String| {
+        files.get(path).map_or_else(|| "missing".to_owned(), Clone::clone)
+    };
+    let files = paths.into_iter().map(|path| row(path, &of(&before, path), &of(&now, path)));
+    facts.into_iter().chain(files).filter(|row| row.was != row.is).collect()
+}
+
+fn described(file: &LeftFile) -> String {
+    match &file.mode {
+        Some(mode) => format!("{} mode {mode}", file.sha256),
+        None => file.sha256.clone(),
+    }
+}
+
+fn answer(
+    format: Format,
+    was: &Recalled,
+    is: &Recalled,
+    record: &Path,
+    (verified, differences): (bool, &[Difference]),
+) -> Result<(), Failure> {
+    if format == Format::Json {
+        let rows: Vec<Value> = differences
+            .iter()
+            .map(|row| json!({ "what": row.what, "was": row.was, "is": row.is }))
+            .collect();
+        return output::line(json!({
+            "replay_of": was.result_id.as_str(),
+            "result_id": is.result_id.as_str(),
+            "outcome": is.outcome,
+            "exit_code": is.exit_code,
+            "record": output::path(record),
+            "verified": verified,
+            "reproducible": differences.is_empty(),
+            "differences": rows,
+        }));
+    }
+    output::line(format_args!("replay of  {}", was.result_id))?;
+    output::line(format_args!("outcome    {}", is.outcome))?;
+    output::line(format_args!("record     {}", record.display()))?;
+    output::line(format_args!("verified   {}", if verified { "yes" } else { "no" }))?;
+    if differences.is_empty() {
+        let count = is.left.len();
+        return output::line(format_args!(
+            "reproduced yes: {count} files are the same, byte by byte"
+        ));
+    }
+    output::line("reproduced no:")?;
+    for Difference { what, was, is } in differences {
+        output::line(format_args!("  {}: was {was}, is {is}", escape_line(what)))?;
+    }
+    Ok(())
+}

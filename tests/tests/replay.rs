@@ -1,0 +1,137 @@
+//! `toolexec replay`: the run of a record once more. It must use nothing up, run nothing that does not
+//! verify, and never call a run reproducible that left other bytes.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use toolexec_tests::{Bench, Record, Request, RequestText, Said, list};
+
+const STEADY: &str = "print('a')\nopen('/out/a.txt', 'w').write('same')\n";
+const RANDOM: &str = "import os\nprint('a')\nopen('/out/a.txt', 'wb').write(os.urandom(16))\n";
+
+fn ran(bench: &Bench, script: &str) -> (Request, Record) {
+    let request = bench.save(&RequestText::python(script).output("a.txt"));
+    let record = Record::of(&bench.run(&request));
+    (request, record)
+}
+
+fn replay(bench: &Bench, record: &Path, words: &[&str]) -> Said {
+    let mut command = bench.command("toolexec");
+    Said::of(command.args(["replay", "--format", "json"]).arg(record).args(words))
+}
+
+#[test]
+fn the_same_bytes_are_reproducible_as_often_as_one_likes() {
+    let bench = Bench::new();
+    let (request, record) = ran(&bench, STEADY);
+    let before = list(&record.path);
+    let inputs = request.inputs.to_str().unwrap();
+    for _ in 0..2 {
+        let said = replay(&bench, &record.path, &["--inputs", inputs]);
+        said.assert_code(0);
+        let json = said.json();
+        assert_eq!((&json["reproducible"], &json["verified"]), (&true.into(), &true.into()));
+        assert_eq!(json["replay_of"], record.id());
+        let again = Record::at(Path::new(json["record"].as_str().unwrap()));
+        again.assert_outcome("ok");
+        assert!(again.text.contains("replay_of:\n  result_id: "), "{}", again.text);
+        assert!(again.text.contains(&format!("- Replay of: {}", record.id())), "{}", again.text);
+    }
+    assert_eq!(list(&record.path), before, "the original is left alone");
+    assert!(record.text.contains("replay_of: null"), "{}", record.text);
+    // Neither the request's own run is undone by it, nor is it taken for one.
+    let again = bench.run(&request);
+    again.assert_code(2);
+    again.assert_says(&["spool.replayed", record.id()]);
+    bench.toolexec(["verify".as_ref(), bench.results().as_os_str()]).assert_code(0);
+    bench.assert_nothing_left();
+}
+
+#[test]
+fn other_bytes_are_named() {
+    let bench = Bench::new();
+    let (request, record) = ran(&bench, RANDOM);
+    let inputs = request.inputs.to_str().unwrap();
+    let said = replay(&bench, &record.path, &["--inputs", inputs]);
+    said.assert_code(1);
+    let json = said.json();
+    assert_eq!(json["reproducible"], false);
+    let differences = json["differences"].as_array().unwrap();
+    let what: Vec<_> = differences.iter().map(|row| row["what"].as_str().unwrap()).collect();
+    assert_eq!(what, ["artifacts/a.txt"]);
+}
+
+#[test]
+fn what_cannot_be_the_same_run_is_refused() {
+    let bench = Bench::new();
+    let (request, record) = ran(&bench, STEADY);
+    let inputs = request.inputs.to_str().unwrap();
+    let count = list(&bench.results()).len();
+
+    let said = replay(&bench, &record.path, &[]);
+    said.assert_code(2);
+    said.assert_says(&["--inputs"]);
+
+    let policy = bench.toolexec(["policy", "show", "embedded"]).stdout;
+    let policy = bench.scratch().file("policy.yaml", policy + "# mine\n");
+    let words = ["--inputs", inputs, "--policy", policy.to_str().unwrap()];
+    let said = replay(&bench, &record.path, &words);
+    said.assert_code(2);
+    said.assert_says(&["policy", "sha256"]);
+
+    let refused = bench.save(&RequestText::python("1").edit("# A test", "## A test"));
+    let refused = Record::of(&bench.run(&refused));
+    let said = replay(&bench, &refused.path, &["--inputs", inputs]);
+    said.assert_code(2);
+    said.assert_says(&["nothing ran"]);
+    assert_eq!(list(&bench.results()).len(), count + 1, "nothing was run");
+
+    // Other inputs are seen where inputs always are.
+    fs::write(request.inputs.join("script.py"), "print('b')").unwrap();
+    let said = replay(&bench, &record.path, &["--inputs", inputs]);
+    said.assert_code(2);
+    said.assert_says(&["inputs.mismatch"]);
+
+    let stdout = record.path.join("stdout");
+    fs::write(stdout, "forged\n").unwrap();
+    let said = replay(&bench, &record.path, &["--inputs", inputs]);
+    said.assert_code(1);
+    said.assert_says(&["stdout", "does not verify"]);
+}
+
+/// What is left of it is told as a replay, and does not stand in the way of the next.
+#[test]
+fn a_replay_that_is_killed_is_told_as_one() {
+    let bench = Bench::new();
+    let request = bench.save(&RequestText::python("import time; time.sleep(1.5)"));
+    let record = Record::of(&bench.run(&request));
+    let inputs = request.inputs.to_str().unwrap();
+    let mut command = bench.command("toolexec");
+    command.arg("replay").arg(&record.path).args(["--inputs", inputs]);
+    let mut child = command.spawn().unwrap();
+    let begun = Instant::now();
+    let ledger = bench.state().join("ledger");
+    while fs::read_to_string(&ledger).unwrap().lines().count() < 2 {
+        assert!(begun.elapsed() < Duration::from_secs(20), "the replay never began");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let said = replay(&bench, &record.path, &["--inputs", inputs]);
+    said.assert_code(0);
+    said.assert_says(&["an earlier run was interrupted"]);
+    let told: Vec<Record> =
+        list(&bench.results()).iter().map(|name| Record::at(&bench.results().join(name))).collect();
+    let mut outcomes: Vec<&str> = told.iter().map(Record::outcome).collect();
+    outcomes.sort_unstable();
+    assert_eq!(outcomes, ["indeterminate", "ok", "ok"]);
+    let lost = told.iter().find(|record| record.outcome() == "indeterminate").unwrap();
+    assert!(lost.text.contains("replay_of:\n"), "{}", lost.text);
+}
