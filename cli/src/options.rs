@@ -14,7 +14,7 @@ use validator::{Language, RequestedBy, RiskLevel, Sensitivity};
 use crate::output;
 
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 19] = [
+const NOT_BUILT_YET: [&[&str]; 18] = [
     &["ais"],
     &["approve"],
     &["cancel"],
