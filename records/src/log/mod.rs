@@ -30,13 +30,17 @@
 
 mod checkpoint;
 mod disk;
+pub mod entry;
 mod error;
+mod export;
 mod fsck;
 mod key;
 mod merkle;
 mod proof;
+mod scan;
 mod tile;
 mod view;
+mod witness;
 
 use std::collections::HashMap;
 use std::fs::DirBuilder;
@@ -47,11 +51,15 @@ use validator::Sha256;
 
 pub use checkpoint::{Checkpoint, CheckpointFault};
 pub use error::LogError;
+pub use export::{ExportError, Exported};
 pub use fsck::{FsckFault, fsck};
 pub use key::{LogKey, LogOrigin, NotAnOrigin, PublicLogKey};
+pub use merkle::is_consistent;
 pub use proof::{Inclusion, ProofFault};
+pub use scan::{Accounts, Claim, RECORD_BYTES_MAX};
 pub use tile::ENTRY_BYTES_MAX;
 pub use view::LogView;
+pub use witness::{AnswerFault, Cosigned, WitnessKey, checkpoint_in};
 
 pub(crate) use checkpoint::decimal;
 pub(crate) use merkle::{HASHES_MAX, leaf_hash};
@@ -253,11 +261,7 @@ fn recover(disk: &Disk, head: &Checkpoint) -> Result<(Edge, Vec<Sha256>), LogErr
     if (edge.peaks.size(), edge.peaks.root()) != (size, head.root()) {
         return Err(disk.damaged(CHECKPOINT, "its root is not that of the files"));
     }
-    for (hashes, level) in edge.tiles.iter().zip(0..).filter(|(hashes, _)| !hashes.is_empty()) {
-        let tile = Tile::holding(Kind::Hashes(level), (size >> (level * HEIGHT)) - 1, size);
-        let path = tile.map_or_else(String::new, Tile::path);
-        disk.place_unsynced(&path, &hash_bytes(hashes))?;
-    }
+    place_partials(disk, &edge, size)?;
     let before = match (size / WIDTH).checked_sub(1) {
         Some(number) => {
             let bundle = Tile { kind: Kind::Entries, number, width: WIDTH };
@@ -266,4 +270,14 @@ fn recover(disk: &Disk, head: &Checkpoint) -> Result<(Edge, Vec<Sha256>), LogErr
         None => Vec::new(),
     };
     Ok((edge, before))
+}
+
+/// Writes the partial tiles of the edge, which may be lost again: what lies below them is there.
+fn place_partials(disk: &Disk, edge: &Edge, size: u64) -> Result<(), LogError> {
+    for (hashes, level) in edge.tiles.iter().zip(0..).filter(|(hashes, _)| !hashes.is_empty()) {
+        let tile = Tile::holding(Kind::Hashes(level), (size >> (level * HEIGHT)) - 1, size);
+        let path = tile.map_or_else(String::new, Tile::path);
+        disk.place_unsynced(&path, &hash_bytes(hashes))?;
+    }
+    Ok(())
 }
