@@ -14,6 +14,7 @@ mod failure;
 mod keys;
 mod lint;
 mod list;
+mod log;
 mod options;
 mod output;
 mod policy;
@@ -63,6 +64,7 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Verify(asked) => verify::verify(&asked),
         Command::Promote(asked) => promote::promote(&asked),
         Command::List(asked) => list::list(&asked),
+        Command::Log(asked) => log::log(&asked),
         Command::Keys(asked) => keys::keys(&asked),
         Command::Policy(asked) => policy::policy(&asked),
         Command::Doctor(asked) => doctor::doctor(&asked),
