@@ -62,9 +62,9 @@ impl Opened {
         self.checkpoint(&String::from_utf8_lossy(&bytes)).map_err(|fault| {
             let told = format!("{}: {fault}", path.display());
             match fault {
-                CheckpointFault::Form => Halt::from(format!(
-                    "{told}; name a file that `toolexec log head --note` wrote"
-                )),
+                CheckpointFault::Form => {
+                    Halt::from(format!("{told}; name a file that `toolexec log head --note` wrote"))
+                }
                 CheckpointFault::Origin => {
                     Halt::from(format!("{told}; this one is {}", self.key.origin()))
                 }

@@ -57,7 +57,8 @@ fn seen(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<u6
     let saved = match &asked.from {
         Some(from) => opened.saved(from)?,
         None => {
-            let kept = keep(asked, opened).join(file_name(key.map_or(asked.at.as_str(), WitnessKey::name)));
+            let kept = keep(asked, opened)
+                .join(file_name(key.map_or(asked.at.as_str(), WitnessKey::name)));
             if !kept.exists() {
                 return Ok(0);
             }
@@ -101,6 +102,10 @@ fn submit(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<
         };
         (old, answer) = (told, post(&url, &body)?);
     }
+    if answer.status == 409 {
+        // Nothing but the root is left to differ, unless somebody else was faster.
+        told_size(&url, &answer, old)?;
+    }
     if answer.status != 200 {
         return Err(refused(&url, &answer));
     }
@@ -126,7 +131,6 @@ fn told_size(url: &str, answer: &Answer, sent: u64) -> Result<u64, Halt> {
     let size: Option<u64> = answer.body.strip_suffix('\n').and_then(|text| text.parse().ok());
     match size {
         None => Err(refused(url, answer)),
-        // It differs in nothing but the root.
         Some(size) if size == sent => Err(Halt::No(format!(
             "{url}: the witness has seen another history: at {size} entries it knows another root"
         ))),
@@ -169,8 +173,7 @@ fn take_answer(
     })?;
     let bytes = read_file(answer, ANSWER_BYTES_MAX)?;
     let cosigned = Cosigned::of_answer(&checkpoint, &String::from_utf8_lossy(&bytes), key);
-    let cosigned =
-        cosigned.map_err(|fault| Halt::No(format!("{}: {fault}", answer.display())))?;
+    let cosigned = cosigned.map_err(|fault| Halt::No(format!("{}: {fault}", answer.display())))?;
     let name = key.map_or(asked.at.as_str(), WitnessKey::name);
     let kept = store(&keep(asked, opened), name, &cosigned)?;
     tell_cosigned(asked, &cosigned, checkpoint.size(), None, &kept)

@@ -14,9 +14,9 @@ use validator::Sha256;
 
 use crate::log::disk::Disk;
 use crate::log::merkle::{leaf_hash, perfect_root};
-use crate::log::tile::{HASH_BYTES, HEIGHT, Kind, Tile, WIDTH, entries, hash_bytes};
+use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries, hash_bytes};
 use crate::log::view::{CHECKPOINT, LogView, read_bundle, read_checkpoint};
-use crate::log::{Edge, LogError, PublicLogKey, place_partials, recover};
+use crate::log::{Edge, LogError, PublicLogKey, read_edge};
 
 /// What a copy took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl LogView {
             if size == head.size() {
                 return Ok(Exported { from: size, to: size, files: 0, bytes: 0 });
             }
-            (edge, _) = recover(&there, &old)?;
+            (edge, _) = read_edge(&there, &old)?;
         }
         let from = edge.peaks.size();
         let mut copy = Copy { there: &there, edge, files: 0, bytes: 0 };
@@ -112,9 +112,9 @@ impl LogView {
             let what = "not the entries that the checkpoint was signed for";
             return Err(self.disk.damaged("tile/entries", what).into());
         }
-        place_partials(&there, &copy.edge, head.size())?;
-        let partial: Vec<usize> = copy.edge.tiles.iter().map(|it| it.len() * HASH_BYTES).collect();
-        partial.into_iter().filter(|bytes| *bytes > 0).for_each(|bytes| copy.count(bytes));
+        for (tile, bytes) in copy.edge.partials(from) {
+            copy.place(tile, &bytes)?;
+        }
         there.sync_all()?;
         there.place(CHECKPOINT, head.note().as_bytes())?;
         copy.count(head.note().len());

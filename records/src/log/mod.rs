@@ -93,6 +93,24 @@ struct Edge {
     bundle: Vec<u8>,
 }
 
+impl Edge {
+    /// The partial tiles of hashes that are not those of this smaller size; what lies below them is
+    /// there, so they may be lost again.
+    fn partials(&self, than: u64) -> Vec<(Tile, Vec<u8>)> {
+        let size = self.peaks.size();
+        let items = |size: u64, level: u32| size >> (level * HEIGHT);
+        let levels = self.tiles.iter().zip(0..).filter(|(hashes, _)| !hashes.is_empty());
+        let grown = levels.filter(|(_, level)| items(than, *level) != items(size, *level));
+        grown
+            .filter_map(|(hashes, level)| {
+                let last = items(size, level).checked_sub(1)?;
+                let tile = Tile::holding(Kind::Hashes(level), last, size)?;
+                Some((tile, hash_bytes(hashes)))
+            })
+            .collect()
+    }
+}
+
 impl Log {
     /// Opens a log, or makes an empty one (and the directory, mode 0755: it holds nothing secret).
     ///
@@ -231,9 +249,18 @@ impl Log {
     }
 }
 
+/// Reads the right edge of the tree, and writes its partial tiles anew: a crash may have lost them.
+fn recover(disk: &Disk, head: &Checkpoint) -> Result<(Edge, Vec<Sha256>), LogError> {
+    let (edge, before) = read_edge(disk, head)?;
+    for (tile, bytes) in edge.partials(0) {
+        disk.place_unsynced(&tile.path(), &bytes)?;
+    }
+    Ok((edge, before))
+}
+
 /// Reads the right edge of the tree and compares it with the checkpoint; gives also the leaf hashes
 /// of the last whole bundle.
-fn recover(disk: &Disk, head: &Checkpoint) -> Result<(Edge, Vec<Sha256>), LogError> {
+fn read_edge(disk: &Disk, head: &Checkpoint) -> Result<(Edge, Vec<Sha256>), LogError> {
     let size = head.size();
     let mut edge = Edge::default();
     let leaves = |bundle: &[u8]| -> Vec<Sha256> {
@@ -261,7 +288,6 @@ fn recover(disk: &Disk, head: &Checkpoint) -> Result<(Edge, Vec<Sha256>), LogErr
     if (edge.peaks.size(), edge.peaks.root()) != (size, head.root()) {
         return Err(disk.damaged(CHECKPOINT, "its root is not that of the files"));
     }
-    place_partials(disk, &edge, size)?;
     let before = match (size / WIDTH).checked_sub(1) {
         Some(number) => {
             let bundle = Tile { kind: Kind::Entries, number, width: WIDTH };
@@ -270,14 +296,4 @@ fn recover(disk: &Disk, head: &Checkpoint) -> Result<(Edge, Vec<Sha256>), LogErr
         None => Vec::new(),
     };
     Ok((edge, before))
-}
-
-/// Writes the partial tiles of the edge, which may be lost again: what lies below them is there.
-fn place_partials(disk: &Disk, edge: &Edge, size: u64) -> Result<(), LogError> {
-    for (hashes, level) in edge.tiles.iter().zip(0..).filter(|(hashes, _)| !hashes.is_empty()) {
-        let tile = Tile::holding(Kind::Hashes(level), (size >> (level * HEIGHT)) - 1, size);
-        let path = tile.map_or_else(String::new, Tile::path);
-        disk.place_unsynced(&path, &hash_bytes(hashes))?;
-    }
-    Ok(())
 }
