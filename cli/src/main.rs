@@ -3,7 +3,8 @@
 //!
 //! SECURITY. This program has the rights of whoever types it and asks for no others. It reads requests
 //! and results that others wrote: bounded, escaped before they are shown, never executed. `run` has
-//! the tool confined by the launcher just as the daemon does; it never falls back to less.
+//! the tool confined by the launcher just as the daemon does; it never falls back to less. Of its
+//! commands only `log witness` reaches a network, and only at the address that was typed.
 
 #![forbid(unsafe_code)]
 

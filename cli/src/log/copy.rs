@@ -18,7 +18,7 @@ use crate::output;
 pub(crate) fn export(asked: &Export) -> Result<ExitCode, Halt> {
     let opened = Opened::at(&asked.place)?;
     let target = asked.target.display();
-    let exported = match opened.view.export(&asked.target, &opened.key) {
+    let exported = match opened.view.export(&asked.target, &opened.keys) {
         Ok(exported) => exported,
         Err(ExportError::Log(error)) => return opened.said(Err(error)),
         Err(error) => return Err(Halt::No(format!("{target}: {error}; nothing was copied"))),

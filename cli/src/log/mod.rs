@@ -5,6 +5,7 @@
 mod account;
 mod consistency;
 mod copy;
+mod kept;
 mod open;
 pub(crate) mod options;
 mod post;

@@ -33,7 +33,8 @@ pub(crate) struct Opened {
     pub(crate) directory: PathBuf,
     pub(crate) view: LogView,
     pub(crate) key: PublicLogKey,
-    keys: Vec<PublicLogKey>,
+    /// All that it may ever have had.
+    pub(crate) keys: Vec<PublicLogKey>,
 }
 
 impl Opened {

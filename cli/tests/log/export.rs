@@ -79,13 +79,27 @@ fn another_history_is_never_copied_over() {
     said.assert(1, &["stick: the copy is of another history", &here, &theirs]);
     desk.anew("short", 200);
     desk.log(&["export", "stick", "--state", "short"]).assert(1, &["300 entries", "cut back"]);
-    drop(records::log::LogKey::open_or_create(
-        &desk.path("stranger/keys"),
-        &ORIGIN.parse().unwrap(),
-    ));
     drop(desk.grown("stranger", 400));
     desk.log(&["export", "stick", "--state", "stranger"]).assert(1, &["no signature"]);
     assert_eq!(files(&desk.path("stick")), before);
+}
+
+#[test]
+fn a_copy_from_before_the_key_was_changed_is_brought_up() {
+    let desk = Desk::new(300);
+    desk.own(&["export", "stick"]).assert(0, &[]);
+    let before = desk.key("state").public().verifier_line();
+    // The same entries under another key.
+    drop(desk.grown("later", 400));
+    desk.log(&["export", "stick", "--state", "later"]).assert(1, &["no signature"]);
+    let now = desk.key("later").public().verifier_line();
+    desk.save("keys", &format!("# newest first\n{now}\n{before}\n"));
+    let place = ["--log", "later/log", "--log-key", "keys"];
+    desk.log(&[&["export", "stick"][..], &place].concat()).assert(0, &["100 of them new"]);
+    assert!(fsck(&desk.path("stick"), desk.key("later").public()).unwrap().is_empty());
+    let note = desk.own(&["head", "--note"]).out;
+    desk.save("seen", &note);
+    desk.log(&[&["consistency", "seen"][..], &place].concat()).assert(0, &["consistent:"]);
 }
 
 /// Changes one bit of the last entry of a bundle, and changes it back.

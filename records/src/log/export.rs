@@ -12,6 +12,7 @@ use std::path::Path;
 
 use validator::Sha256;
 
+use crate::log::checkpoint::{Checkpoint, CheckpointFault};
 use crate::log::disk::Disk;
 use crate::log::merkle::{leaf_hash, perfect_root};
 use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries, hash_bytes};
@@ -80,11 +81,12 @@ impl From<LogError> for ExportError {
 
 impl LogView {
     /// Brings the copy in this directory (made if missing) up to this log's head. Only what is new is
-    /// written; after a crash in between the copy is what it was, and can be brought up again.
+    /// written; after a crash in between the copy is what it was, and can be brought up again. What
+    /// is there may have been signed by any of the keys that the log has had.
     ///
     /// # Errors
     /// [`ExportError`]; then the copy's checkpoint is the one that it had.
-    pub fn export(&self, target: &Path, log: &PublicLogKey) -> Result<Exported, ExportError> {
+    pub fn export(&self, target: &Path, keys: &[PublicLogKey]) -> Result<Exported, ExportError> {
         let made = DirBuilder::new().recursive(true).mode(0o755).create(target);
         let failed = |source| LogError::Io { path: target.to_owned(), act: "making", source };
         made.map_err(failed)?;
@@ -92,7 +94,7 @@ impl LogView {
         let _lock = there.lock()?;
         let head = self.head();
         let mut edge = Edge::default();
-        if let Some(old) = read_checkpoint(&there, log)? {
+        if let Some(old) = checkpoint_of(&there, keys)? {
             let (size, root) = (old.size(), old.root());
             if size > head.size() {
                 return Err(ExportError::Ahead { there: size, here: head.size() });
@@ -121,6 +123,19 @@ impl LogView {
         copy.remove_partials(from, head.size())?;
         Ok(Exported { from, to: head.size(), files: copy.files, bytes: copy.bytes })
     }
+}
+
+/// By the first key that fits.
+fn checkpoint_of(there: &Disk, keys: &[PublicLogKey]) -> Result<Option<Checkpoint>, LogError> {
+    let unsigned = CheckpointFault::Unsigned;
+    let mut refused = LogError::Checkpoint { path: there.path(CHECKPOINT), fault: unsigned };
+    for key in keys {
+        match read_checkpoint(there, key) {
+            Err(error @ LogError::Checkpoint { .. }) => refused = error,
+            read => return read,
+        }
+    }
+    Err(refused)
 }
 
 struct Copy<'a> {

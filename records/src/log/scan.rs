@@ -151,7 +151,9 @@ impl LogView {
         for first in (0..bundles).rev().map(|number| number * WIDTH) {
             let bundle = self.bundle(first)?;
             let all = entries(&bundle).unwrap_or_default();
-            let beats = |bytes: &&[u8]| matches!(Entry::read(bytes), Entry::Heartbeat(_));
+            let beats = |bytes: &&[u8]| {
+                Heartbeat::may_be(bytes) && matches!(Entry::read(bytes), Entry::Heartbeat(_))
+            };
             let Some(at) = all.iter().rposition(beats) else { continue };
             let index = first + u64::try_from(at).unwrap_or(u64::MAX);
             let (bytes, _) = self.entry(index)?;

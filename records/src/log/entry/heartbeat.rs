@@ -97,6 +97,12 @@ impl Heartbeat {
         .into_bytes()
     }
 
+    /// Whether this could be one, told in a moment: what is not, is none.
+    pub(crate) fn may_be(bytes: &[u8]) -> bool {
+        let head = format!("{{\"apiVersion\":\"{OWN_VERSION}\",\"kind\":\"{KIND}\"");
+        bytes.starts_with(head.as_bytes())
+    }
+
     /// `None` for all that [`Self::entry`] would not have written.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let Form { spec } = serde_json::from_slice(bytes).ok()?;
@@ -138,6 +144,7 @@ mod tests {
             let value: serde_json::Value = serde_json::from_str(text).unwrap();
             assert_eq!(serde_json_canonicalizer::to_vec(&value).unwrap(), text.as_bytes());
             assert_eq!(Entry::read(text.as_bytes()), Entry::Heartbeat(heartbeat));
+            assert!(Heartbeat::may_be(text.as_bytes()));
         }
         for (from, to) in [
             ("0.1.0", "0.1.1"),
