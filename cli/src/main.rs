@@ -3,7 +3,8 @@
 //!
 //! SECURITY. This program has the rights of whoever types it and asks for no others. It reads requests
 //! and results that others wrote: bounded, escaped before they are shown, never executed. `run` has
-//! the tool confined by the launcher just as the daemon does; it never falls back to less.
+//! the tool confined by the launcher just as the daemon does; it never falls back to less. Of its
+//! commands only `log witness` reaches a network, and only at the address that was typed.
 
 #![forbid(unsafe_code)]
 
@@ -14,6 +15,7 @@ mod failure;
 mod keys;
 mod lint;
 mod list;
+mod log;
 mod options;
 mod output;
 mod policy;
@@ -65,6 +67,7 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Replay(asked) => replay::replay(&asked),
         Command::Promote(asked) => promote::promote(&asked),
         Command::List(asked) => list::list(&asked),
+        Command::Log(asked) => log::log(&asked),
         Command::Keys(asked) => keys::keys(&asked),
         Command::Policy(asked) => policy::policy(&asked),
         Command::Doctor(asked) => doctor::doctor(&asked),

@@ -22,7 +22,6 @@ const NOT_BUILT_YET: [&[&str]; 19] = [
     &["gc"],
     &["hold"],
     &["keys", "rotate"],
-    &["log"],
     &["mcp"],
     &["permission"],
     &["reject"],
@@ -64,6 +63,8 @@ pub(crate) enum Command {
     Promote(Promote),
     /// List what waits and what was run
     List(List),
+    /// Show, prove, check and copy the transparency log
+    Log(crate::log::options::Log),
     /// Make and show the key that signs results
     Keys(Keys),
     /// Check and show policies
@@ -443,7 +444,7 @@ impl Options {
             if let Some(words) = not_built_yet(&error, &typed) {
                 output::note(format_args!(
                     "'{}' is not built yet; this version has run, draft, lint, verify, promote, list, \
-                     keys init, keys show, policy check, policy show and doctor --warm",
+                     log, keys init, keys show, policy check, policy show and doctor --warm",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);
