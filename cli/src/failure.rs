@@ -46,6 +46,7 @@ said!(
     daemon::Halt,
     daemon::config::ConfigError,
     records::KeyError,
+    records::RotationError,
     records::TrustError,
     spool::SpoolError,
     String

@@ -1,46 +1,151 @@
-//! `toolexec keys`: the key that signs results; its public half in the words of other tools.
+//! `toolexec keys`: the keys that sign records and log, their public halves in the words of other
+//! tools, and their change for others. It must never print a private byte, or change a key while
+//! anything is at work that would go on with the old one.
 
+use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use records::{KeyError, PublicResultKey, ResultKey};
+use daemon::config::Config;
+use daemon::open_keys;
+use records::log::{KeyRole, LogOrigin, PublicLogKey};
+use records::{Dated, KeyError, KeySource, PublicKeys, PublicResultKey, Successor};
+use spool::{Places, Spool};
 
 use crate::failure::Failure;
-use crate::options::{KeyFormat, KeyName, Keys, KeysAct, KeysShow};
+use crate::options::{KeyFormat, KeyName, Keys, KeysAct, KeysInit, KeysOf, KeysRotate, KeysShow};
 use crate::output;
+use crate::show::now;
 
 pub(crate) fn keys(asked: &Keys) -> Result<ExitCode, Failure> {
     match &asked.act {
-        KeysAct::Init(init) => {
-            let directory = init.state.path()?.join("keys");
-            let key = ResultKey::open_or_create(&directory)?;
-            let (path, fingerprint) = (directory.join("result"), key.public().fingerprint());
-            output::line(format_args!("{}: {fingerprint}", path.display()))?;
-        }
+        KeysAct::Init(asked) => init(asked)?,
         KeysAct::Show(asked) => show(asked)?,
+        KeysAct::Rotate(asked) => rotate(asked)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(asked: &KeysShow) -> Result<(), Failure> {
-    if asked.key == KeyName::Log {
-        return Err(Failure::Said("keys show: the log and its key are not built yet".into()));
-    }
-    let key = PublicResultKey::open(&asked.state.path()?.join("keys")).map_err(no_key)?;
-    match asked.format {
-        KeyFormat::Pem => output::text(&key.pem()),
-        KeyFormat::Openssh => output::line(key.openssh_line().trim_end()),
-        KeyFormat::AllowedSigners => output::line(key.allowed_signers_line().trim_end()),
-        KeyFormat::TrustedRoot => {
-            Err(Failure::Said("keys show: trusted-root is not built yet".into()))
+/// Keys, and everything that works with them.
+struct Place {
+    source: KeySource,
+    origin: Option<LogOrigin>,
+    log: PathBuf,
+    places: Places,
+}
+
+impl KeysOf {
+    fn place(&self) -> Result<Place, Failure> {
+        if let Some(file) = &self.config {
+            let Config { keys, log_origin, log, state, spool, .. } = Config::read(file)?;
+            let places = Places { results: spool.join("results"), state, spool };
+            return Ok(Place { source: keys, origin: log_origin, log, places });
         }
+        let state = self.state.path()?;
+        let places = Places { spool: state.clone(), results: state.join("results"), state };
+        let log = places.state.join("log");
+        let source = KeySource::Directory(places.state.join("keys"));
+        Ok(Place { source, origin: None, log, places })
     }
+}
+
+fn init(asked: &KeysInit) -> Result<(), Failure> {
+    let place = asked.of.place()?;
+    let keys = open_keys(&place.source, asked.origin.as_ref().or(place.origin.as_ref()))?;
+    let public = place.source.public();
+    let (result, log) = (public.join("result.pub"), public.join("log.pub"));
+    output::line(format_args!("{}: {}", result.display(), keys.result.public().fingerprint()))?;
+    output::line(format_args!("{}: {}", log.display(), keys.log.public().verifier_line()))
+}
+
+fn show(asked: &KeysShow) -> Result<(), Failure> {
+    let of_log = matches!(asked.format, KeyFormat::TrustedRoot | KeyFormat::Verifier);
+    let key = match asked.key {
+        Some(KeyName::Result) if of_log => {
+            return Err(Failure::Said("keys show: this format is for the log's key".into()));
+        }
+        Some(key) => key,
+        None if of_log => KeyName::Log,
+        None => KeyName::Result,
+    };
+    let directory = asked.of.place()?.source.public().to_owned();
+    let keys = PublicKeys::open(&directory).map_err(no_key)?;
+    match key {
+        KeyName::Result => show_result(&keys, asked.format),
+        KeyName::Log => match keys.logs().first() {
+            Some(log) => show_log(&keys, log.key(), asked.format),
+            None => Err(missing(&directory.join("log.pub"))),
+        },
+    }
+}
+
+fn show_result(keys: &PublicKeys, format: KeyFormat) -> Result<(), Failure> {
+    let result = keys.results().iter().take(1).map(Dated::key);
+    match format {
+        KeyFormat::Pem => result.map(PublicResultKey::pem).try_for_each(|pem| output::text(&pem)),
+        KeyFormat::Openssh => result.map(PublicResultKey::openssh_line).try_for_each(output::line),
+        _ => output::text(&keys.allowed_signers()),
+    }
+}
+
+fn show_log(keys: &PublicKeys, log: &PublicLogKey, format: KeyFormat) -> Result<(), Failure> {
+    match format {
+        KeyFormat::Pem => output::text(&log.pem()),
+        KeyFormat::Openssh => output::line(log.openssh_line()),
+        KeyFormat::AllowedSigners => output::text(&keys.allowed_signers_of_log()),
+        KeyFormat::TrustedRoot => output::text(&keys.trusted_root()),
+        KeyFormat::Verifier => output::text(&keys.verifier_lines()),
+    }
+}
+
+fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
+    let role = match asked.key {
+        KeyName::Result => KeyRole::Result,
+        KeyName::Log => KeyRole::Log,
+    };
+    let successor = asked.to.map_or(Successor::Made, Successor::InAgent);
+    let place = asked.of.place()?;
+    let directory = place.source.public();
+    let owner = fs::metadata(directory).map_err(Failure::io(directory))?.uid();
+    if owner != rustix::process::geteuid().as_raw() {
+        // Files of another user's would be in the owner's way for ever.
+        return Err(Failure::Said(format!(
+            "{}: belongs to uid {owner}; change its keys as that user",
+            directory.display()
+        )));
+    }
+    // Held to the end: nothing is signed with a key that is on its way out.
+    let mut spool = Spool::open_for_daemon(&place.places)?;
+    if let Some(unfinished) = spool.recover()?.first() {
+        return Err(Failure::Said(format!(
+            "{}: was interrupted and has no record yet; have it told first, by starting the daemon \
+             or by another `toolexec run`",
+            unfinished.result_id()
+        )));
+    }
+    let done = records::rotate(&place.source, role, successor, &place.log, now())?;
+    output::line(format_args!(
+        "{role} key: {} counts until {}, and {} from then on",
+        done.old, done.time, done.new
+    ))?;
+    if asked.to.is_some() {
+        output::note(format_args!("name the new key in the configuration: keys.{role}"));
+    }
+    Ok(())
+}
+
+const MAKE: &str = "; make the keys with: toolexec keys init";
+
+fn missing(path: &Path) -> Failure {
+    Failure::Said(format!("{}: is not there{MAKE}", path.display()))
 }
 
 fn no_key(error: KeyError) -> Failure {
     match &error {
         KeyError::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
-            Failure::Said(format!("{error}; make the key with: toolexec keys init"))
+            Failure::Said(format!("{error}{MAKE}"))
         }
         _ => error.into(),
     }

@@ -7,12 +7,14 @@ use std::process::ExitCode;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use records::KeyFingerprint;
+use records::log::LogOrigin;
 use validator::{Language, RequestedBy, RiskLevel, Sensitivity};
 
 use crate::output;
 
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 19] = [
+const NOT_BUILT_YET: [&[&str]; 17] = [
     &["ais"],
     &["approve"],
     &["cancel"],
@@ -21,7 +23,6 @@ const NOT_BUILT_YET: [&[&str]; 19] = [
     &["gate"],
     &["gc"],
     &["hold"],
-    &["keys", "rotate"],
     &["mcp"],
     &["permission"],
     &["reject"],
@@ -353,32 +354,53 @@ pub(crate) struct Keys {
 
 #[derive(Subcommand)]
 pub(crate) enum KeysAct {
-    /// Make the key if there is none
+    /// Make the keys of records and log if there are none
     Init(KeysInit),
-    /// Print the public key and nothing else
+    /// Print public keys and nothing else
     Show(KeysShow),
+    /// Let a new key take the place of one, by an entry of the log that both sign
+    Rotate(KeysRotate),
+}
+
+/// Whose keys: those of one user's embedded runs, or of a daemon.
+#[derive(Args)]
+pub(crate) struct KeysOf {
+    #[command(flatten)]
+    pub(crate) state: StateOption,
+    /// The configuration of a daemon, for its keys
+    #[arg(long, value_name = "FILE", conflicts_with = "dir")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Args)]
 #[command(after_help = "Example: toolexec keys init --state ./state")]
 pub(crate) struct KeysInit {
+    /// The name of the log [default: the one it has, else the host's]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) origin: Option<LogOrigin>,
     #[command(flatten)]
-    pub(crate) state: StateOption,
+    pub(crate) of: KeysOf,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KeyFormat {
+    /// For openssl: the key in force
     Pem,
+    /// As SSH has it: the key in force
     Openssh,
+    /// For ssh-keygen -Y verify: each key with the time for which it counts
     AllowedSigners,
-    /// Not built yet
+    /// For Sigstore's verifiers: each key that the log had
     TrustedRoot,
+    /// For C2SP's tools: a line for each key that the log had, the one in force first
+    Verifier,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KeyName {
+    /// It signs records
     Result,
-    /// Not built yet
+    /// It signs the log's checkpoints
     Log,
 }
 
@@ -387,10 +409,28 @@ pub(crate) enum KeyName {
 pub(crate) struct KeysShow {
     #[arg(long, value_enum, default_value = "allowed-signers")]
     pub(crate) format: KeyFormat,
+    /// Which key [default: result; log for trusted-root and verifier, which have no other]
+    #[arg(long, value_enum)]
+    pub(crate) key: Option<KeyName>,
+    #[command(flatten)]
+    pub(crate) of: KeysOf,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec keys rotate --key result
+
+Nothing may be at work meanwhile: stop the daemon first, and type this as its user. What was
+interrupted is finished by typing it again. Old records verify as before; give whoever verifies the
+new ones what `toolexec keys show` prints afterwards.")]
+pub(crate) struct KeysRotate {
     #[arg(long, value_enum, default_value = "result")]
     pub(crate) key: KeyName,
+    /// The new key, where an agent holds the old one: what ssh-add -l prints of it
+    #[arg(long, value_name = "SHA256:…")]
+    pub(crate) to: Option<KeyFingerprint>,
     #[command(flatten)]
-    pub(crate) state: StateOption,
+    pub(crate) of: KeysOf,
 }
 
 #[derive(Args)]

@@ -6,9 +6,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use daemon::{Halt, Host, HostParts, RecordLog, Told, config, find_egress, find_launcher, log_key};
+use daemon::{
+    Halt, Host, HostParts, RecordLog, Told, config, find_egress, find_launcher, open_keys,
+};
 
-use records::{ResultKey, Trust, Verified};
+use records::{KeySource, Trust, Verified};
 use sandbox::client::Reach;
 use sandbox::outcome::Outcome;
 use spool::{Places, Spool, SpoolError};
@@ -79,9 +81,8 @@ pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
     let results = asked.results.clone().unwrap_or_else(|| state.join("results"));
     let places = Places { spool: state.clone(), results, state: state.clone() };
     let spool = Spool::open_embedded(&places)?;
-    let keys = state.join("keys");
-    let key = ResultKey::open_or_create(&keys)?;
-    let log = RecordLog::shared(&state.join("log"), log_key(&keys, None)?);
+    let keys = open_keys(&KeySource::Directory(state.join("keys")), None)?;
+    let (key, log) = (keys.result, RecordLog::shared(&state.join("log"), keys.log));
     let staging = spool.staging();
     let (mounts_allowed, seats_max) = (Vec::new(), 1);
     let launcher = Reach::Spawn { program, staging, mounts_allowed, seats_max };

@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use daemon::{Host, HostParts, RecordLog, log_key};
+use daemon::{Host, HostParts, RecordLog, open_keys};
 use policies::Policy;
-use records::ResultKey;
+use records::KeySource;
 use sandbox::client::{Launcher, Reach};
 use sandbox::plan::{
     CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
@@ -124,11 +124,12 @@ fn host(top: &Path) -> Host {
         Places { state: state.clone(), spool: state.clone(), results: state.join("results") };
     let spool = Spool::open_embedded(&places).unwrap();
     let staging = spool.staging();
+    let keys = open_keys(&KeySource::Directory(state.join("keys")), None).unwrap();
     Host::new(HostParts {
         policy: Policy::parse(text.as_bytes(), "bench").unwrap(),
         signers: None,
-        key: ResultKey::open_or_create(&state.join("keys")).unwrap(),
-        log: RecordLog::shared(&state.join("log"), log_key(&state.join("keys"), None).unwrap()),
+        key: keys.result,
+        log: RecordLog::shared(&state.join("log"), keys.log),
         launcher: reach(staging),
         spool,
         egress: None,

@@ -11,12 +11,14 @@ use policies::{
     POLICY_BYTES_MAX, Policy, PolicyError, REVOKED_BYTES_MAX, Revoked, RevokedError,
     SIGNERS_BYTES_MAX, Signers, SignersError,
 };
+use records::KeySource;
 use records::log::LogOrigin;
 use sandbox::client::Reach;
 use serde::Deserialize;
 
 use crate::edge;
 use crate::host::{find_launcher, find_program};
+use crate::host_keys::{self, KeysForm};
 use crate::network::find_egress;
 
 const CONFIG_BYTES_MAX: usize = 64 * 1024;
@@ -35,6 +37,7 @@ struct Form {
     policy: PathBuf,
     allowed_signers: Option<PathBuf>,
     revoked: Option<PathBuf>,
+    keys: Option<KeysForm>,
     log: Option<LogForm>,
     launcher: Option<LauncherForm>,
     egress: Option<EgressForm>,
@@ -87,6 +90,8 @@ pub struct Config {
     pub policy: Policy,
     /// Without the keys that are revoked.
     pub signers: Option<Signers>,
+    /// Where the keys are that sign records and the log.
+    pub keys: KeySource,
     /// The name of the log and so of this host; none means that of its key, or the host's own.
     pub log_origin: Option<LogOrigin>,
     /// Where the log is; anybody may read it.
@@ -207,6 +212,10 @@ impl Config {
             Ok(launcher) => launcher,
             Err(what) => return wrong(what),
         };
+        let keys = match host_keys::source(form.keys, &form.state) {
+            Ok(keys) => keys,
+            Err(what) => return wrong(what),
+        };
         let log = form.log.unwrap_or(LogForm { origin: None, directory: None });
         let log_origin = match log.origin.as_deref().map(str::parse).transpose() {
             Ok(origin) => origin,
@@ -223,6 +232,7 @@ impl Config {
             egress,
             policy: read_policy(&form.policy)?,
             signers,
+            keys,
             log_origin,
             log: log.directory.unwrap_or_else(|| form.spool.join("log")),
             launcher,
@@ -244,6 +254,8 @@ fn check_paths(form: &Form) -> Result<(), String> {
         ("policy", Some(&form.policy)),
         ("allowed_signers", form.allowed_signers.as_ref()),
         ("revoked", form.revoked.as_ref()),
+        ("keys.directory", form.keys.as_ref().and_then(|keys| keys.directory.as_ref())),
+        ("keys.agent", form.keys.as_ref().and_then(|keys| keys.agent.as_ref())),
         ("log.directory", form.log.as_ref().and_then(|log| log.directory.as_ref())),
         ("launcher.socket", launcher.and_then(|launcher| launcher.socket.as_ref())),
         ("launcher.program", launcher.and_then(|launcher| launcher.program.as_ref())),

@@ -5,8 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use records::KeyError;
-use records::log::{Inclusion, Log, LogError, LogKey, LogOrigin, PublicLogKey};
+use records::log::{Inclusion, Log, LogError, LogKey, PublicLogKey};
 
 /// Where every record is logged before it is published.
 pub struct RecordLog {
@@ -70,21 +69,4 @@ impl RecordLog {
             }
         }
     }
-}
-
-/// The log's key in this directory, made on first use under the name that is configured, else under
-/// the host's.
-///
-/// # Errors
-/// [`KeyError`]; also where the key was made for a log of another name.
-pub fn log_key(directory: &Path, configured: Option<&LogOrigin>) -> Result<LogKey, KeyError> {
-    let known = PublicLogKey::open(directory).ok();
-    // A host may be named anew; its log stays the log it is.
-    let origin = configured.or(known.as_ref().map(PublicLogKey::origin)).cloned();
-    LogKey::open_or_create(directory, &origin.unwrap_or_else(own_name))
-}
-
-fn own_name() -> LogOrigin {
-    let name = rustix::system::uname().nodename().to_string_lossy().to_lowercase();
-    name.parse().unwrap_or_else(|_| LogOrigin::localhost())
 }

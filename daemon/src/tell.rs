@@ -132,7 +132,9 @@ impl Host {
             Err(halt) => {
                 let why = match &halt {
                     Halt::Spool(error) if error.is_full() => "the disk was full",
-                    Halt::Sign(_) if story.ran.is_some() => "what the run left cannot be stated",
+                    Halt::Sign(error) if error.is_of_the_statement() && story.ran.is_some() => {
+                        "what the run left cannot be stated"
+                    }
                     _ => return Err(halt),
                 };
                 tracing::error!("{halt}; telling less");

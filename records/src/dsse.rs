@@ -5,7 +5,7 @@
 use validator::Sha256;
 
 use crate::base64;
-use crate::keys::{PublicResultKey, ResultKey};
+use crate::keys::{PublicResultKey, ResultKey, SigningError};
 
 pub(crate) const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
@@ -25,7 +25,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    pub(crate) fn sign(payload: Vec<u8>, key: &ResultKey) -> Result<Self, ssh_key::Error> {
+    pub(crate) fn sign(payload: Vec<u8>, key: &ResultKey) -> Result<Self, SigningError> {
         let signature = key.sign_pae(&pae(PAYLOAD_TYPE, &payload))?;
         Ok(Self { payload, signature, key: key.public() })
     }

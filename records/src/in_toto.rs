@@ -52,7 +52,8 @@ impl Attested {
 }
 
 /// Renders, lints and signs a record, as [`crate::sign`] does, and its statement. The same statement
-/// and key always give the same bytes.
+/// always gives the same documents, and with a key that is held here the same signatures; an agent's
+/// may differ each time, and with them the log entry.
 ///
 /// # Errors
 /// Any [`SignError`]; then nothing was signed. One of them is a record with more than 1,024 files.

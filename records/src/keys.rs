@@ -1,7 +1,11 @@
-//! The result key: one ECDSA P-256 key, and the forms in which its public half is handed out. The
-//! private half must never leave this module but as the file that [`crate::key_files`] writes, and
-//! nothing may be signed with it but results: in their SSH namespace, and as DSSE, whose encoding no
-//! other thing has.
+//! The result key: one ECDSA P-256 key, held here or by an agent, and the forms in which its public
+//! half is handed out. The private half must never leave this module but as the file that
+//! [`crate::key_files`] writes, and nothing may be signed with it but results, in their SSH namespace
+//! and as DSSE, whose encoding no other thing has, and the change to another key.
+//!
+//! Where private bytes are: in `ssh_key`'s key, which is zeroed when it is dropped, and for the length
+//! of one signature in `p256`'s, which is too. The stack and the registers that they pass through are
+//! not wiped by anybody; [`crate::custody`] keeps them out of core files and from other processes.
 
 use std::fmt;
 
@@ -11,6 +15,7 @@ use ssh_key::private::{EcdsaKeypair, KeypairData};
 use ssh_key::{Algorithm, EcdsaCurve, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 use validator::Sha256;
 
+use crate::agent::{AgentError, AgentKey, KeyFingerprint};
 use crate::{base64, spki};
 
 /// What a signature on a record is for; part of what is signed.
@@ -18,19 +23,20 @@ pub const RESULT_NAMESPACE: &str = "result.tool-exec@threegate";
 /// Who signs records, as `allowed_signers` files name it.
 pub const RESULT_PRINCIPAL: &str = "tool-exec";
 
-/// DER of `SubjectPublicKeyInfo` for an uncompressed P-256 point, up to the point (RFC 5480).
-const SPKI_HEAD: [u8; 26] = [
-    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
-    0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
-];
-
 /// The key that signs records.
 pub struct ResultKey {
-    private: PrivateKey,
+    holder: Holder,
     public: PublicResultKey,
 }
 
-/// Why a private key cannot be the result key.
+/// Where the private half is.
+enum Holder {
+    /// Boxed, because moving it would leave copies behind.
+    Here(Box<PrivateKey>),
+    Agent(AgentKey),
+}
+
+/// Why a key cannot be the result key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
     /// Another kind of key, or one that is locked with a passphrase.
@@ -39,8 +45,45 @@ pub(crate) enum Unfit {
     Halves,
 }
 
+/// Why nothing was signed.
+#[derive(Debug)]
+pub enum SigningError {
+    Key(ssh_key::Error),
+    Agent(AgentError),
+}
+
+impl fmt::Display for SigningError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(error) => error.fmt(f),
+            Self::Agent(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SigningError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Key(source) => Some(source),
+            Self::Agent(source) => Some(source),
+        }
+    }
+}
+
+impl From<ssh_key::Error> for SigningError {
+    fn from(error: ssh_key::Error) -> Self {
+        Self::Key(error)
+    }
+}
+
+impl From<AgentError> for SigningError {
+    fn from(error: AgentError) -> Self {
+        Self::Agent(error)
+    }
+}
+
 impl ResultKey {
-    /// A new key. The only random numbers of this crate are drawn here.
+    /// A new key.
     pub(crate) fn generate() -> Result<Self, ssh_key::Error> {
         let p256 = Algorithm::Ecdsa { curve: EcdsaCurve::NistP256 };
         let private = PrivateKey::random(&mut rand_core::OsRng, p256)?;
@@ -53,12 +96,18 @@ impl ResultKey {
             return Err(Unfit::NotPlainP256);
         }
         let public = PublicResultKey::from_key(private.public_key()).ok_or(Unfit::NotPlainP256)?;
-        let key = Self { private, public };
+        let key = Self { holder: Holder::Here(Box::new(private)), public };
         // A file can hold halves of two keys; every record would then be unverifiable for ever.
         let proof = key.sign(b"self-test").map_err(|_| Unfit::Halves)?;
         let fits = SshSig::from_pem(proof)
             .and_then(|sig| key.public.key.verify(RESULT_NAMESPACE, b"self-test", &sig));
         fits.map(|()| key).map_err(|_| Unfit::Halves)
+    }
+
+    /// Accepts a P-256 key of an agent.
+    pub(crate) fn from_agent(key: AgentKey) -> Result<Self, Unfit> {
+        let public = PublicResultKey::from_key(key.public()).ok_or(Unfit::NotPlainP256)?;
+        Ok(Self { holder: Holder::Agent(key), public })
     }
 
     /// The public half.
@@ -67,36 +116,50 @@ impl ResultKey {
         self.public.clone()
     }
 
-    /// The armoured SSHSIG over these bytes. Deterministic: the same bytes give the same signature.
-    pub(crate) fn sign(&self, message: &[u8]) -> Result<String, ssh_key::Error> {
-        let signature = self.private.sign(RESULT_NAMESPACE, HashAlg::Sha512, message)?;
-        let mut armoured = signature.to_pem(LineEnding::LF)?;
+    /// The armoured SSHSIG over these bytes. A key that is held here gives the same signature for
+    /// the same bytes; an agent may not.
+    pub(crate) fn sign(&self, message: &[u8]) -> Result<String, SigningError> {
+        let mut armoured = self.sshsig(RESULT_NAMESPACE, message)?.to_pem(LineEnding::LF)?;
         if !armoured.ends_with('\n') {
             armoured.push('\n');
         }
         Ok(armoured)
     }
 
-    /// The DER signature over a DSSE pre-authentication encoding. Deterministic (RFC 6979).
-    pub(crate) fn sign_pae(&self, pae: &[u8]) -> Result<Vec<u8>, ssh_key::Error> {
-        let KeypairData::Ecdsa(EcdsaKeypair::NistP256 { private, .. }) = self.private.key_data()
-        else {
-            return Err(ssh_key::Error::AlgorithmUnknown);
+    pub(crate) fn sshsig(&self, namespace: &str, message: &[u8]) -> Result<SshSig, SigningError> {
+        match &self.holder {
+            Holder::Here(private) => Ok(private.sign(namespace, HashAlg::Sha512, message)?),
+            Holder::Agent(key) => key.sshsig(namespace, message),
+        }
+    }
+
+    /// The DER signature over a DSSE pre-authentication encoding. The same for the same bytes
+    /// (RFC 6979) where the key is held here; an agent's may differ each time.
+    pub(crate) fn sign_pae(&self, pae: &[u8]) -> Result<Vec<u8>, SigningError> {
+        let signature = match &self.holder {
+            Holder::Agent(key) => Signature::try_from(&key.sign(pae)?)?,
+            Holder::Here(private) => {
+                let KeypairData::Ecdsa(EcdsaKeypair::NistP256 { private, .. }) = private.key_data()
+                else {
+                    return Err(ssh_key::Error::AlgorithmUnknown.into());
+                };
+                let unfit = |_| ssh_key::Error::Crypto;
+                let key = SigningKey::from_slice(private.as_slice()).map_err(unfit)?;
+                key.try_sign(pae).map_err(unfit)?
+            }
         };
-        let key = SigningKey::from_slice(private.as_slice()).map_err(|_| ssh_key::Error::Crypto)?;
-        let signature: Signature = key.try_sign(pae).map_err(|_| ssh_key::Error::Crypto)?;
         Ok(signature.to_der().as_bytes().to_vec())
     }
 
-    /// The OpenSSH private key file.
-    pub(crate) fn openssh_file(&self) -> Result<impl AsRef<str> + use<>, ssh_key::Error> {
-        struct Erased<T>(T);
-        impl<T: std::ops::Deref<Target = String>> AsRef<str> for Erased<T> {
-            fn as_ref(&self) -> &str {
-                &self.0
-            }
+    /// The OpenSSH private key file, which is zeroed when it is dropped; `None` for a key that an
+    /// agent holds.
+    pub(crate) fn openssh_file(
+        &self,
+    ) -> Result<Option<impl std::ops::Deref<Target = String> + use<>>, ssh_key::Error> {
+        match &self.holder {
+            Holder::Here(private) => private.to_openssh(LineEnding::LF).map(Some),
+            Holder::Agent(_) => Ok(None),
         }
-        self.private.to_openssh(LineEnding::LF).map(Erased)
     }
 }
 
@@ -118,13 +181,13 @@ pub struct PublicResultKey {
 impl PublicResultKey {
     pub(crate) fn from_key(key: &PublicKey) -> Option<Self> {
         let point = key.key_data().ecdsa()?.as_sec1_bytes();
-        // 65 bytes beginning with 4: the only form that SPKI_HEAD announces.
+        // 65 bytes beginning with 4: the only form that the head of the DER announces.
         if point.len() != 65 || point.first() != Some(&4) {
             return None;
         }
         let key = PublicKey::new(key.key_data().clone(), "");
         let openssh = key.to_openssh().ok()?.trim().to_owned();
-        let spki = SPKI_HEAD.iter().chain(point).copied().collect();
+        let spki = spki::P256_HEAD.iter().chain(point).copied().collect();
         Some(Self { key, openssh, spki })
     }
 
@@ -164,7 +227,7 @@ impl PublicResultKey {
 
     /// Whether the DER signature is one of this key over these bytes.
     pub(crate) fn accepts(&self, message: &[u8], der: &[u8]) -> bool {
-        let point = self.spki.get(SPKI_HEAD.len()..).unwrap_or_default();
+        let point = self.spki.get(spki::P256_HEAD.len()..).unwrap_or_default();
         let key = VerifyingKey::from_sec1_bytes(point);
         let signature = Signature::from_der(der);
         matches!((key, signature), (Ok(key), Ok(it)) if key.verify(message, &it).is_ok())
@@ -173,7 +236,7 @@ impl PublicResultKey {
     /// `SHA256:…`, as `ssh-keygen -l` prints it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        self.key.fingerprint(HashAlg::Sha256).to_string()
+        KeyFingerprint::of(&self.key).to_string()
     }
 }
 

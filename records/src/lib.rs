@@ -6,25 +6,32 @@
 
 #![forbid(unsafe_code)]
 
+mod agent;
 mod attestation;
 mod base64;
 mod body;
 mod bundle;
+mod custody;
 mod dsse;
 mod fault;
 mod front;
 mod in_toto;
 mod json;
+mod key_error;
 mod key_files;
+mod key_source;
 mod keys;
 pub mod log;
 mod log_key_files;
 mod network;
 mod outside;
 mod predicate;
+mod public_keys;
 mod recalled;
 mod record;
 mod request_files;
+mod result_key_files;
+mod rotation;
 mod spki;
 mod statement;
 mod stream;
@@ -34,17 +41,21 @@ mod trust;
 mod verify;
 mod yaml;
 
+pub use agent::{AgentError, KeyFingerprint, NotAFingerprint};
 pub use attestation::{BundleFault, VerifiedBundle, verify_bundle};
 pub use dsse::Envelope;
 pub use fault::{Fault, SignatureProblem};
 pub use in_toto::{Attested, PREDICATE_TYPE, attest};
-pub use key_files::KeyError;
-pub use keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL, ResultKey};
+pub use key_error::KeyError;
+pub use key_source::{KeySource, Keys};
+pub use keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL, ResultKey, SigningError};
 pub use network::{HostUse, NetworkReport, NetworkUse, Refusal, Unaccounted};
 pub use policies::{RuleVerdict, Verdict};
 pub use predicate::predicate_schema;
+pub use public_keys::{Dated, PublicKeys};
 pub use recalled::{LeftFile, Recalled, recall};
 pub use record::{SignError, SignedRecord, sign};
+pub use rotation::{Rotated, RotationError, Successor, rotate};
 pub use statement::{Ran, ReplayOf, Statement, Subject};
 pub use summary::{Summary, summary};
 pub use trust::{Trust, TrustError};

@@ -5,13 +5,16 @@
 use std::path::Path;
 
 use ssh_key::PrivateKey;
-use ssh_key::private::Ed25519Keypair;
 
-use crate::key_files::{KeyDirectory, KeyError, PUBLIC_BYTES_MAX};
+use crate::key_error::KeyError;
+use crate::key_files::{Custody, KeyDirectory, PUBLIC_BYTES_MAX};
 use crate::log::{LogKey, LogOrigin, PublicLogKey};
+use crate::public_keys::Retired;
 
-const PRIVATE: &str = "log";
-const PUBLIC: &str = "log.pub";
+pub(crate) const PRIVATE: &str = "log";
+pub(crate) const PUBLIC: &str = "log.pub";
+/// The signed change to another key, from before it is logged until that key is in force.
+pub(crate) const CHANGE: &str = "log.change";
 
 impl LogKey {
     /// Opens `<dir>/log`, or makes it (and the directory, mode 0700) on first use, with `log.pub`
@@ -22,55 +25,80 @@ impl LogKey {
     /// log of another name is [`KeyError::OtherKey`].
     pub fn open_or_create(dir: &Path, origin: &LogOrigin) -> Result<LogKey, KeyError> {
         let keys = KeyDirectory::make(dir)?;
+        keys.refuse_unfinished(CHANGE)?;
         let public_there = keys.read(PUBLIC, PUBLIC_BYTES_MAX)?.is_some();
-        let key = match keys.private(PRIVATE)? {
-            Some(private) => fit(&keys, origin, &private)?,
+        let key = match load(&keys, PRIVATE, origin)? {
+            Some(key) => key,
             None if public_there => return Err(KeyError::Orphan { path: keys.path(PUBLIC) }),
-            None => create(&keys, origin)?,
+            None => create(&keys, PRIVATE, origin)?,
         };
-        keys.publish(PUBLIC, &key.public().verifier_line())?;
+        publish(&keys, key.public())?;
         Ok(key)
     }
 
-    /// Opens `<dir>/log`, which must be there: a key directory, or `$CREDENTIALS_DIRECTORY`.
+    /// Opens `<dir>/log`, which must be there.
     ///
     /// # Errors
     /// Any [`KeyError`]; a missing file is [`KeyError::Io`].
     pub fn open(dir: &Path, origin: &LogOrigin) -> Result<LogKey, KeyError> {
-        let keys = KeyDirectory::open(dir)?;
-        let missing = || keys.io(PRIVATE, "opening", std::io::ErrorKind::NotFound.into());
-        fit(&keys, origin, &keys.private(PRIVATE)?.ok_or_else(missing)?)
+        Self::open_in(&KeyDirectory::open(dir, Custody::Ours)?, origin)
+    }
+
+    pub(crate) fn open_in(keys: &KeyDirectory, origin: &LogOrigin) -> Result<LogKey, KeyError> {
+        keys.refuse_unfinished(CHANGE)?;
+        load(keys, PRIVATE, origin)?.ok_or_else(|| keys.missing(PRIVATE))
     }
 }
 
 impl PublicLogKey {
-    /// Opens `<dir>/log.pub`: all that verifying needs.
+    /// Opens `<dir>/log.pub`, and of its lines the first, which is of the key in force: all that
+    /// verifying what the log says now needs.
     ///
     /// # Errors
     /// Any [`KeyError`]; a missing file is [`KeyError::Io`].
     pub fn open(dir: &Path) -> Result<PublicLogKey, KeyError> {
-        let keys = KeyDirectory::open(dir)?;
-        let missing = || keys.io(PUBLIC, "opening", std::io::ErrorKind::NotFound.into());
-        let bytes = keys.read(PUBLIC, PUBLIC_BYTES_MAX)?.ok_or_else(missing)?;
-        PublicLogKey::from_verifier_line(&String::from_utf8_lossy(&bytes))
-            .ok_or_else(|| KeyError::NotEd25519 { path: keys.path(PUBLIC) })
+        let keys = KeyDirectory::open(dir, Custody::Ours)?;
+        Self::open_in(&keys)?.ok_or_else(|| keys.missing(PUBLIC))
+    }
+
+    pub(crate) fn open_in(keys: &KeyDirectory) -> Result<Option<PublicLogKey>, KeyError> {
+        let Some(bytes) = keys.read(PUBLIC, PUBLIC_BYTES_MAX)? else { return Ok(None) };
+        let text = String::from_utf8_lossy(&bytes);
+        let key = PublicLogKey::from_verifier_line(text.lines().next().unwrap_or_default());
+        key.map(Some).ok_or_else(|| KeyError::NotEd25519 { path: keys.path(PUBLIC) })
     }
 }
 
-fn fit(keys: &KeyDirectory, origin: &LogOrigin, private: &PrivateKey) -> Result<LogKey, KeyError> {
-    let key = LogKey::from_private(origin.clone(), private);
-    key.ok_or_else(|| KeyError::NotEd25519 { path: keys.path(PRIVATE) })
+/// The key in this file; `None` where there is none.
+pub(crate) fn load(
+    keys: &KeyDirectory,
+    name: &str,
+    origin: &LogOrigin,
+) -> Result<Option<LogKey>, KeyError> {
+    let fit = |private: PrivateKey| {
+        LogKey::from_private(origin.clone(), &private)
+            .ok_or_else(|| KeyError::NotEd25519 { path: keys.path(name) })
+    };
+    keys.private(name)?.map(fit).transpose()
 }
 
-fn create(keys: &KeyDirectory, origin: &LogOrigin) -> Result<LogKey, KeyError> {
-    // Zeroed when it is dropped, unlike a seed at hand.
-    let private = PrivateKey::from(Ed25519Keypair::random(&mut rand_core::OsRng));
-    let key = fit(keys, origin, &private)?;
-    let failed = |source| KeyError::Generate { path: keys.path(PRIVATE), source };
+/// Makes a key in this file.
+pub(crate) fn create(
+    keys: &KeyDirectory,
+    name: &str,
+    origin: &LogOrigin,
+) -> Result<LogKey, KeyError> {
+    let key = LogKey::generate(origin.clone());
+    let failed = |source| KeyError::Generate { path: keys.path(name), source };
     let file = key.openssh_file().map_err(failed)?;
-    if keys.place(PRIVATE, 0o600, file.as_bytes())? {
-        return Ok(key);
+    match file {
+        Some(file) if keys.place(name, 0o600, file.as_bytes())? => Ok(key),
+        // Another process was faster; its key is the key.
+        _ => load(keys, name, origin)?.ok_or_else(|| keys.missing(name)),
     }
-    // Another process was faster; its key is the key.
-    LogKey::open(&keys.path(""), origin)
+}
+
+/// Puts the public file there, or checks that the one that is there is of this key.
+pub(crate) fn publish(keys: &KeyDirectory, public: &PublicLogKey) -> Result<(), KeyError> {
+    keys.publish(PUBLIC, &Retired::open(keys)?.with_log(public.clone()).verifier_lines())
 }

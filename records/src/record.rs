@@ -1,6 +1,7 @@
 //! The signed record: the one place where a statement becomes a document and the document gets its
 //! signature. It must never sign what the lint of results refuses, or a statement that contradicts
-//! itself; the same statement and key always give the same bytes.
+//! itself. The same statement always gives the same document; the same key that is held here gives it
+//! the same signature too, and one that an agent holds may not.
 
 use std::fmt;
 
@@ -9,7 +10,7 @@ use validator::{ResultId, Severity, Sha256, Violation, check_result};
 
 use crate::body::body;
 use crate::front::{facts, front_matter};
-use crate::keys::ResultKey;
+use crate::keys::{ResultKey, SigningError};
 use crate::outside::Showing;
 use crate::request_files::RequestFiles;
 use crate::statement::Statement;
@@ -65,8 +66,21 @@ pub enum SignError {
     },
     Key {
         record: String,
-        source: ssh_key::Error,
+        source: SigningError,
     },
+}
+
+impl SignError {
+    /// Whether it is this statement that cannot be signed, and a lesser one could be; else it is the
+    /// key that signs nothing.
+    #[must_use]
+    pub fn is_of_the_statement(&self) -> bool {
+        match self {
+            Self::Contradiction { .. } | Self::Invalid { .. } => true,
+            Self::Key { source: SigningError::Agent(error), .. } => error.is_too_much(),
+            Self::Key { .. } => false,
+        }
+    }
 }
 
 impl fmt::Display for SignError {

@@ -222,7 +222,19 @@ impl<'a> Service<'a> {
 
     /// Sends the daemon a signal.
     pub fn signal(&self, signal: &str) {
-        kill(signal, Process(self.child.as_ref().unwrap().id()));
+        kill(signal, self.process());
+    }
+
+    /// The daemon.
+    #[must_use]
+    pub fn process(&self) -> Process {
+        Process(self.child.as_ref().unwrap().id())
+    }
+
+    /// Adds a line to the configuration.
+    pub fn configure(&self, line: &str) {
+        let text = fs::read_to_string(self.config()).unwrap();
+        fs::write(self.config(), format!("{text}{line}\n")).unwrap();
     }
 
     /// Waits for the daemon to end. Returns its exit code.

@@ -115,9 +115,10 @@ fn print_human(
     if let Some(it) = accounts {
         let there = it.records - u64::try_from(it.unclaimed.len()).unwrap_or(0);
         output::line(format_args!(
-            "records    {} in the log, {there} of them here\nheartbeats {}\nunknown    {}",
+            "records    {} in the log, {there} of them here\nheartbeats {}\nnew keys   {}\nunknown    {}",
             it.records,
             it.heartbeats,
+            it.key_changes,
             it.unknown.len()
         ))?;
         list("  no record here for entry", &it.unclaimed)?;
@@ -156,6 +157,7 @@ fn print_json(
         "accounts": accounts.map(|it| json!({
             "records": it.records,
             "heartbeats": it.heartbeats,
+            "key_changes": it.key_changes,
             "unknown": it.unknown,
             "unclaimed": it.unclaimed,
         })),

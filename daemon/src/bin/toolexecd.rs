@@ -15,8 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use daemon::config::Config;
-use daemon::{Halt, Host, HostParts, RecordLog, Service, Stop, log_key};
-use records::ResultKey;
+use daemon::{Halt, Host, HostParts, RecordLog, Service, Stop, open_keys};
 use spool::{Dropbox, Places, Spool};
 
 const USAGE: &str = "\
@@ -141,15 +140,13 @@ fn serve(config: Config) -> Result<(), Halt> {
     // First, because it makes nothing: a spool that is named wrongly stays as it is.
     let dropbox = Dropbox::open(&config.spool.join("approved"))?;
     let spool = Spool::open_for_daemon(&places)?;
-    let keys = config.state.join("keys");
-    let key = ResultKey::open_or_create(&keys)?;
-    let log_key = log_key(&keys, config.log_origin.as_ref())?;
-    let log = RecordLog::of_daemon(&config.log, log_key)?;
+    let keys = open_keys(&config.keys, config.log_origin.as_ref())?;
+    let log = RecordLog::of_daemon(&config.log, keys.log)?;
     let host = Host::new(HostParts {
         spool,
         policy: config.policy,
         signers: config.signers,
-        key,
+        key: keys.result,
         log,
         launcher: config.launcher,
         egress: config.egress,

@@ -6,6 +6,7 @@ use std::fmt;
 use validator::Sha256;
 
 use crate::base64;
+use crate::keys::SigningError;
 use crate::log::key::{LogKey, LogOrigin, PublicLogKey};
 
 /// Room for the signatures of many witnesses.
@@ -48,13 +49,21 @@ impl fmt::Display for CheckpointFault {
 impl std::error::Error for CheckpointFault {}
 
 impl Checkpoint {
-    pub(crate) fn sign(size: u64, root: Sha256, key: &LogKey) -> Self {
+    /// Signed by the log's key, and where another takes its place by that one too.
+    pub(crate) fn sign(
+        size: u64,
+        root: Sha256,
+        key: &LogKey,
+        successor: Option<&LogKey>,
+    ) -> Result<Self, SigningError> {
         let origin = key.public().origin();
         let text = format!("{origin}\n{size}\n{}\n", base64::encode(root.as_bytes()));
-        let mut signature = key.public().short_id().to_vec();
-        signature.extend(key.sign(&text));
-        let note = format!("{text}\n\u{2014} {origin} {}\n", base64::encode(&signature));
-        Self { size, root, note, log_id: key.public().id() }
+        let mut note = format!("{text}\n");
+        for key in [Some(key), successor].into_iter().flatten() {
+            let signature = [&key.public().short_id()[..], &key.sign(&text)?].concat();
+            note.push_str(&format!("\u{2014} {origin} {}\n", base64::encode(&signature)));
+        }
+        Ok(Self { size, root, note, log_id: key.public().id() })
     }
 
     /// Reads a note and checks the log's signature on it; those of others are passed over.

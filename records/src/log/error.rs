@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
+use crate::keys::SigningError;
 use crate::log::checkpoint::CheckpointFault;
 use crate::log::tile::ENTRY_BYTES_MAX;
 
@@ -39,6 +40,8 @@ pub enum LogError {
     TooLarge {
         bytes: usize,
     },
+    /// A checkpoint was not signed, and so nothing was appended.
+    Sign(SigningError),
     /// A write failed before: nothing is appended until the log is opened again.
     Stopped,
 }
@@ -69,8 +72,15 @@ impl fmt::Display for LogError {
             Self::TooLarge { bytes } => {
                 write!(f, "an entry of {bytes} bytes: at most {ENTRY_BYTES_MAX} can be logged")
             }
+            Self::Sign(error) => write!(f, "the checkpoint: signing: {error}"),
             Self::Stopped => f.write_str("the log: writing failed before; it must be opened again"),
         }
+    }
+}
+
+impl From<SigningError> for LogError {
+    fn from(error: SigningError) -> Self {
+        Self::Sign(error)
     }
 }
 
@@ -79,6 +89,7 @@ impl std::error::Error for LogError {
         match self {
             Self::Io { source, .. } => Some(source),
             Self::Checkpoint { fault, .. } => Some(fault),
+            Self::Sign(source) => Some(source),
             _ => None,
         }
     }

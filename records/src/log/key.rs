@@ -1,24 +1,26 @@
-//! The log's key and name: one Ed25519 key that signs checkpoints and nothing else, and the forms in
-//! which its public half is handed out. The private half must never leave this module but into the
-//! key file.
+//! The log's key and name: one Ed25519 key, held here or by an agent, that signs checkpoints and the
+//! change to another key, and the forms in which its public half is handed out. The private half must
+//! never leave this module but into the key file.
 
 use std::fmt;
 use std::str::FromStr;
 
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use ssh_key::private::{Ed25519Keypair, KeypairData};
-use ssh_key::{LineEnding, PrivateKey};
+use ssh_key::public::{Ed25519PublicKey, KeyData};
+use ssh_key::{HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 use validator::{Sha256, UtcTime};
 
+use crate::agent::{AgentKey, KeyFingerprint};
 use crate::base64;
+use crate::keys::SigningError;
+use crate::log::trusted_root::trusted_root;
+use crate::public_keys::Dated;
 use crate::spki;
 
 const ORIGIN_BYTES_MAX: usize = 253;
 /// The type of an Ed25519 key in a signed note.
 const ED25519: u8 = 1;
-/// DER of `SubjectPublicKeyInfo` for an Ed25519 key, up to the key (RFC 8410).
-const SPKI_HEAD: [u8; 12] =
-    [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 /// The name of a log: a bare host name in lower case. Stock verifiers make it of a URL's host, so a
 /// path, a port or a capital letter would be lost on them.
@@ -72,19 +74,33 @@ impl fmt::Display for LogOrigin {
     }
 }
 
-/// The key that signs a log's checkpoints. Zeroed when it is dropped.
+/// The key that signs a log's checkpoints. Zeroed when it is dropped, where it is held here.
 pub struct LogKey {
-    signing: SigningKey,
+    holder: Holder,
     public: PublicLogKey,
+}
+
+/// Where the private half is.
+enum Holder {
+    /// Boxed, because moving it would leave copies behind.
+    Here(Box<SigningKey>),
+    Agent(AgentKey),
 }
 
 impl LogKey {
     /// The key with this seed, which must be random.
     #[must_use]
     pub fn from_seed(origin: LogOrigin, seed: &[u8; 32]) -> Self {
-        let signing = SigningKey::from_bytes(seed);
+        let signing = Box::new(SigningKey::from_bytes(seed));
         let public = PublicLogKey { origin, key: signing.verifying_key() };
-        Self { signing, public }
+        Self { holder: Holder::Here(signing), public }
+    }
+
+    /// A new key.
+    pub(crate) fn generate(origin: LogOrigin) -> Self {
+        // Zeroed when it is dropped, unlike a seed at hand.
+        let pair = Ed25519Keypair::random(&mut rand_core::OsRng);
+        Self::from_seed(origin, pair.private.as_ref())
     }
 
     /// Accepts an unlocked Ed25519 key whose halves fit each other.
@@ -94,21 +110,47 @@ impl LogKey {
         (key.public.key.as_bytes() == &pair.public.0).then_some(key)
     }
 
+    /// Accepts an Ed25519 key of an agent.
+    pub(crate) fn from_agent(origin: LogOrigin, key: AgentKey) -> Option<Self> {
+        let public = PublicLogKey::from_key(origin, key.public())?;
+        Some(Self { holder: Holder::Agent(key), public })
+    }
+
     /// The public half.
     #[must_use]
     pub fn public(&self) -> &PublicLogKey {
         &self.public
     }
 
-    pub(crate) fn sign(&self, text: &str) -> [u8; 64] {
-        self.signing.sign(text.as_bytes()).to_bytes()
+    pub(crate) fn sign(&self, text: &str) -> Result<[u8; 64], SigningError> {
+        match &self.holder {
+            Holder::Here(signing) => Ok(signing.sign(text.as_bytes()).to_bytes()),
+            Holder::Agent(key) => {
+                let signature = Signature::try_from(&key.sign(text.as_bytes())?)?.to_bytes();
+                // As strictly as every reader of the log.
+                let fits = self.public.accepts(text, &signature);
+                if fits { Ok(signature) } else { Err(ssh_key::Error::Crypto.into()) }
+            }
+        }
     }
 
-    /// The OpenSSH private key file.
+    pub(crate) fn sshsig(&self, namespace: &str, message: &[u8]) -> Result<SshSig, SigningError> {
+        match &self.holder {
+            Holder::Here(signing) => {
+                let private = PrivateKey::from(Ed25519Keypair::from(&**signing));
+                Ok(private.sign(namespace, HashAlg::Sha512, message)?)
+            }
+            Holder::Agent(key) => key.sshsig(namespace, message),
+        }
+    }
+
+    /// The OpenSSH private key file, which is zeroed when it is dropped; `None` for a key that an
+    /// agent holds.
     pub(crate) fn openssh_file(
         &self,
-    ) -> Result<impl std::ops::Deref<Target = String> + use<>, ssh_key::Error> {
-        PrivateKey::from(Ed25519Keypair::from(&self.signing)).to_openssh(LineEnding::LF)
+    ) -> Result<Option<impl std::ops::Deref<Target = String> + use<>>, ssh_key::Error> {
+        let Holder::Here(signing) = &self.holder else { return Ok(None) };
+        PrivateKey::from(Ed25519Keypair::from(&**signing)).to_openssh(LineEnding::LF).map(Some)
     }
 }
 
@@ -134,6 +176,23 @@ impl PublicLogKey {
         Some(Self { origin: origin.parse().ok()?, key })
     }
 
+    /// Accepts an Ed25519 key that is not weak.
+    pub(crate) fn from_key(origin: LogOrigin, key: &PublicKey) -> Option<Self> {
+        let key = VerifyingKey::from_bytes(&key.key_data().ed25519()?.0).ok()?;
+        (!key.is_weak()).then_some(Self { origin, key })
+    }
+
+    /// The key as SSH has it.
+    pub(crate) fn key(&self) -> PublicKey {
+        PublicKey::new(KeyData::Ed25519(Ed25519PublicKey(self.key.to_bytes())), "")
+    }
+
+    /// `SHA256:…`, as `ssh-keygen -l` prints it.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        KeyFingerprint::of(&self.key()).to_string()
+    }
+
     #[must_use]
     pub fn origin(&self) -> &LogOrigin {
         &self.origin
@@ -157,48 +216,34 @@ impl PublicLogKey {
         format!("{}+{}+{}", self.origin, hex4(self.short_id()), base64::encode(&key))
     }
 
-    /// SPKI PEM, for `openssl`.
+    /// `ssh-ed25519 AAAA…`.
     #[must_use]
-    pub fn pem(&self) -> String {
-        spki::pem(&self.spki())
-    }
-
-    fn spki(&self) -> Vec<u8> {
-        SPKI_HEAD.iter().chain(self.key.as_bytes()).copied().collect()
-    }
-
-    pub(crate) fn accepts(&self, text: &str, signature: &[u8; 64]) -> bool {
-        self.key.verify_strict(text.as_bytes(), &Signature::from_bytes(signature)).is_ok()
+    pub fn openssh_line(&self) -> String {
+        // Writing to memory a key of a kind that is known cannot fail.
+        self.key().to_openssh().unwrap_or_default().trim_end().to_owned()
     }
 
     /// Sigstore's `trusted_root.json` with this log as the only one that is trusted, from this time
     /// on.
     #[must_use]
     pub fn trusted_root(&self, valid_from: UtcTime) -> String {
-        let (key, id) = (base64::encode(&self.spki()), base64::encode(self.id().as_bytes()));
-        // Written by hand: what is filled in has no character that JSON escapes.
-        format!(
-            r#"{{
-  "mediaType": "application/vnd.dev.sigstore.trustedroot+json;version=0.1",
-  "tlogs": [
-    {{
-      "baseUrl": "https://{}",
-      "hashAlgorithm": "SHA2_256",
-      "publicKey": {{
-        "rawBytes": "{key}",
-        "keyDetails": "PKIX_ED25519",
-        "validFor": {{ "start": "{valid_from}" }}
-      }},
-      "logId": {{ "keyId": "{id}" }}
-    }}
-  ],
-  "certificateAuthorities": [],
-  "ctlogs": [],
-  "timestampAuthorities": []
-}}
-"#,
-            self.origin
-        )
+        let valid_after = Some(valid_from);
+        trusted_root(&[Dated { key: self.clone(), valid_after, valid_before: None }])
+    }
+
+    /// SPKI PEM, for `openssl`.
+    #[must_use]
+    pub fn pem(&self) -> String {
+        spki::pem(&self.spki())
+    }
+
+    /// DER of `SubjectPublicKeyInfo`.
+    pub(crate) fn spki(&self) -> Vec<u8> {
+        spki::ED25519_HEAD.iter().chain(self.key.as_bytes()).copied().collect()
+    }
+
+    pub(crate) fn accepts(&self, text: &str, signature: &[u8; 64]) -> bool {
+        self.key.verify_strict(text.as_bytes(), &Signature::from_bytes(signature)).is_ok()
     }
 }
 

@@ -39,6 +39,7 @@ mod merkle;
 mod proof;
 mod scan;
 mod tile;
+mod trusted_root;
 mod view;
 mod witness;
 
@@ -51,6 +52,7 @@ use std::sync::Arc;
 use validator::Sha256;
 
 pub use checkpoint::{Checkpoint, CheckpointFault};
+pub use entry::{KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole};
 pub use error::LogError;
 pub use export::{ExportError, Exported};
 pub use fsck::{FsckFault, fsck};
@@ -63,7 +65,9 @@ pub use view::LogView;
 pub use witness::{AnswerFault, Cosigned, WitnessKey, checkpoint_in};
 
 pub(crate) use checkpoint::decimal;
+pub(crate) use entry::ChangingKey;
 pub(crate) use merkle::{HASHES_MAX, leaf_hash};
+pub(crate) use trusted_root::trusted_root;
 
 use disk::{Disk, Lock};
 use merkle::{Peaks, perfect_root};
@@ -147,7 +151,7 @@ impl Log {
                 return Err(LogError::Missing { path: disk.path(CHECKPOINT) });
             }
             None => {
-                let empty = Checkpoint::sign(0, Peaks::default().root(), &key);
+                let empty = Checkpoint::sign(0, Peaks::default().root(), &key, None)?;
                 disk.place(CHECKPOINT, empty.note().as_bytes())?;
                 empty
             }
@@ -185,6 +189,35 @@ impl Log {
     /// # Errors
     /// [`LogError`]. After one of writing, every further append is refused.
     pub fn append(&mut self, entry: &[u8]) -> Result<Inclusion, LogError> {
+        self.append_signed(entry, None)
+    }
+
+    /// Appends the entry that says that another key takes the place of this log's. That key signs the
+    /// checkpoint too, so that whoever knows either can read on; later ones are its own.
+    pub(crate) fn append_handing_over(
+        &mut self,
+        entry: &[u8],
+        successor: &LogKey,
+    ) -> Result<Inclusion, LogError> {
+        let inclusion = self.append_signed(entry, Some(successor))?;
+        // The entry may have been there from before an interruption, below any checkpoint.
+        let signed = Checkpoint::verify(self.head.note(), successor.public());
+        if signed.is_err() {
+            self.stopped = true;
+            let (size, root) = (self.head.size(), self.head.root());
+            let head = Checkpoint::sign(size, root, &self.key, Some(successor))?;
+            self.disk.place(CHECKPOINT, head.note().as_bytes())?;
+            self.head = head;
+            self.stopped = false;
+        }
+        Ok(inclusion)
+    }
+
+    fn append_signed(
+        &mut self,
+        entry: &[u8],
+        successor: Option<&LogKey>,
+    ) -> Result<Inclusion, LogError> {
         if self.stopped {
             return Err(LogError::Stopped);
         }
@@ -197,7 +230,7 @@ impl Log {
         }
         self.stopped = true;
         let (index, path) = (self.edge.peaks.size(), self.edge.peaks.path_of_next());
-        self.write(entry, leaf)?;
+        self.write(entry, leaf, successor)?;
         self.stopped = false;
         self.latest.insert(leaf, index);
         if (index + 1).is_multiple_of(WIDTH) {
@@ -212,7 +245,12 @@ impl Log {
         prove(&self.disk, &self.head, index, leaf)
     }
 
-    fn write(&mut self, entry: &[u8], leaf: Sha256) -> Result<(), LogError> {
+    fn write(
+        &mut self,
+        entry: &[u8],
+        leaf: Sha256,
+        successor: Option<&LogKey>,
+    ) -> Result<(), LogError> {
         let mut edge = std::mem::take(&mut self.edge);
         let index = edge.peaks.size();
         let too_large = LogError::TooLarge { bytes: entry.len() };
@@ -247,7 +285,7 @@ impl Log {
             }
             level += 1;
         }
-        let head = Checkpoint::sign(index + 1, edge.peaks.root(), &self.key);
+        let head = Checkpoint::sign(index + 1, edge.peaks.root(), &self.key, successor)?;
         self.disk.place(CHECKPOINT, head.note().as_bytes())?;
         (self.head, self.edge) = (head, edge);
         whole.iter().try_for_each(|tile| self.disk.remove_partials(&tile.partials()))

@@ -103,6 +103,7 @@ struct Signature {
 pub struct Accounts {
     pub records: u64,
     pub heartbeats: u64,
+    pub key_changes: u64,
     /// Records that nobody claimed, by their numbers.
     pub unclaimed: Vec<u64>,
     /// Entries of a kind that this version does not know.
@@ -134,6 +135,7 @@ impl LogView {
                     }
                     Entry::Record => found.records += 1,
                     Entry::Heartbeat(_) => found.heartbeats += 1,
+                    Entry::KeyChange(_) => found.key_changes += 1,
                     Entry::Unknown => found.unknown.push(index),
                 }
             }

@@ -3,6 +3,8 @@
 //! user, or a program beyond `ssh-keygen` and `openssl`, whose absence is told as a skip.
 
 #[cfg(test)]
+mod agent;
+#[cfg(test)]
 mod attestation;
 #[cfg(test)]
 mod crash;
@@ -24,6 +26,8 @@ mod oracles;
 mod predicate;
 #[cfg(test)]
 mod render;
+#[cfg(test)]
+mod rotation;
 #[cfg(test)]
 mod signature;
 #[cfg(test)]

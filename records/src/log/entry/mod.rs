@@ -2,6 +2,7 @@
 //! entry must never be taken for one of ours unless it is, byte by byte, what we would have written.
 
 mod heartbeat;
+mod key_change;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -9,6 +10,8 @@ use serde::de::IgnoredAny;
 use crate::bundle::{ENTRY_KIND, ENTRY_VERSION};
 
 pub use heartbeat::{BootId, Heartbeat, NotABootId, heartbeat_is_due};
+pub(crate) use key_change::ChangingKey;
+pub use key_change::{KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole};
 
 /// Of the entries that are the log's own.
 pub(crate) const OWN_VERSION: &str = "0.1.0";
@@ -21,6 +24,8 @@ pub enum Entry {
     Record,
     /// The log was alive, and had nothing else to say.
     Heartbeat(Heartbeat),
+    /// Another key from here on, which both signed.
+    KeyChange(KeyChange),
     /// Nothing that this version knows.
     Unknown,
 }
@@ -34,6 +39,9 @@ impl Entry {
             (ENTRY_VERSION, ENTRY_KIND) => Self::Record,
             (OWN_VERSION, heartbeat::KIND) => {
                 Heartbeat::read(bytes).map_or(Self::Unknown, Self::Heartbeat)
+            }
+            (OWN_VERSION, key_change::KIND) => {
+                KeyChange::verified(bytes).map_or(Self::Unknown, Self::KeyChange)
             }
             _ => Self::Unknown,
         }

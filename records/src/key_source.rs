@@ -1,0 +1,103 @@
+//! Where a host's two keys come from, and the one place where they are opened. Keys of two sources must
+//! never be mixed, and a source that fails is never replaced by another.
+
+use std::path::{Path, PathBuf};
+
+use crate::agent::{AgentKey, KeyFingerprint};
+use crate::custody;
+use crate::key_error::KeyError;
+use crate::key_files::{Custody, KeyDirectory};
+use crate::keys::ResultKey;
+use crate::log::{LogKey, LogOrigin};
+use crate::{log_key_files, result_key_files};
+
+/// Where the private halves are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeySource {
+    /// Files `result` and `log` of a directory, made on first use, with the public halves beside
+    /// them.
+    Directory(PathBuf),
+    /// The same files in systemd's `$CREDENTIALS_DIRECTORY`, where nothing can be made.
+    Credentials {
+        directory: PathBuf,
+        /// Where the public halves are kept.
+        public: PathBuf,
+    },
+    /// An ssh-agent: the process never has a private byte.
+    Agent {
+        socket: PathBuf,
+        result: KeyFingerprint,
+        log: KeyFingerprint,
+        /// Where the public halves are kept.
+        public: PathBuf,
+    },
+}
+
+/// A host's two keys.
+#[derive(Debug)]
+pub struct Keys {
+    /// Signs records.
+    pub result: ResultKey,
+    /// Signs the log's checkpoints.
+    pub log: LogKey,
+}
+
+impl KeySource {
+    /// The directory with the public halves of these keys and of those before them.
+    #[must_use]
+    pub fn public(&self) -> &Path {
+        match self {
+            Self::Directory(public)
+            | Self::Credentials { public, .. }
+            | Self::Agent { public, .. } => public,
+        }
+    }
+}
+
+impl Keys {
+    /// Opens both keys, or makes them where the source is a directory of ours; the public halves
+    /// are there afterwards. From then on this process cannot be dumped or traced by its user.
+    ///
+    /// # Errors
+    /// Any [`KeyError`]: nothing that exists is ever replaced or mended.
+    pub fn open_or_create(source: &KeySource, origin: &LogOrigin) -> Result<Self, KeyError> {
+        custody::keep_memory_private().map_err(KeyError::Custody)?;
+        if let KeySource::Directory(directory) = source {
+            let result = ResultKey::open_or_create(directory)?;
+            let log = LogKey::open_or_create(directory, origin)?;
+            return Ok(Self { result, log });
+        }
+        let public = KeyDirectory::make(source.public())?;
+        public.refuse_unfinished(result_key_files::CHANGE)?;
+        public.refuse_unfinished(log_key_files::CHANGE)?;
+        let keys = match source {
+            KeySource::Directory(directory) | KeySource::Credentials { directory, .. } => {
+                let keys = KeyDirectory::open(directory, Custody::Credentials)?;
+                let (result, log) = (ResultKey::open_in(&keys)?, LogKey::open_in(&keys, origin)?);
+                Self { result, log }
+            }
+            KeySource::Agent { socket, result, log, .. } => Self {
+                result: result_of_agent(socket, *result)?,
+                log: log_of_agent(socket, *log, origin)?,
+            },
+        };
+        result_key_files::publish(&public, &keys.result.public())?;
+        log_key_files::publish(&public, keys.log.public())?;
+        Ok(keys)
+    }
+}
+
+pub(crate) fn result_of_agent(socket: &Path, key: KeyFingerprint) -> Result<ResultKey, KeyError> {
+    let unfit = |_| KeyError::AgentKind { key, wanted: "ECDSA P-256 key, as the result key is" };
+    ResultKey::from_agent(AgentKey::open(socket, key)?).map_err(unfit)
+}
+
+pub(crate) fn log_of_agent(
+    socket: &Path,
+    key: KeyFingerprint,
+    origin: &LogOrigin,
+) -> Result<LogKey, KeyError> {
+    let wanted = "Ed25519 key, as the log's key is";
+    let found = LogKey::from_agent(origin.clone(), AgentKey::open(socket, key)?);
+    found.ok_or(KeyError::AgentKind { key, wanted })
+}

@@ -1,0 +1,312 @@
+//! The entry of a change of keys: which key was in force until when, which one is from then on, and
+//! the signatures of both over that. One alone must never be enough: the old key's says that the
+//! change was wanted, the new one's that it is held by whoever says so.
+//!
+//! What is signed is the entry without its `signatures`, as SSH signatures in a namespace of their
+//! own (`ssh-keygen -Y verify` reads them once they are in armour).
+
+use std::fmt;
+
+use serde::Deserialize;
+use ssh_key::{HashAlg, LineEnding, PublicKey, SshSig};
+use validator::UtcTime;
+
+use crate::agent::KeyFingerprint;
+use crate::keys::{ResultKey, SigningError};
+use crate::log::LogKey;
+use crate::log::entry::OWN_VERSION as VERSION;
+use crate::log::tile::ENTRY_BYTES_MAX;
+use crate::{base64, spki};
+
+/// What the signatures of a change of keys are for; part of what is signed.
+pub const KEY_CHANGE_NAMESPACE: &str = "key-change.tool-exec@threegate";
+
+pub(crate) const KIND: &str = "toolexec-key-change";
+const ARMOUR: [&str; 2] = ["-----BEGIN SSH SIGNATURE-----\n", "-----END SSH SIGNATURE-----\n"];
+/// As `ssh-keygen` breaks its lines.
+const ARMOUR_LINE: usize = 70;
+
+/// What a key is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyRole {
+    /// It signs records.
+    Result,
+    /// It signs checkpoints.
+    Log,
+}
+
+impl KeyRole {
+    /// Also the name of its file.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Result => "result",
+            Self::Log => "log",
+        }
+    }
+
+    fn details(self) -> &'static str {
+        match self {
+            Self::Result => "PKIX_ECDSA_P256_SHA_256",
+            Self::Log => "PKIX_ED25519",
+        }
+    }
+
+    fn fits(self, key: &PublicKey) -> bool {
+        match self {
+            Self::Result => key.key_data().ecdsa().is_some(),
+            Self::Log => key.key_data().ed25519().is_some(),
+        }
+    }
+}
+
+impl fmt::Display for KeyRole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// A key that goes, or one that comes.
+#[derive(Clone, Copy)]
+pub(crate) enum ChangingKey<'a> {
+    Result(&'a ResultKey),
+    Log(&'a LogKey),
+}
+
+impl ChangingKey<'_> {
+    fn role(self) -> KeyRole {
+        match self {
+            Self::Result(_) => KeyRole::Result,
+            Self::Log(_) => KeyRole::Log,
+        }
+    }
+
+    pub(crate) fn spki(self) -> Vec<u8> {
+        match self {
+            Self::Result(key) => key.public().spki().to_owned(),
+            Self::Log(key) => key.public().spki(),
+        }
+    }
+
+    fn sshsig(self, message: &[u8]) -> Result<SshSig, SigningError> {
+        match self {
+            Self::Result(key) => key.sshsig(KEY_CHANGE_NAMESPACE, message),
+            Self::Log(key) => key.sshsig(KEY_CHANGE_NAMESPACE, message),
+        }
+    }
+}
+
+/// A change of keys that both of them signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyChange {
+    role: KeyRole,
+    old: Vec<u8>,
+    new: Vec<u8>,
+    time: UtcTime,
+    /// Exactly as it is logged.
+    entry: Vec<u8>,
+}
+
+/// Why an entry is no change of keys that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyChangeFault {
+    /// Not of the one form that it has.
+    Form,
+    /// A key of another kind than its role has, or the same twice.
+    Key,
+    /// A signature that is none of the old key over this change.
+    Old,
+    /// The same of the new key.
+    New,
+}
+
+impl fmt::Display for KeyChangeFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Form => "not the form of a change of keys",
+            Self::Key => "its keys are not two of the kind that it changes",
+            Self::Old => "the old key did not sign it",
+            Self::New => "the new key did not sign it",
+        })
+    }
+}
+
+impl std::error::Error for KeyChangeFault {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Form {
+    api_version: String,
+    kind: String,
+    spec: Spec,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Spec {
+    key: String,
+    new: KeyForm,
+    old: KeyForm,
+    signatures: Signatures,
+    time: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct KeyForm {
+    key_details: String,
+    raw_bytes: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Signatures {
+    new: String,
+    old: String,
+}
+
+impl KeyChange {
+    /// Has both keys sign.
+    pub(crate) fn sign(
+        old: ChangingKey<'_>,
+        new: ChangingKey<'_>,
+        time: UtcTime,
+    ) -> Result<Self, SigningError> {
+        let (role, old_spki, new_spki) = (new.role(), old.spki(), new.spki());
+        let signed = render(role, &old_spki, &new_spki, time, None);
+        let signature = |key: ChangingKey<'_>| {
+            let armoured = key.sshsig(signed.as_bytes())?.to_pem(LineEnding::LF)?;
+            Ok::<_, SigningError>(without_armour(&armoured))
+        };
+        let (by_old, by_new) = (signature(old)?, signature(new)?);
+        let entry = render(role, &old_spki, &new_spki, time, Some((&by_new, &by_old)));
+        Ok(Self { role, old: old_spki, new: new_spki, time, entry: entry.into_bytes() })
+    }
+
+    /// Reads an entry of the log and checks both signatures. Whether the old key was in force is for
+    /// the reader to say, who knows which one was.
+    ///
+    /// # Errors
+    /// The first [`KeyChangeFault`].
+    pub fn verified(entry: &[u8]) -> Result<Self, KeyChangeFault> {
+        if entry.len() > ENTRY_BYTES_MAX {
+            return Err(KeyChangeFault::Form);
+        }
+        let form: Form = serde_json::from_slice(entry).map_err(|_| KeyChangeFault::Form)?;
+        let Spec { key, new, old, signatures, time } = &form.spec;
+        let role = [KeyRole::Result, KeyRole::Log].into_iter().find(|role| role.word() == key);
+        let role = role.ok_or(KeyChangeFault::Form)?;
+        let time: UtcTime = time.parse().map_err(|_| KeyChangeFault::Form)?;
+        let spki = |key: &KeyForm| base64::decode(&key.raw_bytes).ok_or(KeyChangeFault::Form);
+        let (old_spki, new_spki) = (spki(old)?, spki(new)?);
+        // There is one way to write what was read: names in another order, a space or an escape more
+        // are another entry.
+        let by_both = Some((signatures.new.as_str(), signatures.old.as_str()));
+        let known = form.api_version == VERSION
+            && form.kind == KIND
+            && [old, new].iter().all(|key| key.key_details == role.details());
+        if !known || render(role, &old_spki, &new_spki, time, by_both).as_bytes() != entry {
+            return Err(KeyChangeFault::Form);
+        }
+        let signed = render(role, &old_spki, &new_spki, time, None);
+        let key = |spki: &[u8]| spki::key(spki).filter(|key| role.fits(key));
+        let (Some(old_key), Some(new_key)) = (key(&old_spki), key(&new_spki)) else {
+            return Err(KeyChangeFault::Key);
+        };
+        if old_spki == new_spki {
+            return Err(KeyChangeFault::Key);
+        }
+        let by = |key: &PublicKey, signature: &str| is_by(key, signature, signed.as_bytes());
+        if !by(&old_key, &signatures.old) {
+            return Err(KeyChangeFault::Old);
+        }
+        if !by(&new_key, &signatures.new) {
+            return Err(KeyChangeFault::New);
+        }
+        Ok(Self { role, old: old_spki, new: new_spki, time, entry: entry.to_owned() })
+    }
+
+    #[must_use]
+    pub fn role(&self) -> KeyRole {
+        self.role
+    }
+
+    /// Until when the old key counts, and from when on the new one does.
+    #[must_use]
+    pub fn time(&self) -> UtcTime {
+        self.time
+    }
+
+    /// DER of `SubjectPublicKeyInfo` of the key that went.
+    #[must_use]
+    pub fn old_spki(&self) -> &[u8] {
+        &self.old
+    }
+
+    /// The same of the key that came.
+    #[must_use]
+    pub fn new_spki(&self) -> &[u8] {
+        &self.new
+    }
+
+    /// The fingerprints of the key that went and of the one that came, as `ssh-keygen -l` prints them.
+    #[must_use]
+    pub fn fingerprints(&self) -> [String; 2] {
+        [&self.old, &self.new].map(|spki| {
+            spki::key(spki).map_or_else(String::new, |key| KeyFingerprint::of(&key).to_string())
+        })
+    }
+
+    /// The bytes that are logged.
+    #[must_use]
+    pub fn entry(&self) -> &[u8] {
+        &self.entry
+    }
+}
+
+/// Canonical (RFC 8785): names in order, no space, and nothing in the values that JSON escapes, or it
+/// is not what is compared with.
+fn render(
+    role: KeyRole,
+    old: &[u8],
+    new: &[u8],
+    time: UtcTime,
+    by_new_and_old: Option<(&str, &str)>,
+) -> String {
+    let key = |spki: &[u8]| {
+        let (details, bytes) = (role.details(), base64::encode(spki));
+        format!("{{\"keyDetails\":\"{details}\",\"rawBytes\":\"{bytes}\"}}")
+    };
+    let signatures = by_new_and_old.map_or_else(String::new, |(new, old)| {
+        format!("\"signatures\":{{\"new\":\"{new}\",\"old\":\"{old}\"}},")
+    });
+    let (old, new) = (key(old), key(new));
+    format!(
+        "{{\"apiVersion\":\"{VERSION}\",\"kind\":\"{KIND}\",\"spec\":{{\"key\":\"{role}\",\
+         \"new\":{new},\"old\":{old},{signatures}\"time\":\"{time}\"}}}}"
+    )
+}
+
+fn without_armour(armoured: &str) -> String {
+    armoured.lines().filter(|line| !line.starts_with('-')).collect()
+}
+
+/// Whether this is the key's signature, in our namespace, and in its only spelling.
+fn is_by(key: &PublicKey, signature: &str, message: &[u8]) -> bool {
+    let mut armoured = String::from(ARMOUR[0]);
+    for (at, digit) in signature.chars().enumerate() {
+        if at > 0 && at.is_multiple_of(ARMOUR_LINE) {
+            armoured.push('\n');
+        }
+        armoured.push(digit);
+    }
+    armoured.push('\n');
+    armoured.push_str(ARMOUR[1]);
+    let Ok(read) = SshSig::from_pem(&armoured) else { return false };
+    let again = read.to_pem(LineEnding::LF).map(|armoured| without_armour(&armoured));
+    read.hash_alg() == HashAlg::Sha512
+        && read.reserved().is_empty()
+        && read.algorithm() == key.algorithm()
+        && again.is_ok_and(|again| again == signature)
+        && key.verify(KEY_CHANGE_NAMESPACE, message, &read).is_ok()
+}

@@ -1,0 +1,48 @@
+//! Sigstore's `trusted_root.json` for a log of ours: what its stock verifiers take to know the log by.
+//! It must never name an authority that nobody needs for our records.
+
+use validator::UtcTime;
+
+use crate::base64;
+use crate::log::key::PublicLogKey;
+use crate::public_keys::Dated;
+
+/// The file with these keys, each for its time.
+pub(crate) fn trusted_root(logs: &[Dated<PublicLogKey>]) -> String {
+    let logs: Vec<String> = logs.iter().map(log).collect();
+    let logs = logs.join(",\n");
+    // Written by hand: what is filled in has no character that JSON escapes.
+    format!(
+        r#"{{
+  "mediaType": "application/vnd.dev.sigstore.trustedroot+json;version=0.1",
+  "tlogs": [
+{logs}
+  ],
+  "certificateAuthorities": [],
+  "ctlogs": [],
+  "timestampAuthorities": []
+}}
+"#
+    )
+}
+
+fn log(dated: &Dated<PublicLogKey>) -> String {
+    let log = &dated.key;
+    let (key, id) = (base64::encode(&log.spki()), base64::encode(log.id().as_bytes()));
+    // A start must be there.
+    let start = dated.valid_after.unwrap_or(UtcTime::from_unix(0));
+    let end = dated.valid_before.map_or_else(String::new, |end| format!(r#", "end": "{end}""#));
+    format!(
+        r#"    {{
+      "baseUrl": "https://{}",
+      "hashAlgorithm": "SHA2_256",
+      "publicKey": {{
+        "rawBytes": "{key}",
+        "keyDetails": "PKIX_ED25519",
+        "validFor": {{ "start": "{start}"{end} }}
+      }},
+      "logId": {{ "keyId": "{id}" }}
+    }}"#,
+        log.origin()
+    )
+}

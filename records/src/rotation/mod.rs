@@ -1,0 +1,318 @@
+//! A key takes the place of another: one change at a time, logged before it is in force, and finished
+//! by being asked for again wherever it was interrupted. The old private key must never be gone before
+//! the log says that it went, and no key may sign while it is not settled which one is in force.
+//!
+//! # What is written, in this order
+//!
+//! 1. `<key>.new`: the private half of the new key (not for a key of an agent). The old key is in
+//!    force, and an interruption here is nothing: the file is used the next time.
+//! 2. `<key>.change`: the entry, signed by both. From here on nobody else opens either key.
+//! 3. The log has the entry; where it is the log's key that changes, both signed the checkpoint.
+//! 4. `retired` says until when the old key counts.
+//! 5. `<key>.new` becomes `<key>`: **the new key is in force.**
+//! 6. The public files are those of the new key.
+//! 7. `<key>.change` is removed.
+
+mod error;
+
+use std::path::Path;
+
+use validator::UtcTime;
+
+use crate::agent::KeyFingerprint;
+use crate::custody;
+use crate::key_error::KeyError;
+use crate::key_files::{Custody, KeyDirectory, PUBLIC_BYTES_MAX};
+use crate::key_source::{KeySource, log_of_agent, result_of_agent};
+use crate::keys::{PublicResultKey, ResultKey};
+use crate::log::{
+    ChangingKey, ENTRY_BYTES_MAX, KeyChange, KeyRole, Log, LogKey, LogOrigin, PublicLogKey,
+};
+use crate::public_keys::{Dated, PublicHalf, RETIRED, Retired, log_line, result_line};
+use crate::{log_key_files, result_key_files};
+
+pub use error::RotationError;
+
+/// Where the new key is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Successor {
+    /// Nowhere yet: it is made in the directory of the old one.
+    Made,
+    /// In the agent that holds the old one.
+    InAgent(KeyFingerprint),
+}
+
+/// A change that is done.
+#[derive(Debug)]
+pub struct Rotated {
+    pub role: KeyRole,
+    /// Fingerprints.
+    pub old: String,
+    pub new: String,
+    pub time: UtcTime,
+}
+
+/// A private key of either role.
+enum Signer {
+    Result(ResultKey),
+    Log(LogKey),
+}
+
+impl Signer {
+    fn changing(&self) -> ChangingKey<'_> {
+        match self {
+            Self::Result(key) => ChangingKey::Result(key),
+            Self::Log(key) => ChangingKey::Log(key),
+        }
+    }
+
+    fn public(&self) -> PublicHalf {
+        match self {
+            Self::Result(key) => PublicHalf::Result(key.public()),
+            Self::Log(key) => PublicHalf::Log(key.public().clone()),
+        }
+    }
+}
+
+/// One change of one key.
+struct Rotation<'a> {
+    source: &'a KeySource,
+    role: KeyRole,
+    keys: KeyDirectory,
+    origin: LogOrigin,
+    retired: Retired,
+    change: &'static str,
+}
+
+/// Changes one key, or finishes its change that was interrupted. `log` is the log's directory, which
+/// nobody else may have open; `now` is when the old key ends, if that is not written yet.
+///
+/// # Errors
+/// Any [`RotationError`]; then the same call finishes what was begun.
+pub fn rotate(
+    source: &KeySource,
+    role: KeyRole,
+    successor: Successor,
+    log: &Path,
+    now: UtcTime,
+) -> Result<Rotated, RotationError> {
+    custody::keep_memory_private().map_err(KeyError::Custody)?;
+    let rotation = Rotation::open(source, role)?;
+    let log_key = rotation.log_key()?;
+    let key = rotation.key(role)?;
+    // Whoever has the log open is the only one who changes keys.
+    let mut log = Log::open_or_create(log, log_key)?;
+    let successor = rotation.successor(successor, &key)?;
+    let change = rotation.change(&key, &successor, now)?;
+    if change.old_spki() == key.changing().spki() {
+        match &successor {
+            Signer::Log(successor) => log.append_handing_over(change.entry(), successor)?,
+            Signer::Result(_) => log.append(change.entry())?,
+        };
+        rotation.retire(change.time(), key.public())?;
+    }
+    rotation.put_in_force(successor.public())?;
+    let [old, new] = change.fingerprints();
+    Ok(Rotated { role, old, new, time: change.time() })
+}
+
+impl<'a> Rotation<'a> {
+    fn open(source: &'a KeySource, role: KeyRole) -> Result<Self, RotationError> {
+        if matches!(source, KeySource::Credentials { .. }) {
+            return Err(RotationError::Source(
+                "credentials are not made by who reads them: change the key in a directory, and \
+                 encrypt that again",
+            ));
+        }
+        let keys = KeyDirectory::open(source.public(), Custody::Ours)?;
+        let changes = [result_key_files::CHANGE, log_key_files::CHANGE];
+        let ([change, other], another) = match role {
+            KeyRole::Result => (changes, KeyRole::Log),
+            KeyRole::Log => ([changes[1], changes[0]], KeyRole::Result),
+        };
+        match keys.refuse_unfinished(other) {
+            Err(KeyError::Unfinished { .. }) => return Err(RotationError::Another(another)),
+            settled => settled?,
+        }
+        let public = PublicLogKey::open_in(&keys)?;
+        let public = public.ok_or_else(|| keys.missing(log_key_files::PUBLIC))?;
+        let (origin, retired) = (public.origin().clone(), Retired::open(&keys)?);
+        Ok(Self { source, role, keys, origin, retired, change })
+    }
+
+    /// The key that is in its place now, whatever is unfinished.
+    fn key(&self, role: KeyRole) -> Result<Signer, KeyError> {
+        match (self.source, role) {
+            (KeySource::Agent { socket, result, .. }, KeyRole::Result) => {
+                Ok(Signer::Result(result_of_agent(socket, *result)?))
+            }
+            (KeySource::Agent { .. }, KeyRole::Log) => Ok(Signer::Log(self.log_key()?)),
+            (_, KeyRole::Result) => {
+                let key = result_key_files::load(&self.keys, result_key_files::PRIVATE)?;
+                key.map(Signer::Result).ok_or_else(|| self.keys.missing(role.word()))
+            }
+            (_, KeyRole::Log) => Ok(Signer::Log(self.log_key()?)),
+        }
+    }
+
+    fn log_key(&self) -> Result<LogKey, KeyError> {
+        if let KeySource::Agent { socket, log, .. } = self.source {
+            return log_of_agent(socket, *log, &self.origin);
+        }
+        let key = log_key_files::load(&self.keys, log_key_files::PRIVATE, &self.origin)?;
+        key.ok_or_else(|| self.keys.missing(log_key_files::PRIVATE))
+    }
+
+    fn name_of_new(&self) -> String {
+        format!("{}.new", self.role)
+    }
+
+    /// The key that comes; if it has come already, that one.
+    fn successor(&self, successor: Successor, key: &Signer) -> Result<Signer, RotationError> {
+        let found = match (self.source, successor, self.role) {
+            (KeySource::Agent { socket, .. }, Successor::InAgent(new), KeyRole::Result) => {
+                Signer::Result(result_of_agent(socket, new)?)
+            }
+            (KeySource::Agent { socket, .. }, Successor::InAgent(new), KeyRole::Log) => {
+                Signer::Log(log_of_agent(socket, new, &self.origin)?)
+            }
+            (KeySource::Agent { .. }, Successor::Made, _) => {
+                return Err(RotationError::Source(
+                    "an agent holds this key: give it the new one with ssh-add, and name that",
+                ));
+            }
+            (_, Successor::InAgent(_), _) => {
+                return Err(RotationError::Source("no agent holds this key: the new one is made"));
+            }
+            (_, Successor::Made, role) => return self.made(role, key),
+        };
+        Ok(found)
+    }
+
+    fn made(&self, role: KeyRole, key: &Signer) -> Result<Signer, RotationError> {
+        let name = self.name_of_new();
+        let (result, log) = match role {
+            KeyRole::Result => (result_key_files::load(&self.keys, &name)?, None),
+            KeyRole::Log => (None, log_key_files::load(&self.keys, &name, &self.origin)?),
+        };
+        match (result, log) {
+            (Some(result), _) => return Ok(Signer::Result(result)),
+            (None, Some(log)) => return Ok(Signer::Log(log)),
+            (None, None) => {}
+        }
+        if let Some(change) = self.pending()? {
+            // The new key has its name already.
+            if change.new_spki() == key.changing().spki() {
+                return Ok(self.key(role)?);
+            }
+            return Err(RotationError::Strange(self.keys.path(self.change)));
+        }
+        Ok(match role {
+            KeyRole::Result => Signer::Result(result_key_files::create(&self.keys, &name)?),
+            KeyRole::Log => Signer::Log(log_key_files::create(&self.keys, &name, &self.origin)?),
+        })
+    }
+
+    fn pending(&self) -> Result<Option<KeyChange>, RotationError> {
+        let Some(entry) = self.keys.read(self.change, ENTRY_BYTES_MAX)? else { return Ok(None) };
+        let change = KeyChange::verified(&entry);
+        change.map(Some).map_err(|fault| RotationError::Change(self.keys.path(self.change), fault))
+    }
+
+    /// The change as both keys signed it, durably written.
+    fn change(
+        &self,
+        key: &Signer,
+        successor: &Signer,
+        now: UtcTime,
+    ) -> Result<KeyChange, RotationError> {
+        let (old, new) = (key.changing(), successor.changing());
+        let change = match self.pending()? {
+            Some(change) => change,
+            None => self.begin(key, successor, now)?,
+        };
+        let ours = change.role() == self.role
+            && change.new_spki() == new.spki()
+            && [change.old_spki(), change.new_spki()].contains(&old.spki().as_slice());
+        if ours { Ok(change) } else { Err(RotationError::Strange(self.keys.path(self.change))) }
+    }
+
+    /// Step 2: both sign.
+    fn begin(
+        &self,
+        key: &Signer,
+        successor: &Signer,
+        now: UtcTime,
+    ) -> Result<KeyChange, RotationError> {
+        self.is_in_force(&key.public())?;
+        if self.retired.has(&successor.public()) {
+            return Err(RotationError::Returns(successor.public().fingerprint()));
+        }
+        if let Some(last) = self.last().filter(|last| now < *last) {
+            return Err(RotationError::Clock(last));
+        }
+        let change = KeyChange::sign(key.changing(), successor.changing(), now)
+            .map_err(RotationError::Signing)?;
+        // What everybody will check decides.
+        let change = KeyChange::verified(change.entry())
+            .map_err(|fault| RotationError::Change(self.keys.path(self.change), fault))?;
+        self.keys.place(self.change, 0o644, change.entry())?;
+        Ok(change)
+    }
+
+    /// A key that was changed for another may still be named by who does not know.
+    fn is_in_force(&self, key: &PublicHalf) -> Result<(), RotationError> {
+        let (same, file) = match key {
+            PublicHalf::Result(key) => {
+                (PublicResultKey::open_in(&self.keys)? == *key, result_key_files::PUBLIC)
+            }
+            PublicHalf::Log(key) => {
+                (PublicLogKey::open_in(&self.keys)?.as_ref() == Some(key), log_key_files::PUBLIC)
+            }
+        };
+        if same { Ok(()) } else { Err(RotationError::Strange(self.keys.path(file))) }
+    }
+
+    /// Steps 4 and 5.
+    fn retire(&self, time: UtcTime, key: PublicHalf) -> Result<(), RotationError> {
+        if !self.retired.has(&key) {
+            let (last, valid_before) = (self.last(), Some(time));
+            let line = match key {
+                PublicHalf::Result(key) => {
+                    result_line(&Dated { key, valid_after: last, valid_before })
+                }
+                PublicHalf::Log(key) => log_line(&Dated { key, valid_after: last, valid_before }),
+            };
+            let before = self.keys.read(RETIRED, PUBLIC_BYTES_MAX)?.unwrap_or_default();
+            let lines = [line.as_bytes(), b"\n", &before].concat();
+            self.keys.replace(RETIRED, &lines)?;
+        }
+        if !matches!(self.source, KeySource::Agent { .. }) {
+            self.keys.rename(&self.name_of_new(), self.role.word())?;
+        }
+        Ok(())
+    }
+
+    /// Steps 6 and 7.
+    fn put_in_force(&self, key: PublicHalf) -> Result<(), RotationError> {
+        let retired = Retired::open(&self.keys)?;
+        match key {
+            PublicHalf::Result(key) => {
+                let public = format!("{}\n", key.openssh_line());
+                self.keys.replace(result_key_files::PUBLIC, public.as_bytes())?;
+                let signers = retired.with_result(key).allowed_signers();
+                self.keys.replace(result_key_files::ALLOWED_SIGNERS, signers.as_bytes())?;
+            }
+            PublicHalf::Log(key) => {
+                let lines = retired.with_log(key).verifier_lines();
+                self.keys.replace(log_key_files::PUBLIC, lines.as_bytes())?;
+            }
+        }
+        Ok(self.keys.remove(self.change)?)
+    }
+
+    /// When the key in force came, if another was there before.
+    fn last(&self) -> Option<UtcTime> {
+        self.retired.last(self.role)
+    }
+}
