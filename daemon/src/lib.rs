@@ -25,7 +25,7 @@ mod serve;
 mod tell;
 mod verdicts;
 
-pub use edge::user_name;
+pub use edge::{boot_id, user_name};
 pub use flow::{Replay, Told};
 pub use host::{Halt, Host, HostParts, find_launcher};
 pub use host_keys::open_keys;

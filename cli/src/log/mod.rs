@@ -100,7 +100,7 @@ fn heartbeat(asked: &options::Heartbeat) -> Result<ExitCode, Halt> {
     let opened = Opened::at(&place)?;
     let key = LogKey::open(&state.join("keys"), opened.key.origin()).map_err(Failure::from)?;
     let mut log = opened.said(Log::open_or_create(&opened.directory, key))?;
-    let beat = Heartbeat::new(show::now(), boot_id());
+    let beat = Heartbeat::new(show::now(), daemon::boot_id());
     let inclusion = opened.said(log.append(&beat.entry()))?;
     match asked.format {
         Format::Human => output::line(format_args!(
@@ -117,9 +117,4 @@ fn heartbeat(asked: &options::Heartbeat) -> Result<ExitCode, Halt> {
         }))?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A host that hides it (a container may) has heartbeats without it.
-fn boot_id() -> Option<BootId> {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim_end().parse().ok()
 }
