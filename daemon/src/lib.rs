@@ -16,6 +16,7 @@ mod flow;
 mod host;
 mod network;
 mod plan;
+pub mod preview;
 mod ready;
 mod recovery;
 mod runtimes;

@@ -29,6 +29,20 @@ pub struct Submission {
     inputs: PathBuf,
 }
 
+/// What [`Submission::drop_into`] did.
+#[derive(Debug)]
+pub enum Dropped {
+    /// The request is there, with everything that belongs to it.
+    Request(PathBuf),
+    /// The very same request was waiting there already: these signature files were put beside it.
+    Signatures {
+        /// The waiting request.
+        request: PathBuf,
+        /// The names of the files.
+        names: Vec<String>,
+    },
+}
+
 /// Something in the spool that was not there before this call.
 enum Made {
     File(PathBuf),
@@ -89,21 +103,64 @@ impl Submission {
         open_file(&self.inputs.join(name))
     }
 
-    /// Drops it: when this returns the daemon can see it, whole.
+    /// Drops it: when this returns the daemon can see it, whole. Where the same bytes are waiting
+    /// already, as a request does that still lacks signatures, only signatures that are new are dropped.
     ///
     /// # Errors
-    /// The disk, or something of this name is there already. Nothing of it can be seen then, except
-    /// where only the very last step, making its name durable, failed.
-    pub fn drop_into(&self, approved: &Path, declared: &[&str]) -> Result<PathBuf, SpoolError> {
+    /// The disk, or something else of this name is there already. Nothing of it can be seen then,
+    /// except where only the very last step, making its name durable, failed.
+    pub fn drop_into(&self, approved: &Path, declared: &[&str]) -> Result<Dropped, SpoolError> {
         let target = approved.join(&self.file_name);
         let mut made = Vec::new();
-        if let Err(error) = self.place(approved, &target, declared, &mut made) {
-            undo(made);
-            return Err(error);
-        }
+        let dropped = if self.is_waiting_at(&target) {
+            self.place_more_signatures(approved, &target, &mut made)
+        } else {
+            self.place(approved, &target, declared, &mut made)
+                .map(|()| Dropped::Request(target.clone()))
+        };
+        let dropped = match dropped {
+            Ok(dropped) => dropped,
+            Err(error) => {
+                undo(made);
+                return Err(error);
+            }
+        };
         // Nothing is undone from here on: the daemon may be at work on it.
         durable::sync_dir(approved).map_err(SpoolError::io(&target, "make durable"))?;
-        Ok(target)
+        Ok(dropped)
+    }
+
+    /// Whether these very bytes wait there. What cannot be read may be anything.
+    fn is_waiting_at(&self, target: &Path) -> bool {
+        let read = open_file(target).and_then(|file| {
+            read_bounded(&file.into(), target, validator::REQUEST_BYTES_MAX, Links::Any)
+        });
+        read.is_ok_and(|(bytes, _)| bytes == self.bytes)
+    }
+
+    fn place_more_signatures(
+        &self,
+        approved: &Path,
+        target: &Path,
+        made: &mut Vec<Made>,
+    ) -> Result<Dropped, SpoolError> {
+        let mut names = Vec::new();
+        for signature in &self.signatures {
+            let path = approved.join(&signature.name);
+            let most = policies::SIGNATURE_BYTES_MAX;
+            let there = open_file(&path)
+                .and_then(|file| read_bounded(&file.into(), &path, most, Links::Any));
+            if there.is_ok_and(|(bytes, _)| bytes == signature.bytes) {
+                continue;
+            }
+            place_whole(&path, &signature.bytes, made)?;
+            names.push(signature.name.clone());
+        }
+        // The daemon was quicker: signatures without their request would lie there for ever.
+        if names.is_empty() || fs::symlink_metadata(target).is_err() {
+            return Err(taken(target));
+        }
+        Ok(Dropped::Signatures { request: target.to_owned(), names })
     }
 
     fn place(
@@ -188,6 +245,15 @@ fn place_file(path: &Path, bytes: &[u8], made: &mut Vec<Made>) -> Result<(), Spo
     made.push(Made::File(path.to_owned()));
     let filled = fill(file, bytes).and_then(|()| durable::sync_file(path));
     filled.map_err(SpoolError::io(path, "write"))
+}
+
+/// The same, by a rename: whoever waits for signatures may look at any time.
+fn place_whole(path: &Path, bytes: &[u8], made: &mut Vec<Made>) -> Result<(), SpoolError> {
+    let hidden = hidden_beside(path);
+    place_file(&hidden, bytes, made)?;
+    durable::rename_new(&hidden, path).map_err(io_or_taken(path, "drop"))?;
+    made.push(Made::File(path.to_owned()));
+    Ok(())
 }
 
 fn create(path: &Path) -> io::Result<File> {
