@@ -83,6 +83,12 @@ impl Submission {
         &self.bytes
     }
 
+    /// The signatures beside it.
+    #[must_use]
+    pub fn signatures(&self) -> &[SignatureFile] {
+        &self.signatures
+    }
+
     /// Why each signature beside it that cannot be read cannot; they are not dropped.
     #[must_use]
     pub fn unread_signatures(&self) -> &[String] {
