@@ -4,9 +4,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 
-use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
-};
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
 use crate::failure::Failure;
@@ -33,21 +31,17 @@ impl Terminal {
 
     /// An answer that is not shown while it is typed.
     pub(crate) fn ask_unseen(&mut self, question: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
-        self.say(question)?;
+        // Before the question is there: whoever answers at once must not be shown either.
         let before = tcgetattr(&self.0).map_err(failed)?;
         let mut unseen = before.clone();
         // No signals either: one would leave the terminal without its echo.
         unseen.local_modes.remove(LocalModes::ECHO | LocalModes::ISIG);
         unseen.special_codes[SpecialCodeIndex::VEOL] = INTERRUPT;
         tcsetattr(&self.0, OptionalActions::Flush, &unseen).map_err(failed)?;
-        let answer = self.line();
-        self.restore(&before)?;
+        let answer = self.say(question).and_then(|()| self.line());
+        tcsetattr(&self.0, OptionalActions::Drain, &before).map_err(failed)?;
         self.say("\n")?;
         answer
-    }
-
-    fn restore(&self, before: &Termios) -> Result<(), Failure> {
-        tcsetattr(&self.0, OptionalActions::Flush, before).map_err(failed)
     }
 
     fn say(&mut self, text: &str) -> Result<(), Failure> {

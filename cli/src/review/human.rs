@@ -237,10 +237,13 @@ fn reading(page: &mut Page, seen: &Seen, request: &Request, texts: Texts) {
     }
 }
 
-/// Whether the command executes the file: its first word that is no option.
+/// Whether the command executes the file: it is the first that any word names.
 pub(super) fn is_run(name: &str, request: &Request) -> bool {
-    let mut words = request.argv().iter().skip(1).filter(|word| !word.starts_with('-'));
-    words.any(|word| word.strip_prefix("/in/").unwrap_or(word).trim_start_matches("./") == name)
+    let named = request.argv().iter().skip(1).find_map(|word| {
+        let word = word.strip_prefix("/in/").unwrap_or(word).trim_start_matches("./");
+        request.inputs().iter().map(validator::Input::name).find(|input| *input == word)
+    });
+    named == Some(name)
 }
 
 fn lines(page: &mut Page, text: &Text, found: &Found) {

@@ -18,7 +18,7 @@ use people::{
     ED25519, P256, approve, assert_verifies, codes, explain, key, rule, saved, signers, unapproved,
 };
 use serde_json::json;
-use toolexec_tests::{Bench, Record, Said, list, skip, ssh_keygen_works};
+use toolexec_tests::{Asked, Bench, Record, Said, list, skip, ssh_keygen_works};
 
 const APPROVE: &str = "approve.tool-exec@threegate";
 const REJECT: &str = "reject.tool-exec@threegate";
@@ -130,14 +130,12 @@ fn what_would_be_refused_is_not_signed() {
 
 /// The embedded rules, with a signature for everything.
 fn policy(bench: &Bench) -> String {
-    let mut text = bench.toolexec(["policy", "show", "embedded"]).stdout;
+    let mut text = Asked::for_owner(bench).policy;
     for (from, to) in [
-        ("invoker: true", "invoker: false"),
         ("low: 0", "low: 1"),
         ("medium: 0", "medium: 1"),
         ("high: 0", "high: 2"),
         ("self_approval: true", "self_approval: false"),
-        ("name: embedded", "name: for-tests"),
     ] {
         assert!(text.contains(from), "{from} is not in the policy");
         text = text.replacen(from, to, 1);
