@@ -4,21 +4,22 @@
 //! A request is dropped whole or not at all: what a failed call made is removed again, and what it
 //! found there is never touched.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+mod placing;
+
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use placing::{
+    Made, create, fill, io_or_taken, make_directory, make_parents, place_file, place_whole, taken,
+    undo,
+};
 use policies::SignatureFile;
 use rustix::fs::{Access, Mode, OFlags, access, fstat};
 
-use crate::claim::{Links, Signatures, insist_on_file, read_bounded, remove_tree, signatures_of};
+use crate::claim::{Links, Signatures, insist_on_file, read_bounded, signatures_of};
 use crate::durable;
 use crate::error::SpoolError;
-
-/// The daemon reads files through the group, and removes what it has taken.
-const FILE_MODE: u32 = 0o640;
-const DIRECTORY_MODE: u32 = 0o770;
 
 /// A request as somebody has it before it is dropped.
 pub struct Submission {
@@ -41,12 +42,6 @@ pub enum Dropped {
         /// The names of the files.
         names: Vec<String>,
     },
-}
-
-/// Something in the spool that was not there before this call.
-enum Made {
-    File(PathBuf),
-    Tree(PathBuf),
 }
 
 impl Submission {
@@ -244,77 +239,4 @@ fn open_file(path: &Path) -> Result<File, SpoolError> {
     let stat = fstat(&opened).map_err(SpoolError::errno(path, "look at"))?;
     insist_on_file(&stat, path, Links::Any)?;
     Ok(opened.into())
-}
-
-fn place_file(path: &Path, bytes: &[u8], made: &mut Vec<Made>) -> Result<(), SpoolError> {
-    let file = create(path).map_err(io_or_taken(path, "make"))?;
-    made.push(Made::File(path.to_owned()));
-    let filled = fill(file, bytes).and_then(|()| durable::sync_file(path));
-    filled.map_err(SpoolError::io(path, "write"))
-}
-
-/// The same, by a rename: whoever waits for signatures may look at any time.
-fn place_whole(path: &Path, bytes: &[u8], made: &mut Vec<Made>) -> Result<(), SpoolError> {
-    let hidden = hidden_beside(path);
-    place_file(&hidden, bytes, made)?;
-    durable::rename_new(&hidden, path).map_err(io_or_taken(path, "drop"))?;
-    made.push(Made::File(path.to_owned()));
-    Ok(())
-}
-
-fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path)
-}
-
-fn fill(mut file: File, mut from: impl io::Read) -> io::Result<()> {
-    io::copy(&mut from, &mut file)?;
-    // Whatever the umask of whoever drops it.
-    file.set_permissions(Permissions::from_mode(FILE_MODE))
-}
-
-/// Makes every directory that a file below `root` lies in.
-fn make_parents(root: &Path, name: &Path) -> io::Result<()> {
-    let mut path = root.to_owned();
-    for component in name.parent().into_iter().flat_map(Path::components) {
-        path.push(component);
-        match make_directory(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => made?,
-        }
-    }
-    Ok(())
-}
-
-fn make_directory(path: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(DIRECTORY_MODE).create(path)?;
-    // Whatever the umask; a set-group-id bit that the spool handed down stays.
-    let inherited = fs::metadata(path)?.permissions().mode() & 0o7000;
-    fs::set_permissions(path, Permissions::from_mode(inherited | DIRECTORY_MODE))
-}
-
-/// Removes what a call made that failed, the last first.
-fn undo(made: Vec<Made>) {
-    for one in made.into_iter().rev() {
-        match one {
-            Made::Tree(path) => remove_tree(&path),
-            Made::File(path) => match fs::remove_file(&path) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => tracing::warn!("{}: remove: {error}", path.display()),
-            },
-        }
-    }
-}
-
-fn taken(path: &Path) -> SpoolError {
-    let what = "it is waiting there already; remove it or wait for the daemon";
-    SpoolError::io(path, "drop")(io::Error::new(io::ErrorKind::AlreadyExists, what))
-}
-
-fn io_or_taken(path: &Path, act: &'static str) -> impl FnOnce(io::Error) -> SpoolError + use<> {
-    let path = path.to_owned();
-    move |error| match error.kind() {
-        io::ErrorKind::AlreadyExists => taken(&path),
-        _ => SpoolError::io(&path, act)(error),
-    }
 }

@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use policies::SignerKey;
+use policies::{KeyError, SignerKey};
 use ssh_key::{HashAlg, LineEnding, PublicKey, Signature, SshSig};
 use validator::reveal_line;
 
@@ -26,22 +26,22 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(120);
 
 pub(super) struct Agent(UnixStream);
 
+/// A key that the agent holds, or why it may not sign here.
+struct Held {
+    key: Result<SignerKey, KeyError>,
+    comment: String,
+}
+
 impl Agent {
     /// The agent of this session, and the one key of it that may sign, or the one with this fingerprint.
     pub(super) fn with_key(fingerprint: Option<&str>) -> Result<(Self, SignerKey), NoSigner> {
         let mut agent = Self::connect()?;
-        let mut keys = agent.keys()?;
-        let (fit, mut unfit) = (
-            |key: &SignerKey| match fingerprint {
-                Some(wanted) => key.fingerprint() == wanted,
-                None => true,
-            },
-            Vec::new(),
-        );
-        let mut found: Vec<SignerKey> = Vec::new();
-        for (key, comment) in keys.drain(..) {
+        let (mut found, mut unfit) = (Vec::new(), Vec::new());
+        for Held { key, comment } in agent.keys()? {
             match key {
-                Ok(key) if fit(&key) => found.push(key),
+                Ok(key) if fingerprint.is_none_or(|wanted| key.fingerprint() == wanted) => {
+                    found.push(key);
+                }
                 Ok(_) => {}
                 Err(why) => unfit.push(format!("{}: {why}", reveal_line(&comment))),
             }
@@ -74,8 +74,7 @@ impl Agent {
         connected.map(Self).map_err(failed)
     }
 
-    /// Each key with its comment; one that may not sign with the reason.
-    fn keys(&mut self) -> Result<Vec<(Result<SignerKey, String>, String)>, Failure> {
+    fn keys(&mut self) -> Result<Vec<Held>, Failure> {
         let answer = self.talk(REQUEST_IDENTITIES, &[], IDENTITIES_ANSWER)?;
         let mut rest = answer.as_slice();
         let count = u32::from_be_bytes(take(&mut rest)?);
@@ -84,9 +83,9 @@ impl Agent {
         }
         let mut keys = Vec::new();
         for _ in 0..count {
-            let key = SignerKey::from_blob(string(&mut rest)?).map_err(|error| error.to_string());
+            let key = SignerKey::from_blob(string(&mut rest)?);
             let comment = String::from_utf8_lossy(string(&mut rest)?).into_owned();
-            keys.push((key, comment));
+            keys.push(Held { key, comment });
         }
         Ok(keys)
     }

@@ -8,7 +8,8 @@ use validator::{Request, Violation};
 
 use super::case::Case;
 use super::cell;
-use super::human::{Texts, is_run};
+use super::human::Texts;
+use super::listing::is_run;
 use super::reading::{Reading, Text};
 use crate::inputs::Seen;
 use crate::output;

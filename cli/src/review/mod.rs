@@ -6,6 +6,7 @@ mod case;
 mod cell;
 mod human;
 mod json;
+mod listing;
 mod pager;
 mod reading;
 mod rules;
