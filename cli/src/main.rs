@@ -8,10 +8,12 @@
 
 #![forbid(unsafe_code)]
 
+mod approve;
+mod code;
 mod doctor;
 mod draft;
-mod explain;
 mod failure;
+mod inputs;
 mod keys;
 mod lint;
 mod list;
@@ -20,7 +22,9 @@ mod options;
 mod output;
 mod policy;
 mod promote;
+mod reject;
 mod replay;
+mod review;
 mod run;
 mod sarif;
 mod screen;
@@ -28,6 +32,7 @@ mod show;
 mod snippet;
 mod source;
 mod state;
+mod terminal;
 mod verify;
 
 use std::io::IsTerminal;
@@ -63,6 +68,10 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Run(asked) => run::run(&asked),
         Command::Draft(asked) => draft::draft(&asked),
         Command::Lint(asked) => lint::lint(&asked),
+        Command::Review(asked) => review::review(&asked),
+        Command::Explain(asked) => review::explain(&asked),
+        Command::Approve(asked) => approve::approve(&asked),
+        Command::Reject(asked) => reject::reject(&asked),
         Command::Verify(asked) => verify::verify(&asked),
         Command::Replay(asked) => replay::replay(&asked),
         Command::Promote(asked) => promote::promote(&asked),

@@ -1,5 +1,7 @@
 //! What may be typed. One definition for each command: parser and help come from it.
 
+mod approving;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,21 +15,19 @@ use validator::{Language, RequestedBy, RiskLevel, Sensitivity};
 
 use crate::output;
 
+pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
+
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 17] = [
+const NOT_BUILT_YET: [&[&str]; 13] = [
     &["ais"],
-    &["approve"],
     &["cancel"],
     &["completions"],
-    &["explain"],
     &["gate"],
     &["gc"],
     &["hold"],
     &["mcp"],
     &["permission"],
-    &["reject"],
     &["release"],
-    &["review"],
     &["show"],
     &["status"],
     &["wait"],
@@ -56,6 +56,14 @@ pub(crate) enum Command {
     Draft(Draft),
     /// Check requests and results against every rule of their schema
     Lint(Lint),
+    /// Show what a request would run, whole, and what every rule says of it
+    Review(Review),
+    /// The same decision without the texts of inputs, for programs too
+    Explain(Explain),
+    /// Show a request, ask, and sign it as one of its approvers
+    Approve(Approve),
+    /// Sign a rejection, which is final
+    Reject(Reject),
     /// Check signatures and digests of results
     Verify(Verify),
     /// Do the run of a record again and compare what it leaves
@@ -312,7 +320,9 @@ pub(crate) struct Verify {
 #[command(after_help = "\
 Example: toolexec promote TR-20260209-160501Z-python-stats.md --spool /var/spool/toolexec
 
-The request is checked first; what could not be accepted is not dropped (exit code 2).")]
+The request is checked first; what could not be accepted is not dropped (exit code 2). Inputs go
+first, then signatures, and the request last. Where the same request waits already, only signatures
+that it lacks are added.")]
 pub(crate) struct Promote {
     /// The approved request; its signatures beside it go along
     #[arg(value_name = "REQUEST.md")]
@@ -483,8 +493,9 @@ impl Options {
             let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
             if let Some(words) = not_built_yet(&error, &typed) {
                 output::note(format_args!(
-                    "'{}' is not built yet; this version has run, draft, lint, verify, promote, list, \
-                     log, keys init, keys show, policy check, policy show and doctor --warm",
+                    "'{}' is not built yet; this version has run, draft, lint, review, explain, \
+                     approve, reject, promote, verify, replay, list, log, keys, policy check, policy \
+                     show and doctor --warm",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);

@@ -17,6 +17,7 @@ mod host;
 mod host_keys;
 mod network;
 mod plan;
+pub mod preview;
 mod ready;
 mod record_log;
 mod recovery;
