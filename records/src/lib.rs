@@ -46,4 +46,7 @@ pub use record::{SignError, SignedRecord, sign};
 pub use statement::{Ran, Statement, Subject};
 pub use summary::{Summary, summary};
 pub use trust::{Trust, TrustError};
-pub use verify::{Verified, verify};
+pub use verify::{
+    Across, ApprovalProblem, Clash, History, HistoryError, NotChecked, PlaceInLog, Verified,
+    verify, verify_bundle_alone,
+};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use validator::{Sha256, Sha256Stream};
@@ -35,6 +35,11 @@ impl Tree {
             Err(error) => tree.unreadable(".", &error),
         }
         tree
+    }
+
+    /// Whether there is anything of this name.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path) || self.odd.contains(path)
     }
 
     fn unreadable(&mut self, path: &str, error: &io::Error) {
@@ -104,6 +109,20 @@ pub(crate) fn read_bounded(
     open_file(root, name)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
     let fits = u64::try_from(bytes.len()).is_ok_and(|length| length <= bytes_max);
     Ok(fits.then_some(bytes))
+}
+
+/// The same for a file at a path below it.
+pub(crate) fn read_below(
+    root: BorrowedFd<'_>,
+    path: &str,
+    bytes_max: u64,
+) -> io::Result<Option<Vec<u8>>> {
+    match path.split_once('/') {
+        None => read_bounded(root, path, bytes_max),
+        Some((directory, rest)) => {
+            read_below(open_directory(root, directory)?.as_fd(), rest, bytes_max)
+        }
+    }
 }
 
 fn open_directory(at: impl std::os::fd::AsFd, name: &str) -> io::Result<OwnedFd> {
