@@ -15,6 +15,7 @@ use crate::in_toto::{PREDICATE_TYPE, STATEMENT_TYPE, SUBJECTS_MAX};
 use crate::json::{Strict, as_written};
 use crate::keys::PublicResultKey;
 use crate::log::{Checkpoint, HASHES_MAX, Inclusion, ProofFault, PublicLogKey, leaf_hash};
+use crate::yaml;
 
 /// Twice what the longest front matter and a thousand of the longest names come to in base64.
 pub(crate) const BUNDLE_BYTES_MAX: usize = 24 * 1024 * 1024;
@@ -76,12 +77,17 @@ pub(crate) struct SignedBundle {
 
 impl SignedBundle {
     /// Checks form, signature and statement; and that its log entry speaks of this envelope.
-    pub(crate) fn verify(bundle: Bundle, key: &PublicResultKey) -> Result<Self, BundleFault> {
+    /// `accepts` says whether a DER signature is one of the key over some bytes.
+    pub(crate) fn verify(
+        bundle: Bundle,
+        key: &PublicResultKey,
+        accepts: impl FnOnce(&[u8], &[u8]) -> bool,
+    ) -> Result<Self, BundleFault> {
         if bundle.hint() != key.hint() {
             return Err(BundleFault::OtherKey);
         }
         let Bundle { verification_material: material, dsse_envelope: dsse, .. } = bundle;
-        let envelope = envelope(&dsse, key)?;
+        let envelope = envelope(&dsse, key, accepts)?;
         let (subjects, facts) = statement(envelope.payload())?;
         let Ok([entry]) = <[Entry; 1]>::try_from(material.tlog_entries) else {
             return Err(BundleFault::Field("tlogEntries"));
@@ -197,8 +203,10 @@ pub(crate) fn front_matter(md: &str) -> Result<Value, String> {
         .and_then(|rest| rest.split_once("\n---\n"))
         .map(|(front, _)| front)
         .ok_or("no front matter")?;
-    let front: Value =
-        serde_yaml::from_str(front).map_err(|error| format!("front matter: {error}"))?;
+    let front = match yaml::read(front) {
+        Some(front) => front,
+        None => serde_yaml::from_str(front).map_err(|error| format!("front matter: {error}"))?,
+    };
     Ok(as_written(front))
 }
 
@@ -235,7 +243,8 @@ pub fn verify_bundle(
     key: &PublicResultKey,
     log: &PublicLogKey,
 ) -> Result<VerifiedBundle, BundleFault> {
-    SignedBundle::verify(read_bundle(bytes)?, key)?.in_log(log)
+    let accepts = |message: &[u8], der: &[u8]| key.accepts(message, der);
+    SignedBundle::verify(read_bundle(bytes)?, key, accepts)?.in_log(log)
 }
 
 /// Reads the form of a bundle. Nobody has checked it.
@@ -253,7 +262,11 @@ fn is(found: &str, expected: &str, field: &'static str) -> Result<(), BundleFaul
     if found == expected { Ok(()) } else { Err(BundleFault::Field(field)) }
 }
 
-fn envelope(dsse: &Dsse, key: &PublicResultKey) -> Result<Envelope, BundleFault> {
+fn envelope(
+    dsse: &Dsse,
+    key: &PublicResultKey,
+    accepts: impl FnOnce(&[u8], &[u8]) -> bool,
+) -> Result<Envelope, BundleFault> {
     is(&dsse.payload_type, PAYLOAD_TYPE, "payloadType")?;
     let [signature] = dsse.signatures.as_slice() else {
         return Err(BundleFault::Field("signatures"));
@@ -261,7 +274,7 @@ fn envelope(dsse: &Dsse, key: &PublicResultKey) -> Result<Envelope, BundleFault>
     is(&signature.keyid, &key.hint(), "keyid")?;
     let payload = base64::decode(&dsse.payload).ok_or(BundleFault::Field("payload"))?;
     let signature = base64::decode(&signature.sig).ok_or(BundleFault::Field("sig"))?;
-    Envelope::verified(payload, signature, key).ok_or(BundleFault::Signature)
+    Envelope::verified(payload, signature, key, accepts).ok_or(BundleFault::Signature)
 }
 
 fn statement(payload: &[u8]) -> Result<(Vec<(String, Sha256)>, Value), BundleFault> {

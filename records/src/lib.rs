@@ -23,6 +23,7 @@ mod network;
 mod outside;
 mod predicate;
 mod record;
+mod repeated;
 mod request_files;
 mod spki;
 mod statement;

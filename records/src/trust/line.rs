@@ -1,11 +1,13 @@
 //! One line of OpenSSH `allowed_signers` text, read strictly: an option that is not understood is an
 //! error. It must never give a key more than its line says, or accept one for which others can sign.
 
+use p256::ecdsa::{Signature, VerifyingKey};
 use ssh_key::public::KeyData;
-use ssh_key::{Algorithm, EcdsaCurve, PublicKey};
+use ssh_key::{Algorithm, EcdsaCurve, PublicKey, SshSig};
 use validator::UtcTime;
 
 use crate::keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL};
+use crate::repeated::Repeated;
 
 /// A key, whose it is, and for what and when it may sign.
 #[derive(Debug)]
@@ -16,7 +18,36 @@ pub(super) struct Signer {
     valid_before: Option<UtcTime>,
     pub(super) key: PublicKey,
     /// The same key where it is of the kind that signs statements.
-    pub(super) result_key: Option<PublicResultKey>,
+    pub(super) statements: Option<StatementKey>,
+}
+
+/// A P-256 key under which there will be many signatures.
+#[derive(Debug)]
+pub(crate) struct StatementKey {
+    public: PublicResultKey,
+    repeated: Repeated,
+}
+
+impl StatementKey {
+    fn of(public: PublicResultKey) -> Option<Self> {
+        let point = public.key().key_data().ecdsa()?.as_sec1_bytes();
+        let repeated = Repeated::new(VerifyingKey::from_sec1_bytes(point).ok()?);
+        Some(Self { public, repeated })
+    }
+
+    pub(crate) fn public(&self) -> &PublicResultKey {
+        &self.public
+    }
+
+    /// Whether the DER signature is one of this key over these bytes.
+    pub(crate) fn accepts(&self, message: &[u8], der: &[u8]) -> bool {
+        Signature::from_der(der).is_ok_and(|it| self.repeated.accepts(message, &it))
+    }
+
+    /// The same for the signature within an SSH signature.
+    pub(super) fn accepts_ssh(&self, message: &[u8], signature: &ssh_key::Signature) -> bool {
+        Signature::try_from(signature).is_ok_and(|it| self.repeated.accepts(message, &it))
+    }
 }
 
 impl Signer {
@@ -32,7 +63,7 @@ impl Signer {
             valid_after: None,
             valid_before: None,
             key: PublicKey::new(KeyData::Ed25519(ssh_key::public::Ed25519PublicKey([0; 32])), ""),
-            result_key: None,
+            statements: None,
         };
         // Options stand before the key type, and no option is spelled like one.
         let key = if is_key_type(rest) {
@@ -43,7 +74,7 @@ impl Signer {
             key
         };
         signer.key = read_key(key)?;
-        signer.result_key = PublicResultKey::from_key(&signer.key);
+        signer.statements = PublicResultKey::from_key(&signer.key).and_then(StatementKey::of);
         Ok(signer)
     }
 
@@ -55,7 +86,7 @@ impl Signer {
             valid_after: None,
             valid_before: None,
             key: key.key().clone(),
-            result_key: Some(key.clone()),
+            statements: StatementKey::of(key.clone()),
         }
     }
 
@@ -86,6 +117,15 @@ impl Signer {
             };
         }
         Ok(())
+    }
+
+    /// Whether this key made the signature, which names it and is for results, over these bytes.
+    pub(super) fn made(&self, signature: &SshSig, message: &[u8]) -> bool {
+        let Some(known) = &self.statements else {
+            return self.key.verify(RESULT_NAMESPACE, message, signature).is_ok();
+        };
+        let signed = SshSig::signed_data(RESULT_NAMESPACE, signature.hash_alg(), message);
+        signed.is_ok_and(|signed| known.accepts_ssh(&signed, signature.signature()))
     }
 
     pub(super) fn may_sign_results(&self) -> bool {

@@ -16,6 +16,8 @@ use crate::log::PublicLogKey;
 use crate::verify::History;
 use line::Signer;
 
+pub(crate) use line::StatementKey;
+
 /// What a verifier takes for true before it looks: the keys that may sign records, and, where the
 /// caller has them, those of logs and approvers, and what is known of the log's past. What is not
 /// given is not checked, and every verdict says so.
@@ -115,9 +117,10 @@ impl Trust {
     }
 
     /// The trusted key that a bundle means by this hint, at whatever time.
-    pub(crate) fn result_key(&self, hint: &str) -> Option<&PublicResultKey> {
+    pub(crate) fn statement_key(&self, hint: &str) -> Option<&StatementKey> {
         let trusted = self.signers.iter().filter(|signer| signer.may_sign_results());
-        trusted.filter_map(|signer| signer.result_key.as_ref()).find(|key| key.hint() == hint)
+        let mut keys = trusted.filter_map(|signer| signer.statements.as_ref());
+        keys.find(|key| key.public().hint() == hint)
     }
 
     /// Whether this key was trusted for results at this time.
@@ -154,9 +157,7 @@ impl Trust {
         let Some(first) = known.first() else {
             return Err(SignatureProblem::NotTrusted { fingerprint });
         };
-        if signature.algorithm() != first.key.algorithm()
-            || first.key.verify(RESULT_NAMESPACE, message, &signature).is_err()
-        {
+        if signature.algorithm() != first.key.algorithm() || !first.made(&signature, message) {
             return Err(SignatureProblem::OtherBytes);
         }
         match made {

@@ -150,8 +150,9 @@ impl Attested {
 
 fn attest(bytes: &[u8], trust: &Trust) -> Result<Attested, BundleFault> {
     let bundle = read_bundle(bytes)?;
-    let key = trust.result_key(bundle.hint()).ok_or(BundleFault::OtherKey)?;
-    let signed = SignedBundle::verify(bundle, key)?;
+    let key = trust.statement_key(bundle.hint()).ok_or(BundleFault::OtherKey)?;
+    let accepts = |message: &[u8], der: &[u8]| key.accepts(message, der);
+    let signed = SignedBundle::verify(bundle, key.public(), accepts)?;
     let statement = if trust.logs().is_empty() {
         Stated::Signed(signed)
     } else {
@@ -159,5 +160,5 @@ fn attest(bytes: &[u8], trust: &Trust) -> Result<Attested, BundleFault> {
         let log = log.ok_or(BundleFault::OtherLog)?;
         Stated::Logged(Box::new(signed.in_log(log)?), log.clone())
     };
-    Ok(Attested { statement, key: key.clone() })
+    Ok(Attested { statement, key: key.public().clone() })
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use validator::{CLOCK_SKEW_SEC, ResultId, UtcTime};
 
 use crate::fault::Fault;
+use crate::yaml;
 
 /// Each looks at the facts and says what cannot be.
 const RULES: [fn(&Says<'_>) -> Option<String>; 20] = [
@@ -49,7 +50,10 @@ impl RequestTimes {
         }
         let text = std::str::from_utf8(request).ok()?;
         let (front, _) = text.strip_prefix("---\n")?.split_once("\n---\n")?;
-        let front: Front = serde_yaml::from_str(front).ok()?;
+        let front: Front = match yaml::read(front) {
+            Some(front) => Front::deserialize(front).ok()?,
+            None => serde_yaml::from_str(front).ok()?,
+        };
         let (created, approved) =
             (front.created_utc.parse().ok()?, front.approved_utc.parse().ok()?);
         Some(Self { created, approved })

@@ -108,6 +108,7 @@ struct Look<'a> {
 
 /// The record's Markdown as it was read.
 struct Read {
+    md: Vec<u8>,
     sha256: Sha256,
     front: Value,
     facts: Facts,
@@ -123,6 +124,11 @@ impl Look<'_> {
         let ours = attested::files_of(&self.record);
         let files = files::compare(&read.facts, &ours, &self.tree, &mut self.faults);
         let attested = self.attested(&read);
+        if attested.is_none() || !self.faults.is_empty() {
+            // What says the same as a signed statement needs no other judge of its form: that one
+            // grows stricter with every version.
+            self.lint(&read.md);
+        }
         let mut approvals = 0;
         if read.signed_by.is_some() {
             let request = self.request(&read.facts);
@@ -158,13 +164,6 @@ impl Look<'_> {
         if let Err(problem) = &facts {
             self.faults.push(Fault::Record { file: file.clone(), problem: problem.clone() });
         }
-        for violation in check_result(&md, &file) {
-            if violation.severity == Severity::Error && !is_about_its_words(violation.code) {
-                let (code, line) = (violation.code.as_str(), violation.line);
-                let problem = format!("line {line}: {code}: {}", violation.message);
-                self.faults.push(Fault::Record { file: file.clone(), problem });
-            }
-        }
         let made: Option<UtcTime> = facts.as_ref().ok().and_then(|(facts, _)| facts.created());
         let armoured = self.read(&signature_file, SIGNATURE_BYTES_MAX);
         let signed_by = match armoured.map(|it| self.trust.check(&it, &md, made)) {
@@ -176,7 +175,19 @@ impl Look<'_> {
             None => None,
         };
         let (facts, front) = facts.ok()?;
-        Some(Read { sha256: Sha256::of(&md), front, facts, signed_by })
+        Some(Read { sha256: Sha256::of(&md), md, front, facts, signed_by })
+    }
+
+    /// Has the record linted, as it was before it was signed.
+    fn lint(&mut self, md: &[u8]) {
+        let file = format!("{}.md", self.record);
+        for violation in check_result(md, &file) {
+            if violation.severity == Severity::Error && !is_about_its_words(violation.code) {
+                let (code, line) = (violation.code.as_str(), violation.line);
+                let problem = format!("line {line}: {code}: {}", violation.message);
+                self.faults.push(Fault::Record { file: file.clone(), problem });
+            }
+        }
     }
 
     /// Checks the bundle and the proof beside the record.
