@@ -104,6 +104,9 @@ pub(crate) struct Run {
     /// Keys whose signatures approve, where the policy asks for signatures
     #[arg(long, value_name = "FILE")]
     pub(crate) allowed_signers: Option<PathBuf>,
+    /// Keys that count no longer: a revocation list of ssh-keygen, or keys, one a line
+    #[arg(long, value_name = "FILE", requires = "allowed_signers")]
+    pub(crate) revoked: Option<PathBuf>,
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use daemon::{Halt, Host, HostParts, Told, config, find_egress, find_launcher};
+use daemon::{Halt, Host, HostParts, RecordLog, Told, config, find_egress, find_launcher, log_key};
 
 use records::{ResultKey, Trust, Verified};
 use sandbox::client::Reach;
@@ -74,18 +74,22 @@ fn verify(host: &Host, record: &Path) -> Option<Verified> {
 fn open_host(asked: &Run) -> Result<Host, Failure> {
     let state = asked.state.path()?;
     let policy = named_or_embedded(asked.policy.as_deref())?;
+    let revoked = asked.revoked.as_deref().map(config::read_revoked).transpose()?;
     let signers = asked.allowed_signers.as_deref().map(config::read_signers).transpose()?;
+    let signers = signers.map(|signers| signers.without(revoked.unwrap_or_default()));
     let program = find_launcher()?;
     let results = asked.results.clone().unwrap_or_else(|| state.join("results"));
     let places = Places { spool: state.clone(), results, state: state.clone() };
     let spool = Spool::open_embedded(&places)?;
-    let key = ResultKey::open_or_create(&state.join("keys"))?;
+    let keys = state.join("keys");
+    let key = ResultKey::open_or_create(&keys)?;
+    let log = RecordLog::shared(&state.join("log"), log_key(&keys, None)?);
     let staging = spool.staging();
     let (mounts_allowed, seats_max) = (Vec::new(), 1);
     let launcher = Reach::Spawn { program, staging, mounts_allowed, seats_max };
     let caches = state.join("caches");
     let egress = find_egress();
-    Ok(Host::new(HostParts { spool, policy, signers, key, launcher, egress, caches }))
+    Ok(Host::new(HostParts { spool, policy, signers, key, log, launcher, egress, caches }))
 }
 
 /// Ctrl-C cancels the run, which then has a record that says so; a second one ends this program.

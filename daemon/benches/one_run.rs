@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use daemon::{Host, HostParts};
+use daemon::{Host, HostParts, RecordLog, log_key};
 use policies::Policy;
 use records::ResultKey;
 use sandbox::client::{Launcher, Reach};
@@ -128,6 +128,7 @@ fn host(top: &Path) -> Host {
         policy: Policy::parse(text.as_bytes(), "bench").unwrap(),
         signers: None,
         key: ResultKey::open_or_create(&state.join("keys")).unwrap(),
+        log: RecordLog::shared(&state.join("log"), log_key(&state.join("keys"), None).unwrap()),
         launcher: reach(staging),
         spool,
         egress: None,

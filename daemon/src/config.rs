@@ -7,10 +7,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use egress::client::Egress;
-use policies::{POLICY_BYTES_MAX, Policy, PolicyError, SIGNERS_BYTES_MAX, Signers, SignersError};
+use policies::{
+    POLICY_BYTES_MAX, Policy, PolicyError, REVOKED_BYTES_MAX, Revoked, RevokedError,
+    SIGNERS_BYTES_MAX, Signers, SignersError,
+};
+use records::log::LogOrigin;
 use sandbox::client::Reach;
 use serde::Deserialize;
 
+use crate::edge;
 use crate::host::{find_launcher, find_program};
 use crate::network::find_egress;
 
@@ -29,6 +34,8 @@ struct Form {
     state: PathBuf,
     policy: PathBuf,
     allowed_signers: Option<PathBuf>,
+    revoked: Option<PathBuf>,
+    log: Option<LogForm>,
     launcher: Option<LauncherForm>,
     egress: Option<EgressForm>,
     #[serde(default = "rescan_by_default")]
@@ -37,6 +44,13 @@ struct Form {
     drain_sec: u64,
     #[serde(default = "ready_cells_by_default")]
     ready_cells: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LogForm {
+    origin: Option<String>,
+    directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -71,7 +85,12 @@ pub struct Config {
     pub spool: PathBuf,
     pub state: PathBuf,
     pub policy: Policy,
+    /// Without the keys that are revoked.
     pub signers: Option<Signers>,
+    /// The name of the log and so of this host; none means that of its key, or the host's own.
+    pub log_origin: Option<LogOrigin>,
+    /// Where the log is; anybody may read it.
+    pub log: PathBuf,
     pub launcher: Reach,
     /// The proxy of runs that name hosts; without one they are refused.
     pub egress: Option<Egress>,
@@ -92,6 +111,7 @@ pub enum ConfigError {
     Value(PathBuf, String),
     Policy(PolicyError),
     Signers(PathBuf, SignersError),
+    Revoked(PathBuf, RevokedError),
 }
 
 impl fmt::Display for ConfigError {
@@ -106,23 +126,29 @@ impl fmt::Display for ConfigError {
             }
             Self::Policy(error) => error.fmt(f),
             Self::Signers(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Revoked(path, error) => write!(f, "{}: {error}", path.display()),
         }
     }
 }
 
 impl std::error::Error for ConfigError {}
 
-/// Reads a text file of at most `bytes_max` bytes.
-fn read_text(path: &Path, bytes_max: usize) -> Result<String, ConfigError> {
+/// Reads a file of at most `bytes_max` bytes.
+fn read_bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, ConfigError> {
     let failed = |error| ConfigError::Read(path.to_owned(), error);
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let most = u64::try_from(bytes_max).unwrap_or(u64::MAX);
     let file = File::open(path).map_err(failed)?;
-    file.take(most + 1).read_to_string(&mut text).map_err(failed)?;
-    if text.len() > bytes_max {
+    file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() > bytes_max {
         return Err(ConfigError::TooLarge(path.to_owned(), bytes_max));
     }
-    Ok(text)
+    Ok(bytes)
+}
+
+fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, ConfigError> {
+    String::from_utf8(bytes)
+        .map_err(|_| ConfigError::Syntax(path.to_owned(), "is not UTF-8".to_owned()))
 }
 
 /// Reads a policy file.
@@ -130,17 +156,29 @@ fn read_text(path: &Path, bytes_max: usize) -> Result<String, ConfigError> {
 /// # Errors
 /// What is wrong with it, every problem at once.
 pub fn read_policy(path: &Path) -> Result<Policy, ConfigError> {
-    let text = read_text(path, POLICY_BYTES_MAX)?;
-    Policy::parse(text.as_bytes(), &path.display().to_string()).map_err(ConfigError::Policy)
+    let bytes = read_bytes(path, POLICY_BYTES_MAX)?;
+    Policy::parse(&bytes, &path.display().to_string()).map_err(ConfigError::Policy)
 }
 
-/// Reads an `allowed_signers` file.
+/// Reads an `allowed_signers` file. Times without a zone are this host's standard time, as they are to
+/// `ssh-keygen`.
 ///
 /// # Errors
 /// The first line that is not understood.
 pub fn read_signers(path: &Path) -> Result<Signers, ConfigError> {
-    let text = read_text(path, SIGNERS_BYTES_MAX)?;
-    Signers::parse(&text).map_err(|error| ConfigError::Signers(path.to_owned(), error))
+    let bytes = read_bytes(path, SIGNERS_BYTES_MAX)?;
+    let text = text_of(path, bytes)?;
+    Signers::parse_in(&text, edge::standard_time())
+        .map_err(|error| ConfigError::Signers(path.to_owned(), error))
+}
+
+/// Reads a list of revoked keys: a key revocation list of `ssh-keygen -k`, or keys, one a line.
+///
+/// # Errors
+/// What of it is not understood.
+pub fn read_revoked(path: &Path) -> Result<Revoked, ConfigError> {
+    let bytes = read_bytes(path, REVOKED_BYTES_MAX)?;
+    Revoked::parse(&bytes).map_err(|error| ConfigError::Revoked(path.to_owned(), error))
 }
 
 impl Config {
@@ -149,7 +187,7 @@ impl Config {
     /// # Errors
     /// The first that cannot be used.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = read_text(path, CONFIG_BYTES_MAX)?;
+        let text = text_of(path, read_bytes(path, CONFIG_BYTES_MAX)?)?;
         let form: Form = serde_yaml::from_str(&text)
             .map_err(|error| ConfigError::Syntax(path.to_owned(), error.to_string()))?;
         let wrong = |what: String| Err(ConfigError::Value(path.to_owned(), what));
@@ -169,14 +207,24 @@ impl Config {
             Ok(launcher) => launcher,
             Err(what) => return wrong(what),
         };
+        let log = form.log.unwrap_or(LogForm { origin: None, directory: None });
+        let log_origin = match log.origin.as_deref().map(str::parse).transpose() {
+            Ok(origin) => origin,
+            Err(error) => return wrong(format!("log.origin: {error}")),
+        };
         let egress = match egress(form.egress) {
             Ok(egress) => egress,
             Err(what) => return wrong(what),
         };
+        let revoked = form.revoked.as_deref().map(read_revoked).transpose()?.unwrap_or_default();
+        let signers = form.allowed_signers.as_deref().map(read_signers).transpose()?;
+        let signers = signers.map(|signers| signers.without(revoked));
         Ok(Self {
             egress,
             policy: read_policy(&form.policy)?,
-            signers: form.allowed_signers.as_deref().map(read_signers).transpose()?,
+            signers,
+            log_origin,
+            log: log.directory.unwrap_or_else(|| form.spool.join("log")),
             launcher,
             spool: form.spool,
             state: form.state,
@@ -195,6 +243,8 @@ fn check_paths(form: &Form) -> Result<(), String> {
         ("state", Some(&form.state)),
         ("policy", Some(&form.policy)),
         ("allowed_signers", form.allowed_signers.as_ref()),
+        ("revoked", form.revoked.as_ref()),
+        ("log.directory", form.log.as_ref().and_then(|log| log.directory.as_ref())),
         ("launcher.socket", launcher.and_then(|launcher| launcher.socket.as_ref())),
         ("launcher.program", launcher.and_then(|launcher| launcher.program.as_ref())),
     ];

@@ -1,8 +1,11 @@
-//! The only places where the flow touches time, randomness and the user database.
+//! The only places where the flow touches time, its zone, randomness and the user database.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use jiff::tz::{Dst, TimeZone};
+use jiff::{Timestamp, ToSpan as _};
 use nix::unistd::{Uid, User};
+use policies::StandardTime;
 use rustix::rand::{GetRandomFlags, getrandom};
 use spool::ClaimId;
 use validator::UtcTime;
@@ -13,6 +16,16 @@ use crate::host::Halt;
 pub(crate) fn now() -> UtcTime {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     UtcTime::from_unix(i64::try_from(since).unwrap_or(i64::MAX))
+}
+
+/// How far ahead of UTC this host is when it keeps no summer time, as OpenSSH's `mktime` takes it.
+pub(crate) fn standard_time() -> StandardTime {
+    let (zone, now) = (TimeZone::system(), Timestamp::now());
+    let standard = [0, 90, 180, 270].into_iter().find_map(|days| {
+        let at = zone.to_offset_info(now.checked_sub((24 * days).hours()).ok()?);
+        (at.dst() == Dst::No).then(|| at.offset().seconds())
+    });
+    standard.and_then(StandardTime::ahead_sec).unwrap_or(StandardTime::UTC)
 }
 
 /// A name for a claim that nobody has had before.

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use egress::client::Egress;
 use policies::{Binaries, Policy, Signers};
+use records::log::{LogError, ProofFault};
 use records::{KeyError, ResultKey, SignError};
 use sandbox::client::{Launcher, Reach};
 use spool::{Spool, SpoolError};
 
 use crate::ready::ReadyCells;
+use crate::record_log::RecordLog;
 use crate::runtimes;
 
 /// What a [`Host`] is made of.
@@ -20,6 +22,8 @@ pub struct HostParts {
     /// Whose signatures count, where that is configured.
     pub signers: Option<Signers>,
     pub key: ResultKey,
+    /// Its name is this host's in `x-audience`.
+    pub log: RecordLog,
     pub launcher: Reach,
     /// The proxy of runs that name hosts; without one they are refused.
     pub egress: Option<Egress>,
@@ -33,6 +37,7 @@ pub struct Host {
     pub(crate) policy: Policy,
     pub(crate) signers: Option<Signers>,
     pub(crate) key: ResultKey,
+    pub(crate) log: RecordLog,
     /// Before the launcher, so that its cells are given up before it is waited for.
     pub(crate) ready: ReadyCells,
     pub(crate) launcher: Launcher,
@@ -43,11 +48,11 @@ pub struct Host {
 impl Host {
     #[must_use]
     pub fn new(parts: HostParts) -> Self {
-        let HostParts { spool, policy, signers, key, launcher, egress, caches } = parts;
+        let HostParts { spool, policy, signers, key, log, launcher, egress, caches } = parts;
         let binaries = runtimes::find(&policy, &caches);
         let launcher = Launcher::new(runtimes::allow(launcher, &policy, &binaries));
         let ready = ReadyCells::new(0);
-        Self { spool, policy, signers, key, ready, launcher, egress, binaries }
+        Self { spool, policy, signers, key, log, ready, launcher, egress, binaries }
     }
 
     /// Keeps at most so many cells ready for runs to come. The service that
@@ -82,6 +87,11 @@ impl Host {
     pub fn key(&self) -> &ResultKey {
         &self.key
     }
+
+    #[must_use]
+    pub fn log(&self) -> &RecordLog {
+        &self.log
+    }
 }
 
 /// Why no further request may be admitted: our own disk or key, never a request.
@@ -90,6 +100,9 @@ pub enum Halt {
     Spool(SpoolError),
     Key(KeyError),
     Sign(SignError),
+    Log(LogError),
+    /// The log gave a proof that is none of the record.
+    Proof(ProofFault),
     /// Random numbers or signals: the kernel gives them to everybody.
     Kernel(&'static str, io::Error),
 }
@@ -100,6 +113,8 @@ impl fmt::Display for Halt {
             Self::Spool(error) => error.fmt(f),
             Self::Key(error) => error.fmt(f),
             Self::Sign(error) => write!(f, "the record cannot be signed: {error}"),
+            Self::Log(error) => write!(f, "the record cannot be logged: {error}"),
+            Self::Proof(fault) => write!(f, "the record cannot be proved to be logged: {fault}"),
             Self::Kernel(what, error) => write!(f, "{what}: {error}"),
         }
     }
@@ -116,6 +131,18 @@ impl From<SpoolError> for Halt {
 impl From<KeyError> for Halt {
     fn from(error: KeyError) -> Self {
         Self::Key(error)
+    }
+}
+
+impl From<LogError> for Halt {
+    fn from(error: LogError) -> Self {
+        Self::Log(error)
+    }
+}
+
+impl From<ProofFault> for Halt {
+    fn from(fault: ProofFault) -> Self {
+        Self::Proof(fault)
     }
 }
 

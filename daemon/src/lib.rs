@@ -1,7 +1,7 @@
 //! The run itself, as a library: one function per arrow of the design, in order.
 //!
 //! ```text
-//! claim → check → authorise → stage → build the cell → begin → start → finish → sign → publish
+//! claim → check → authorise → stage → build the cell → begin → start → finish → sign → log → publish
 //! ```
 //!
 //! `toolexecd` and `toolexec run` walk through the very same code; they differ in where requests come
@@ -17,6 +17,7 @@ mod host;
 mod network;
 mod plan;
 mod ready;
+mod record_log;
 mod recovery;
 mod runtimes;
 mod serve;
@@ -27,5 +28,6 @@ pub use edge::user_name;
 pub use flow::Told;
 pub use host::{Halt, Host, HostParts, find_launcher};
 pub use network::find_egress;
+pub use record_log::{RecordLog, log_key};
 pub use runtimes::program_of;
 pub use serve::{Service, Stop};

@@ -24,7 +24,7 @@ impl Host {
         Ok(told)
     }
 
-    fn tell_indeterminate(&self, unfinished: Unfinished) -> Result<Option<ResultId>, Halt> {
+    fn tell_indeterminate(&mut self, unfinished: Unfinished) -> Result<Option<ResultId>, Halt> {
         let id = unfinished.result_id().clone();
         let Some(result) = Spool::draft_result_in(unfinished.results(), &id)? else {
             tracing::warn!(result = %id, "somebody else is telling this run");

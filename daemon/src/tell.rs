@@ -1,10 +1,12 @@
-//! Telling: a story becomes a statement, a statement a signed record, a record a published result.
+//! Telling: a story becomes a statement, a statement a signed record, a record one that is logged, and
+//! that a published result.
 //!
 //! Must never leave a half-published result, and never publish one that does not say how it was
-//! decided.
+//! decided, or that the log does not have.
 
-use policies::{Approved, RuleVerdict, SignatureFile};
-use records::{NetworkUse, Ran, Statement, Subject, sign};
+use policies::{Approved, RuleVerdict, SignatureFile, Touch};
+use records::log::Inclusion;
+use records::{Attested, NetworkUse, Ran, Statement, Subject, attest};
 use sandbox::outcome::Outcome;
 use sandbox::report::Confinement;
 use spool::{Claimed, Receipt, ResultDraft, SpoolError};
@@ -23,6 +25,7 @@ pub(crate) struct Decided {
     pub(crate) rules: Vec<RuleVerdict>,
     pub(crate) approval: String,
     pub(crate) approvals: Vec<(String, String)>,
+    pub(crate) touches: Vec<(String, Touch)>,
     /// Where it is not the host's present policy: that of a run which was begun before a crash.
     pub(crate) policy: Option<(String, Sha256)>,
 }
@@ -30,7 +33,13 @@ pub(crate) struct Decided {
 impl Decided {
     /// Nobody approved anything yet.
     pub(crate) fn nothing() -> Self {
-        Self { rules: Vec::new(), approval: "none".into(), approvals: Vec::new(), policy: None }
+        Self {
+            rules: Vec::new(),
+            approval: "none".into(),
+            approvals: Vec::new(),
+            touches: Vec::new(),
+            policy: None,
+        }
     }
 
     pub(crate) fn by(approved: &Approved) -> Self {
@@ -38,6 +47,7 @@ impl Decided {
             rules: approved.rules().to_vec(),
             approval: approved.grant().approval_text().to_owned(),
             approvals: approved.grant().approvals().to_vec(),
+            touches: approved.grant().touches().to_vec(),
             policy: None,
         }
     }
@@ -59,8 +69,13 @@ pub(crate) struct Story<'a> {
 }
 
 /// For the parts that every story fills in itself.
-static UNDECIDED: Decided =
-    Decided { rules: Vec::new(), approval: String::new(), approvals: Vec::new(), policy: None };
+static UNDECIDED: Decided = Decided {
+    rules: Vec::new(),
+    approval: String::new(),
+    approvals: Vec::new(),
+    touches: Vec::new(),
+    policy: None,
+};
 
 impl<'a> Story<'a> {
     pub(crate) fn of_request(request: &'a Request, claimed: &'a Claimed) -> Self {
@@ -102,11 +117,15 @@ pub(crate) struct Published {
 }
 
 impl Host {
-    /// Signs and publishes. What cannot be kept (a full disk, a result that no record could state) is
+    /// Signs, logs and publishes. What cannot be kept (a full disk, a result that no record could state) is
     /// given up for the record itself, and the record says so.
-    pub(crate) fn tell(&self, story: &Story<'_>, result: ResultDraft) -> Result<Published, Halt> {
-        let told = match self.write(story, &result) {
-            Ok(()) => *story,
+    pub(crate) fn tell(
+        &mut self,
+        story: &Story<'_>,
+        result: ResultDraft,
+    ) -> Result<Published, Halt> {
+        let (told, attested) = match self.write(story, &result) {
+            Ok(attested) => (*story, attested),
             Err(halt) => {
                 let why = match &halt {
                     Halt::Spool(error) if error.is_full() => "the disk was full",
@@ -117,16 +136,50 @@ impl Host {
                 let lesser = lesser_story(story, why);
                 self.spool.release_reserve();
                 result.clear()?;
-                self.write(&lesser, &result)?;
-                lesser
+                let attested = self.write(&lesser, &result)?;
+                (lesser, attested)
             }
         };
+        // What was written is durable: the log never has a record of which a crash leaves a part.
+        let inclusion = self.append(&attested)?;
+        self.prove(&attested, &inclusion, &result)?;
         let receipt = result.publish()?;
         let reason = told.reason.map(str::to_owned);
         Ok(Published { receipt, outcome: told.outcome, reason, whole: told.ran.is_some() })
     }
 
-    fn write(&self, story: &Story<'_>, result: &ResultDraft) -> Result<(), Halt> {
+    /// Has the log's word for a record; a full disk gives it up the reserve.
+    fn append(&mut self, attested: &Attested) -> Result<Inclusion, Halt> {
+        let entry = attested.envelope().log_entry();
+        match self.log.append(&entry) {
+            Err(error) if error.is_full() => {
+                self.spool.release_reserve();
+                Ok(self.log.append(&entry)?)
+            }
+            logged => Ok(logged?),
+        }
+    }
+
+    fn prove(
+        &self,
+        attested: &Attested,
+        inclusion: &Inclusion,
+        result: &ResultDraft,
+    ) -> Result<(), Halt> {
+        for (name, bytes) in attested.proofs(inclusion)? {
+            match result.add(&name, &bytes) {
+                Err(error) if error.is_full() => {
+                    self.spool.release_reserve();
+                    result.take_back(&name)?;
+                    result.add(&name, &bytes)?;
+                }
+                added => added?,
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, story: &Story<'_>, result: &ResultDraft) -> Result<Attested, Halt> {
         if story.ran.is_none() {
             // What a failed start may have left is not part of the record.
             result.clear()?;
@@ -154,6 +207,7 @@ impl Host {
             policy_sha256,
             approval: &story.decided.approval,
             approvals: &story.decided.approvals,
+            touches: &story.decided.touches,
             backend: BACKEND,
             executor_version: env!("CARGO_PKG_VERSION"),
             ran: story.ran,
@@ -163,12 +217,13 @@ impl Host {
             stderr_head: &stderr_head,
             request_files: &request_files,
         };
-        let record = sign(&statement, &self.key)?;
-        for (name, bytes) in record.files() {
+        let attested = attest(&statement, &self.key)?;
+        for (name, bytes) in attested.record().files() {
             result.add(name, bytes)?;
         }
         // A full disk may say so only when it is asked to keep what it took.
-        Ok(result.settle()?)
+        result.settle()?;
+        Ok(attested)
     }
 
     /// Begins a result whatever the disk: the name alone may need the reserve.

@@ -6,7 +6,7 @@ use sandbox::outcome::Outcome;
 use sandbox::report::{Accounting, Artifact, Confinement, DeniedCall, LimitInForce, Stream};
 use validator::{Sha256, Violation};
 
-use policies::RuleVerdict;
+use policies::{RuleVerdict, Touch};
 
 use crate::outside::Showing;
 use crate::request_files::{RequestFiles, Row};
@@ -69,7 +69,12 @@ fn provenance(says: &Statement<'_>, files: &RequestFiles<'_>, show: Showing) -> 
         vec![("name", show.exact(input.name())), ("sha256", Node::Text(input.sha256().to_string()))]
     };
     let approval = |(principal, key): &(String, String)| {
-        vec![("principal", show.exact(principal)), ("key", show.exact(key))]
+        let touch = says.touches.iter().find(|(fingerprint, _)| fingerprint == key);
+        vec![
+            ("principal", show.exact(principal)),
+            ("key", show.exact(key)),
+            ("touch", touch.map_or(Node::Null, |(_, touch)| touched(*touch))),
+        ]
     };
     let intent = request.map(|request| request.intent_sha256().to_string());
     let mut map = vec![
@@ -85,6 +90,13 @@ fn provenance(says: &Statement<'_>, files: &RequestFiles<'_>, show: Showing) -> 
     ];
     map.extend(stated(says, show));
     map
+}
+
+fn touched(touch: Touch) -> Node {
+    Node::Map(vec![
+        ("user_verified", Node::Bool(touch.user_verified())),
+        ("counter", Node::Uint(touch.counter().into())),
+    ])
 }
 
 /// What is asked to be run, and what the request states beyond the seed's three constraints:

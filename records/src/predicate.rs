@@ -103,7 +103,8 @@ fn upstream() -> Fields {
 
 fn provenance() -> Fields {
     let input = record(&[("name", text()), ("sha256", sha256())]);
-    let approval = record(&[("principal", text()), ("key", text())]);
+    let touch = record(&[("user_verified", flag()), ("counter", count())]);
+    let approval = record(&[("principal", text()), ("key", text()), ("touch", or_null(touch))]);
     vec![
         ("outcome", words(OUTCOMES.map(Outcome::word)), "How it ended."),
         ("reason", or_null(text()), "Why it was refused, not set up, or is indeterminate."),
@@ -113,7 +114,11 @@ fn provenance() -> Fields {
         ("intent_sha256", or_null(sha256()), "Of what the request asks for."),
         ("inputs", list(input), "Files that the tool was given."),
         ("approval", text(), "What the approval was worth."),
-        ("approvals", list(approval), "Verified approvals: who, and by which key."),
+        (
+            "approvals",
+            list(approval),
+            "Verified approvals: who, by which key, and what a security key said of it.",
+        ),
         ("argv", list(text()), "The command, word by word, from its beginning."),
         ("argv_total", count(), "How many words it has."),
         ("constraints_stated", list(text()), "Constraints that were stated, not enforced."),

@@ -5,7 +5,7 @@ use sandbox::outcome::Outcome;
 use sandbox::report::{Artifact, Confinement, Finished};
 use validator::{ExpectedOutput, Request, RequestId, ResultId, Sha256, UtcTime, Violation};
 
-use policies::RuleVerdict;
+use policies::{RuleVerdict, Touch};
 
 use crate::network::NetworkUse;
 
@@ -50,6 +50,8 @@ pub struct Statement<'a> {
     pub approval: &'a str,
     /// Principal and key fingerprint of each verified approval.
     pub approvals: &'a [(String, String)],
+    /// What security keys among them said when they signed, by fingerprint.
+    pub touches: &'a [(String, Touch)],
     /// `confined`.
     pub backend: &'a str,
     pub executor_version: &'a str,

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, mkdirat, openat};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, mkdirat, openat};
 use validator::ResultId;
 
 use crate::claim::remove_tree;
@@ -164,6 +164,15 @@ impl ResultDraft {
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok((openat(&self.directory, directory, flags, Mode::empty())?, last))
+    }
+
+    /// Removes one file again: what a full disk left of it.
+    ///
+    /// # Errors
+    /// The disk; also a file that is not there.
+    pub fn take_back(&self, name: &str) -> Result<(), SpoolError> {
+        let removed = rustix::fs::unlinkat(&self.directory, name, AtFlags::empty());
+        removed.map_err(SpoolError::errno(&self.hidden.join(name), "remove"))
     }
 
     /// Throws away everything gathered, to say less in the same place.

@@ -99,5 +99,6 @@ fn the_first_runs_of_all_share_one_key(bench: &Bench) {
     let verified = bench.toolexec(["verify".as_ref(), bench.results().as_os_str()]);
     verified.assert_code(0);
     assert_eq!(verified.stdout.lines().count(), 4);
-    assert_eq!(list(&bench.state().join("keys")), ["allowed_signers", "result", "result.pub"]);
+    let keys = ["allowed_signers", "log", "log.pub", "result", "result.pub"];
+    assert_eq!(list(&bench.state().join("keys")), keys);
 }

@@ -237,5 +237,5 @@ fn what_cannot_be_checked_exits_3() {
     // A directory that is no result does not verify.
     let empty = bench.scratch().dir("empty");
     verify(&bench, &empty).assert_code(1);
-    assert_eq!(list(&record.path).len(), 6, "verifying changes nothing");
+    assert_eq!(list(&record.path).len(), 8, "verifying changes nothing");
 }

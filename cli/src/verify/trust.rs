@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use policies::{REVOKED_BYTES_MAX, Revoked, SIGNERS_BYTES_MAX, Signers};
+use daemon::config;
+use policies::{SIGNERS_BYTES_MAX, Signers};
 use records::log::{Checkpoint, LogView, PublicLogKey};
 use records::{History, HistoryError, PublicResultKey, Trust};
 
@@ -73,11 +74,8 @@ fn logs(asked: &Verify) -> Result<Vec<PublicLogKey>, Failure> {
 }
 
 fn approvers(file: &Path, revoked: Option<&Path>) -> Result<Signers, Failure> {
-    let signers = Signers::parse(&text(file, SIGNERS_BYTES_MAX)?);
-    let signers = signers.map_err(|error| said(file, &error))?;
-    let Some(file) = revoked else { return Ok(signers) };
-    let revoked = Revoked::parse(&read_file(file, REVOKED_BYTES_MAX)?);
-    Ok(signers.without(revoked.map_err(|error| said(file, &error))?))
+    let revoked = revoked.map(config::read_revoked).transpose()?;
+    Ok(config::read_signers(file)?.without(revoked.unwrap_or_default()))
 }
 
 fn history(

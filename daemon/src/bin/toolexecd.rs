@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use daemon::config::Config;
-use daemon::{Halt, Host, HostParts, Service, Stop};
+use daemon::{Halt, Host, HostParts, RecordLog, Service, Stop, log_key};
 use records::ResultKey;
 use spool::{Dropbox, Places, Spool};
 
@@ -141,12 +141,16 @@ fn serve(config: Config) -> Result<(), Halt> {
     // First, because it makes nothing: a spool that is named wrongly stays as it is.
     let dropbox = Dropbox::open(&config.spool.join("approved"))?;
     let spool = Spool::open_for_daemon(&places)?;
-    let key = ResultKey::open_or_create(&config.state.join("keys"))?;
+    let keys = config.state.join("keys");
+    let key = ResultKey::open_or_create(&keys)?;
+    let log_key = log_key(&keys, config.log_origin.as_ref())?;
+    let log = RecordLog::of_daemon(&config.log, log_key)?;
     let host = Host::new(HostParts {
         spool,
         policy: config.policy,
         signers: config.signers,
         key,
+        log,
         launcher: config.launcher,
         egress: config.egress,
         caches: config.state.join("caches"),

@@ -53,7 +53,7 @@ impl Host {
             submission,
             signatures: claimed.signatures(),
             signers: self.signers.as_ref(),
-            origin: None,
+            origin: Some(self.log.origin()),
             // `check` asked the ledger before.
             ledger: Ledger::Unused,
             binaries: &self.binaries,

@@ -13,7 +13,7 @@ use crate::tell::{Decided, Published, Story};
 impl Host {
     /// Refuses what was never read: its record can say no more than its name and why.
     pub(crate) fn refuse_unread(
-        &self,
+        &mut self,
         name: &str,
         violations: &[Violation],
     ) -> Result<Published, Halt> {

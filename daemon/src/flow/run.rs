@@ -39,6 +39,14 @@ impl Host {
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Result<Told, Halt> {
         let Prepared { staged, ready, made, network, mut violations } = prepared;
+        // Staging and building take their time, and an approval may end meanwhile.
+        if let Err(expired) = staged.approved().still_holds(edge::now()) {
+            drop(ready);
+            let (approved, claimed) = staged.into_parts();
+            violations.push(*expired);
+            let decided = Decided::by(&approved);
+            return self.refuse(approved.request(), claimed, violations, &decided);
+        }
         let id = staged.approved().request().id().clone();
         let result = self.draft_result(|at| ResultId::for_request(at, &id))?;
         let confinement = ready.confinement().clone();
@@ -90,7 +98,7 @@ impl Host {
     }
 
     fn tell_run(
-        &self,
+        &mut self,
         first: &FirstStart,
         known: Known<'_>,
         ended: &Ended,

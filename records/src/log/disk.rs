@@ -46,10 +46,19 @@ impl Disk {
 
     /// Whoever holds it is the only one who writes.
     pub(crate) fn lock(&self) -> Result<Lock, LogError> {
+        self.locked(FlockOperation::NonBlockingLockExclusive)
+    }
+
+    /// The same, after whoever holds it now.
+    pub(crate) fn lock_waiting(&self) -> Result<Lock, LogError> {
+        self.locked(FlockOperation::LockExclusive)
+    }
+
+    fn locked(&self, operation: FlockOperation) -> Result<Lock, LogError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.root, LOCK, flags, Mode::from_raw_mode(0o600))
             .map_err(|error| self.io(LOCK, "opening", error))?;
-        match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+        match rustix::fs::flock(&fd, operation) {
             Ok(()) => Ok(Lock { _file: File::from(fd) }),
             Err(Errno::WOULDBLOCK) => Err(LogError::Locked { path: self.path(LOCK) }),
             Err(error) => Err(self.io(LOCK, "locking", error)),

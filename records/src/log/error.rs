@@ -43,6 +43,16 @@ pub enum LogError {
     Stopped,
 }
 
+impl LogError {
+    /// Whether the disk has no room left.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        use io::ErrorKind::{QuotaExceeded, StorageFull};
+        let full = |source: &io::Error| matches!(source.kind(), StorageFull | QuotaExceeded);
+        matches!(self, Self::Io { source, .. } if full(source))
+    }
+}
+
 impl fmt::Display for LogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -54,6 +54,12 @@ impl FromStr for LogOrigin {
 }
 
 impl LogOrigin {
+    /// The name of a log whose host has none.
+    #[must_use]
+    pub fn localhost() -> Self {
+        Self("localhost".to_owned())
+    }
+
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -42,6 +42,7 @@ use std::collections::HashMap;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use validator::Sha256;
 
@@ -64,7 +65,7 @@ use view::{CHECKPOINT, prove, read_bundle, read_checkpoint, read_hashes};
 /// The log, open for appending. There is one of it at a time.
 pub struct Log {
     disk: Disk,
-    key: LogKey,
+    key: Arc<LogKey>,
     head: Checkpoint,
     edge: Edge,
     /// Numbers of the latest entries by their leaf hashes.
@@ -91,12 +92,28 @@ impl Log {
     /// # Errors
     /// [`LogError`]: another process has it open, the files are not what the checkpoint says, or the
     /// checkpoint is not of this key.
-    pub fn open_or_create(directory: &Path, key: LogKey) -> Result<Self, LogError> {
+    pub fn open_or_create(directory: &Path, key: impl Into<Arc<LogKey>>) -> Result<Self, LogError> {
+        Self::open_locked(directory, key.into(), Disk::lock)
+    }
+
+    /// The same beside others: waits for as long as another process has it open.
+    ///
+    /// # Errors
+    /// [`LogError`], as [`Self::open_or_create`], but for the other process.
+    pub fn open_waiting(directory: &Path, key: impl Into<Arc<LogKey>>) -> Result<Self, LogError> {
+        Self::open_locked(directory, key.into(), Disk::lock_waiting)
+    }
+
+    fn open_locked(
+        directory: &Path,
+        key: Arc<LogKey>,
+        lock: impl FnOnce(&Disk) -> Result<Lock, LogError>,
+    ) -> Result<Self, LogError> {
         let made = DirBuilder::new().recursive(true).mode(0o755).create(directory);
         let failed = |source| LogError::Io { path: directory.to_owned(), act: "making", source };
         made.map_err(failed)?;
         let disk = Disk::open(directory)?;
-        let lock = disk.lock()?;
+        let lock = lock(&disk)?;
         let head = match read_checkpoint(&disk, key.public())? {
             Some(head) => head,
             // The first checkpoint is there before the first tile.

@@ -192,6 +192,7 @@ impl Case {
             policy_sha256: Sha256::of(b"policy"),
             approval: "unsigned, by the invoker",
             approvals: &self.approvals,
+            touches: &[],
             backend: "confined",
             executor_version: "0.1.0",
             ran: Some(Ran {

@@ -1,0 +1,219 @@
+//! What only a host knows of an approval: its own name, the keys that are revoked there, its time zone,
+//! and how late it became before the run; and that every answer of the daemon is in its log.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Service, list, ssh_keygen_works};
+
+const APPROVE: &str = "approve.tool-exec@threegate";
+
+fn good() -> RequestText {
+    RequestText::python("print('ran')")
+}
+
+/// The service with more lines in its configuration.
+fn service<'a>(bench: &'a Bench, asked: &Asked, more: &str) -> Service<'a> {
+    let mut service = Service::prepare(bench, asked);
+    let text = fs::read_to_string(service.config()).unwrap();
+    fs::write(service.config(), text + more).unwrap();
+    service.spawn();
+    service
+}
+
+/// A key that anybody here can read, and its `allowed_signers` line with these options.
+fn key(bench: &Bench, options: &str) -> (PathBuf, String) {
+    let key = bench.home().join("approver");
+    let made = Command::new("ssh-keygen")
+        .args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"])
+        .arg(&key)
+        .status();
+    assert!(made.unwrap().success());
+    let public = fs::read_to_string(key.with_extension("pub")).unwrap();
+    (key, format!("tester {options} {public}"))
+}
+
+fn sign(key: &Path, request: &Path) {
+    let mut command = Command::new("ssh-keygen");
+    command.args(["-Y", "sign", "-n", APPROVE, "-f"]).arg(key).arg(request);
+    Said::of(&mut command).assert_code(0);
+}
+
+/// The standard policy, with the one exception that an ordinary user's host needs.
+fn standard(bench: &Bench) -> String {
+    let policy = bench.toolexec(["policy", "show", "standard"]).stdout;
+    match bench.is_root() {
+        true => policy,
+        false => policy.replacen("exceptions: []", "exceptions: [cgroup]", 1),
+    }
+}
+
+fn bundle(record: &Record) -> Value {
+    let path = record.path.join(format!("{}.bundle.json", record.id()));
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn an_audience_is_one_host() {
+    let bench = Bench::new();
+    let named = "log: {origin: host1.example}\n";
+    let service = service(&bench, &Asked::for_owner(&bench), named);
+    let meant_for =
+        |host: &str| good().edit("purpose:", &format!("x-audience: \"{host}\"\npurpose:"));
+    let here = service.promote(&meant_for("host1.example"));
+    service.record_of(&here.id).assert_outcome("ok");
+    let elsewhere = service.promote(&meant_for("host2.example"));
+    let record = service.record_of(&elsewhere.id);
+    record.assert_outcome("refused");
+    record.assert_violation("frontmatter.value");
+    assert!(record.text.contains("this host is `host1.example`"), "{}", record.text);
+}
+
+#[test]
+fn every_answer_is_in_the_log_under_a_number_of_its_own() {
+    let bench = Bench::new();
+    let service = service(&bench, &Asked::for_owner(&bench), "log: {origin: host1.example}\n");
+    let ran = service.promote(&good());
+    service.record_of(&ran.id).assert_outcome("ok");
+    let refused = service.promote(&good().edit("language: \"python\"", "language: \"node\""));
+    let _ = service.record_of(&refused.id);
+    fs::write(service.at("approved/no request.md"), "").unwrap();
+    service.wait_for("three records", |service| service.records().len() == 3);
+    let mut indexes: Vec<String> = service
+        .records()
+        .iter()
+        .map(|record| {
+            let entries = &bundle(record)["verificationMaterial"]["tlogEntries"];
+            let note = entries[0]["inclusionProof"]["checkpoint"]["envelope"].as_str().unwrap();
+            assert!(note.starts_with("host1.example\n"), "{note}");
+            entries[0]["logIndex"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    indexes.sort();
+    assert_eq!(indexes, ["0", "1", "2"]);
+    let head = fs::read_to_string(service.at("log/checkpoint")).unwrap();
+    assert!(head.starts_with("host1.example\n3\n"), "{head}");
+    service.verify().assert_code(0);
+}
+
+/// A log that is another's, or cut back, is no log to go on with.
+#[test]
+fn a_log_that_does_not_fit_its_key_stops_the_daemon() {
+    let bench = Bench::new();
+    let mut service = service(&bench, &Asked::for_owner(&bench), "log: {origin: host1.example}\n");
+    let request = service.promote(&good());
+    service.record_of(&request.id).assert_outcome("ok");
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    let checkpoint = service.at("log/checkpoint");
+    let text = fs::read_to_string(&checkpoint).unwrap();
+    fs::write(&checkpoint, text.replacen("\n1\n", "\n2\n", 1)).unwrap();
+    let said = Said::of(&mut service.command());
+    said.assert_code(3);
+    said.assert_says(&["checkpoint"]);
+    fs::write(&checkpoint, text).unwrap();
+    let config = fs::read_to_string(service.config()).unwrap();
+    fs::write(service.config(), config.replacen("host1.example", "host2.example", 1)).unwrap();
+    let said = Said::of(&mut service.command());
+    said.assert_code(3);
+    said.assert_says(&["log.pub"]);
+}
+
+#[test]
+fn a_revoked_key_approves_nothing() {
+    if !ssh_keygen_works("a_revoked_key_approves_nothing") {
+        return;
+    }
+    let bench = Bench::new();
+    let (key, line) = key(&bench, "");
+    let signers = bench.scratch().file("allowed_signers", &line);
+    let revoked = bench.scratch().file("revoked", fs::read(key.with_extension("pub")).unwrap());
+    let asked = Asked {
+        policy: standard(&bench),
+        allowed_signers: Some(signers),
+        ..Asked::for_owner(&bench)
+    };
+    let service = service(&bench, &asked, &format!("revoked: {}\n", revoked.display()));
+    let request = bench.save(&good());
+    sign(&key, &request.path);
+    service.promote_saved(&request).assert_code(0);
+    let record = service.record_of(&request.id);
+    record.assert_outcome("refused");
+    record.assert_violation("approval.revoked");
+    assert_eq!(list(&record.path.join("request")).len(), 2);
+}
+
+/// Good when it was decided, over when the cell was there.
+#[test]
+fn an_approval_that_ends_before_the_start_is_refused() {
+    let bench = Bench::new();
+    let asked = Asked::for_owner(&bench);
+    let policy = asked.policy.replacen("age_sec_max: null", "age_sec_max: 60", 1);
+    let asked = Asked { policy, ready_cells: Some(0), ..asked };
+    let real = Path::new(bench.command("toolexec-launch").get_program()).to_owned();
+    let slow = bench.home().join("slow-launcher");
+    fs::write(&slow, format!("#!/bin/sh\nsleep 6\nexec {} \"$@\"\n", real.display())).unwrap();
+    fs::set_permissions(&slow, Permissions::from_mode(0o755)).unwrap();
+    let more = format!("launcher: {{program: {}}}\n", slow.display());
+    let service = service(&bench, &asked, &more);
+    let at = |ago: &str| {
+        let said = Said::of(Command::new("date").args(["-u", "-d", ago, "+%FT%TZ"]));
+        said.stdout.trim().to_owned()
+    };
+    // 60 seconds of age and 120 of clock skew, but for three.
+    let then = at("-177 seconds");
+    let aged = |request: RequestText| {
+        let text = request.text();
+        let now = text.split("created_utc: \"").nth(1).unwrap().split('"').next().unwrap();
+        let (created, approved) =
+            (format!("created_utc: \"{now}"), format!("approved_utc: \"{now}"));
+        let (older, old) = (format!("created_utc: \"{then}"), format!("approved_utc: \"{then}"));
+        request.edit(&created, &older).edit(&approved, &old)
+    };
+    let request = service.promote(&aged(good()));
+    let record = service.record_of(&request.id);
+    record.assert_outcome("refused");
+    record.assert_violation("approval.expired");
+    assert!(record.text.contains("the approval was good until"), "{}", record.text);
+    assert!(!record.text.contains("approved_utc is more than"), "{}", record.text);
+}
+
+/// As `ssh-keygen` does: what has no `Z` is the time of the host.
+#[test]
+fn times_without_a_zone_are_the_hosts() {
+    if !ssh_keygen_works("times_without_a_zone_are_the_hosts") {
+        return;
+    }
+    let bench = Bench::new();
+    let later = Said::of(Command::new("date").args(["-u", "-d", "+4 hours", "+%Y%m%d%H%M%S"]));
+    let (key, line) = key(&bench, &format!("valid-after=\"{}\"", later.stdout.trim()));
+    let signers = bench.scratch().file("allowed_signers", &line);
+    let policy = bench.scratch().file("policy.yaml", standard(&bench));
+    let run = |zone: &str| {
+        let request = bench.save(&good());
+        sign(&key, &request.path);
+        let mut command = bench.command("toolexec");
+        command.args(["run", "--format", "json"]).arg(&request.path).env("TZ", zone);
+        command.arg("--policy").arg(&policy).arg("--allowed-signers").arg(&signers);
+        let said = Said::of(&mut command);
+        let mut theirs = Command::new("ssh-keygen");
+        theirs.args(["-Y", "verify", "-n", APPROVE, "-I", "tester", "-f"]).arg(&signers);
+        theirs.arg("-s").arg(request.path.with_extension("md.sig")).env("TZ", zone);
+        let theirs = theirs.stdin(fs::File::open(&request.path).unwrap()).status().unwrap();
+        assert_eq!(theirs.success(), said.json()["outcome"] == "ok", "{zone}: {said:#?}");
+        said.json()["outcome"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(run("UTC"), "refused");
+    assert_eq!(run("Asia/Tokyo"), "ok");
+    // Summer time there now or not, it is its standard time that counts.
+    assert_eq!(run("Australia/Sydney"), "ok");
+}
