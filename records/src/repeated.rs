@@ -13,8 +13,8 @@ use p256::elliptic_curve::point::AffineCoordinates as _;
 use p256::{ProjectivePoint, Scalar};
 use validator::Sha256;
 
-/// From this signature on the tables pay for themselves.
-const WORTH_TABLES: u32 = 16;
+/// From this signature on the tables, a few milliseconds' work, pay for themselves.
+const WORTH_TABLES: u32 = 64;
 
 /// A key that is trusted for as long as a verifier runs.
 #[derive(Debug)]
@@ -51,31 +51,26 @@ impl Repeated {
     }
 }
 
-/// `digit * 16^place` times a point, for every place of a number and every digit but zero.
+/// `digit * 256^place` times a point, for every place of a number and every digit but zero.
 #[derive(Debug)]
-struct Multiples(Vec<[ProjectivePoint; 15]>);
+struct Multiples(Vec<Vec<ProjectivePoint>>);
 
 impl Multiples {
     fn of(point: ProjectivePoint) -> Self {
         let mut unit = point;
         let row = |_| {
-            let mut sum = ProjectivePoint::IDENTITY;
-            let row = std::array::from_fn(|_| {
-                sum += unit;
-                sum
-            });
-            unit += sum;
+            let sums = std::iter::successors(Some(unit), |sum| Some(*sum + unit));
+            let mut row: Vec<ProjectivePoint> = sums.take(256).collect();
+            unit = row.pop().unwrap_or(unit);
             row
         };
-        Self((0..64).map(row).collect())
+        Self((0..32).map(row).collect())
     }
 
     fn times(&self, number: Scalar) -> ProjectivePoint {
-        let bytes = number.to_bytes();
-        let digits = bytes.iter().rev().flat_map(|byte| [byte & 0xf, byte >> 4]);
         let mut sum = ProjectivePoint::IDENTITY;
-        for (row, digit) in self.0.iter().zip(digits) {
-            if let Some(point) = usize::from(digit).checked_sub(1).and_then(|at| row.get(at)) {
+        for (row, digit) in self.0.iter().zip(number.to_bytes().iter().rev()) {
+            if let Some(point) = usize::from(*digit).checked_sub(1).and_then(|at| row.get(at)) {
                 sum += point;
             }
         }

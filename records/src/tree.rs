@@ -25,11 +25,13 @@ pub(crate) struct Tree {
     pub(crate) odd: BTreeSet<String>,
     pub(crate) faults: Vec<Fault>,
     entries: usize,
+    /// What files are read through.
+    chunk: Vec<u8>,
 }
 
 impl Tree {
     pub(crate) fn walk(root: BorrowedFd<'_>) -> Self {
-        let mut tree = Self::default();
+        let mut tree = Self { chunk: vec![0; CHUNK], ..Self::default() };
         match open_directory(root, ".") {
             Ok(fd) => tree.directory(&fd, "", 0),
             Err(error) => tree.unreadable(".", &error),
@@ -78,7 +80,7 @@ impl Tree {
         let stat = rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let kind = match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {
-                let sha256 = hash(open_file(fd, name)?)?;
+                let sha256 = hash(open_file(fd, name)?, &mut self.chunk)?;
                 self.files.insert(path.to_owned(), sha256);
                 return Ok(());
             }
@@ -159,11 +161,10 @@ fn names(fd: &OwnedFd) -> io::Result<Vec<Vec<u8>>> {
     Ok(names)
 }
 
-fn hash(mut file: File) -> io::Result<Sha256> {
+fn hash(mut file: File, chunk: &mut [u8]) -> io::Result<Sha256> {
     let mut stream = Sha256Stream::new();
-    let mut chunk = vec![0; CHUNK];
     loop {
-        match file.read(&mut chunk) {
+        match file.read(chunk) {
             Ok(0) => return Ok(stream.finish()),
             Ok(read) => stream.update(chunk.get(..read).unwrap_or_default()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

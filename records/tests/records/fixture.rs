@@ -174,6 +174,15 @@ impl Case {
         case
     }
 
+    /// States these approvals, with these signature files beside the request.
+    pub(crate) fn approved(
+        self,
+        approvals: Vec<(String, String)>,
+        request_files: Vec<(String, Vec<u8>)>,
+    ) -> Self {
+        Self { approvals, request_files, ..self }
+    }
+
     pub(crate) fn plain() -> Self {
         let artifacts: [(&str, &[u8]); 2] = [("stats.json", b"{}"), ("sub/extra.txt", b"extra")];
         Self::new("Statistics of the weather.", b"done\n", &artifacts)

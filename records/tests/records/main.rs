@@ -17,6 +17,8 @@ mod log;
 #[cfg(test)]
 mod nasty;
 #[cfg(test)]
+mod negative;
+#[cfg(test)]
 mod network;
 #[cfg(test)]
 mod oracles;
@@ -30,3 +32,5 @@ mod signature;
 mod summary;
 #[cfg(test)]
 mod verify;
+#[cfg(test)]
+mod whole;

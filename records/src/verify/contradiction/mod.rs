@@ -2,6 +2,9 @@
 //! hold against a record that an honest run could have made, and a fact that an older record does not
 //! have contradicts nothing.
 
+#[cfg(test)]
+mod tests;
+
 use serde::Deserialize;
 use serde_json::Value;
 use validator::{CLOCK_SKEW_SEC, ResultId, UtcTime};
