@@ -109,7 +109,9 @@ fn tell(
             let path = show::name(path);
             output::line(&path)?;
             output::aside(format_args!(
-                "A draft. Next: read it; whoever approves it fills in the two lines\n  \
+                "A draft. Next: whoever approves it signs it,\n  \
+                 toolexec approve {path} --as NAME --key FILE\n\
+                 or, where the policy asks for no signature, reads it and fills in the two lines\n  \
                  approved_by: \"…\"\n  approved_utc: \"{}\" (the time then)\nand then\n  \
                  toolexec lint {path}\n  toolexec run {path}",
                 show::now()

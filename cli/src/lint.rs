@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use validator::{Ceilings, Code, DocumentKind, Expect, RESULT_BYTES_MAX, Severity, Violation};
 
-use crate::explain;
+use crate::code;
 use crate::failure::Failure;
 use crate::options::{Lint, LintFormat};
 use crate::output;
@@ -54,8 +54,8 @@ impl Verdict {
 }
 
 pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
-    if let Some(code) = &asked.explain {
-        return explain::explain(code);
+    if let Some(named) = &asked.explain {
+        return code::explain(named);
     }
     let rules = Rules {
         expect: if asked.draft { Expect::DraftOnly } else { Expect::Approved },

@@ -3,22 +3,28 @@
 //!
 //! SECURITY. This program has the rights of whoever types it and asks for no others. It reads requests
 //! and results that others wrote: bounded, escaped before they are shown, never executed. `run` has
-//! the tool confined by the launcher just as the daemon does; it never falls back to less.
+//! the tool confined by the launcher just as the daemon does; it never falls back to less. Of its
+//! commands only `log witness` reaches a network, and only at the address that was typed.
 
 #![forbid(unsafe_code)]
 
+mod approve;
+mod code;
 mod doctor;
 mod draft;
-mod explain;
 mod failure;
+mod inputs;
 mod keys;
 mod lint;
 mod list;
+mod log;
 mod options;
 mod output;
 mod policy;
 mod promote;
+mod reject;
 mod replay;
+mod review;
 mod run;
 mod sarif;
 mod screen;
@@ -26,6 +32,7 @@ mod show;
 mod snippet;
 mod source;
 mod state;
+mod terminal;
 mod verify;
 
 use std::io::IsTerminal;
@@ -61,10 +68,15 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Run(asked) => run::run(&asked),
         Command::Draft(asked) => draft::draft(&asked),
         Command::Lint(asked) => lint::lint(&asked),
+        Command::Review(asked) => review::review(&asked),
+        Command::Explain(asked) => review::explain(&asked),
+        Command::Approve(asked) => approve::approve(&asked),
+        Command::Reject(asked) => reject::reject(&asked),
         Command::Verify(asked) => verify::verify(&asked),
         Command::Replay(asked) => replay::replay(&asked),
         Command::Promote(asked) => promote::promote(&asked),
         Command::List(asked) => list::list(&asked),
+        Command::Log(asked) => log::log(&asked),
         Command::Keys(asked) => keys::keys(&asked),
         Command::Policy(asked) => policy::policy(&asked),
         Command::Doctor(asked) => doctor::doctor(&asked),

@@ -1,5 +1,7 @@
 //! What may be typed. One definition for each command: parser and help come from it.
 
+mod approving;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,22 +15,19 @@ use validator::{Language, RequestedBy, RiskLevel, Sensitivity};
 
 use crate::output;
 
+pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
+
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 18] = [
+const NOT_BUILT_YET: [&[&str]; 13] = [
     &["ais"],
-    &["approve"],
     &["cancel"],
     &["completions"],
-    &["explain"],
     &["gate"],
     &["gc"],
     &["hold"],
-    &["log"],
     &["mcp"],
     &["permission"],
-    &["reject"],
     &["release"],
-    &["review"],
     &["show"],
     &["status"],
     &["wait"],
@@ -57,7 +56,15 @@ pub(crate) enum Command {
     Draft(Draft),
     /// Check requests and results against every rule of their schema
     Lint(Lint),
-    /// Check signatures and digests of results
+    /// Show what a request would run, whole, and what every rule says of it
+    Review(Review),
+    /// The same decision without the texts of inputs, for programs too
+    Explain(Explain),
+    /// Show a request, ask, and sign it as one of its approvers
+    Approve(Approve),
+    /// Sign a rejection, which is final
+    Reject(Reject),
+    /// Check results: signatures, digests, statement, log, approvals
     Verify(Verify),
     /// Do the run of a record again and compare what it leaves
     Replay(Replay),
@@ -65,6 +72,8 @@ pub(crate) enum Command {
     Promote(Promote),
     /// List what waits and what was run
     List(List),
+    /// Show, prove, check and copy the transparency log
+    Log(crate::log::options::Log),
     /// Make and show the key that signs results
     Keys(Keys),
     /// Check and show policies
@@ -289,18 +298,38 @@ pub(crate) struct Lint {
 #[command(after_help = "\
 Example: toolexec verify results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats
 
-Checks the signature, re-hashes every file that the record names, and refuses any that it does not
-name. Exits 0 if everything verified, 1 if something did not, 3 if it cannot be checked.
-The same signature with stock tools:
+Checks signatures, the statement in the bundle, its place in the log and the proof of it, re-hashes
+every file that the record names and refuses any that it does not name, and refuses what a record
+says of itself that cannot be. Across a tree: no request that ran twice, no id or log entry that is
+used twice, no log with two faces. What was not checked is said.
+Exits 0 if everything verified, 1 if something did not, 3 if it cannot be checked.
+With the checkpoint that you saved last time, also that the log only grew:
+  toolexec verify results --checkpoint saved --log /var/spool/toolexec/log
+The same signature with stock tools (more in docs/verifying.md):
   toolexec keys show --format allowed-signers > signers
   ssh-keygen -Y verify -f signers -I tool-exec -n result.tool-exec@threegate -s X.md.sig < X.md")]
 pub(crate) struct Verify {
-    /// A result directory, its record, or a directory of results
+    /// A result directory, its record, a bundle alone, or a tree with results below it
     #[arg(value_name = "RESULT_DIR|FILE|TREE")]
     pub(crate) path: PathBuf,
-    /// Keys to trust [default: the key of the state]
+    /// Keys of results to trust [default: the key of the state]
     #[arg(long, value_name = "FILE")]
     pub(crate) allowed_signers: Option<PathBuf>,
+    /// Keys of the log, a verifier line each [default: with the state's key, the state's log.pub]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log_key: Option<PathBuf>,
+    /// Whose approvals count: have them verified again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) approvers: Option<PathBuf>,
+    /// Keys that count no longer, as `ssh-keygen -k` lists them or one a line
+    #[arg(long, value_name = "FILE", requires = "approvers")]
+    pub(crate) revoked: Option<PathBuf>,
+    /// A checkpoint of the log that you saved earlier
+    #[arg(long, value_name = "FILE", requires = "log")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// The log as it is now: every record's checkpoint must be one that it grew from
+    #[arg(long, value_name = "DIR")]
+    pub(crate) log: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) state: StateOption,
     #[arg(long, value_enum, default_value = "human")]
@@ -311,7 +340,9 @@ pub(crate) struct Verify {
 #[command(after_help = "\
 Example: toolexec promote TR-20260209-160501Z-python-stats.md --spool /var/spool/toolexec
 
-The request is checked first; what could not be accepted is not dropped (exit code 2).")]
+The request is checked first; what could not be accepted is not dropped (exit code 2). Inputs go
+first, then signatures, and the request last. Where the same request waits already, only signatures
+that it lacks are added.")]
 pub(crate) struct Promote {
     /// The approved request; its signatures beside it go along
     #[arg(value_name = "REQUEST.md")]
@@ -482,8 +513,9 @@ impl Options {
             let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
             if let Some(words) = not_built_yet(&error, &typed) {
                 output::note(format_args!(
-                    "'{}' is not built yet; this version has run, draft, lint, verify, promote, list, \
-                     keys init, keys show, policy check, policy show and doctor --warm",
+                    "'{}' is not built yet; this version has run, draft, lint, review, explain, \
+                     approve, reject, promote, verify, replay, list, log, keys, policy check, policy \
+                     show and doctor --warm",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);

@@ -1,14 +1,16 @@
-//! `toolexec promote`: check what the daemon would check, then drop the request in the right order.
+//! `toolexec promote`: check what the daemon would check, then drop the request in the right order, or
+//! what signatures a request that waits there did not have yet.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use spool::{SpoolError, Submission};
-use validator::{Checked, Code, Draft, OwnerUid, Place, Request, Sha256, Sha256Stream, Violation};
+use spool::{Dropped, SpoolError, Submission};
+use validator::{Checked, Code, Draft, OwnerUid, Place, Request, Violation};
 
 use crate::failure::Failure;
+use crate::inputs;
 use crate::options::{Format, Promote};
 use crate::output;
 use crate::show;
@@ -33,17 +35,32 @@ pub(crate) fn promote(asked: &Promote) -> Result<ExitCode, Failure> {
     tell(&asked.request, submission.bytes(), &violations);
     let declared: Vec<&str> = request.inputs().iter().map(validator::Input::name).collect();
     let dropped = submission.drop_into(&approved, &declared)?;
-    match asked.format {
-        Format::Human => {
-            output::line(format_args!("{}: promoted to {}", request.id(), dropped.display()))?;
+    tell_dropped(asked.format, &request, &dropped)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell_dropped(format: Format, request: &Request, dropped: &Dropped) -> Result<(), Failure> {
+    let (path, added) = match dropped {
+        Dropped::Request(path) => (path, None),
+        Dropped::Signatures { request, names } => (request, Some(names)),
+    };
+    match (format, added) {
+        (Format::Human, None) => {
+            output::line(format_args!("{}: promoted to {}", request.id(), path.display()))
         }
-        Format::Json => output::line(serde_json::json!({
+        (Format::Human, Some(names)) => output::line(format_args!(
+            "{}: waits at {}; added {}",
+            request.id(),
+            path.display(),
+            names.join(", ")
+        )),
+        (Format::Json, added) => output::line(serde_json::json!({
             "request_id": request.id().as_str(),
             "sha256": request.sha256().to_string(),
-            "path": output::path(&dropped),
-        }))?,
+            "path": output::path(path),
+            "added_signatures": added,
+        })),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn approved_of(spool: &Path) -> Result<PathBuf, Failure> {
@@ -81,55 +98,8 @@ fn check(asked: &Promote, submission: &Submission) -> Result<Checked, Failure> {
             .hint("let it be a regular file that can be read, or take it away")
     }));
     if let Ok(request) = &checked.verdict {
-        checked.violations.extend(check_inputs(request, submission)?);
+        let seen = inputs::look(submission, request, u64::MAX, 0)?;
+        checked.violations.extend(seen.iter().filter_map(inputs::Seen::violation));
     }
     Ok(checked)
-}
-
-/// A wrong input is told here, where a person can still mend it; the daemon checks again.
-fn check_inputs(request: &Request, submission: &Submission) -> Result<Vec<Violation>, Failure> {
-    let mut violations = Vec::new();
-    for input in request.inputs() {
-        let (name, stated) = (input.name(), input.sha256());
-        let path = submission.inputs().join(name);
-        let file = match submission.open_input(name) {
-            Ok(file) => file,
-            Err(error) => {
-                violations.push(unusable_input(name, &path, error)?);
-                continue;
-            }
-        };
-        let found = digest(file).map_err(Failure::io(&path))?;
-        if found != *stated {
-            let message = format!("input {name}: sha256 is {found}, the request says {stated}");
-            violations.push(Violation::error(Code::InputsMismatch, message));
-        }
-    }
-    Ok(violations)
-}
-
-fn unusable_input(name: &str, path: &Path, error: SpoolError) -> Result<Violation, Failure> {
-    let path = path.display();
-    if error.is_missing() {
-        let message = format!("input {name}: {path}: not there");
-        return Ok(Violation::error(Code::InputsMissing, message));
-    }
-    match error {
-        SpoolError::FileKind { kind, .. } => {
-            let message = format!("input {name}: {path}: is {kind}, not a file");
-            Ok(Violation::error(Code::SpoolFileKind, message))
-        }
-        error => Err(error.into()),
-    }
-}
-
-fn digest(mut file: impl Read) -> io::Result<Sha256> {
-    let mut hash = Sha256Stream::new();
-    let mut buffer = vec![0; 256 * 1024];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hash.finish()),
-            len => hash.update(&buffer[..len]),
-        }
-    }
 }

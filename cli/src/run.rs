@@ -58,7 +58,9 @@ pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
 
 /// Looks at the record as any reader would; what is wrong with it goes to stderr.
 pub(crate) fn verified(host: &Host, record: &Path) -> Option<Verified> {
-    match records::verify(record, &Trust::from_key(&host.key().public())) {
+    let logs = vec![host.log().key().clone()];
+    let trust = Trust::from_key(&host.key().public()).with_logs(logs);
+    match records::verify(record, &trust) {
         Ok(verified) => Some(verified),
         Err(faults) => {
             output::note(format_args!("{}: the record does not verify", record.display()));

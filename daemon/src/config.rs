@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ use crate::network::find_egress;
 const CONFIG_BYTES_MAX: usize = 64 * 1024;
 /// Cells at one time of a launcher of our own: far above what the daemon starts.
 const SEATS_MAX: u32 = 16;
+/// An hour: what is cut off a log that has it shows within one.
+const HEARTBEAT_SEC: u32 = 3600;
 /// More would wait for runs that do not come: there is one run at a time.
 const READY_CELLS_MAX: usize = 8;
 
@@ -54,6 +57,7 @@ struct Form {
 struct LogForm {
     origin: Option<String>,
     directory: Option<PathBuf>,
+    heartbeat_sec: Option<u32>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -94,6 +98,8 @@ pub struct Config {
     pub keys: KeySource,
     /// The name of the log and so of this host; none means that of its key, or the host's own.
     pub log_origin: Option<LogOrigin>,
+    /// How long the log may be silent before it is told that it lives; none if it is not told.
+    pub heartbeat_sec: Option<NonZero<u32>>,
     /// Where the log is; anybody may read it.
     pub log: PathBuf,
     pub launcher: Reach,
@@ -216,7 +222,8 @@ impl Config {
             Ok(keys) => keys,
             Err(what) => return wrong(what),
         };
-        let log = form.log.unwrap_or(LogForm { origin: None, directory: None });
+        let log =
+            form.log.unwrap_or(LogForm { origin: None, directory: None, heartbeat_sec: None });
         let log_origin = match log.origin.as_deref().map(str::parse).transpose() {
             Ok(origin) => origin,
             Err(error) => return wrong(format!("log.origin: {error}")),
@@ -234,6 +241,7 @@ impl Config {
             signers,
             keys,
             log_origin,
+            heartbeat_sec: NonZero::new(log.heartbeat_sec.unwrap_or(HEARTBEAT_SEC)),
             log: log.directory.unwrap_or_else(|| form.spool.join("log")),
             launcher,
             spool: form.spool,

@@ -6,6 +6,7 @@ use jiff::tz::{Dst, TimeZone};
 use jiff::{Timestamp, ToSpan as _};
 use nix::unistd::{Uid, User};
 use policies::StandardTime;
+use records::log::entry::BootId;
 use rustix::rand::{GetRandomFlags, getrandom};
 use spool::ClaimId;
 use validator::UtcTime;
@@ -16,6 +17,11 @@ use crate::host::Halt;
 pub(crate) fn now() -> UtcTime {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     UtcTime::from_unix(i64::try_from(since).unwrap_or(i64::MAX))
+}
+
+/// The kernel's name for this start of the host; a container may hide it.
+pub fn boot_id() -> Option<BootId> {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim_end().parse().ok()
 }
 
 /// How far ahead of UTC this host is when it keeps no summer time, as OpenSSH's `mktime` takes it.

@@ -17,6 +17,7 @@ mod host;
 mod host_keys;
 mod network;
 mod plan;
+pub mod preview;
 mod ready;
 mod record_log;
 mod recovery;
@@ -25,7 +26,7 @@ mod serve;
 mod tell;
 mod verdicts;
 
-pub use edge::user_name;
+pub use edge::{boot_id, user_name};
 pub use flow::{Replay, Told};
 pub use host::{Halt, Host, HostParts, find_launcher};
 pub use host_keys::open_keys;

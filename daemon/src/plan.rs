@@ -21,10 +21,27 @@ impl std::fmt::Display for OutOfRange {
 }
 
 pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
-    let grant = staged.approved().grant();
+    let (device, inode) = staged.slot_identity();
+    let id = SlotId::new(staged.claimed().slot().as_str()).ok_or(OutOfRange("claim id"))?;
+    of_grant(staged.approved().grant(), Slot { id, device, inode })
+}
+
+pub(crate) fn of_grant(grant: &Grant, slot: Slot) -> Result<Plan, OutOfRange> {
+    let limits = limits(grant)?;
+    // Interpreters look for themselves by the name they were called by; in the cell the word that the
+    // request uses may name nothing. The record keeps the words.
+    let mut argv = grant.argv().to_vec();
+    if let Some(name) = argv.first_mut() {
+        *name = grant.binary().display().to_string();
+    }
+    let env = grant.env().iter().cloned().chain(network::environment(grant)).collect();
+    Ok(Plan { cell: cell(grant, slot), order: Order { argv, env, limits } })
+}
+
+fn limits(grant: &Grant) -> Result<Limits, OutOfRange> {
     let granted = grant.limits();
     let small = |value: u64, name| u32::try_from(value).map_err(|_| OutOfRange(name));
-    let limits = Limits {
+    Ok(Limits {
         wall_ms_max: granted.time_sec.saturating_mul(1000),
         cpu_ms_max: granted.cpu_time_ms,
         cpu_milli: small(granted.cpu_milli, "limits.cpu_cores_max")?,
@@ -39,18 +56,7 @@ pub(crate) fn plan(staged: &Staged) -> Result<Plan, OutOfRange> {
         stream_bytes_max: granted.stream_bytes,
         artifacts_max: small(granted.artifacts, "limits.artifacts_max")?,
         artifact_depth_max: small(granted.artifact_depth, "limits.artifact_depth_max")?,
-    };
-    // Interpreters look for themselves by the name they were called by; in the cell the word that the
-    // request uses may name nothing. The record keeps the words.
-    let mut argv = grant.argv().to_vec();
-    if let Some(name) = argv.first_mut() {
-        *name = grant.binary().display().to_string();
-    }
-    let (device, inode) = staged.slot_identity();
-    let id = SlotId::new(staged.claimed().slot().as_str()).ok_or(OutOfRange("claim id"))?;
-    let cell = cell(grant, Slot { id, device, inode });
-    let env = grant.env().iter().cloned().chain(network::environment(grant)).collect();
-    Ok(Plan { cell, order: Order { argv, env, limits } })
+    })
 }
 
 /// The launcher's word for a slot that was made ahead.

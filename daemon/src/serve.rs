@@ -71,6 +71,7 @@ impl Service {
         let mut next_look = Instant::now();
         let mut next_tidying = Instant::now() + TIDYING_INTERVAL;
         while !self.stopping() {
+            self.host.log.beat(edge::now(), edge::boot_id)?;
             if Instant::now() >= next_look {
                 self.take_all()?;
                 next_look = Instant::now() + self.rescan;

@@ -156,10 +156,10 @@ impl Host {
     /// Has the log's word for a record; a full disk gives it up the reserve.
     fn append(&mut self, attested: &Attested) -> Result<Inclusion, Halt> {
         let entry = attested.envelope().log_entry();
-        match self.log.append(&entry) {
+        match self.log.append(&entry, edge::now()) {
             Err(error) if error.is_full() => {
                 self.spool.release_reserve();
-                Ok(self.log.append(&entry)?)
+                Ok(self.log.append(&entry, edge::now())?)
             }
             logged => Ok(logged?),
         }

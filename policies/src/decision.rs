@@ -4,12 +4,13 @@
 
 use validator::{Code, Request, UtcTime, Violation};
 
-use crate::approval;
-use crate::evidence::Evidence;
+use crate::approval::{self, Approval};
+use crate::evidence::{Evidence, Installed};
 use crate::grant::Grant;
 use crate::hosts;
 use crate::policy::Policy;
 use crate::rules;
+use crate::runtime::Runtime;
 
 /// What one rule said.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -113,17 +114,10 @@ impl Approved {
 
 /// Decides about a well-formed request.
 pub fn authorise(request: Request, policy: &Policy, evidence: &Evidence<'_>) -> Decision {
-    let mut findings = Findings::new(&request);
-    rules::backend(&request, &mut findings);
-    let runtime = rules::runtime(&request, policy, evidence.binaries, &mut findings);
-    rules::limits(&request, policy, &mut findings);
-    hosts::judge(&request, policy, &mut findings);
-    rules::constraints(&request, policy, &mut findings);
-    rules::layers(policy, &mut findings);
-    let approval = approval::judge(&request, policy, evidence, &mut findings);
+    let Judged { chosen, approval, findings, .. } = judge(&request, policy, evidence);
     let clean = findings.is_clean();
     let Findings { rules, violations, .. } = findings;
-    match (runtime, approval) {
+    match (chosen, approval) {
         (Some(chosen), Some(approval)) if clean => {
             let grant = Box::new(Grant::new(&request, policy, chosen, approval));
             Decision::Approve(Approved { request, grant, rules })
@@ -132,17 +126,46 @@ pub fn authorise(request: Request, policy: &Policy, evidence: &Evidence<'_>) -> 
     }
 }
 
+/// What every rule said, and what they found on the way.
+pub(crate) struct Judged<'a> {
+    pub(crate) chosen: Option<(&'a Runtime, &'a Installed)>,
+    /// Whether everything but the approval is content.
+    pub(crate) bounds_hold: bool,
+    pub(crate) approval: Option<Approval>,
+    pub(crate) findings: Findings,
+}
+
+/// Asks every rule, those of the approval last.
+pub(crate) fn judge<'a>(
+    request: &Request,
+    policy: &'a Policy,
+    evidence: &Evidence<'a>,
+) -> Judged<'a> {
+    let mut findings = Findings::new(request);
+    rules::backend(request, &mut findings);
+    let chosen = rules::runtime(request, policy, evidence.binaries, &mut findings);
+    rules::limits(request, policy, &mut findings);
+    hosts::judge(request, policy, &mut findings);
+    rules::constraints(request, policy, &mut findings);
+    rules::layers(policy, &mut findings);
+    let bounds_hold = findings.is_clean();
+    let approval = approval::judge(request, policy, evidence, &mut findings);
+    Judged { chosen, bounds_hold, approval, findings }
+}
+
 /// What the rules said so far.
 pub(crate) struct Findings {
     request_id: String,
-    rules: Vec<RuleVerdict>,
-    violations: Vec<Violation>,
+    pub(crate) rules: Vec<RuleVerdict>,
+    pub(crate) violations: Vec<Violation>,
+    /// Rules that refuse for want of something that may still come, each with its violation's place.
+    pub(crate) lacking: Vec<(String, usize)>,
 }
 
 impl Findings {
     fn new(request: &Request) -> Self {
         let request_id = request.id().to_string();
-        Self { request_id, rules: Vec::new(), violations: Vec::new() }
+        Self { request_id, rules: Vec::new(), violations: Vec::new(), lacking: Vec::new() }
     }
 
     fn is_clean(&self) -> bool {
@@ -166,5 +189,11 @@ impl Findings {
         let message = format!("{}: {reason}", self.request_id);
         self.violations.push(Violation::error(code, message).hint(hint));
         self.row(rule, Verdict::Refuse, reason);
+    }
+
+    /// Refuses as well; but the same text may yet pass, when more signatures lie beside it.
+    pub(crate) fn lack(&mut self, rule: &str, code: Code, reason: impl Into<String>, hint: &str) {
+        self.lacking.push((rule.to_owned(), self.violations.len()));
+        self.refuse(rule, code, reason, hint);
     }
 }

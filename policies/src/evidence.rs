@@ -132,6 +132,8 @@ pub struct Evidence<'a> {
 /// Whether a request was used up: an approval is good for one start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ledger {
+    /// Nobody asked it: good for an outlook, and nothing is approved so.
+    NotAsked,
     /// Never started.
     Unused,
     /// Started before.

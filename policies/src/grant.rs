@@ -1,5 +1,6 @@
-//! The bounds under which one approved request runs. A grant must never be made but inside
-//! `authorise`, and nothing in it may come from the request except what was checked against policy.
+//! The bounds under which one approved request runs. A grant must never be made but by the decision
+//! and its outlook, and nothing in it may come from the request except what was checked against
+//! policy. It proves nothing by itself: only [`crate::Approved`] does.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

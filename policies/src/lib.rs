@@ -18,6 +18,7 @@ mod hosts;
 mod limits;
 mod locate;
 mod number;
+mod outlook;
 mod policy;
 mod problem;
 mod rules;
@@ -35,6 +36,7 @@ pub use evidence::{Binaries, Evidence, Installed, Ledger, SignatureFile, Submiss
 pub use grant::Grant;
 pub use hosts::{GrantedHost, GrantedNetwork};
 pub use limits::{Ceilings, GrantedLimits};
+pub use outlook::{Outlook, Prospect, foresee};
 pub use policy::{POLICY_BYTES_MAX, Policy};
 pub use problem::{PolicyError, PolicyProblem};
 pub use runtime::{

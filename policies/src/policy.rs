@@ -143,6 +143,12 @@ impl Policy {
         self.sha256
     }
 
+    /// Whether the word of the person who types `toolexec run` is enough.
+    #[must_use]
+    pub fn takes_the_invokers_word(&self) -> bool {
+        self.rules.approval.invoker
+    }
+
     /// The runtimes on offer, by name.
     pub fn runtimes(&self) -> impl Iterator<Item = &Runtime> {
         self.rules.runtimes.iter()

@@ -1,7 +1,8 @@
 //! What a record costs: signing, the log, the proof, and the check of them, with the cost of appending
 //! by the size of the log. It prints a table; it must never be read as a promise for another disk.
 //!
-//! `cargo bench -p records --bench attest [entries]`; the log is below `TMPDIR`.
+//! `cargo bench -p records --bench attest [entries]`; the log is below `TMPDIR`, and a copy of it
+//! beside it.
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot prepare its case must stop")]
 
@@ -12,7 +13,7 @@ mod fixture;
 use std::time::{Duration, Instant};
 
 use fixture::{Case, Scratch};
-use records::log::{Log, LogKey};
+use records::log::{Log, LogKey, LogView, PublicLogKey, fsck};
 use records::{attest, sign, verify_bundle};
 
 const ROUNDS: u32 = 500;
@@ -64,15 +65,42 @@ fn main() {
             log.append(&entry).unwrap();
         });
     }
-    let directory = scratch.path().join("log");
-    let view = records::log::LogView::open(&directory, &public).unwrap();
-    let mut index = 0;
-    each("proof of any entry, from the files", ROUNDS, || {
-        index = (index * 25_214_903 + 11) % view.head().size();
-        drop(view.entry(index).unwrap());
-    });
     drop(log);
-    each("opening the log", 20, || {
+    read(&scratch, &public);
+}
+
+/// What those pay who check a log of this size.
+fn read(scratch: &Scratch, public: &PublicLogKey) {
+    let directory = scratch.path().join("log");
+    let view = LogView::open(&directory, public).unwrap();
+    let size = view.head().size();
+    let mut index = 0;
+    let mut next = || {
+        index = (index * 25_214_903 + 11) % size;
+        index
+    };
+    each("proof of any entry, from the files", ROUNDS, || drop(view.entry(next()).unwrap()));
+    each("consistency from any size", ROUNDS, || drop(view.consistency(next(), size).unwrap()));
+    each("opening the log to append", 20, || {
         drop(Log::open_or_create(&directory, log_key()).unwrap());
+    });
+    each("opening the log to read", 20, || drop(LogView::open(&directory, public).unwrap()));
+    each("search for a heartbeat that never was", 1, || {
+        assert_eq!(view.latest_heartbeat().unwrap(), None);
+    });
+    each("fsck of every entry and tile", 1, || {
+        assert!(fsck(&directory, public).unwrap().is_empty())
+    });
+    let copy = scratch.path().join("copy");
+    each("copy of all", 1, || {
+        println!("{:?}", view.export(&copy, std::slice::from_ref(public)).unwrap())
+    });
+    let mut log = Log::open_or_create(&directory, log_key()).unwrap();
+    for number in 0..100_u64 {
+        log.append(format!("one more {number}").as_bytes()).unwrap();
+    }
+    let view = LogView::open(&directory, public).unwrap();
+    each("copy of 100 more", 1, || {
+        println!("{:?}", view.export(&copy, std::slice::from_ref(public)).unwrap())
     });
 }

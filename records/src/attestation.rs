@@ -9,12 +9,13 @@ use serde_json::Value;
 use validator::Sha256;
 
 use crate::base64;
-use crate::bundle::{Bundle, ENTRY_KIND, ENTRY_VERSION, Entry, MEDIA_TYPE, NO_TIME};
+use crate::bundle::{Bundle, Dsse, ENTRY_KIND, ENTRY_VERSION, Entry, MEDIA_TYPE, NO_TIME};
 use crate::dsse::{Envelope, PAYLOAD_TYPE};
 use crate::in_toto::{PREDICATE_TYPE, STATEMENT_TYPE, SUBJECTS_MAX};
 use crate::json::{Strict, as_written};
 use crate::keys::PublicResultKey;
 use crate::log::{Checkpoint, HASHES_MAX, Inclusion, ProofFault, PublicLogKey, leaf_hash};
+use crate::yaml;
 
 /// Twice what the longest front matter and a thousand of the longest names come to in base64.
 pub(crate) const BUNDLE_BYTES_MAX: usize = 24 * 1024 * 1024;
@@ -29,6 +30,12 @@ pub enum BundleFault {
     Field(&'static str),
     /// Made by another key.
     OtherKey,
+    /// Made by another key than the record beside it, though a trusted one.
+    OtherSigner,
+    /// Of another record than the one it lies beside.
+    OtherRecord,
+    /// In a log that is not trusted.
+    OtherLog,
     /// The signature does not fit the statement.
     Signature,
     /// What was signed is no statement of ours.
@@ -44,6 +51,9 @@ impl fmt::Display for BundleFault {
             Self::Form(problem) => write!(f, "not a bundle: {problem}"),
             Self::Field(name) => write!(f, "{name}: not what it has to be"),
             Self::OtherKey => f.write_str("names another key than the trusted one"),
+            Self::OtherSigner => f.write_str("made by another key than the record's signature"),
+            Self::OtherRecord => f.write_str("of another record"),
+            Self::OtherLog => f.write_str("names a log that is not trusted"),
             Self::Signature => {
                 f.write_str("the signature does not fit: it or the statement was changed")
             }
@@ -55,13 +65,76 @@ impl fmt::Display for BundleFault {
 
 impl std::error::Error for BundleFault {}
 
+/// A statement that a trusted key signed. Whether a log has it is not known yet.
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct SignedBundle {
+    envelope: Envelope,
+    subjects: Vec<(String, Sha256)>,
+    facts: Value,
+    entry: Entry,
+}
+
+impl SignedBundle {
+    /// Checks form, signature and statement; and that its log entry speaks of this envelope.
+    /// `accepts` says whether a DER signature is one of the key over some bytes.
+    pub(crate) fn verify(
+        bundle: Bundle,
+        key: &PublicResultKey,
+        accepts: impl FnOnce(&[u8], &[u8]) -> bool,
+    ) -> Result<Self, BundleFault> {
+        if bundle.hint() != key.hint() {
+            return Err(BundleFault::OtherKey);
+        }
+        let Bundle { verification_material: material, dsse_envelope: dsse, .. } = bundle;
+        let envelope = envelope(&dsse, key, accepts)?;
+        let (subjects, facts) = statement(envelope.payload())?;
+        let Ok([entry]) = <[Entry; 1]>::try_from(material.tlog_entries) else {
+            return Err(BundleFault::Field("tlogEntries"));
+        };
+        is(&entry.kind_version.kind, ENTRY_KIND, "kind")?;
+        is(&entry.kind_version.version, ENTRY_VERSION, "version")?;
+        is(&entry.integrated_time, NO_TIME, "integratedTime")?;
+        let expected = base64::encode(&envelope.log_entry());
+        is(&entry.canonicalized_body, &expected, "canonicalizedBody")?;
+        Ok(Self { envelope, subjects, facts, entry })
+    }
+
+    /// Checks that this log has it.
+    pub(crate) fn in_log(self, log: &PublicLogKey) -> Result<VerifiedBundle, BundleFault> {
+        let inclusion = inclusion(&self.entry, &self.envelope, log)?;
+        Ok(VerifiedBundle { signed: self, inclusion })
+    }
+
+    /// Whether it names this log, which proves nothing.
+    pub(crate) fn names(&self, log: &PublicLogKey) -> bool {
+        self.entry.log_id.key_id == base64::encode(log.id().as_bytes())
+    }
+
+    pub(crate) fn subjects(&self) -> &[(String, Sha256)] {
+        &self.subjects
+    }
+
+    pub(crate) fn facts(&self) -> &Value {
+        &self.facts
+    }
+
+    /// The keys by which these facts and the statement differ.
+    pub(crate) fn drift_from(&self, front: &Value) -> Result<Vec<String>, String> {
+        let (Some(there), Some(stated)) = (front.as_object(), self.facts.as_object()) else {
+            return Err("no map".to_owned());
+        };
+        let keys: BTreeSet<&String> = there.keys().chain(stated.keys()).collect();
+        let differs = |key: &&String| there.get(*key) != stated.get(*key);
+        Ok(keys.into_iter().filter(differs).cloned().collect())
+    }
+}
+
 /// Proof that a trusted key signed this statement and a trusted log has it.
 #[must_use]
 #[derive(Debug)]
 pub struct VerifiedBundle {
-    envelope: Envelope,
-    subjects: Vec<(String, Sha256)>,
-    facts: Value,
+    signed: SignedBundle,
     inclusion: Inclusion,
 }
 
@@ -69,19 +142,19 @@ impl VerifiedBundle {
     /// Every file that the statement speaks of.
     #[must_use]
     pub fn subjects(&self) -> &[(String, Sha256)] {
-        &self.subjects
+        self.signed.subjects()
     }
 
     /// The predicate.
     #[must_use]
     pub fn facts(&self) -> &Value {
-        &self.facts
+        self.signed.facts()
     }
 
     /// The exact bytes that were signed.
     #[must_use]
     pub fn payload(&self) -> &[u8] {
-        self.envelope.payload()
+        self.signed.envelope.payload()
     }
 
     /// The proof in the bundle: also its number in the log, and the checkpoint.
@@ -90,12 +163,25 @@ impl VerifiedBundle {
         &self.inclusion
     }
 
+    /// What the log has of it: the hash of its entry.
+    pub(crate) fn leaf(&self) -> Sha256 {
+        leaf_hash(&self.signed.envelope.log_entry())
+    }
+
+    pub(crate) fn signed(&self) -> &SignedBundle {
+        &self.signed
+    }
+
     /// Whether a `.tlog-proof` proves the same entry, maybe for another size of the log.
     ///
     /// # Errors
     /// The first [`ProofFault`]; [`ProofFault::NotIncluded`] also where it has another number.
     pub fn check_proof(&self, text: &str, log: &PublicLogKey) -> Result<Inclusion, ProofFault> {
-        let proof = Inclusion::verify(text, &self.envelope.log_entry(), log)?;
+        // The same proof in its other form, as it is written: checked already.
+        if text == self.inclusion.tlog_proof() {
+            return Ok(self.inclusion.clone());
+        }
+        let proof = Inclusion::verify(text, &self.signed.envelope.log_entry(), log)?;
         let same = proof.index() == self.inclusion.index();
         if same { Ok(proof) } else { Err(ProofFault::NotIncluded) }
     }
@@ -106,20 +192,22 @@ impl VerifiedBundle {
     /// # Errors
     /// The front matter cannot be read.
     pub fn drift(&self, md: &str) -> Result<Vec<String>, String> {
-        let front = md
-            .strip_prefix("---\n")
-            .and_then(|rest| rest.split_once("\n---\n"))
-            .map(|(front, _)| front)
-            .ok_or("no front matter")?;
-        let front: Value = serde_yaml::from_str(front).map_err(|error| error.to_string())?;
-        let (front, facts) = (as_written(front), &self.facts);
-        let (Some(there), Some(stated)) = (front.as_object(), facts.as_object()) else {
-            return Err("no map".to_owned());
-        };
-        let keys: BTreeSet<&String> = there.keys().chain(stated.keys()).collect();
-        let differs = |key: &&String| there.get(*key) != stated.get(*key);
-        Ok(keys.into_iter().filter(differs).cloned().collect())
+        self.signed.drift_from(&front_matter(md)?)
     }
+}
+
+/// The front matter of a record as its statement would have it.
+pub(crate) fn front_matter(md: &str) -> Result<Value, String> {
+    let front = md
+        .strip_prefix("---\n")
+        .and_then(|rest| rest.split_once("\n---\n"))
+        .map(|(front, _)| front)
+        .ok_or("no front matter")?;
+    let front = match yaml::read(front) {
+        Some(front) => front,
+        None => serde_yaml::from_str(front).map_err(|error| format!("front matter: {error}"))?,
+    };
+    Ok(as_written(front))
 }
 
 /// The only statements that are ours.
@@ -155,30 +243,30 @@ pub fn verify_bundle(
     key: &PublicResultKey,
     log: &PublicLogKey,
 ) -> Result<VerifiedBundle, BundleFault> {
+    let accepts = |message: &[u8], der: &[u8]| key.accepts(message, der);
+    SignedBundle::verify(read_bundle(bytes)?, key, accepts)?.in_log(log)
+}
+
+/// Reads the form of a bundle. Nobody has checked it.
+pub(crate) fn read_bundle(bytes: &[u8]) -> Result<Bundle, BundleFault> {
     if bytes.len() > BUNDLE_BYTES_MAX {
         return Err(BundleFault::TooLarge);
     }
     let bundle: Bundle =
         serde_json::from_slice(bytes).map_err(|error| BundleFault::Form(error.to_string()))?;
     is(&bundle.media_type, MEDIA_TYPE, "mediaType")?;
-    if bundle.verification_material.public_key.hint != key.hint() {
-        return Err(BundleFault::OtherKey);
-    }
-    let envelope = envelope(&bundle, key)?;
-    let (subjects, facts) = statement(envelope.payload())?;
-    let [entry] = bundle.verification_material.tlog_entries.as_slice() else {
-        return Err(BundleFault::Field("tlogEntries"));
-    };
-    let inclusion = inclusion(entry, &envelope, log)?;
-    Ok(VerifiedBundle { envelope, subjects, facts, inclusion })
+    Ok(bundle)
 }
 
 fn is(found: &str, expected: &str, field: &'static str) -> Result<(), BundleFault> {
     if found == expected { Ok(()) } else { Err(BundleFault::Field(field)) }
 }
 
-fn envelope(bundle: &Bundle, key: &PublicResultKey) -> Result<Envelope, BundleFault> {
-    let dsse = &bundle.dsse_envelope;
+fn envelope(
+    dsse: &Dsse,
+    key: &PublicResultKey,
+    accepts: impl FnOnce(&[u8], &[u8]) -> bool,
+) -> Result<Envelope, BundleFault> {
     is(&dsse.payload_type, PAYLOAD_TYPE, "payloadType")?;
     let [signature] = dsse.signatures.as_slice() else {
         return Err(BundleFault::Field("signatures"));
@@ -186,7 +274,7 @@ fn envelope(bundle: &Bundle, key: &PublicResultKey) -> Result<Envelope, BundleFa
     is(&signature.keyid, &key.hint(), "keyid")?;
     let payload = base64::decode(&dsse.payload).ok_or(BundleFault::Field("payload"))?;
     let signature = base64::decode(&signature.sig).ok_or(BundleFault::Field("sig"))?;
-    Envelope::verified(payload, signature, key).ok_or(BundleFault::Signature)
+    Envelope::verified(payload, signature, key, accepts).ok_or(BundleFault::Signature)
 }
 
 fn statement(payload: &[u8]) -> Result<(Vec<(String, Sha256)>, Value), BundleFault> {
@@ -221,10 +309,6 @@ fn inclusion(
     log: &PublicLogKey,
 ) -> Result<Inclusion, BundleFault> {
     let (proof, expected) = (&entry.inclusion_proof, envelope.log_entry());
-    is(&entry.kind_version.kind, ENTRY_KIND, "kind")?;
-    is(&entry.kind_version.version, ENTRY_VERSION, "version")?;
-    is(&entry.integrated_time, NO_TIME, "integratedTime")?;
-    is(&entry.canonicalized_body, &base64::encode(&expected), "canonicalizedBody")?;
     is(&entry.log_id.key_id, &base64::encode(log.id().as_bytes()), "logId")?;
     is(&proof.log_index, &entry.log_index, "logIndex")?;
     let index = crate::log::decimal(&entry.log_index).ok_or(BundleFault::Field("logIndex"))?;

@@ -24,13 +24,19 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
         return None;
     }
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    for chunk in digits.as_bytes().chunks(4) {
+    let (whole, last) = digits.as_bytes().as_chunks::<4>();
+    for [a, b, c, d] in whole {
+        let word = value(*a)? << 18 | value(*b)? << 12 | value(*c)? << 6 | value(*d)?;
+        let [_, all @ ..] = word.to_be_bytes();
+        bytes.extend_from_slice(&all);
+    }
+    if !last.is_empty() {
         let mut word = 0_u32;
         for at in 0..4 {
-            word = word << 6 | chunk.get(at).map_or(Some(0), |digit| value(*digit))?;
+            word = word << 6 | last.get(at).map_or(Some(0), |digit| value(*digit))?;
         }
         let [_, all @ ..] = word.to_be_bytes();
-        let (kept, rest) = all.split_at_checked(chunk.len().checked_sub(1)?)?;
+        let (kept, rest) = all.split_at_checked(last.len() - 1)?;
         if rest.iter().any(|byte| *byte != 0) {
             return None;
         }
@@ -39,15 +45,20 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// What each byte stands for as a digit; more than 63 for what is none.
+const VALUES: [u8; 256] = {
+    let mut values = [u8::MAX; 256];
+    let mut at: u8 = 0;
+    while at < 64 {
+        values[DIGITS[at as usize] as usize] = at;
+        at += 1;
+    }
+    values
+};
+
 fn value(digit: u8) -> Option<u32> {
-    Some(u32::from(match digit {
-        b'A'..=b'Z' => digit - b'A',
-        b'a'..=b'z' => digit - b'a' + 26,
-        b'0'..=b'9' => digit - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    }))
+    let value = VALUES[usize::from(digit)];
+    (value < 64).then(|| u32::from(value))
 }
 
 #[cfg(test)]

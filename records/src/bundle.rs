@@ -35,8 +35,15 @@ pub(crate) struct Hint {
     pub(crate) hint: String,
 }
 
+impl Bundle {
+    /// Which key it says made it.
+    pub(crate) fn hint(&self) -> &str {
+        &self.verification_material.public_key.hint
+    }
+}
+
 /// Numbers are strings here: protobuf's JSON has 64-bit integers so.
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Entry {
     pub(crate) log_index: String,
@@ -47,20 +54,20 @@ pub(crate) struct Entry {
     pub(crate) canonicalized_body: String,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct LogId {
     pub(crate) key_id: String,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KindVersion {
     pub(crate) kind: String,
     pub(crate) version: String,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Proof {
     pub(crate) log_index: String,
@@ -70,7 +77,7 @@ pub(crate) struct Proof {
     pub(crate) checkpoint: Note,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Note {
     pub(crate) envelope: String,

@@ -30,13 +30,14 @@ impl Envelope {
         Ok(Self { payload, signature, key: key.public() })
     }
 
-    /// `None` where the signature is not one of this key over these bytes.
+    /// `None` where the signature is not one of this key over these bytes, as `accepts` judges.
     pub(crate) fn verified(
         payload: Vec<u8>,
         signature: Vec<u8>,
         key: &PublicResultKey,
+        accepts: impl FnOnce(&[u8], &[u8]) -> bool,
     ) -> Option<Self> {
-        let fits = key.accepts(&pae(PAYLOAD_TYPE, &payload), &signature);
+        let fits = accepts(&pae(PAYLOAD_TYPE, &payload), &signature);
         fits.then(|| Self { payload, signature, key: key.clone() })
     }
 

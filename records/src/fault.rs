@@ -5,6 +5,10 @@ use std::fmt;
 
 use validator::{Sha256, UtcTime, escape_line};
 
+use crate::attestation::BundleFault;
+use crate::log::ProofFault;
+use crate::verify::{ApprovalProblem, Clash, HistoryError};
+
 /// Why a signature does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignatureProblem {
@@ -54,6 +58,46 @@ pub enum Fault {
         file: String,
         problem: SignatureProblem,
     },
+    Bundle {
+        file: String,
+        problem: BundleFault,
+    },
+    /// The `.tlog-proof` does not prove the entry of the bundle.
+    Proof {
+        file: String,
+        problem: ProofFault,
+    },
+    /// The statement says something else of a file than the record does, or only one speaks of it.
+    Subject {
+        file: String,
+        path: String,
+    },
+    /// The record's front matter is not what was stated.
+    Drift {
+        file: String,
+        keys: Vec<String>,
+    },
+    /// What the record says of itself cannot be.
+    Contradiction {
+        file: String,
+        what: String,
+    },
+    /// An approval that the record states is not there.
+    Approval {
+        file: String,
+        /// Whose.
+        approval: String,
+        problem: ApprovalProblem,
+    },
+    History {
+        file: String,
+        problem: HistoryError,
+    },
+    /// Two records that cannot both be; `with` is where the other one lies.
+    Clash {
+        clash: Clash,
+        with: String,
+    },
     Digest {
         path: String,
         found: Sha256,
@@ -94,6 +138,29 @@ impl fmt::Display for Fault {
             }
             Self::Record { file, problem } => write!(f, "{}: {}", shown(file), shown(problem)),
             Self::Signature { file, problem } => write!(f, "{}: {problem}", shown(file)),
+            Self::Bundle { file, problem } => {
+                write!(f, "{}: {}", shown(file), shown(&problem.to_string()))
+            }
+            Self::Proof { file, problem } => write!(f, "{}: {problem}", shown(file)),
+            Self::Subject { file, path } => {
+                let (path, file) = (shown(path), shown(file));
+                write!(f, "{path}: the statement in {file} and the record differ about it")
+            }
+            Self::Drift { file, keys } => {
+                let keys = shown(&keys.join(", "));
+                write!(f, "{}: not what was stated: {keys}", shown(file))
+            }
+            Self::Contradiction { file, what } => {
+                write!(f, "{}: contradicts itself: {}", shown(file), shown(what))
+            }
+            Self::Approval { file, approval, problem } => {
+                let problem = shown(&problem.to_string());
+                write!(f, "{}: approval of {}: {problem}", shown(file), shown(approval))
+            }
+            Self::History { file, problem } => {
+                write!(f, "{}: {}", shown(file), shown(&problem.to_string()))
+            }
+            Self::Clash { clash, with } => write!(f, "{clash} {}", shown(with)),
             Self::Digest { path, found, stated } => {
                 write!(f, "{}: sha256 is {found}, the record says {stated}", shown(path))
             }

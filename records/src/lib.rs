@@ -29,6 +29,7 @@ mod predicate;
 mod public_keys;
 mod recalled;
 mod record;
+mod repeated;
 mod request_files;
 mod result_key_files;
 mod rotation;
@@ -59,4 +60,7 @@ pub use rotation::{Rotated, RotationError, Successor, rotate};
 pub use statement::{Ran, ReplayOf, Statement, Subject};
 pub use summary::{Summary, summary};
 pub use trust::{Trust, TrustError};
-pub use verify::{Verified, verify};
+pub use verify::{
+    Across, ApprovalProblem, Clash, History, HistoryError, NotChecked, PlaceInLog, Verified,
+    verify, verify_bundle_alone,
+};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use validator::{Sha256, Sha256Stream};
@@ -25,16 +25,23 @@ pub(crate) struct Tree {
     pub(crate) odd: BTreeSet<String>,
     pub(crate) faults: Vec<Fault>,
     entries: usize,
+    /// What files are read through.
+    chunk: Vec<u8>,
 }
 
 impl Tree {
     pub(crate) fn walk(root: BorrowedFd<'_>) -> Self {
-        let mut tree = Self::default();
+        let mut tree = Self { chunk: vec![0; CHUNK], ..Self::default() };
         match open_directory(root, ".") {
             Ok(fd) => tree.directory(&fd, "", 0),
             Err(error) => tree.unreadable(".", &error),
         }
         tree
+    }
+
+    /// Whether there is anything of this name.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path) || self.odd.contains(path)
     }
 
     fn unreadable(&mut self, path: &str, error: &io::Error) {
@@ -73,7 +80,7 @@ impl Tree {
         let stat = rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let kind = match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {
-                let sha256 = hash(open_file(fd, name)?)?;
+                let sha256 = hash(open_file(fd, name)?, &mut self.chunk)?;
                 self.files.insert(path.to_owned(), sha256);
                 return Ok(());
             }
@@ -104,6 +111,20 @@ pub(crate) fn read_bounded(
     open_file(root, name)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
     let fits = u64::try_from(bytes.len()).is_ok_and(|length| length <= bytes_max);
     Ok(fits.then_some(bytes))
+}
+
+/// The same for a file at a path below it.
+pub(crate) fn read_below(
+    root: BorrowedFd<'_>,
+    path: &str,
+    bytes_max: u64,
+) -> io::Result<Option<Vec<u8>>> {
+    match path.split_once('/') {
+        None => read_bounded(root, path, bytes_max),
+        Some((directory, rest)) => {
+            read_below(open_directory(root, directory)?.as_fd(), rest, bytes_max)
+        }
+    }
 }
 
 fn open_directory(at: impl std::os::fd::AsFd, name: &str) -> io::Result<OwnedFd> {
@@ -140,11 +161,10 @@ fn names(fd: &OwnedFd) -> io::Result<Vec<Vec<u8>>> {
     Ok(names)
 }
 
-fn hash(mut file: File) -> io::Result<Sha256> {
+fn hash(mut file: File, chunk: &mut [u8]) -> io::Result<Sha256> {
     let mut stream = Sha256Stream::new();
-    let mut chunk = vec![0; CHUNK];
     loop {
-        match file.read(&mut chunk) {
+        match file.read(chunk) {
             Ok(0) => return Ok(stream.finish()),
             Ok(read) => stream.update(chunk.get(..read).unwrap_or_default()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -33,6 +33,11 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
 }
 
+/// Renames within one file system over a file that is there; whoever opens the name sees either whole.
+pub(crate) fn replace(from: &Path, to: &Path) -> io::Result<()> {
+    Ok(rustix::fs::rename(from, to)?)
+}
+
 /// Makes a tree of ours durable: every file, then every directory, from the leaves up.
 pub(crate) fn sync_tree(path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(path)? {

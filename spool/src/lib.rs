@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod beside;
 mod claim;
 mod depart;
 mod drafting;
@@ -29,13 +30,14 @@ mod stage;
 mod store;
 mod undeclared;
 
+pub use beside::{place_beside, replace_own};
 pub use claim::{ClaimId, Claimed, Replayed};
 pub use drafting::Drafting;
 pub use dropbox::{Dropbox, Waiting};
 pub use error::SpoolError;
 pub use ledger::{BeginError, Begun, Seen};
 pub use places::{Places, Spool};
-pub use promote::Submission;
+pub use promote::{Dropped, Submission};
 pub use publish::{Originals, Receipt, ResultDraft};
 pub use recover::Unfinished;
 pub use slot::EmptySlot;

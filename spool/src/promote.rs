@@ -4,21 +4,22 @@
 //! A request is dropped whole or not at all: what a failed call made is removed again, and what it
 //! found there is never touched.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+mod placing;
+
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use placing::{
+    Made, create, fill, io_or_taken, make_directory, make_parents, place_file, place_whole, taken,
+    undo,
+};
 use policies::SignatureFile;
 use rustix::fs::{Access, Mode, OFlags, access, fstat};
 
-use crate::claim::{Links, Signatures, insist_on_file, read_bounded, remove_tree, signatures_of};
+use crate::claim::{Links, Signatures, insist_on_file, read_bounded, signatures_of};
 use crate::durable;
 use crate::error::SpoolError;
-
-/// The daemon reads files through the group, and removes what it has taken.
-const FILE_MODE: u32 = 0o640;
-const DIRECTORY_MODE: u32 = 0o770;
 
 /// A request as somebody has it before it is dropped.
 pub struct Submission {
@@ -29,10 +30,18 @@ pub struct Submission {
     inputs: PathBuf,
 }
 
-/// Something in the spool that was not there before this call.
-enum Made {
-    File(PathBuf),
-    Tree(PathBuf),
+/// What [`Submission::drop_into`] did.
+#[derive(Debug)]
+pub enum Dropped {
+    /// The request is there, with everything that belongs to it.
+    Request(PathBuf),
+    /// The very same request was waiting there already: these signature files were put beside it.
+    Signatures {
+        /// The waiting request.
+        request: PathBuf,
+        /// The names of the files.
+        names: Vec<String>,
+    },
 }
 
 impl Submission {
@@ -69,6 +78,12 @@ impl Submission {
         &self.bytes
     }
 
+    /// The signatures beside it.
+    #[must_use]
+    pub fn signatures(&self) -> &[SignatureFile] {
+        &self.signatures
+    }
+
     /// Why each signature beside it that cannot be read cannot; they are not dropped.
     #[must_use]
     pub fn unread_signatures(&self) -> &[String] {
@@ -89,21 +104,64 @@ impl Submission {
         open_file(&self.inputs.join(name))
     }
 
-    /// Drops it: when this returns the daemon can see it, whole.
+    /// Drops it: when this returns the daemon can see it, whole. Where the same bytes are waiting
+    /// already, as a request does that still lacks signatures, only signatures that are new are dropped.
     ///
     /// # Errors
-    /// The disk, or something of this name is there already. Nothing of it can be seen then, except
-    /// where only the very last step, making its name durable, failed.
-    pub fn drop_into(&self, approved: &Path, declared: &[&str]) -> Result<PathBuf, SpoolError> {
+    /// The disk, or something else of this name is there already. Nothing of it can be seen then,
+    /// except where only the very last step, making its name durable, failed.
+    pub fn drop_into(&self, approved: &Path, declared: &[&str]) -> Result<Dropped, SpoolError> {
         let target = approved.join(&self.file_name);
         let mut made = Vec::new();
-        if let Err(error) = self.place(approved, &target, declared, &mut made) {
-            undo(made);
-            return Err(error);
-        }
+        let dropped = if self.is_waiting_at(&target) {
+            self.place_more_signatures(approved, &target, &mut made)
+        } else {
+            self.place(approved, &target, declared, &mut made)
+                .map(|()| Dropped::Request(target.clone()))
+        };
+        let dropped = match dropped {
+            Ok(dropped) => dropped,
+            Err(error) => {
+                undo(made);
+                return Err(error);
+            }
+        };
         // Nothing is undone from here on: the daemon may be at work on it.
         durable::sync_dir(approved).map_err(SpoolError::io(&target, "make durable"))?;
-        Ok(target)
+        Ok(dropped)
+    }
+
+    /// Whether these very bytes wait there. What cannot be read may be anything.
+    fn is_waiting_at(&self, target: &Path) -> bool {
+        let read = open_file(target).and_then(|file| {
+            read_bounded(&file.into(), target, validator::REQUEST_BYTES_MAX, Links::Any)
+        });
+        read.is_ok_and(|(bytes, _)| bytes == self.bytes)
+    }
+
+    fn place_more_signatures(
+        &self,
+        approved: &Path,
+        target: &Path,
+        made: &mut Vec<Made>,
+    ) -> Result<Dropped, SpoolError> {
+        let mut names = Vec::new();
+        for signature in &self.signatures {
+            let path = approved.join(&signature.name);
+            let most = policies::SIGNATURE_BYTES_MAX;
+            let there = open_file(&path)
+                .and_then(|file| read_bounded(&file.into(), &path, most, Links::Any));
+            if there.is_ok_and(|(bytes, _)| bytes == signature.bytes) {
+                continue;
+            }
+            place_whole(&path, &signature.bytes, made)?;
+            names.push(signature.name.clone());
+        }
+        // The daemon was quicker: signatures without their request would lie there for ever.
+        if names.is_empty() || fs::symlink_metadata(target).is_err() {
+            return Err(taken(target));
+        }
+        Ok(Dropped::Signatures { request: target.to_owned(), names })
     }
 
     fn place(
@@ -181,68 +239,4 @@ fn open_file(path: &Path) -> Result<File, SpoolError> {
     let stat = fstat(&opened).map_err(SpoolError::errno(path, "look at"))?;
     insist_on_file(&stat, path, Links::Any)?;
     Ok(opened.into())
-}
-
-fn place_file(path: &Path, bytes: &[u8], made: &mut Vec<Made>) -> Result<(), SpoolError> {
-    let file = create(path).map_err(io_or_taken(path, "make"))?;
-    made.push(Made::File(path.to_owned()));
-    let filled = fill(file, bytes).and_then(|()| durable::sync_file(path));
-    filled.map_err(SpoolError::io(path, "write"))
-}
-
-fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path)
-}
-
-fn fill(mut file: File, mut from: impl io::Read) -> io::Result<()> {
-    io::copy(&mut from, &mut file)?;
-    // Whatever the umask of whoever drops it.
-    file.set_permissions(Permissions::from_mode(FILE_MODE))
-}
-
-/// Makes every directory that a file below `root` lies in.
-fn make_parents(root: &Path, name: &Path) -> io::Result<()> {
-    let mut path = root.to_owned();
-    for component in name.parent().into_iter().flat_map(Path::components) {
-        path.push(component);
-        match make_directory(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => made?,
-        }
-    }
-    Ok(())
-}
-
-fn make_directory(path: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(DIRECTORY_MODE).create(path)?;
-    // Whatever the umask; a set-group-id bit that the spool handed down stays.
-    let inherited = fs::metadata(path)?.permissions().mode() & 0o7000;
-    fs::set_permissions(path, Permissions::from_mode(inherited | DIRECTORY_MODE))
-}
-
-/// Removes what a call made that failed, the last first.
-fn undo(made: Vec<Made>) {
-    for one in made.into_iter().rev() {
-        match one {
-            Made::Tree(path) => remove_tree(&path),
-            Made::File(path) => match fs::remove_file(&path) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => tracing::warn!("{}: remove: {error}", path.display()),
-            },
-        }
-    }
-}
-
-fn taken(path: &Path) -> SpoolError {
-    let what = "it is waiting there already; remove it or wait for the daemon";
-    SpoolError::io(path, "drop")(io::Error::new(io::ErrorKind::AlreadyExists, what))
-}
-
-fn io_or_taken(path: &Path, act: &'static str) -> impl FnOnce(io::Error) -> SpoolError + use<> {
-    let path = path.to_owned();
-    move |error| match error.kind() {
-        io::ErrorKind::AlreadyExists => taken(&path),
-        _ => SpoolError::io(&path, act)(error),
-    }
 }

@@ -81,7 +81,8 @@ fn an_audience_is_one_host() {
 #[test]
 fn every_answer_is_in_the_log_under_a_number_of_its_own() {
     let bench = Bench::new();
-    let service = service(&bench, &Asked::for_owner(&bench), "log: {origin: host1.example}\n");
+    let silent = "log: {origin: host1.example, heartbeat_sec: 0}\n";
+    let service = service(&bench, &Asked::for_owner(&bench), silent);
     let ran = service.promote(&good());
     service.record_of(&ran.id).assert_outcome("ok");
     let refused = service.promote(&good().edit("language: \"python\"", "language: \"node\""));
@@ -116,7 +117,7 @@ fn a_log_that_does_not_fit_its_key_stops_the_daemon() {
     assert_eq!(service.wait(), Some(0));
     let checkpoint = service.at("log/checkpoint");
     let text = fs::read_to_string(&checkpoint).unwrap();
-    fs::write(&checkpoint, text.replacen("\n1\n", "\n2\n", 1)).unwrap();
+    fs::write(&checkpoint, text.replacen("\n2\n", "\n3\n", 1)).unwrap();
     let said = Said::of(&mut service.command());
     said.assert_code(3);
     said.assert_says(&["checkpoint"]);
@@ -126,6 +127,28 @@ fn a_log_that_does_not_fit_its_key_stops_the_daemon() {
     let said = Said::of(&mut service.command());
     said.assert_code(3);
     said.assert_says(&["log.pub"]);
+}
+
+/// Without a run too the log says that it lives, from the start of the daemon on.
+#[test]
+fn a_daemon_with_nothing_to_do_is_heard() {
+    let bench = Bench::new();
+    let often = "log: {origin: host1.example, heartbeat_sec: 1}\n";
+    let service = service(&bench, &Asked::for_owner(&bench), often);
+    let accounts = || {
+        let mut command = bench.command("toolexec");
+        command.args(["log", "fsck", "--format", "json", "--results"]).arg(service.at("results"));
+        command.arg("--spool").arg(service.spool());
+        command.arg("--log-key").arg(service.state().join("keys/log.pub"));
+        let said = Said::of(&mut command);
+        said.assert_code(0);
+        said.json()["accounts"].clone()
+    };
+    service.wait_for("three heartbeats", |_| accounts()["heartbeats"].as_u64() >= Some(3));
+    let request = service.promote(&good());
+    service.record_of(&request.id).assert_outcome("ok");
+    assert_eq!(accounts()["records"], 1);
+    assert_eq!(accounts()["unclaimed"], Value::Array(Vec::new()));
 }
 
 #[test]

@@ -105,7 +105,10 @@ fn links_of_the_readme_lead_somewhere() {
 #[test]
 fn every_command_has_help_with_an_example() {
     let bench = Bench::new();
-    for name in ["run", "draft", "lint", "verify", "promote", "list", "keys", "policy", "doctor"] {
+    for name in [
+        "run", "draft", "lint", "review", "explain", "approve", "reject", "promote", "verify",
+        "list", "keys", "policy", "doctor",
+    ] {
         let said = bench.toolexec([name, "--help"]);
         said.assert_code(0);
         assert!(said.stdout.contains("Example: toolexec "), "{name}: {}", said.stdout);
@@ -115,7 +118,7 @@ fn every_command_has_help_with_an_example() {
 #[test]
 fn what_is_not_built_says_so() {
     let bench = Bench::new();
-    for words in [&["review"][..], &["explain", "x"], &["mcp"], &["log", "head"]] {
+    for words in [&["gate"][..], &["status", "x"], &["mcp"], &["ais", "x"]] {
         let said = bench.toolexec(words);
         said.assert_code(3);
         said.assert_says(&[words[0], "not built yet"]);

@@ -6,7 +6,7 @@ use crate::code::Code;
 use crate::confusable;
 use crate::fields::{Fields, Placed};
 use crate::id::RequestId;
-use crate::node::ScalarKind;
+use crate::node::{Node, ScalarKind};
 use crate::report::Report;
 use crate::request::{Backend, Language, RequestedBy};
 use crate::text::quote;
@@ -155,6 +155,11 @@ fn check_dates(
     }
 }
 
+/// Whether an approval key says nothing.
+pub(crate) fn is_empty(node: &Node) -> bool {
+    node.is_null() || node.scalar().is_some_and(|(text, _)| text.trim().is_empty())
+}
+
 /// The text of an approval key, unless it is missing or empty.
 fn approval<'n>(
     fields: &Fields<'n>,
@@ -163,10 +168,7 @@ fn approval<'n>(
     report: &mut Report,
 ) -> Option<Placed<&'n str>> {
     let node = fields.peek(key);
-    let empty = node.is_none_or(|node| {
-        node.is_null() || node.scalar().is_some_and(|(text, _)| text.trim().is_empty())
-    });
-    if !empty {
+    if !node.is_none_or(is_empty) {
         return node.and_then(|node| fields.text_of(key, node, report));
     }
     let spot = node.map_or(fields.spot(), |node| node.spot);

@@ -141,7 +141,7 @@ fn serve(config: Config) -> Result<(), Halt> {
     let dropbox = Dropbox::open(&config.spool.join("approved"))?;
     let spool = Spool::open_for_daemon(&places)?;
     let keys = open_keys(&config.keys, config.log_origin.as_ref())?;
-    let log = RecordLog::of_daemon(&config.log, keys.log)?;
+    let log = RecordLog::of_daemon(&config.log, keys.log, config.heartbeat_sec)?;
     let host = Host::new(HostParts {
         spool,
         policy: config.policy,

@@ -22,7 +22,7 @@ mod validity;
 mod votes;
 mod wire;
 
-use validator::{Code, Request, UtcTime};
+use validator::{Code, Request, RiskLevel, UtcTime};
 
 use crate::decision::Findings;
 use crate::evidence::Evidence;
@@ -43,10 +43,20 @@ pub(crate) struct Approval {
     pub(crate) text: String,
     /// Principal and key fingerprint of each signature.
     pub(crate) signed: Vec<(String, String)>,
+    /// How many different people those are.
+    pub(crate) people: usize,
     /// What each security key among them said, by fingerprint.
     pub(crate) touches: Vec<(String, Touch)>,
     /// The last second in which it is good for a start.
     pub(crate) expires: Option<UtcTime>,
+}
+
+impl Approval {
+    /// Of a request that nobody has approved, for its outlook alone.
+    pub(crate) fn nobodys() -> Self {
+        let text = "nobody has approved it".to_owned();
+        Self { text, signed: Vec::new(), people: 0, touches: Vec::new(), expires: None }
+    }
 }
 
 /// The approval, where every rule about it is content.
@@ -57,9 +67,8 @@ pub(crate) fn judge(
     findings: &mut Findings,
 ) -> Option<Approval> {
     let rules = &policy.rules.approval;
-    let (class, why) = risk::class(request, &policy.rules.risk);
+    let (class, why, min) = asked(request, policy);
     findings.pass("approval.risk", why);
-    let min = rules.signatures_min.of(class);
     standing::date_order(request, evidence.now, findings);
     let expires = standing::age(request, rules, evidence.now, findings);
     standing::audience(request, rules, evidence.origin, findings);
@@ -84,7 +93,15 @@ pub(crate) fn judge(
         people.principal(findings);
         Some(format!("signed by {} of {min}", people.count_of()))
     };
-    Some(Approval { text: text?, signed: people.signed(), touches: people.touches(), expires })
+    let (signed, touches) = (people.signed(), people.touches());
+    Some(Approval { text: text?, signed, people: people.count_of(), touches, expires })
+}
+
+/// What is asked of an approval of this request: its risk class, why it is that one, and how many
+/// people must have signed.
+pub(crate) fn asked(request: &Request, policy: &Policy) -> (RiskLevel, String, usize) {
+    let (class, why) = risk::class(request, &policy.rules.risk);
+    (class, why, policy.rules.approval.signatures_min.of(class))
 }
 
 fn votes<'s>(request: &Request, policy: &Policy, evidence: &Evidence<'s>) -> Option<Votes<'s>> {
@@ -97,5 +114,5 @@ fn votes<'s>(request: &Request, policy: &Policy, evidence: &Evidence<'s>) -> Opt
 fn no_signers(findings: &mut Findings) {
     let reason = "no allowed_signers are configured, so no signature can be verified";
     let hint = "give the daemon an allowed_signers file";
-    findings.refuse("approval.signature", Code::ApprovalSignature, reason, hint);
+    findings.lack("approval.signature", Code::ApprovalSignature, reason, hint);
 }

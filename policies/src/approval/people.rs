@@ -78,7 +78,7 @@ impl<'v, 's> People<'v, 's> {
         }
         let hint = "sign the request's exact bytes with `toolexec approve`, with a key of \
                     allowed_signers that was valid at approved_utc";
-        findings.refuse(RULE, Code::ApprovalSignature, format!("not counted: {unusable}"), hint);
+        findings.lack(RULE, Code::ApprovalSignature, format!("not counted: {unusable}"), hint);
     }
 
     pub(super) fn revoked(&self, findings: &mut Findings) {
@@ -90,7 +90,7 @@ impl<'v, 's> People<'v, 's> {
             findings.pass(RULE, format!("not counted: {revoked}"));
         } else {
             let hint = "sign with a key that is not revoked";
-            findings.refuse(RULE, Code::ApprovalRevoked, format!("not counted: {revoked}"), hint);
+            findings.lack(RULE, Code::ApprovalRevoked, format!("not counted: {revoked}"), hint);
         }
     }
 
@@ -114,7 +114,7 @@ impl<'v, 's> People<'v, 's> {
         if needed {
             let reason = format!("{who} asks for this run and cannot approve it");
             let hint = "have somebody else approve the request";
-            findings.refuse(RULE, Code::ApprovalSelf, reason, hint);
+            findings.lack(RULE, Code::ApprovalSelf, reason, hint);
         } else {
             findings.pass(RULE, format!("not counted: {who}, who asks for the run"));
         }
@@ -132,7 +132,7 @@ impl<'v, 's> People<'v, 's> {
             "{people} of {min} distinct approvers signed; see policy approval.signatures_min.{class}"
         );
         let hint = "put the missing signatures beside the request; several of one person are one";
-        findings.refuse(RULE, Code::ApprovalCount, reason, hint);
+        findings.lack(RULE, Code::ApprovalCount, reason, hint);
     }
 
     pub(super) fn principal(&self, findings: &mut Findings) {
@@ -151,7 +151,7 @@ impl<'v, 's> People<'v, 's> {
         let names: Vec<String> = names.into_iter().collect();
         let reason = format!("approved_by {written} did not sign; signed by {}", names.join(", "));
         let hint = "write the principal of a signer, as it stands in allowed_signers";
-        findings.refuse(RULE, Code::ApprovalPrincipal, reason, hint);
+        findings.lack(RULE, Code::ApprovalPrincipal, reason, hint);
     }
 
     /// How many different people approve.

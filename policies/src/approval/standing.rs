@@ -80,6 +80,10 @@ pub(super) fn audience(
 pub(super) fn single_use(ledger: &Ledger, findings: &mut Findings) {
     const RULE: &str = "approval.single-use";
     match ledger {
+        Ledger::NotAsked => {
+            let reason = "the host's ledger says whether it was started before; nobody asked it";
+            findings.lack(RULE, Code::SpoolReplayed, reason, "ask the ledger");
+        }
         Ledger::Unused => findings.pass(RULE, "never started before"),
         Ledger::Used { record } => {
             let reason = format!("started before, see {}", escape_line(record));

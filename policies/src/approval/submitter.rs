@@ -28,7 +28,7 @@ pub(super) fn judge(
     if !rules.self_approval && name.is_some() && name == request.requester() {
         let reason = format!("{who} asks for this run and cannot approve it");
         let hint = "have somebody else submit the request";
-        findings.refuse(RULE, Code::ApprovalSelf, reason, hint);
+        findings.lack(RULE, Code::ApprovalSelf, reason, hint);
         return None;
     }
     if invoked && (rules.invoker || listed) {
@@ -42,6 +42,6 @@ pub(super) fn judge(
     let role = if invoked { "invoker" } else { "owner" };
     let reason = format!("{role} {who} is not an approver; see policy approval.owners");
     let hint = "have an approver submit the request, or name this user in approval.owners";
-    findings.refuse(RULE, Code::ApprovalPrincipal, reason, hint);
+    findings.lack(RULE, Code::ApprovalPrincipal, reason, hint);
     None
 }

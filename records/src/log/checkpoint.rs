@@ -114,6 +114,11 @@ impl Checkpoint {
         &self.note
     }
 
+    /// What is signed: all of the note before its signatures.
+    pub(crate) fn text(&self) -> &str {
+        halves(&self.note).map_or("", |(text, _)| text)
+    }
+
     /// Whether the proof shows that this log grew, without a change, into `later`.
     #[must_use]
     pub fn grew_into(&self, later: &Checkpoint, proof: &[Sha256]) -> bool {
@@ -149,7 +154,7 @@ pub(crate) fn decimal(text: &str) -> Option<u64> {
     (number.to_string() == text).then_some(number)
 }
 
-fn signature_line(line: &str) -> Option<(&str, Vec<u8>)> {
+pub(crate) fn signature_line(line: &str) -> Option<(&str, Vec<u8>)> {
     let (name, blob) = line.strip_prefix("\u{2014} ")?.split_once(' ')?;
     let blob = base64::decode(blob)?;
     (LogOrigin::is_note_name(name) && blob.len() > 4).then_some((name, blob))
@@ -157,7 +162,7 @@ fn signature_line(line: &str) -> Option<(&str, Vec<u8>)> {
 
 impl LogOrigin {
     /// Witnesses have other names than logs of ours may have.
-    fn is_note_name(name: &str) -> bool {
+    pub(crate) fn is_note_name(name: &str) -> bool {
         !name.is_empty() && !name.contains(char::is_whitespace) && !name.contains('+')
     }
 }

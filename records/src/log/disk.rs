@@ -151,6 +151,11 @@ impl Disk {
         synced.map_err(|error| self.io(name, "syncing", error))
     }
 
+    /// Makes all that was written below durable.
+    pub(crate) fn sync_all(&self) -> Result<(), LogError> {
+        rustix::fs::syncfs(&self.root).map_err(|error| self.io("", "syncing", error))
+    }
+
     /// Whether there is a directory of this name.
     pub(crate) fn has_directory(&self, name: &str) -> Result<bool, LogError> {
         match self.open_directory(name) {

@@ -172,13 +172,8 @@ impl PublicLogKey {
     /// any other text, and for a weak key.
     #[must_use]
     pub fn from_verifier_line(line: &str) -> Option<Self> {
-        let (origin, rest) = line.trim_end().split_once('+')?;
-        let (id, key) = rest.split_once('+')?;
-        let key = base64::decode(key)?;
-        let key: &[u8; 32] = key.strip_prefix(&[ED25519])?.try_into().ok()?;
-        let key = VerifyingKey::from_bytes(key).ok().filter(|key| !key.is_weak())?;
-        let public = Self { origin: origin.parse().ok()?, key };
-        (hex4(public.short_id()) == id).then_some(public)
+        let (origin, _, key) = note_key(line, ED25519)?;
+        Some(Self { origin: origin.parse().ok()?, key })
     }
 
     /// Accepts an Ed25519 key that is not weak.
@@ -207,16 +202,11 @@ impl PublicLogKey {
     /// key id in signed notes.
     #[must_use]
     pub fn id(&self) -> Sha256 {
-        let mut bytes = self.origin.0.clone().into_bytes();
-        bytes.extend([b'\n', ED25519]);
-        bytes.extend(self.key.as_bytes());
-        Sha256::of(&bytes)
+        note_id(&self.origin.0, ED25519, &self.key)
     }
 
     pub(crate) fn short_id(&self) -> [u8; 4] {
-        let id = self.id();
-        let [a, b, c, d, ..] = *id.as_bytes();
-        [a, b, c, d]
+        first4(self.id())
     }
 
     /// `name+hash+key`, as C2SP's tools take a log's key.
@@ -255,6 +245,31 @@ impl PublicLogKey {
     pub(crate) fn accepts(&self, text: &str, signature: &[u8; 64]) -> bool {
         self.key.verify_strict(text.as_bytes(), &Signature::from_bytes(signature)).is_ok()
     }
+}
+
+/// SHA-256 over a name and a key of this type (C2SP signed-note).
+fn note_id(name: &str, kind: u8, key: &VerifyingKey) -> Sha256 {
+    let mut bytes = name.as_bytes().to_vec();
+    bytes.extend([b'\n', kind]);
+    bytes.extend(key.as_bytes());
+    Sha256::of(&bytes)
+}
+
+fn first4(id: Sha256) -> [u8; 4] {
+    let [a, b, c, d, ..] = *id.as_bytes();
+    [a, b, c, d]
+}
+
+/// Name, key id and key of a verifier line with an Ed25519 key of this type; `None` for any other
+/// text, and for a weak key.
+pub(crate) fn note_key(line: &str, kind: u8) -> Option<(&str, [u8; 4], VerifyingKey)> {
+    let (name, rest) = line.trim_end().split_once('+')?;
+    let (id, key) = rest.split_once('+')?;
+    let key = base64::decode(key)?;
+    let key: &[u8; 32] = key.strip_prefix(&[kind])?.try_into().ok()?;
+    let key = VerifyingKey::from_bytes(key).ok().filter(|key| !key.is_weak())?;
+    let short_id = first4(note_id(name, kind, &key));
+    (LogOrigin::is_note_name(name) && hex4(short_id) == id).then_some((name, short_id, key))
 }
 
 fn hex4(bytes: [u8; 4]) -> String {

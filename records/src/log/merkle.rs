@@ -82,7 +82,7 @@ fn split(size: u64) -> u64 {
 
 /// The root over leaves `from..to`, where `from` is a multiple of the first power of two that is as
 /// large as the range. `node(level, index)` is the root over `1 << level` leaves.
-fn range_root<E>(
+pub(crate) fn range_root<E>(
     from: u64,
     to: u64,
     node: &mut impl FnMut(u32, u64) -> Result<Sha256, E>,
@@ -176,7 +176,8 @@ pub(crate) fn root_of_inclusion(
 }
 
 /// Whether the proof shows that a tree with the first size and root grew into the second.
-pub(crate) fn is_consistent(old: (u64, Sha256), new: (u64, Sha256), proof: &[Sha256]) -> bool {
+#[must_use]
+pub fn is_consistent(old: (u64, Sha256), new: (u64, Sha256), proof: &[Sha256]) -> bool {
     match old.0 {
         0 => return proof.is_empty() && old.1 == Sha256::of(b""),
         size if size == new.0 => return proof.is_empty() && old.1 == new.1,

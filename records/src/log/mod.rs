@@ -30,15 +30,18 @@
 
 mod checkpoint;
 mod disk;
-mod entry;
+pub mod entry;
 mod error;
+mod export;
 mod fsck;
 mod key;
 mod merkle;
 mod proof;
+mod scan;
 mod tile;
 mod trusted_root;
 mod view;
+mod witness;
 
 use std::collections::HashMap;
 use std::fs::DirBuilder;
@@ -51,11 +54,15 @@ use validator::Sha256;
 pub use checkpoint::{Checkpoint, CheckpointFault};
 pub use entry::{KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole};
 pub use error::LogError;
+pub use export::{ExportError, Exported};
 pub use fsck::{FsckFault, fsck};
 pub use key::{LogKey, LogOrigin, NotAnOrigin, PublicLogKey};
+pub use merkle::is_consistent;
 pub use proof::{Inclusion, ProofFault};
+pub use scan::{Accounts, Claim, RECORD_BYTES_MAX};
 pub use tile::ENTRY_BYTES_MAX;
 pub use view::LogView;
+pub use witness::{AnswerFault, Cosigned, WitnessKey, checkpoint_in};
 
 pub(crate) use checkpoint::decimal;
 pub(crate) use entry::ChangingKey;
@@ -89,6 +96,24 @@ struct Edge {
     tiles: Vec<Vec<Sha256>>,
     /// The partial bundle.
     bundle: Vec<u8>,
+}
+
+impl Edge {
+    /// The partial tiles of hashes that are not those of this smaller size; what lies below them is
+    /// there, so they may be lost again.
+    fn partials(&self, than: u64) -> Vec<(Tile, Vec<u8>)> {
+        let size = self.peaks.size();
+        let items = |size: u64, level: u32| size >> (level * HEIGHT);
+        let levels = self.tiles.iter().zip(0..).filter(|(hashes, _)| !hashes.is_empty());
+        let grown = levels.filter(|(_, level)| items(than, *level) != items(size, *level));
+        grown
+            .filter_map(|(hashes, level)| {
+                let last = items(size, level).checked_sub(1)?;
+                let tile = Tile::holding(Kind::Hashes(level), last, size)?;
+                Some((tile, hash_bytes(hashes)))
+            })
+            .collect()
+    }
 }
 
 impl Log {
@@ -279,9 +304,18 @@ impl Log {
     }
 }
 
+/// Reads the right edge of the tree, and writes its partial tiles anew: a crash may have lost them.
+fn recover(disk: &Disk, head: &Checkpoint) -> Result<(Edge, Vec<Sha256>), LogError> {
+    let (edge, before) = read_edge(disk, head)?;
+    for (tile, bytes) in edge.partials(0) {
+        disk.place_unsynced(&tile.path(), &bytes)?;
+    }
+    Ok((edge, before))
+}
+
 /// Reads the right edge of the tree and compares it with the checkpoint; gives also the leaf hashes
 /// of the last whole bundle.
-fn recover(disk: &Disk, head: &Checkpoint) -> Result<(Edge, Vec<Sha256>), LogError> {
+fn read_edge(disk: &Disk, head: &Checkpoint) -> Result<(Edge, Vec<Sha256>), LogError> {
     let size = head.size();
     let mut edge = Edge::default();
     let leaves = |bundle: &[u8]| -> Vec<Sha256> {
@@ -308,11 +342,6 @@ fn recover(disk: &Disk, head: &Checkpoint) -> Result<(Edge, Vec<Sha256>), LogErr
     }
     if (edge.peaks.size(), edge.peaks.root()) != (size, head.root()) {
         return Err(disk.damaged(CHECKPOINT, "its root is not that of the files"));
-    }
-    for (hashes, level) in edge.tiles.iter().zip(0..).filter(|(hashes, _)| !hashes.is_empty()) {
-        let tile = Tile::holding(Kind::Hashes(level), (size >> (level * HEIGHT)) - 1, size);
-        let path = tile.map_or_else(String::new, Tile::path);
-        disk.place_unsynced(&path, &hash_bytes(hashes))?;
     }
     let before = match (size / WIDTH).checked_sub(1) {
         Some(number) => {

@@ -9,12 +9,15 @@ use crate::log::LogError;
 use crate::log::checkpoint::{Checkpoint, NOTE_BYTES_MAX};
 use crate::log::disk::Disk;
 use crate::log::key::PublicLogKey;
-use crate::log::merkle::{consistency, inclusion, leaf_hash, perfect_root};
+use crate::log::merkle::{
+    consistency, inclusion, is_consistent, leaf_hash, perfect_root, range_root,
+};
 use crate::log::proof::Inclusion;
 use crate::log::tile::{BUNDLE_BYTES_MAX, HASH_BYTES, HEIGHT, Kind, Tile, WIDTH, entries, hashes};
 
 pub(crate) const CHECKPOINT: &str = "checkpoint";
 pub(crate) const TILE_BYTES: u64 = 256 * 32;
+const NOT_THE_TREE: &str = "not the tree of the checkpoint";
 
 /// A log at one of its sizes. Reading needs no lock: nothing that a checkpoint speaks of is ever
 /// changed.
@@ -63,6 +66,18 @@ impl LogView {
         consistency(old, new, &mut |level, index| hashes.node(level, index))
     }
 
+    /// The root that the log had at one of its sizes, proved.
+    ///
+    /// # Errors
+    /// [`LogError`]: the log never was so large, or the files are not the ones that were signed.
+    pub fn root(&self, size: u64) -> Result<Sha256, LogError> {
+        let (head, proof) = (&self.head, self.consistency(size, self.head.size())?);
+        let mut hashes = Hashes::new(&self.disk, head.size());
+        let root = range_root(0, size, &mut |level, index| hashes.node(level, index))?;
+        let proved = is_consistent((size, root), (head.size(), head.root()), &proof);
+        if proved { Ok(root) } else { Err(self.disk.damaged("tile", NOT_THE_TREE)) }
+    }
+
     fn unproved_entry(&self, index: u64) -> Result<Vec<u8>, LogError> {
         let beyond = LogError::NoSuchEntry { index, size: self.head.size() };
         let tile = Tile::holding(Kind::Entries, index, self.head.size()).ok_or(beyond)?;
@@ -82,7 +97,7 @@ pub(crate) fn prove(
     leaf: Sha256,
 ) -> Result<Inclusion, LogError> {
     let path = Hashes::new(disk, head.size()).inclusion(index)?;
-    let damaged = || disk.damaged("tile", "not the tree of the checkpoint");
+    let damaged = || disk.damaged("tile", NOT_THE_TREE);
     Inclusion::new(leaf, index, path, head.clone()).ok_or_else(damaged)
 }
 

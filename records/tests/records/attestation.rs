@@ -2,6 +2,7 @@
 //! changed, added or left out.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use base64::prelude::*;
 use records::log::{Inclusion, Log, ProofFault};
@@ -39,6 +40,15 @@ impl Logged {
         let inclusion = log.append(&attested.envelope().log_entry()).unwrap();
         let bundle = attested.envelope().bundle(&inclusion).unwrap();
         Self { scratch, case, attested, inclusion, bundle, key: key.public(), log }
+    }
+
+    /// Publishes the record below a directory with its bundle and its proof.
+    pub(crate) fn publish(&self, root: &Path) -> PathBuf {
+        let dir = self.case.publish_run(root, self.attested.record());
+        for (name, bytes) in self.attested.proofs(&self.inclusion).unwrap() {
+            put(&dir.join(name), &bytes);
+        }
+        dir
     }
 
     fn verify(&self, bundle: &[u8]) -> Result<VerifiedBundle, BundleFault> {

@@ -36,12 +36,16 @@ pub(crate) fn checked(text: &str) -> Option<Request> {
 }
 
 pub(crate) fn request_text(purpose: &str) -> String {
+    text_of(REQUEST_ID, purpose)
+}
+
+fn text_of(id: &str, purpose: &str) -> String {
     let sha256 = Sha256::of(b"script");
     format!(
         "---
 request_type: tool_request
 schema_version: 1
-request_id: \"{REQUEST_ID}\"
+request_id: \"{id}\"
 created_utc: \"2026-11-21T12:00:00Z\"
 requested_by: \"human\"
 approved_by: \"alice\"
@@ -156,6 +160,27 @@ impl Case {
             approvals: vec![("alice@host".into(), "SHA256:abc".into())],
             request_files: vec![(format!("{REQUEST_ID}.md.sig"), b"signature".to_vec())],
         }
+    }
+
+    /// The same run of another request, which has this number in its name.
+    pub(crate) fn numbered(number: u32) -> Self {
+        let mut case = Self::plain();
+        let id = format!("{REQUEST_ID}-{number}");
+        let text = text_of(&id, "Statistics of the weather.");
+        let draft = Draft::new(text.into_bytes(), &format!("{id}.md"), OwnerUid::new(1000));
+        let checked = draft.unwrap().check(Place::Elsewhere, at("2026-11-21T12:06:00Z"));
+        case.request = checked.verdict.ok().unwrap();
+        case.result_id = ResultId::for_request(at(CREATED), case.request.id());
+        case
+    }
+
+    /// States these approvals, with these signature files beside the request.
+    pub(crate) fn approved(
+        self,
+        approvals: Vec<(String, String)>,
+        request_files: Vec<(String, Vec<u8>)>,
+    ) -> Self {
+        Self { approvals, request_files, ..self }
     }
 
     pub(crate) fn plain() -> Self {

@@ -2,6 +2,7 @@
 //! change what the record states, nor keep the record from being made.
 
 use records::{Statement, Trust, sign, verify};
+use sandbox::outcome::Outcome;
 use sandbox::report::{RejectReason, Rejected};
 
 use crate::fixture::{Case, SECTIONS, Scratch, headings, markdown, publish, put};
@@ -74,7 +75,8 @@ fn names_cannot_keep_a_run_from_being_recorded_and_still_verify() {
         vec![Rejected { path: format!("link-{AWS}"), reason: RejectReason::Symlink }];
     let scratch = Scratch::new();
     let key = scratch.key("keys");
-    let record = sign(&case.statement(), &key).unwrap();
+    let outcome = Outcome::OutputRejected;
+    let record = sign(&Statement { outcome, ..case.statement() }, &key).unwrap();
     let md = markdown(&record);
     assert!(!md.contains(AWS) && !md.contains("hunter2"), "{md}");
     assert!(md.contains("- [withheld: secret.aws-key]  sha256: "));

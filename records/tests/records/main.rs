@@ -19,6 +19,8 @@ mod log;
 #[cfg(test)]
 mod nasty;
 #[cfg(test)]
+mod negative;
+#[cfg(test)]
 mod network;
 #[cfg(test)]
 mod oracles;
@@ -34,3 +36,5 @@ mod signature;
 mod summary;
 #[cfg(test)]
 mod verify;
+#[cfg(test)]
+mod whole;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use records::{ResultKey, Statement, Subject, Trust, sign, verify};
-use sandbox::outcome::Outcome;
+use sandbox::outcome::{Outcome, ToolEnd};
 use sandbox::report::{RejectReason, Rejected};
 use validator::{Code, Request, ResultId, Sha256, Violation, check_result};
 
@@ -130,6 +130,18 @@ fn ran_or_not(outcome: Outcome) -> (bool, bool) {
     }
 }
 
+/// How the tool ends where this is the outcome.
+fn tool_end(outcome: Outcome) -> Option<ToolEnd> {
+    let signaled = |signal| Some(ToolEnd::Signaled { signal, core_dumped: false });
+    match outcome {
+        Outcome::Indeterminate => None,
+        Outcome::Ok | Outcome::OutputRejected => Some(ToolEnd::Exited(0)),
+        Outcome::ExitNonzero(code) => Some(ToolEnd::Exited(code)),
+        Outcome::Signal(signal) => signaled(signal),
+        _ => signaled(9),
+    }
+}
+
 /// A path that the sandbox can keep and that is nothing but this text as far as it can be.
 fn path(text: &str) -> String {
     let kept = |c: &char| *c != '/' && !c.is_control();
@@ -185,13 +197,16 @@ fn every_place(bytes: &[u8], outcomes: &[Outcome], key: &ResultKey) {
     case.stderr = bytes.to_vec();
     case.collect();
     let reason = RejectReason::NameControl;
-    case.finished.collected.rejected =
+    let rejected =
         vec![Rejected { path: text.clone(), reason }, Rejected { path: path(&text), reason }];
     let violations = [Violation::error(Code::ApprovalExpired, text.clone())];
     let files =
         [format!("{text}.sig"), text.clone(), text.clone()].map(|name| (name, bytes.to_vec()));
     for &outcome in outcomes {
         let about = format!("{outcome} of `{about}`");
+        case.finished.facts.tool = tool_end(outcome);
+        let all_kept = outcome == Outcome::Ok;
+        case.finished.collected.rejected = if all_kept { vec![] } else { rejected.clone() };
         let ends = Statement {
             outcome,
             reason: Some(&text),
@@ -284,7 +299,9 @@ fn a_full_output_directory_under_a_secret_is_recorded_and_verifies() {
     let scratch = Scratch::new();
     let key = scratch.key("keys");
     let case = full(AWS, "a");
-    let md = holds(&case.statement(), &case, &key, "the directory is a secret");
+    let outcome = Outcome::OutputRejected;
+    let statement = Statement { outcome, ..case.statement() };
+    let md = holds(&statement, &case, &key, "the directory is a secret");
     assert!(!md.contains(AWS));
     assert!(md.contains("\nrejected: []\nrejected_total: 2000\n"));
     assert!(md.contains("\n- rejected: 2000 more, not all named in this record\n"));

@@ -83,18 +83,18 @@ const CHECKPOINT: &str = "/verificationMaterial/tlogEntries/0/inclusionProof/che
 const PLACES: [&str; 5] = [PAYLOAD, SIGNATURE, ENTRY, HASH, CHECKPOINT];
 
 /// Whether the program is content, and what it said.
-fn judge(program: &Path, arguments: &[&Path]) -> (bool, String) {
+pub(crate) fn judge(program: &Path, arguments: &[&Path]) -> (bool, String) {
     let output = Command::new(program).args(arguments).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     (output.status.success(), String::from_utf8_lossy(&said).into_owned())
 }
 
-fn oracle(file: &str) -> PathBuf {
+pub(crate) fn oracle(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/oracles").join(file)
 }
 
 /// Where `tests/run` found it, or the skip.
-fn installed(test: &str, variable: &str) -> Option<PathBuf> {
+pub(crate) fn installed(test: &str, variable: &str) -> Option<PathBuf> {
     let found = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.exists());
     if found.is_none() {
         skipped(test, &format!("{variable} names no oracle; .ci/run installs it"));

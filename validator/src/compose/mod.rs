@@ -9,6 +9,7 @@ mod reprint;
 
 pub use line::{NotOneLine, OneLine};
 pub use quote::quote_words;
+pub(crate) use quote::yaml;
 pub use reprint::Unprintable;
 
 use crate::digest::Sha256;

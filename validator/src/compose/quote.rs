@@ -49,7 +49,7 @@ fn is_plain_name(word: &str) -> bool {
 
 /// The text as a double-quoted YAML scalar on one line: what could end it, hide in it or not be
 /// printed is escaped.
-pub(super) fn yaml(text: &str) -> String {
+pub(crate) fn yaml(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for c in text.chars() {

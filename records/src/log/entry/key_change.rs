@@ -14,14 +14,14 @@ use validator::UtcTime;
 use crate::agent::KeyFingerprint;
 use crate::keys::{ResultKey, SigningError};
 use crate::log::LogKey;
+use crate::log::entry::OWN_VERSION as VERSION;
 use crate::log::tile::ENTRY_BYTES_MAX;
 use crate::{base64, spki};
 
 /// What the signatures of a change of keys are for; part of what is signed.
 pub const KEY_CHANGE_NAMESPACE: &str = "key-change.tool-exec@threegate";
 
-const KIND: &str = "toolexec-key-change";
-const VERSION: &str = "0.1.0";
+pub(crate) const KIND: &str = "toolexec-key-change";
 const ARMOUR: [&str; 2] = ["-----BEGIN SSH SIGNATURE-----\n", "-----END SSH SIGNATURE-----\n"];
 /// As `ssh-keygen` breaks its lines.
 const ARMOUR_LINE: usize = 70;
@@ -97,7 +97,7 @@ impl ChangingKey<'_> {
 }
 
 /// A change of keys that both of them signed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyChange {
     role: KeyRole,
     old: Vec<u8>,

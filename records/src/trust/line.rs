@@ -1,133 +1,57 @@
-//! Whose signatures count: a strict reader of OpenSSH `allowed_signers` text. It must never skip a
-//! line that it does not understand, and never trust a key for more than its line says.
+//! One line of OpenSSH `allowed_signers` text, read strictly: an option that is not understood is an
+//! error. It must never give a key more than its line says, or accept one for which others can sign.
 
-use std::fmt;
-
+use p256::ecdsa::{Signature, VerifyingKey};
 use ssh_key::public::KeyData;
-use ssh_key::{Algorithm, EcdsaCurve, HashAlg, PublicKey, SshSig};
+use ssh_key::{Algorithm, EcdsaCurve, PublicKey, SshSig};
 use validator::UtcTime;
 
-use crate::fault::SignatureProblem;
 use crate::keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL};
+use crate::repeated::Repeated;
 
-/// The keys that may sign records.
+/// A key, whose it is, and for what and when it may sign.
 #[derive(Debug)]
-pub struct Trust {
-    signers: Vec<Signer>,
-}
-
-#[derive(Debug)]
-struct Signer {
+pub(super) struct Signer {
     principals: String,
     namespaces: Option<String>,
     valid_after: Option<UtcTime>,
     valid_before: Option<UtcTime>,
-    key: PublicKey,
+    pub(super) key: PublicKey,
+    /// The same key where it is of the kind that signs statements.
+    pub(super) statements: Option<StatementKey>,
 }
 
-/// A line of `allowed_signers` that cannot be used.
-#[derive(Debug, PartialEq, Eq)]
-pub struct TrustError {
-    line: usize,
-    problem: String,
+/// A P-256 key under which there will be many signatures.
+#[derive(Debug)]
+pub(crate) struct StatementKey {
+    public: PublicResultKey,
+    repeated: Repeated,
 }
 
-impl TrustError {
-    /// From 1.
-    #[must_use]
-    pub fn line(&self) -> usize {
-        self.line
-    }
-}
-
-impl fmt::Display for TrustError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "allowed_signers, line {}: {}", self.line, self.problem)
-    }
-}
-
-impl std::error::Error for TrustError {}
-
-/// Who signed: what a verified signature gives.
-pub(crate) struct SignedBy {
-    pub(crate) fingerprint: String,
-}
-
-impl Trust {
-    /// Reads lines `principals [options] keytype key [comment]`. Keys are trusted for results where
-    /// the principals match `tool-exec` and the namespaces, if given, match that of results.
-    ///
-    /// # Errors
-    /// The first line that cannot be used, whatever the others say.
-    pub fn from_allowed_signers(text: &str) -> Result<Trust, TrustError> {
-        let mut signers = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let failed = |problem| TrustError { line: index + 1, problem };
-            signers.push(Signer::parse(line).map_err(failed)?);
-        }
-        Ok(Trust { signers })
+impl StatementKey {
+    fn of(public: PublicResultKey) -> Option<Self> {
+        let point = public.key().key_data().ecdsa()?.as_sec1_bytes();
+        let repeated = Repeated::new(VerifyingKey::from_sec1_bytes(point).ok()?);
+        Some(Self { public, repeated })
     }
 
-    /// Trusts one key, for results, without bounds in time.
-    #[must_use]
-    pub fn from_key(key: &PublicResultKey) -> Trust {
-        let signer = Signer {
-            principals: RESULT_PRINCIPAL.to_owned(),
-            namespaces: Some(RESULT_NAMESPACE.to_owned()),
-            valid_after: None,
-            valid_before: None,
-            key: key.key().clone(),
-        };
-        Trust { signers: vec![signer] }
+    pub(crate) fn public(&self) -> &PublicResultKey {
+        &self.public
     }
 
-    /// Whether a trusted key made this armoured signature over these bytes. `made` is when the
-    /// record says that it was made; where that cannot be read, bounds in time are not checked, and
-    /// the caller has a fault of its own to tell.
-    pub(crate) fn check(
-        &self,
-        armoured: &[u8],
-        message: &[u8],
-        made: Option<UtcTime>,
-    ) -> Result<SignedBy, SignatureProblem> {
-        let signature = SshSig::from_pem(armoured).map_err(|_| SignatureProblem::NotASignature)?;
-        if signature.namespace() != RESULT_NAMESPACE {
-            let found = validator::escape_line(signature.namespace());
-            return Err(SignatureProblem::Namespace { found });
-        }
-        if signature.version() != SshSig::VERSION || !signature.reserved().is_empty() {
-            return Err(SignatureProblem::NotASignature);
-        }
-        let fingerprint = signature.public_key().fingerprint(HashAlg::Sha256).to_string();
-        let known: Vec<&Signer> = self
-            .signers
-            .iter()
-            .filter(|signer| signer.key.key_data() == signature.public_key())
-            .filter(|signer| signer.may_sign_results())
-            .collect();
-        let Some(first) = known.first() else {
-            return Err(SignatureProblem::NotTrusted { fingerprint });
-        };
-        if signature.algorithm() != first.key.algorithm()
-            || first.key.verify(RESULT_NAMESPACE, message, &signature).is_err()
-        {
-            return Err(SignatureProblem::OtherBytes);
-        }
-        match made {
-            Some(made) if !known.iter().any(|signer| signer.valid_at(made)) => {
-                Err(SignatureProblem::OutOfTime { fingerprint, made })
-            }
-            _ => Ok(SignedBy { fingerprint }),
-        }
+    /// Whether the DER signature is one of this key over these bytes.
+    pub(crate) fn accepts(&self, message: &[u8], der: &[u8]) -> bool {
+        Signature::from_der(der).is_ok_and(|it| self.repeated.accepts(message, &it))
+    }
+
+    /// The same for the signature within an SSH signature.
+    pub(super) fn accepts_ssh(&self, message: &[u8], signature: &ssh_key::Signature) -> bool {
+        Signature::try_from(signature).is_ok_and(|it| self.repeated.accepts(message, &it))
     }
 }
 
 impl Signer {
-    fn parse(line: &str) -> Result<Self, String> {
+    pub(super) fn parse(line: &str) -> Result<Self, String> {
         let (principals, rest) = line.split_once([' ', '\t']).ok_or("no key")?;
         if principals.contains('"') {
             return Err("quotes around the principals are not read here".to_owned());
@@ -139,6 +63,7 @@ impl Signer {
             valid_after: None,
             valid_before: None,
             key: PublicKey::new(KeyData::Ed25519(ssh_key::public::Ed25519PublicKey([0; 32])), ""),
+            statements: None,
         };
         // Options stand before the key type, and no option is spelled like one.
         let key = if is_key_type(rest) {
@@ -149,7 +74,20 @@ impl Signer {
             key
         };
         signer.key = read_key(key)?;
+        signer.statements = PublicResultKey::from_key(&signer.key).and_then(StatementKey::of);
         Ok(signer)
+    }
+
+    /// Trusted for results, without bounds in time.
+    pub(super) fn of_results(key: &PublicResultKey) -> Self {
+        Self {
+            principals: RESULT_PRINCIPAL.to_owned(),
+            namespaces: Some(RESULT_NAMESPACE.to_owned()),
+            valid_after: None,
+            valid_before: None,
+            key: key.key().clone(),
+            statements: StatementKey::of(key.clone()),
+        }
     }
 
     fn read_options(&mut self, options: &str) -> Result<(), String> {
@@ -181,14 +119,23 @@ impl Signer {
         Ok(())
     }
 
-    fn may_sign_results(&self) -> bool {
+    /// Whether this key made the signature, which names it and is for results, over these bytes.
+    pub(super) fn made(&self, signature: &SshSig, message: &[u8]) -> bool {
+        let Some(known) = &self.statements else {
+            return self.key.verify(RESULT_NAMESPACE, message, signature).is_ok();
+        };
+        let signed = SshSig::signed_data(RESULT_NAMESPACE, signature.hash_alg(), message);
+        signed.is_ok_and(|signed| known.accepts_ssh(&signed, signature.signature()))
+    }
+
+    pub(super) fn may_sign_results(&self) -> bool {
         let namespaces = self.namespaces.as_deref();
         matches_list(RESULT_PRINCIPAL, &self.principals)
             && namespaces.is_none_or(|list| matches_list(RESULT_NAMESPACE, list))
     }
 
     /// Both ends are within, as for `ssh-keygen`.
-    fn valid_at(&self, made: UtcTime) -> bool {
+    pub(super) fn valid_at(&self, made: UtcTime) -> bool {
         self.valid_after.is_none_or(|after| made >= after)
             && self.valid_before.is_none_or(|before| made <= before)
     }
@@ -309,22 +256,22 @@ mod tests {
 
     #[track_caller]
     fn refused(line: &str, because: &str) {
-        let error = Trust::from_allowed_signers(line).unwrap_err().to_string();
-        assert!(error.contains("line 1") && error.contains(because), "{error}");
+        let error = Signer::parse(line).map(|_| ()).unwrap_err();
+        assert!(error.contains(because), "{error}");
     }
 
     #[test]
     fn good_lines_are_read() {
-        let text = format!(
-            "# comment\n\ntool-exec {KEY}\n*@host,!x namespaces=\"a,b\",valid-after=\"20260101Z\",\
-             valid-before=\"20270101120000Z\" {KEY} a comment\n"
+        assert!(Signer::parse(&format!("tool-exec {KEY}")).unwrap().may_sign_results());
+        let line = format!(
+            "*@host,!x namespaces=\"a,b\",valid-after=\"20260101Z\",\
+             valid-before=\"20270101120000Z\" {KEY} a comment"
         );
-        let trust = Trust::from_allowed_signers(&text).unwrap();
-        assert_eq!(trust.signers.len(), 2);
-        assert!(trust.signers[0].may_sign_results() && !trust.signers[1].may_sign_results());
-        let before = trust.signers[1].valid_before.unwrap();
+        let signer = Signer::parse(&line).unwrap();
+        assert!(!signer.may_sign_results());
+        let before = signer.valid_before.unwrap();
         assert_eq!(before.to_string(), "2027-01-01T12:00:00Z");
-        assert!(trust.signers[1].valid_at(before));
+        assert!(signer.valid_at(before));
     }
 
     #[test]

@@ -2,7 +2,11 @@
 //! maps, flow lists of scalars, JSON-like double-quoted strings. It must never emit a byte of text
 //! from outside unquoted, and the same tree must always give the same bytes.
 
+mod read;
+
 use validator::escape_line;
+
+pub(crate) use read::read;
 
 /// One value.
 pub(crate) enum Node {

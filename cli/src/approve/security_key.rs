@@ -1,0 +1,48 @@
+//! Security keys: only OpenSSH speaks to them here, for it needs their hardware and its own drivers.
+//! It is one fixed program, never one along PATH, and what it prints is checked as any signature is.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use policies::SIGNATURE_BYTES_MAX;
+
+use crate::failure::Failure;
+use crate::output;
+
+const SSH_KEYGEN: &str = "/usr/bin/ssh-keygen";
+
+/// Has OpenSSH sign; it asks for passphrase, PIN and touch itself.
+pub(super) fn sign(key: &Path, namespace: &str, bytes: &[u8]) -> Result<String, Failure> {
+    let failed = |why: String| {
+        Failure::Said(format!(
+            "{SSH_KEYGEN}: {why}; the security key of {} is needed",
+            key.display()
+        ))
+    };
+    output::aside("A security key signs this: plug it in, and touch it when it blinks.");
+    let mut child = Command::new(SSH_KEYGEN)
+        .args(["-Y", "sign", "-O", "hashalg=sha512", "-n", namespace, "-f"])
+        .arg(key)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| failed(error.to_string()))?;
+    // It reads all of it before it writes anything, so neither waits for the other.
+    let given = child.stdin.take().map(|mut stdin| stdin.write_all(bytes));
+    let most = u64::try_from(SIGNATURE_BYTES_MAX).unwrap_or(u64::MAX);
+    let mut armoured = String::new();
+    let read = child.stdout.take().map(|out| out.take(most).read_to_string(&mut armoured));
+    let ended = child.wait().map_err(|error| failed(error.to_string()))?;
+    if !ended.success() {
+        return Err(failed(format!("did not sign ({ended})")));
+    }
+    for done in [given, read.map(|read| read.map(|_| ()))] {
+        match done {
+            Some(Ok(())) => {}
+            Some(Err(error)) => return Err(failed(error.to_string())),
+            None => return Err(failed("no pipe".to_owned())),
+        }
+    }
+    Ok(armoured)
+}

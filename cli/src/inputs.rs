@@ -1,0 +1,112 @@
+//! The input files of a request as they lie there: which are what it declares. What is told here is
+//! for a person who can still mend it; the daemon looks again, at its own copies.
+
+use std::io::{self, Read};
+
+use spool::{SpoolError, Submission};
+use validator::{Code, Input, Request, Sha256, Sha256Stream, Violation};
+
+use crate::failure::Failure;
+
+/// One declared input, as it was found.
+pub(crate) struct Seen {
+    pub(crate) name: String,
+    pub(crate) declared: Sha256,
+    pub(crate) found: Result<Found, Violation>,
+}
+
+/// A file that could be read.
+pub(crate) struct Found {
+    pub(crate) sha256: Sha256,
+    pub(crate) bytes: u64,
+    /// Its beginning, as far as it was to be kept; the same bytes that were hashed.
+    pub(crate) head: Vec<u8>,
+}
+
+impl Seen {
+    /// What is wrong with it.
+    pub(crate) fn violation(&self) -> Option<Violation> {
+        let found = match &self.found {
+            Ok(found) => found,
+            Err(violation) => return Some(violation.clone()),
+        };
+        (found.sha256 != self.declared).then(|| {
+            let (name, found, declared) = (&self.name, found.sha256, self.declared);
+            let message = format!("input {name}: sha256 is {found}, the request says {declared}");
+            Violation::error(Code::InputsMismatch, message)
+        })
+    }
+}
+
+/// Hashes every declared input, and keeps so many bytes of each. Past `bytes_max` bytes of all of them
+/// together nothing is read.
+pub(crate) fn look(
+    submission: &Submission,
+    request: &Request,
+    bytes_max: u64,
+    kept_max: usize,
+) -> Result<Vec<Seen>, Failure> {
+    let mut bytes_left = bytes_max;
+    let mut all = Vec::new();
+    for input in request.inputs() {
+        let found = look_at(submission, input, bytes_left, kept_max)?;
+        if let Ok(found) = &found {
+            bytes_left = bytes_left.saturating_sub(found.bytes);
+        }
+        all.push(Seen { name: input.name().to_owned(), declared: *input.sha256(), found });
+    }
+    Ok(all)
+}
+
+fn look_at(
+    submission: &Submission,
+    input: &Input,
+    bytes_left: u64,
+    kept_max: usize,
+) -> Result<Result<Found, Violation>, Failure> {
+    let name = input.name();
+    let path = submission.inputs().join(name);
+    let file = match submission.open_input(name) {
+        Ok(file) => file,
+        Err(error) => return unusable(name, submission, error).map(Err),
+    };
+    let found = digest(file.take(bytes_left.saturating_add(1)), kept_max);
+    let found = found.map_err(Failure::io(&path))?;
+    if found.bytes > bytes_left {
+        let message = format!("input {name}: with it the inputs are too large");
+        let row = Violation::error(Code::LimitsOverPolicy, message);
+        return Ok(Err(row.hint("see policy limits.input_bytes_max")));
+    }
+    Ok(Ok(found))
+}
+
+fn unusable(name: &str, submission: &Submission, error: SpoolError) -> Result<Violation, Failure> {
+    let path = submission.inputs().join(name);
+    let path = path.display();
+    if error.is_missing() {
+        let message = format!("input {name}: {path}: not there");
+        return Ok(Violation::error(Code::InputsMissing, message));
+    }
+    match error {
+        SpoolError::FileKind { kind, .. } => {
+            let message = format!("input {name}: {path}: is {kind}, not a file");
+            Ok(Violation::error(Code::SpoolFileKind, message))
+        }
+        error => Err(error.into()),
+    }
+}
+
+fn digest(mut file: impl Read, kept_max: usize) -> io::Result<Found> {
+    let (mut hash, mut bytes, mut head) = (Sha256Stream::new(), 0, Vec::new());
+    let mut buffer = vec![0; 256 * 1024];
+    loop {
+        let read = match file.read(&mut buffer)? {
+            0 => return Ok(Found { sha256: hash.finish(), bytes, head }),
+            len => &buffer[..len],
+        };
+        hash.update(read);
+        bytes += u64::try_from(read.len()).unwrap_or(u64::MAX);
+        let room = kept_max.saturating_sub(head.len());
+        head.extend_from_slice(&read[..read.len().min(room)]);
+    }
+}

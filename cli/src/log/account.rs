@@ -1,0 +1,165 @@
+//! `toolexec log fsck`: the whole log computed anew, and records and log held against each other. It
+//! must never change a file, nor believe a record about its place in the log.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use records::log::{Accounts, Claim, fsck as check};
+use serde_json::json;
+use validator::{ResultId, escape_line};
+
+use crate::failure::Failure;
+use crate::log::open::{Halt, Opened};
+use crate::log::options::Fsck;
+use crate::log::prove::{bundle_in, claim_of};
+use crate::options::Format;
+use crate::output;
+
+/// More of one kind are counted, not listed, for people.
+const LISTED_MAX: usize = 20;
+
+/// What the trees of records say of the log.
+#[derive(Default)]
+struct Claims {
+    by_index: HashMap<u64, Claim>,
+    paths: HashMap<u64, PathBuf>,
+    faults: Vec<String>,
+}
+
+pub(crate) fn fsck(asked: &Fsck) -> Result<ExitCode, Halt> {
+    let opened = Opened::at(&asked.place)?;
+    let mut faults: Vec<String> = opened
+        .said(check(&opened.directory, &opened.key))?
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    // Entries that may not be the log's account for nothing.
+    let whole = faults.is_empty();
+    let mut accounts = None;
+    if whole && !asked.results.is_empty() {
+        let mut claims = Claims::default();
+        for tree in &asked.results {
+            claims.gather(tree)?;
+        }
+        let found = opened.said(opened.view.account(&claims.by_index))?;
+        faults.append(&mut claims.faults);
+        faults.extend(found.wrong.iter().map(|index| {
+            let path = claims.paths.get(index).map_or(Path::new(""), |path| path);
+            format!("{}: the log does not have it as entry {index}", path.display())
+        }));
+        accounts = Some(found);
+    }
+    let missing = accounts.as_ref().map_or(0, |it| it.unclaimed.len());
+    let fine = faults.is_empty() && missing == 0;
+    match asked.format {
+        Format::Human => print_human(&opened, whole, accounts.as_ref(), &faults)?,
+        Format::Json => print_json(&opened, fine, accounts.as_ref(), &faults)?,
+    }
+    Ok(ExitCode::from(u8::from(!fine)))
+}
+
+impl Claims {
+    /// Reads the bundle of every result below a tree.
+    fn gather(&mut self, tree: &Path) -> Result<(), Failure> {
+        let mut results = Vec::new();
+        for entry in fs::read_dir(tree).map_err(Failure::io(tree))? {
+            let path = entry.map_err(Failure::io(tree))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            // A hidden one is still being gathered.
+            if !name.starts_with('.') && path.is_dir() {
+                results.push((path, name.parse::<ResultId>().is_ok()));
+            }
+        }
+        results.sort();
+        for (directory, named) in results {
+            match bundle_in(&directory) {
+                Ok(bundle) => self.claim(bundle),
+                // Who knows what else lies there.
+                Err(_) if !named => {}
+                Err(failure) => self.faults.push(failure.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    fn claim(&mut self, bundle: PathBuf) {
+        let claim = match claim_of(&bundle) {
+            Ok(claim) => claim,
+            Err(Halt::No(why)) => return self.faults.push(why),
+            Err(Halt::Failure(why)) => return self.faults.push(why.to_string()),
+        };
+        let index = claim.index();
+        if let Some(other) = self.paths.get(&index) {
+            return self.faults.push(format!(
+                "{}: says that it is entry {index}, as {} does",
+                bundle.display(),
+                other.display()
+            ));
+        }
+        self.by_index.insert(index, claim);
+        self.paths.insert(index, bundle);
+    }
+}
+
+fn print_human(
+    opened: &Opened,
+    whole: bool,
+    accounts: Option<&Accounts>,
+    faults: &[String],
+) -> Result<(), Failure> {
+    let head = opened.view.head();
+    let found = if whole { "every entry and tile is what was signed" } else { "DAMAGED" };
+    output::line(format_args!("{}: {} entries: {found}", opened.key.origin(), head.size()))?;
+    if let Some(it) = accounts {
+        let there = it.records - u64::try_from(it.unclaimed.len()).unwrap_or(0);
+        output::line(format_args!(
+            "records    {} in the log, {there} of them here\nheartbeats {}\nnew keys   {}\nunknown    {}",
+            it.records,
+            it.heartbeats,
+            it.key_changes,
+            it.unknown.len()
+        ))?;
+        list("  no record here for entry", &it.unclaimed)?;
+        list("  of an unknown kind: entry", &it.unknown)?;
+    }
+    for fault in faults {
+        output::line(format_args!("  {}", escape_line(fault)))?;
+    }
+    Ok(())
+}
+
+fn list(what: &str, entries: &[u64]) -> Result<(), Failure> {
+    for index in entries.iter().take(LISTED_MAX) {
+        output::line(format_args!("{what} {index}"))?;
+    }
+    let more = entries.len().saturating_sub(LISTED_MAX);
+    if more > 0 {
+        output::line(format_args!("  and {more} more (--format json lists all)"))?;
+    }
+    Ok(())
+}
+
+fn print_json(
+    opened: &Opened,
+    fine: bool,
+    accounts: Option<&Accounts>,
+    faults: &[String],
+) -> Result<(), Failure> {
+    let head = opened.view.head();
+    output::line(json!({
+        "ok": fine,
+        "origin": opened.key.origin().as_str(),
+        "size": head.size(),
+        "root": head.root().to_string(),
+        "faults": faults,
+        "accounts": accounts.map(|it| json!({
+            "records": it.records,
+            "heartbeats": it.heartbeats,
+            "key_changes": it.key_changes,
+            "unknown": it.unknown,
+            "unclaimed": it.unclaimed,
+        })),
+    }))
+}

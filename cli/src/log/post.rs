@@ -1,0 +1,62 @@
+//! One HTTP request to a witness: a bounded body there, a bounded answer back. It follows no redirect,
+//! sends nothing but what it was given, and trusts the host's own certificate authorities; it judges
+//! nothing of the answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ureq::Agent;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+use crate::failure::Failure;
+
+/// An honest answer is a few lines.
+const ANSWER_BYTES_MAX: u64 = 32 * 1024;
+const WAIT_SEC_MAX: u64 = 30;
+
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: String,
+}
+
+pub(crate) fn post(url: &str, body: &str) -> Result<Answer, Failure> {
+    let failed = |error: ureq::Error| Failure::Said(format!("{url}: {error}"));
+    let mut response = agent(url)?
+        .post(url)
+        .content_type("text/plain; charset=utf-8")
+        .send(body)
+        .map_err(failed)?;
+    let status = response.status().as_u16();
+    let answer = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_string();
+    Ok(Answer { status, body: answer.map_err(failed)? })
+}
+
+fn agent(url: &str) -> Result<Agent, Failure> {
+    let mut config = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .user_agent(concat!("toolexec/", env!("CARGO_PKG_VERSION")))
+        .timeout_global(Some(Duration::from_secs(WAIT_SEC_MAX)));
+    if url.starts_with("https:") {
+        config = config.tls_config(tls(url)?);
+    }
+    Ok(config.build().new_agent())
+}
+
+fn tls(url: &str) -> Result<TlsConfig, Failure> {
+    // SSL_CERT_FILE and SSL_CERT_DIR name others.
+    let found = rustls_native_certs::load_native_certs();
+    let roots: Vec<_> =
+        found.certs.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
+    if roots.is_empty() {
+        return Err(Failure::Said(format!(
+            "{url}: no certificate authorities on this host (Debian: apt install ca-certificates)"
+        )));
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    Ok(TlsConfig::builder()
+        .root_certs(RootCerts::new_with_certs(&roots))
+        .unversioned_rustls_crypto_provider(provider)
+        .build())
+}

@@ -1,0 +1,66 @@
+//! `toolexec reject`: a signed no over the bytes as they are, complete or not. It never changes the
+//! request; the reason is for people and proves nothing.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use policies::REJECT_NAMESPACE;
+use serde_json::json;
+use spool::place_beside;
+use validator::{REQUEST_BYTES_MAX, Sha256, reveal_line};
+
+use crate::approve::{NoSigner, Signature, Signer, principal, refused};
+use crate::failure::Failure;
+use crate::options::{Format, Reject};
+use crate::output;
+use crate::show;
+use crate::state::read_document;
+
+pub(crate) fn reject(asked: &Reject) -> Result<ExitCode, Failure> {
+    let by = principal(&asked.signing.principal)?;
+    if asked.reason.trim().is_empty() {
+        return Err(Failure::Said("--reason: say why; whoever asked will read it".into()));
+    }
+    let bytes = read_document(&asked.request, REQUEST_BYTES_MAX)?;
+    let mut signer = match Signer::open(&asked.signing) {
+        Ok(signer) => signer,
+        Err(NoSigner::Refused(why)) => return Ok(refused(&why)),
+        Err(NoSigner::Failed(failure)) => return Err(failure),
+    };
+    let signature = match Signature::named(&asked.request, &asked.signing, ".reject") {
+        Ok(signature) => signature,
+        Err(why) => return Ok(refused(&why)),
+    };
+    let reason = reason_path(&asked.request, &signature.label);
+    if reason.symlink_metadata().is_ok() {
+        let shown = show::name(&reason);
+        return Ok(refused(&format!("{shown}: is there already; use --label")));
+    }
+    let armoured = signer.sign(REJECT_NAMESPACE, &bytes)?;
+    place_beside(&signature.path, armoured.as_bytes())?;
+    let sha256 = Sha256::of(&bytes);
+    let text = format!("{sha256} rejected by {by}:\n{}\n", asked.reason.trim_end());
+    place_beside(&reason, text.as_bytes())?;
+    match asked.format {
+        Format::Human => {
+            let (path, fingerprint) = (show::name(&signature.path), signer.fingerprint());
+            let by = reveal_line(by.as_str());
+            output::line(format_args!("{path}: rejected by {by} {fingerprint}"))?;
+            output::line(format_args!("{}: why, for people", show::name(&reason)))?;
+        }
+        Format::Json => output::line(json!({
+            "request": output::path(&asked.request),
+            "sha256": sha256.to_string(),
+            "signature": output::path(&signature.path),
+            "principal": by.as_str(),
+            "fingerprint": signer.fingerprint(),
+            "reason": output::path(&reason),
+        }))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn reason_path(request: &Path, label: &str) -> std::path::PathBuf {
+    let file = request.file_name().unwrap_or_default().to_string_lossy();
+    request.with_file_name(format!("{file}.{label}.reject.txt"))
+}

@@ -1,0 +1,225 @@
+//! Everything about one request that its approver should know, read once: what is shown, what is
+//! decided and what is signed are the same bytes.
+
+use std::path::PathBuf;
+
+use daemon::{preview, user_name};
+use policies::{Evidence, Ledger, Outlook, Prospect, SignatureFile, foresee};
+use sandbox::plan::Plan;
+use spool::{SpoolError, Submission};
+use validator::{
+    Checked, Code, Draft, NotFillable, OneLine, OwnerUid, Place, Sha256, UtcTime, Violation,
+};
+
+use super::human::Texts;
+use super::rules::HostRules;
+use crate::failure::Failure;
+use crate::inputs::{self, Seen};
+use crate::options::{CaseOptions, StateOption};
+use crate::show;
+use crate::state::{named_directory, open_document};
+
+/// Of each input so much is held; what is longer is not shown further.
+const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Stands for whoever will approve while the rest is looked at.
+const SOMEBODY: &str = "somebody";
+
+pub(crate) struct Case {
+    /// The request, as it was named.
+    pub(crate) path: PathBuf,
+    pub(crate) rules: HostRules,
+    /// The file as it is.
+    pub(crate) original: Vec<u8>,
+    /// The same, with the approval filled in where it was empty.
+    pub(crate) bytes: Vec<u8>,
+    /// The keys of the approval that are empty in the file, or why they cannot be filled in.
+    pub(crate) filled: Result<Vec<&'static str>, NotFillable>,
+    /// Those of them for which nobody stands yet.
+    pub(crate) to_come: Vec<&'static str>,
+    /// Names of the signature files beside it.
+    pub(crate) signature_files: Vec<String>,
+    /// What is wrong whoever approves, and warnings.
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) outlook: Option<Outlook>,
+    pub(crate) inputs: Vec<Seen>,
+    /// What the launcher would be told, or why that is not known.
+    pub(crate) plan: Result<Plan, String>,
+}
+
+/// What would become of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Ready,
+    Pending,
+    Refused,
+}
+
+impl Outcome {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Pending => "pending",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+impl Case {
+    /// Reads everything; where the approval is empty, it is looked at as if this approver had given it.
+    pub(crate) fn read(
+        asked: &CaseOptions,
+        rules: HostRules,
+        approver: Option<(&OneLine, UtcTime)>,
+        texts: Texts,
+    ) -> Result<Self, Failure> {
+        open_document(&asked.request)?;
+        let inputs =
+            asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
+        let mut case = Self {
+            path: asked.request.clone(),
+            rules,
+            original: Vec::new(),
+            bytes: Vec::new(),
+            filled: Ok(Vec::new()),
+            to_come: Vec::new(),
+            signature_files: Vec::new(),
+            violations: Vec::new(),
+            outlook: None,
+            inputs: Vec::new(),
+            plan: Err("the request would not run".to_owned()),
+        };
+        let submission = match Submission::read(&asked.request, inputs.as_deref()) {
+            Ok(submission) => submission,
+            Err(SpoolError::TooLarge { path, bytes_max }) if path == asked.request => {
+                case.violations.push(show::too_large(bytes_max));
+                return Ok(case);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        case.take(&submission, approver)?;
+        case.check(&submission, texts)?;
+        Ok(case)
+    }
+
+    fn take(
+        &mut self,
+        submission: &Submission,
+        approver: Option<(&OneLine, UtcTime)>,
+    ) -> Result<(), Failure> {
+        self.original = submission.bytes().to_vec();
+        self.bytes.clone_from(&self.original);
+        self.signature_files =
+            submission.signatures().iter().map(|file| file.name.clone()).collect();
+        let somebody: OneLine = SOMEBODY.parse().map_err(|_| Failure::Said("a name".into()))?;
+        let (by, at) = approver.unwrap_or((&somebody, show::now()));
+        self.filled = validator::fill_approval(&self.original, by, at).map(|filled| {
+            self.bytes = filled.bytes;
+            filled.keys
+        });
+        if approver.is_none() {
+            self.to_come = self.filled.clone().unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, submission: &Submission, texts: Texts) -> Result<(), Failure> {
+        let owner = OwnerUid::new(rustix::process::geteuid().as_raw());
+        let draft = Draft::new(self.bytes.clone(), submission.file_name(), owner)
+            .map_err(|error| Failure::Said(format!("{}: {error}", self.path.display())))?;
+        let Checked { violations, verdict } = draft.check(Place::Spool, show::now());
+        self.violations = violations;
+        let unread = submission.unread_signatures().iter();
+        self.violations.extend(unread.map(|why| {
+            Violation::warning(Code::SpoolFileKind, format!("{why}; this signature does not count"))
+        }));
+        let Ok(request) = verdict else { return Ok(()) };
+        let kept_max = if texts == Texts::None { 0 } else { TEXT_BYTES_MAX };
+        let bytes_max = self.rules.policy.ceilings().input_bytes;
+        self.inputs = inputs::look(submission, &request, bytes_max, kept_max)?;
+        self.violations.extend(self.inputs.iter().filter_map(Seen::violation));
+        // A signature over the text as it is says nothing of the text that will be approved.
+        let signatures = if self.is_filled() { submission.signatures() } else { &[] };
+        self.decide(request, signatures);
+        Ok(())
+    }
+
+    /// Asks the rules. The present user is who would submit it.
+    fn decide(&mut self, request: validator::Request, signatures: &[SignatureFile]) {
+        let HostRules { policy, signers, origin, .. } = &self.rules;
+        let uid = rustix::process::geteuid().as_raw();
+        let submission = if policy.takes_the_invokers_word() {
+            policies::Submission::Invoked { uid, name: user_name(uid) }
+        } else {
+            let owner = OwnerUid::new(uid);
+            policies::Submission::Dropped { owner, owner_name: user_name(uid) }
+        };
+        let caches = StateOption { dir: None }.path().unwrap_or_default().join("caches");
+        let binaries = preview::installed(policy, &caches);
+        let evidence = Evidence {
+            submission,
+            signatures,
+            signers: signers.as_ref(),
+            origin: origin.as_deref(),
+            ledger: Ledger::NotAsked,
+            binaries: &binaries,
+            now: show::now(),
+        };
+        let outlook = foresee(request, policy, &evidence);
+        self.violations.extend_from_slice(outlook.violations());
+        if let Some(grant) = outlook.grant() {
+            self.plan = preview::plan_of(grant);
+            self.violations.extend(preview::lacks_proxy(outlook.request(), grant));
+        }
+        self.outlook = Some(outlook);
+    }
+
+    /// What the rules say with one more signature beside the very same bytes.
+    pub(crate) fn with_signature(
+        &mut self,
+        signatures: Vec<SignatureFile>,
+    ) -> Result<&Outlook, Failure> {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let owner = OwnerUid::new(rustix::process::geteuid().as_raw());
+        let unfit = |what: &str| Failure::Said(format!("{}: {what}", self.path.display()));
+        let draft = Draft::new(self.bytes.clone(), &name, owner)
+            .map_err(|error| unfit(&error.to_string()))?;
+        let checked = draft.check(Place::Spool, show::now());
+        let request = checked.verdict.map_err(|_| unfit("is no request any more"))?;
+        self.decide(request, &signatures);
+        self.outlook.as_ref().ok_or_else(|| Failure::Said("nothing was decided".into()))
+    }
+
+    /// The digest of what lies there, or of what an approver is about to sign.
+    pub(crate) fn sha256(&self) -> Sha256 {
+        Sha256::of(if self.to_come.is_empty() { &self.bytes } else { &self.original })
+    }
+
+    /// Whether the text says who approves, and when.
+    pub(crate) fn is_filled(&self) -> bool {
+        self.filled.as_ref().is_ok_and(Vec::is_empty)
+    }
+
+    pub(crate) fn outcome(&self) -> Outcome {
+        let Some(outlook) = self.outlook.as_ref().filter(|_| !show::has_error(&self.violations))
+        else {
+            return Outcome::Refused;
+        };
+        let settled = |(row, prospect): &(policies::RuleVerdict, Prospect)| {
+            *prospect != Prospect::Open || row.rule == LEDGER_RULE
+        };
+        match self.is_filled() && outlook.rules().iter().all(settled) {
+            true => Outcome::Ready,
+            false => Outcome::Pending,
+        }
+    }
+
+    /// Why it does not run yet, but for what only the host's ledger knows.
+    pub(crate) fn lacking(&self) -> Vec<&Violation> {
+        let all = self.outlook.iter().flat_map(|outlook| outlook.lacking());
+        all.filter(|row| row.code != Code::SpoolReplayed).collect()
+    }
+}
+
+/// What no approver can know: it keeps nothing from being ready.
+const LEDGER_RULE: &str = "approval.single-use";

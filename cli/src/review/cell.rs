@@ -1,0 +1,97 @@
+//! What the tool would see of the world, in words: read off the plan that the launcher would be given,
+//! so that a page for people can say nothing that is not so.
+
+use sandbox::plan::{Limits, Network, PROXY_PORT, Plan, ProcView, TmpUse};
+
+/// The tool's working directory, whatever its runtime.
+pub(super) const DIRECTORY: &str = "/in";
+
+/// One place of the cell.
+pub(super) struct Place {
+    pub(super) path: String,
+    pub(super) what: String,
+    pub(super) writable: bool,
+}
+
+pub(super) fn places(plan: &Plan) -> Vec<Place> {
+    let limits = &plan.order.limits;
+    let runtime = &plan.cell.runtime;
+    let read = |path: String, what: String| Place { path, what, writable: false };
+    let write = |path: &str, what: String| Place { path: path.to_owned(), what, writable: true };
+    let programs = match runtime.tmp {
+        TmpUse::Data => "nothing in it is executed",
+        TmpUse::Programs => "what is made in it may be executed",
+    };
+    let mut places = vec![
+        read(DIRECTORY.to_owned(), "the inputs; the working directory".to_owned()),
+        write(
+            "/out",
+            format!("{} bytes, {} files at most", limits.out_bytes_max, limits.out_inodes_max),
+        ),
+        write("/tmp", format!("{} bytes at most; {programs}", limits.tmp_bytes_max)),
+        write("/dev/shm", format!("{} bytes at most", limits.shm_bytes_max)),
+    ];
+    if let Some(root) = &runtime.root {
+        let what = "usr, bin, sbin, lib and opt of it stand where the host's would".to_owned();
+        places.push(read(root.display().to_string(), what));
+    }
+    places.extend(
+        runtime.mounts.iter().map(|it| read(it.display().to_string(), "of the host".to_owned())),
+    );
+    places.extend(runtime.caches.iter().map(|it| {
+        read(it.target.display().to_string(), format!("{} of the host", it.source.display()))
+    }));
+    match runtime.proc_view {
+        ProcView::None => {}
+        ProcView::Pid => places.push(read("/proc".to_owned(), "its own processes".to_owned())),
+        ProcView::Full => places.push(read(
+            "/proc".to_owned(),
+            "its own processes, and what the kernel says of processors, memory and load".to_owned(),
+        )),
+    }
+    places
+}
+
+pub(super) fn network(plan: &Plan) -> String {
+    match plan.cell.network {
+        Network::Nothing => "none: no interface is up".to_owned(),
+        Network::Proxy => format!("the proxy at 127.0.0.1:{PROXY_PORT}, and nothing else"),
+    }
+}
+
+/// Every limit that is kept, with its unit last in the name.
+pub(super) fn limits(plan: &Plan) -> Vec<(&'static str, u64)> {
+    // Written out, so that a limit that is added is missed here by the compiler.
+    let Limits {
+        wall_ms_max,
+        cpu_ms_max,
+        cpu_milli,
+        memory_bytes_max,
+        pids_max,
+        open_files_max,
+        file_bytes_max,
+        out_bytes_max,
+        tmp_bytes_max,
+        shm_bytes_max,
+        out_inodes_max,
+        stream_bytes_max,
+        artifacts_max,
+        artifact_depth_max,
+    } = plan.order.limits;
+    vec![
+        ("wall_ms_max", wall_ms_max),
+        ("cpu_ms_max", cpu_ms_max),
+        ("cpu_milli", cpu_milli.into()),
+        ("memory_bytes_max", memory_bytes_max),
+        ("pids_max", pids_max.into()),
+        ("open_files_max", open_files_max.into()),
+        ("file_bytes_max", file_bytes_max),
+        ("out_bytes_max", out_bytes_max),
+        ("tmp_bytes_max", tmp_bytes_max),
+        ("shm_bytes_max", shm_bytes_max),
+        ("out_inodes_max", out_inodes_max.into()),
+        ("stream_bytes_max", stream_bytes_max),
+        ("artifacts_max", artifacts_max.into()),
+        ("artifact_depth_max", artifact_depth_max.into()),
+    ]
+}

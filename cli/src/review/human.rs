@@ -1,0 +1,258 @@
+//! The review as a page for people. Whatever comes from outside goes through `reveal_line`, and what
+//! is wrong stands at the end, where a reader arrives, as well as in its place.
+
+use std::fmt::Write as _;
+use std::io;
+
+use policies::{Outlook, Prospect};
+use sandbox::plan::Plan;
+use validator::{Request, Severity, Work, reveal_line};
+
+use super::case::{Case, Outcome};
+use super::{cell, listing};
+use crate::screen::Screen;
+use crate::show;
+
+/// How much of the inputs' texts is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Texts {
+    None,
+    Beginnings,
+    Whole,
+}
+
+/// Text that grows by lines; a string takes whatever is written.
+pub(super) struct Page(String);
+
+impl Page {
+    pub(super) fn title(&mut self, title: &str) {
+        self.line(format_args!("\n{title}"));
+    }
+
+    pub(super) fn line(&mut self, line: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        writeln!(self.0, "{line}").unwrap_or_default();
+    }
+
+    fn row(&mut self, name: &str, value: impl std::fmt::Display) {
+        self.line(format_args!("  {name:<13}{value}"));
+    }
+}
+
+pub(super) fn text(case: &Case, texts: Texts) -> String {
+    let mut page = Page(String::new());
+    page.line(format_args!("{}", show::name(&case.path)));
+    rules(&mut page, case);
+    if let Some(outlook) = &case.outlook {
+        let request = outlook.request();
+        who(&mut page, case, outlook);
+        command(&mut page, request, case.plan.as_ref().ok());
+        files(&mut page, case, request);
+        limits(&mut page, case, request);
+        in_cell(&mut page, &case.plan);
+        decision(&mut page, outlook);
+        if texts != Texts::None {
+            case.inputs.iter().for_each(|seen| listing::text(&mut page, seen, request, texts));
+        }
+    }
+    end(&mut page, case);
+    page.0
+}
+
+fn rules(page: &mut Page, case: &Case) {
+    let rules = &case.rules;
+    page.row("policy", format_args!("{}", reveal_line(&rules.policy_text())));
+    let file = |file: &Option<std::path::PathBuf>| match file {
+        Some(file) => show::name(file),
+        None => "none".to_owned(),
+    };
+    page.row("signers", file(&rules.signers_file));
+    page.row("revoked", file(&rules.revoked_file));
+    page.row("host", rules.origin.as_deref().map_or("not named".to_owned(), reveal_line));
+}
+
+fn who(page: &mut Page, case: &Case, outlook: &Outlook) {
+    let request = outlook.request();
+    page.title("Request");
+    page.row("id", request.id());
+    page.row("sha256", case.sha256());
+    page.row("intent", request.intent_sha256());
+    page.row("purpose", reveal_line(request.purpose()));
+    page.row("created", request.created());
+    let requester = request.requester().map_or("not named".to_owned(), reveal_line);
+    let written = request.requested_by().as_str();
+    page.row("requester", format_args!("{requester}; written by {written}"));
+    if let Some(agent) = request.agent() {
+        let (name, subject) = (reveal_line(agent.name()), reveal_line(agent.subject()));
+        page.row("agent", format_args!("{name}, subject {subject}"));
+    }
+    page.row("audience", request.audience().map_or("any host".to_owned(), reveal_line));
+    let to_come = |key| case.to_come.contains(&key);
+    let by = reveal_line(request.approved_by());
+    let shown = |key, value: String| if to_come(key) { "to come".to_owned() } else { value };
+    page.row("approved_by", shown("approved_by", by));
+    page.row("approved_utc", shown("approved_utc", request.approved().to_string()));
+    page.title("Risk");
+    let risk = request.risk();
+    page.row("class", reveal_line(outlook.class_reason()));
+    page.row("says itself", risk.level().as_str());
+    page.row("because", reveal_line(risk.justification()));
+    page.row("data", risk.sensitivity().as_str());
+    let (signers, min) = (outlook.signers(), outlook.signatures_min());
+    page.row("signatures", format_args!("{signers} of {min} people"));
+    for (principal, fingerprint) in outlook.signed() {
+        page.row("", format_args!("{} {fingerprint}", reveal_line(principal)));
+    }
+    if !case.is_filled() && !case.signature_files.is_empty() {
+        let names = reveal_line(&case.signature_files.join(", "));
+        let why = "over a text whose approval is empty, and not over the one that will be approved";
+        page.row("", format_args!("{names}: {why}"));
+    }
+}
+
+fn command(page: &mut Page, request: &Request, plan: Option<&Plan>) {
+    page.title("Command, word by word; no shell reads it");
+    if let Work::Code(code) = request.work() {
+        code.text().lines().for_each(|line| page.line(format_args!("  {}", reveal_line(line))));
+    }
+    for (index, word) in (1..).zip(request.argv()) {
+        page.line(format_args!("  {index:>3}  {}", word_text(word)));
+    }
+    let Some(plan) = plan else { return };
+    page.title("Executed as");
+    page.row("program", show::name(&plan.cell.runtime.binary));
+    for (index, word) in (1..).zip(&plan.order.argv) {
+        page.line(format_args!("  {index:>3}  {}", word_text(word)));
+    }
+}
+
+/// A word may have blanks at its ends, or none but blanks.
+fn word_text(word: &str) -> String {
+    let shown = reveal_line(word).replace('\t', "\\t").replace('\n', "\\n");
+    let plain = !shown.is_empty() && !shown.contains([' ', '"']);
+    if plain { shown } else { format!("\"{}\"", shown.replace('"', "\\\"")) }
+}
+
+fn files(page: &mut Page, case: &Case, request: &Request) {
+    page.title("Inputs");
+    if case.inputs.is_empty() {
+        page.line(format_args!("  none"));
+    }
+    for seen in &case.inputs {
+        let name = reveal_line(&seen.name);
+        match &seen.found {
+            Ok(found) if found.sha256 == seen.declared => {
+                page.line(format_args!("  /in/{name}  {} bytes  {}", found.bytes, found.sha256));
+            }
+            Ok(found) => {
+                page.line(format_args!(
+                    "  /in/{name}  {} bytes  NOT what is declared",
+                    found.bytes
+                ));
+                page.line(format_args!("      found     {}", found.sha256));
+                page.line(format_args!("      declared  {}", seen.declared));
+            }
+            Err(why) => page.line(format_args!("  /in/{name}  {}", show::message(why))),
+        }
+    }
+    page.title("Outputs expected");
+    if request.outputs_expected().is_empty() {
+        page.line(format_args!("  none"));
+    }
+    for output in request.outputs_expected() {
+        let (path, what) = (reveal_line(output.path()), reveal_line(output.description()));
+        let path = path.strip_prefix("/out/").unwrap_or(&path).to_owned();
+        page.line(format_args!("  /out/{path}  {what}"));
+    }
+}
+
+fn limits(page: &mut Page, case: &Case, request: &Request) {
+    let most = case.rules.policy.ceilings();
+    page.title("Limits asked, and the policy's most");
+    let cores = |milli: u64| format!("{}.{:03}", milli / 1000, milli % 1000);
+    let asked = cores(u64::from(request.cpu().as_milli()));
+    page.row("cores", format_args!("{asked} of {}", cores(most.cpu_milli)));
+    page.row("memory", format_args!("{} of {} MiB", request.memory_limit_mb(), most.memory_mb));
+    page.row("time", format_args!("{} of {} s", request.time_limit_sec(), most.time_sec));
+    page.title("Hosts");
+    if request.network().hosts().is_empty() {
+        page.line(format_args!("  none"));
+    } else {
+        request.network().hosts().iter().for_each(|host| page.line(format_args!("  {host}")));
+        page.row("because", reveal_line(request.risk().network_rationale()));
+    }
+    let stated = request.constraints().iter().filter(|it| !it.is_seed());
+    for constraint in stated {
+        page.row(
+            "constraint",
+            format_args!("stated, not enforced: {}", reveal_line(constraint.text())),
+        );
+    }
+}
+
+fn in_cell(page: &mut Page, plan: &Result<Plan, String>) {
+    page.title("The cell");
+    let plan = match plan {
+        Ok(plan) => plan,
+        Err(why) => return page.line(format_args!("  none: {}", reveal_line(why))),
+    };
+    for place in cell::places(plan) {
+        let how = if place.writable { "read, write" } else { "read" };
+        page.line(format_args!(
+            "  {}  ({how}) {}",
+            reveal_line(&place.path),
+            reveal_line(&place.what)
+        ));
+    }
+    page.row("network", cell::network(plan));
+    page.row("directory", cell::DIRECTORY);
+    for (name, value) in &plan.order.env {
+        page.line(format_args!("  {}={}", reveal_line(name), reveal_line(value)));
+    }
+    for (name, value) in cell::limits(plan) {
+        page.line(format_args!("  {name:<20}{value}"));
+    }
+}
+
+fn decision(page: &mut Page, outlook: &Outlook) {
+    page.title("Every rule");
+    for (row, prospect) in outlook.rules() {
+        let word = match prospect {
+            Prospect::Settled(policies::Verdict::Refuse) => "REFUSED",
+            Prospect::Settled(policies::Verdict::NotApplicable) => "-",
+            prospect => prospect.as_str(),
+        };
+        page.line(format_args!("  {word:<8} {:<20} {}", row.rule, reveal_line(&row.reason)));
+    }
+}
+
+fn end(page: &mut Page, case: &Case) {
+    let body = String::from_utf8_lossy(&case.bytes);
+    let found = show::violations(Screen::of(&io::stdout()), &case.path, &body, &case.violations);
+    if !found.is_empty() {
+        page.title("Found");
+        page.0.push_str(&found);
+    }
+    if let Err(why) = &case.filled
+        && case.outlook.is_some()
+    {
+        page.line(format_args!("  {why}"));
+    }
+    let lacking = case.lacking();
+    if !lacking.is_empty() {
+        page.title("Still to come");
+        for row in lacking {
+            page.line(format_args!("  {}: {}", row.code.as_str(), show::message(row)));
+        }
+    }
+    let said = match case.outcome() {
+        Outcome::Ready => "ready: it would run",
+        Outcome::Pending => "pending: it would run once its approvals are there",
+        Outcome::Refused => "REFUSED, whoever approves it",
+    };
+    let errors = case.violations.iter().filter(|it| it.severity == Severity::Error).count();
+    page.line(format_args!(
+        "\n{said}{}",
+        if errors > 0 { format!(" ({errors} errors)") } else { String::new() }
+    ));
+}

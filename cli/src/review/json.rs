@@ -1,0 +1,186 @@
+//! The review as one object for programs. Texts in it are as the page shows them: escaped, and with
+//! secrets masked, for it is kept and passed on.
+
+use policies::Outlook;
+use sandbox::plan::Plan;
+use serde_json::{Value, json};
+use validator::{Request, Violation};
+
+use super::case::Case;
+use super::cell;
+use super::human::Texts;
+use super::listing::is_run;
+use super::reading::{Reading, Text};
+use crate::inputs::Seen;
+use crate::output;
+use crate::show;
+
+pub(super) fn object(case: &Case, texts: Texts) -> Value {
+    let rules = &case.rules;
+    let file = |file: &Option<std::path::PathBuf>| file.as_deref().map(output::path);
+    let mut object = json!({
+        "file": output::path(&case.path),
+        "verdict": case.outcome().as_str(),
+        "violations": case.violations.iter().map(violation).collect::<Vec<_>>(),
+        "lacking": case.lacking().into_iter().map(violation).collect::<Vec<_>>(),
+        "to_come": case.to_come,
+        "policy": {
+            "name": rules.policy.name(),
+            "sha256": rules.policy.sha256().to_string(),
+            "file": file(&rules.policy_file),
+            "allowed_signers": file(&rules.signers_file),
+            "revoked": file(&rules.revoked_file),
+            "origin": rules.origin,
+        },
+        "cell": case.plan.as_ref().map_or(Value::Null, of_cell),
+    });
+    for key in [
+        "request_id",
+        "sha256",
+        "intent_sha256",
+        "rules",
+        "risk",
+        "approval",
+        "command",
+        "inputs",
+        "outputs",
+        "limits",
+        "network",
+    ] {
+        object[key] = Value::Null;
+    }
+    if let Some(outlook) = &case.outlook {
+        of_request(&mut object, case, outlook, texts);
+    }
+    object
+}
+
+/// A message may quote what looks like a secret.
+fn violation(row: &Violation) -> Value {
+    json!({
+        "code": row.code.as_str(),
+        "severity": row.severity.as_str(),
+        "message": show::message(row),
+        "line": row.line,
+        "column": row.column,
+        "hint": show::hint(row),
+    })
+}
+
+fn of_request(object: &mut Value, case: &Case, outlook: &Outlook, texts: Texts) {
+    let request = outlook.request();
+    let most = case.rules.policy.ceilings();
+    object["request_id"] = request.id().as_str().into();
+    object["sha256"] = case.sha256().to_string().into();
+    object["intent_sha256"] = request.intent_sha256().to_string().into();
+    object["rules"] = outlook
+        .rules()
+        .iter()
+        .map(|(row, prospect)| {
+            json!({"rule": row.rule, "verdict": prospect.as_str(), "reason": row.reason})
+        })
+        .collect();
+    object["risk"] = json!({
+        "class": outlook.class().as_str(),
+        "reason": outlook.class_reason(),
+        "stated": request.risk().level().as_str(),
+        "sensitivity": request.risk().sensitivity().as_str(),
+    });
+    object["approval"] = of_approval(case, outlook);
+    object["command"] = json!({
+        "argv": request.argv(),
+        "language": request.language().as_str(),
+        "runtime": outlook.grant().map(policies::Grant::runtime_name),
+    });
+    object["inputs"] = case.inputs.iter().map(|seen| of_input(seen, request, texts)).collect();
+    object["outputs"] = request
+        .outputs_expected()
+        .iter()
+        .map(|output| json!({"path": output.path(), "description": output.description()}))
+        .collect();
+    object["limits"] = json!({
+        "cpu_milli": {"asked": request.cpu().as_milli(), "max": most.cpu_milli},
+        "memory_mb": {"asked": request.memory_limit_mb(), "max": most.memory_mb},
+        "time_sec": {"asked": request.time_limit_sec(), "max": most.time_sec},
+    });
+    object["network"] = json!({
+        "hosts": request.network().hosts().iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "rationale": request.risk().network_rationale(),
+    });
+}
+
+fn of_approval(case: &Case, outlook: &Outlook) -> Value {
+    let request = outlook.request();
+    let to_come = |key| case.to_come.contains(&key);
+    let there = |key, value: String| if to_come(key) { Value::Null } else { value.into() };
+    json!({
+        "requester": request.requester(),
+        "requested_by": request.requested_by().as_str(),
+        "approved_by": there("approved_by", request.approved_by().to_owned()),
+        "approved_utc": there("approved_utc", request.approved().to_string()),
+        "audience": request.audience(),
+        "signers": outlook.signers(),
+        "signatures_min": outlook.signatures_min(),
+        "signed": outlook.signed().iter().map(|(principal, fingerprint)| {
+            json!({"principal": principal, "fingerprint": fingerprint})
+        }).collect::<Vec<_>>(),
+        "signature_files": case.signature_files,
+    })
+}
+
+fn of_input(seen: &Seen, request: &Request, texts: Texts) -> Value {
+    let mut input = json!({"name": seen.name, "sha256_declared": seen.declared.to_string()});
+    let found = match &seen.found {
+        Ok(found) => found,
+        Err(why) => {
+            input["wrong"] = violation(why);
+            return input;
+        }
+    };
+    input["sha256"] = found.sha256.to_string().into();
+    input["bytes"] = found.bytes.into();
+    if texts == Texts::None {
+        return input;
+    }
+    match Reading::of(&seen.name, found, is_run(&seen.name, request), texts) {
+        Reading::Binary(kind) => input["binary"] = kind.into(),
+        Reading::Text(text) => input["text"] = of_text(&text),
+    }
+    input
+}
+
+fn of_text(text: &Text) -> Value {
+    let line = |line: &super::reading::Line| {
+        json!({
+            "number": line.number,
+            "text": line.text,
+            "characters_more": line.chars_more,
+            "marks": line.marks.iter().map(|(code, _)| code).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "lines": text.lines.iter().map(line).collect::<Vec<_>>(),
+        "lines_more": text.lines_more,
+        "marked_more": text.marked_more,
+        "bytes_not_utf8": text.not_utf8,
+        "bytes_more": text.bytes_more,
+    })
+}
+
+fn of_cell(plan: &Plan) -> Value {
+    let runtime = &plan.cell.runtime;
+    let place = |place: cell::Place| json!({"path": place.path, "what": place.what, "writable": place.writable});
+    let env = plan.order.env.iter().map(|(name, value)| (name.clone(), value.clone().into()));
+    let limits =
+        cell::limits(plan).into_iter().map(|(name, value)| (name.to_owned(), value.into()));
+    json!({
+        "program": output::path(&runtime.binary),
+        "argv": plan.order.argv,
+        "directory": cell::DIRECTORY,
+        "environment": env.collect::<serde_json::Map<_, _>>(),
+        "places": cell::places(plan).into_iter().map(place).collect::<Vec<_>>(),
+        "network": cell::network(plan),
+        "limits": limits.collect::<serde_json::Map<_, _>>(),
+        "landlock_abi_min": plan.cell.demands.landlock_abi_min,
+    })
+}

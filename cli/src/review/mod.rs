@@ -1,0 +1,58 @@
+//! `toolexec review` and `toolexec explain`: what a request would run, and what every rule says of it.
+//! One implementation for both, and for what `approve` shows. It decides with the daemon's own code,
+//! changes nothing, and never shows a byte of the request or its inputs as it is to a terminal.
+
+mod case;
+mod cell;
+mod human;
+mod json;
+mod listing;
+mod pager;
+mod reading;
+mod rules;
+
+use std::process::ExitCode;
+
+use crate::failure::Failure;
+use crate::options::{CaseOptions, Explain, Format, Review};
+use crate::output;
+
+pub(crate) use case::{Case, Outcome};
+pub(crate) use human::Texts;
+pub(crate) use pager::page;
+pub(crate) use rules::HostRules;
+
+pub(crate) fn review(asked: &Review) -> Result<ExitCode, Failure> {
+    let texts = if asked.show.full { Texts::Whole } else { Texts::Beginnings };
+    let case = read(&asked.case, texts)?;
+    match asked.format {
+        Format::Human => page(&human::text(&case, texts), asked.show.no_pager)?,
+        Format::Json => output::line(json::object(&case, texts))?,
+    }
+    Ok(exit_code(&case))
+}
+
+pub(crate) fn explain(asked: &Explain) -> Result<ExitCode, Failure> {
+    let case = read(&asked.case, Texts::None)?;
+    match asked.format {
+        Format::Human => output::text(&human::text(&case, Texts::None))?,
+        Format::Json => output::line(json::object(&case, Texts::None))?,
+    }
+    Ok(exit_code(&case))
+}
+
+/// The whole review as text.
+pub(crate) fn text(case: &Case, texts: Texts) -> String {
+    human::text(case, texts)
+}
+
+fn read(asked: &CaseOptions, texts: Texts) -> Result<Case, Failure> {
+    Case::read(asked, HostRules::read(asked)?, None, texts)
+}
+
+fn exit_code(case: &Case) -> ExitCode {
+    match case.outcome() {
+        Outcome::Ready | Outcome::Pending => ExitCode::SUCCESS,
+        Outcome::Refused => ExitCode::from(2),
+    }
+}

@@ -1,0 +1,139 @@
+//! The text of an input as its approver reads it: numbered, every character that is not what it seems
+//! shown by number, secrets masked, what is worth a look marked. What is not shown is counted, and so
+//! are the marks in it: nothing may hide behind the bound.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use validator::{Violation, marks, reveal_line};
+
+use super::human::Texts;
+use crate::inputs::Found;
+use crate::source::Source;
+
+const LINES_MAX: usize = 400;
+const LINE_CHARS_MAX: usize = 2000;
+/// Where a file says what it is.
+const HEAD_BYTES: usize = 8 * 1024;
+
+/// Files that an interpreter reads as text whatever is in them.
+const PROGRAMS: [&str; 20] = [
+    "cjs", "cts", "go", "js", "json", "jsx", "mjs", "mts", "pth", "py", "pyi", "pyw", "rake", "rb",
+    "rbw", "sh", "toml", "ts", "tsx", "yaml",
+];
+
+/// What an input is to a reader.
+pub(super) enum Reading {
+    Text(Text),
+    /// Not shown; what its first bytes say it is.
+    Binary(&'static str),
+}
+
+pub(super) struct Text {
+    pub(super) lines: Vec<Line>,
+    /// How many lines follow, and how many of those are marked.
+    pub(super) lines_more: usize,
+    pub(super) marked_more: usize,
+    /// Bytes that are no UTF-8; each is shown as `\x..`.
+    pub(super) not_utf8: usize,
+    /// Bytes behind what was held.
+    pub(super) bytes_more: u64,
+}
+
+pub(super) struct Line {
+    pub(super) number: usize,
+    /// As it may be shown.
+    pub(super) text: String,
+    pub(super) chars_more: usize,
+    /// What is said of it, code and message.
+    pub(super) marks: Vec<(String, String)>,
+}
+
+impl Reading {
+    /// `is_run` says that the command names it as what is executed.
+    pub(super) fn of(name: &str, found: &Found, is_run: bool, texts: Texts) -> Self {
+        let extension = Path::new(name).extension().and_then(|it| it.to_str()).unwrap_or("");
+        let is_program = is_run || PROGRAMS.contains(&extension.to_ascii_lowercase().as_str());
+        let head = &found.head[..found.head.len().min(HEAD_BYTES)];
+        if !is_program && head.contains(&0) {
+            return Self::Binary(kind_of(head));
+        }
+        Self::Text(Text::of(found, texts))
+    }
+}
+
+impl Text {
+    fn of(found: &Found, texts: Texts) -> Self {
+        let (text, not_utf8) = readable(&found.head);
+        let marks = marks(&text);
+        let source = Source::new(&text, &marks);
+        let lines_all = text.split_inclusive('\n').count();
+        let lines_shown = match texts {
+            Texts::Whole => lines_all,
+            Texts::Beginnings => lines_all.min(LINES_MAX),
+            Texts::None => 0,
+        };
+        let lines = (1..=lines_shown).filter_map(|number| {
+            let readable = source.line(number)?;
+            Some(Line::of(number, readable.readable(), &marks, texts))
+        });
+        let lines = lines.collect();
+        let marked: BTreeSet<usize> =
+            marks.iter().map(|row| row.line).filter(|line| *line > lines_shown).collect();
+        let held = u64::try_from(found.head.len()).unwrap_or(u64::MAX);
+        Self {
+            lines,
+            lines_more: lines_all - lines_shown,
+            marked_more: marked.len(),
+            not_utf8,
+            bytes_more: found.bytes.saturating_sub(held),
+        }
+    }
+}
+
+impl Line {
+    fn of(number: usize, readable: &str, marks: &[Violation], texts: Texts) -> Self {
+        let chars_max = if texts == Texts::Whole { usize::MAX } else { LINE_CHARS_MAX };
+        let end = readable.char_indices().nth(chars_max).map_or(readable.len(), |(end, _)| end);
+        let (shown, more) = readable.split_at(end);
+        let first = marks.partition_point(|row| row.line < number);
+        let mine = marks.iter().skip(first).take_while(|row| row.line == number);
+        Self {
+            number,
+            text: reveal_line(shown),
+            chars_more: more.chars().count(),
+            marks: mine.map(|row| (row.code.as_str().into_owned(), row.message.clone())).collect(),
+        }
+    }
+}
+
+/// Bytes as text, and how many of them are none.
+fn readable(bytes: &[u8]) -> (String, usize) {
+    let (mut text, mut wrong) = (String::with_capacity(bytes.len()), 0);
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+            wrong += 1;
+        }
+    }
+    (text, wrong)
+}
+
+fn kind_of(head: &[u8]) -> &'static str {
+    const KINDS: [(&[u8], &str); 12] = [
+        (b"\x7fELF", "an ELF program"),
+        (b"PK\x03\x04", "a zip archive"),
+        (b"\x1f\x8b", "gzip data"),
+        (b"\xfd7zXZ\0", "xz data"),
+        (b"\x28\xb5\x2f\xfd", "zstd data"),
+        (b"BZh", "bzip2 data"),
+        (b"\x89PNG", "a PNG image"),
+        (b"\xff\xd8\xff", "a JPEG image"),
+        (b"%PDF-", "a PDF document"),
+        (b"SQLite format 3\0", "an SQLite database"),
+        (b"\0asm", "a WebAssembly module"),
+        (b"PAR1", "a Parquet table"),
+    ];
+    KINDS.iter().find(|(magic, _)| head.starts_with(magic)).map_or("binary data", |(_, kind)| kind)
+}

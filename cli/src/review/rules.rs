@@ -1,0 +1,68 @@
+//! By which rules a request is looked at: a host's, as it keeps them, or files that were named. Where
+//! nothing is named and nothing is there, that is said, and never taken for a rule that is content.
+
+use std::path::{Path, PathBuf};
+
+use daemon::config::{read_policy, read_signers};
+use policies::{Policy, REVOKED_BYTES_MAX, Revoked, Signers};
+
+use crate::failure::Failure;
+use crate::options::CaseOptions;
+use crate::state::read_file;
+
+const POLICY: &str = "/etc/toolexec/policy.yaml";
+const SIGNERS: &str = "/etc/toolexec/allowed_signers";
+const REVOKED: &str = "/etc/toolexec/revoked";
+const SHIPPED: &str = "standard";
+
+pub(crate) struct HostRules {
+    pub(crate) policy: Policy,
+    /// The file; none for the one that comes with the program.
+    pub(crate) policy_file: Option<PathBuf>,
+    pub(crate) signers: Option<Signers>,
+    pub(crate) signers_file: Option<PathBuf>,
+    pub(crate) revoked_file: Option<PathBuf>,
+    pub(crate) origin: Option<String>,
+}
+
+impl HostRules {
+    pub(crate) fn read(asked: &CaseOptions) -> Result<Self, Failure> {
+        let policy_file = named_or(asked.policy.as_deref(), POLICY);
+        let policy = match &policy_file {
+            Some(file) => read_policy(file)?,
+            None => Policy::shipped(SHIPPED)
+                .ok_or_else(|| Failure::Said(format!("no policy `{SHIPPED}` in this program")))?,
+        };
+        let signers_file = named_or(asked.allowed_signers.as_deref(), SIGNERS);
+        let revoked_file = named_or(asked.revoked.as_deref(), REVOKED);
+        let signers = signers_file.as_deref().map(read_signers).transpose()?;
+        let revoked = revoked_file.as_deref().map(read_revoked).transpose()?;
+        let signers = match (signers, revoked) {
+            (Some(signers), Some(revoked)) => Some(signers.without(revoked)),
+            (signers, _) => signers,
+        };
+        let origin = asked.origin.clone();
+        Ok(Self { policy, policy_file, signers, signers_file, revoked_file, origin })
+    }
+
+    /// The name that the policy gives itself, and where it is from.
+    pub(crate) fn policy_text(&self) -> String {
+        let from = match &self.policy_file {
+            Some(file) => format!("of {}", file.display()),
+            None => "comes with the program".to_owned(),
+        };
+        format!("{}, {from}", self.policy.name())
+    }
+}
+
+fn named_or(named: Option<&Path>, usual: &str) -> Option<PathBuf> {
+    let usual = Path::new(usual);
+    // Also one that cannot be looked at: reading it says why.
+    let there = || usual.symlink_metadata().is_ok().then(|| usual.to_owned());
+    named.map(Path::to_owned).or_else(there)
+}
+
+fn read_revoked(path: &Path) -> Result<Revoked, Failure> {
+    let bytes = read_file(path, REVOKED_BYTES_MAX)?;
+    Revoked::parse(&bytes).map_err(|error| Failure::Said(format!("{}: {error}", path.display())))
+}

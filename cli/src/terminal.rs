@@ -1,0 +1,68 @@
+//! Asking the person at the terminal. Never stdin: what is piped into a program is nobody's answer, and
+//! a passphrase is neither shown nor kept longer than it is needed.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
+use zeroize::Zeroizing;
+
+use crate::failure::Failure;
+
+const ANSWER_BYTES_MAX: usize = 1024;
+/// What Ctrl-C sends while the terminal sends no signals.
+const INTERRUPT: u8 = 0x03;
+
+pub(crate) struct Terminal(File);
+
+impl Terminal {
+    /// The terminal of this process.
+    pub(crate) fn open() -> Result<Self, Failure> {
+        let opened = OpenOptions::new().read(true).write(true).open("/dev/tty");
+        opened.map(Self).map_err(|error| Failure::Said(format!("no terminal to ask at: {error}")))
+    }
+
+    /// The answer, without its line end.
+    pub(crate) fn ask(&mut self, question: &str) -> Result<String, Failure> {
+        self.say(question)?;
+        let answer = self.line()?;
+        Ok(String::from_utf8_lossy(&answer).trim().to_owned())
+    }
+
+    /// An answer that is not shown while it is typed.
+    pub(crate) fn ask_unseen(&mut self, question: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        // Before the question is there: whoever answers at once must not be shown either.
+        let before = tcgetattr(&self.0).map_err(failed)?;
+        let mut unseen = before.clone();
+        // No signals either: one would leave the terminal without its echo.
+        unseen.local_modes.remove(LocalModes::ECHO | LocalModes::ISIG);
+        unseen.special_codes[SpecialCodeIndex::VEOL] = INTERRUPT;
+        tcsetattr(&self.0, OptionalActions::Flush, &unseen).map_err(failed)?;
+        let answer = self.say(question).and_then(|()| self.line());
+        tcsetattr(&self.0, OptionalActions::Drain, &before).map_err(failed)?;
+        self.say("\n")?;
+        answer
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), Failure> {
+        self.0.write_all(text.as_bytes()).map_err(Failure::io("/dev/tty".as_ref()))
+    }
+
+    fn line(&mut self) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        let mut line = Zeroizing::new(Vec::with_capacity(ANSWER_BYTES_MAX));
+        let mut byte = [0];
+        while line.len() < ANSWER_BYTES_MAX {
+            match self.0.read(&mut byte).map_err(Failure::io("/dev/tty".as_ref()))? {
+                0 => return Err(Failure::Said("the terminal was closed".into())),
+                _ if byte == *b"\n" => return Ok(line),
+                _ if byte == [INTERRUPT] => return Err(Failure::Said("interrupted".into())),
+                _ => line.push(byte[0]),
+            }
+        }
+        Err(Failure::Said("the answer is too long".into()))
+    }
+}
+
+fn failed(errno: rustix::io::Errno) -> Failure {
+    Failure::Said(format!("the terminal: {errno}"))
+}

@@ -1,0 +1,138 @@
+//! Verdicts on stdout, one for each result as it is found, for people or as one object a line. A name or
+//! a text of a result is escaped before it is shown.
+
+use std::path::Path;
+
+use records::{Fault, NotChecked, Verified};
+use serde_json::{Value, json};
+use validator::escape_line;
+
+use crate::failure::Failure;
+use crate::options::Format;
+use crate::output;
+
+/// What was found, and with what the record clashes although it is good in itself.
+type Verdict = Result<(Verified, Vec<Fault>), Vec<Fault>>;
+
+/// What was shown until now.
+pub(super) struct Shown {
+    format: Format,
+    all: usize,
+    faulty: usize,
+    /// The first fault of all, with its result.
+    first: Option<String>,
+}
+
+impl Shown {
+    pub(super) fn new(format: Format) -> Self {
+        Self { format, all: 0, faulty: 0, first: None }
+    }
+
+    pub(super) fn one(&mut self, path: &Path, verdict: Verdict) -> Result<(), Failure> {
+        self.all += 1;
+        let (verified, faults) = match verdict {
+            Ok((verified, clashes)) => (Some(verified), clashes),
+            Err(faults) => (None, faults),
+        };
+        let faults: Vec<String> = faults.iter().map(Fault::to_string).collect();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if let Some(fault) = faults.first() {
+            self.faulty += 1;
+            self.first.get_or_insert_with(|| format!("{name}: {fault}"));
+        }
+        match (self.format, &verified) {
+            (Format::Json, _) => output::line(object(path, verified.as_ref(), &faults)),
+            (Format::Human, Some(verified)) if faults.is_empty() => print_good(verified),
+            (Format::Human, _) => print_bad(&name, &faults),
+        }
+    }
+
+    /// The sum of many, for people.
+    pub(super) fn end_of_tree(&self) -> Result<(), Failure> {
+        if self.format == Format::Json || self.all < 2 {
+            return Ok(());
+        }
+        let good = self.all - self.faulty;
+        output::line(format_args!("{} results: {good} verified, {} not", self.all, self.faulty))?;
+        match &self.first {
+            Some(first) => {
+                output::line(format_args!("the first that is not: {}", escape_line(first)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Something that is no result, and what is wrong with it.
+    pub(super) fn bad(&self, path: &Path, faults: &[String]) -> Result<(), Failure> {
+        match self.format {
+            Format::Human => print_bad(&path.to_string_lossy(), faults),
+            Format::Json => output::line(object(path, None, faults)),
+        }
+    }
+
+    /// Whether there was something and all of it is good; nothing at all is a fault of its own.
+    pub(super) fn all_good(&self, path: &Path) -> Result<bool, Failure> {
+        if self.all == 0 {
+            let fault = "no result is here: it has neither a result's name nor a record in it";
+            self.bad(path, &[fault.to_owned()])?;
+        }
+        Ok(self.all > 0 && self.faulty == 0)
+    }
+}
+
+fn print_good(verified: &Verified) -> Result<(), Failure> {
+    let log = verified.log().map_or_else(String::new, |place| {
+        let entry = place.index;
+        format!(", entry {entry} of {} in the log {}", place.size, place.origin)
+    });
+    let approvals = match verified.approvals_checked() {
+        0 => String::new(),
+        1 => ", 1 approval checked".to_owned(),
+        count => format!(", {count} approvals checked"),
+    };
+    output::line(format_args!(
+        "{}: verified: {}, {} files re-hashed, signed by {} {}{log}{approvals}",
+        verified.result_id(),
+        verified.outcome(),
+        verified.files_rehashed(),
+        verified.signer_principal(),
+        verified.signer_fingerprint()
+    ))?;
+    let not_checked: Vec<String> =
+        verified.not_checked().iter().map(NotChecked::to_string).collect();
+    if not_checked.is_empty() {
+        return Ok(());
+    }
+    output::line(format_args!("  not checked: {}", not_checked.join("; ")))
+}
+
+fn print_bad(name: &str, faults: &[String]) -> Result<(), Failure> {
+    output::line(format_args!("{}: NOT VERIFIED", escape_line(name)))?;
+    for fault in faults {
+        output::line(format_args!("  {}", escape_line(fault)))?;
+    }
+    Ok(())
+}
+
+/// What did not verify has no facts.
+fn object(path: &Path, verified: Option<&Verified>, faults: &[String]) -> Value {
+    let place = verified.and_then(Verified::log);
+    let log = place
+        .map(|place| json!({ "origin": place.origin, "index": place.index, "size": place.size }));
+    let not_checked: Vec<String> = verified
+        .map(|it| it.not_checked().iter().map(NotChecked::to_string).collect())
+        .unwrap_or_default();
+    json!({
+        "path": output::path(path),
+        "verified": verified.is_some() && faults.is_empty(),
+        "result_id": verified.map(|it| it.result_id().as_str()),
+        "outcome": verified.map(Verified::outcome),
+        "exit_code": verified.map(Verified::exit_code),
+        "files": verified.map(Verified::files_rehashed),
+        "signer": verified.map(Verified::signer_fingerprint),
+        "log": log,
+        "approvals_checked": verified.map(Verified::approvals_checked),
+        "not_checked": not_checked,
+        "faults": faults,
+    })
+}

@@ -1,0 +1,191 @@
+//! Copies of a log: only what is new is written, nothing is overwritten by another history, and a
+//! death at any moment leaves a copy that verifies and can be brought up.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use records::log::{LogView, fsck};
+
+use crate::desk::{Desk, ORIGIN, copy};
+use crate::fixture::{flip, replace, skipped};
+
+/// Every file of the copy, with what changes when it is written anew.
+fn files(directory: &Path) -> Vec<(PathBuf, u64)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            let inode = fs::metadata(&path).unwrap().ino();
+            found.push((path, inode));
+        }
+    }
+    found.sort();
+    found
+}
+
+fn bytes(desk: &Desk) -> (u64, u64) {
+    let json = desk.own(&["export", "stick", "--format", "json"]).assert(0, &[]).json();
+    (json["from"].as_u64().unwrap(), json["bytes"].as_u64().unwrap())
+}
+
+#[test]
+fn a_second_copy_takes_only_what_is_new() {
+    let desk = Desk::new(2000);
+    fs::create_dir(desk.path("state/log/witness")).unwrap();
+    let (from, first) = bytes(&desk);
+    let whole: u64 =
+        files(&desk.path("stick")).iter().map(|(it, _)| fs::metadata(it).unwrap().len()).sum();
+    assert_eq!((from, first), (0, whole));
+    assert!(fsck(&desk.path("stick"), desk.key("state").public()).unwrap().is_empty());
+    let before = files(&desk.path("stick"));
+    assert_eq!(bytes(&desk), (2000, 0));
+    assert_eq!(files(&desk.path("stick")), before);
+    drop(desk.grown("state", 2010));
+    let (from, second) = bytes(&desk);
+    assert!(from == 2000 && second < first / 6, "{first} then {second} bytes");
+    println!("export: {first} bytes for 2000 entries, {second} for 10 more");
+    let after = files(&desk.path("stick"));
+    // All but the checkpoint.
+    assert_eq!(before.iter().filter(|it| after.contains(it)).count(), before.len() - 1);
+    for size in [2048, 2049, 2600] {
+        drop(desk.grown("state", size));
+        desk.own(&["export", "stick"]).assert(0, &["of them new", "bytes written"]);
+        assert!(fsck(&desk.path("stick"), desk.key("state").public()).unwrap().is_empty());
+    }
+    // What was partial is not kept beside what is whole; and nothing but the log is there.
+    assert!(!desk.path("stick/tile/entries/007.p").exists());
+    let mut names: Vec<_> =
+        fs::read_dir(desk.path("stick")).unwrap().map(|it| it.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, [".lock", "checkpoint", "tile"]);
+    desk.save("host1.vkey", &desk.key("state").public().verifier_line());
+    desk.log(&["head", "--log", "stick", "--log-key", "host1.vkey"]).assert(0, &[ORIGIN, "2600"]);
+}
+
+#[test]
+fn another_history_is_never_copied_over() {
+    let desk = Desk::new(300);
+    desk.own(&["export", "stick"]).assert(0, &[]);
+    let before = files(&desk.path("stick"));
+    let here = desk.grown("state", 300).head().root().to_string();
+    desk.anew("anew", 400);
+    let there = LogView::open(&desk.path("anew/log"), desk.key("anew").public()).unwrap();
+    let theirs = there.root(300).unwrap().to_string();
+    let said = desk.log(&["export", "stick", "--state", "anew"]);
+    said.assert(1, &["stick: the copy is of another history", &here, &theirs]);
+    desk.anew("short", 200);
+    desk.log(&["export", "stick", "--state", "short"]).assert(1, &["300 entries", "cut back"]);
+    drop(desk.grown("stranger", 400));
+    desk.log(&["export", "stick", "--state", "stranger"]).assert(1, &["no signature"]);
+    assert_eq!(files(&desk.path("stick")), before);
+}
+
+#[test]
+fn a_copy_from_before_the_key_was_changed_is_brought_up() {
+    let desk = Desk::new(300);
+    desk.own(&["export", "stick"]).assert(0, &[]);
+    let before = desk.key("state").public().verifier_line();
+    // The same entries under another key.
+    drop(desk.grown("later", 400));
+    desk.log(&["export", "stick", "--state", "later"]).assert(1, &["no signature"]);
+    let now = desk.key("later").public().verifier_line();
+    desk.save("keys", &format!("# newest first\n{now}\n{before}\n"));
+    let place = ["--log", "later/log", "--log-key", "keys"];
+    desk.log(&[&["export", "stick"][..], &place].concat()).assert(0, &["100 of them new"]);
+    assert!(fsck(&desk.path("stick"), desk.key("later").public()).unwrap().is_empty());
+    let note = desk.own(&["head", "--note"]).out;
+    desk.save("seen", &note);
+    desk.log(&[&["consistency", "seen"][..], &place].concat()).assert(0, &["consistent:"]);
+}
+
+/// Changes one bit of the last entry of a bundle, and changes it back.
+fn change_end(bundle: &Path) {
+    let mut bytes = fs::read(bundle).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    replace(bundle, &bytes);
+}
+
+#[test]
+fn a_log_that_was_changed_is_not_copied() {
+    let desk = Desk::new(600);
+    desk.own(&["export", "stick"]).assert(0, &[]);
+    drop(desk.grown("state", 900));
+    let entries = desk.path("state/log/tile/entries/002");
+    change_end(&entries);
+    desk.own(&["export", "stick"]).assert(1, &["not the entries"]);
+    let key = desk.key("state").public().clone();
+    assert_eq!(LogView::open(&desk.path("stick"), &key).unwrap().head().size(), 600);
+    change_end(&entries);
+    desk.own(&["export", "stick"]).assert(0, &["900 entries, 300 of them new"]);
+    assert!(fsck(&desk.path("stick"), &key).unwrap().is_empty());
+    // Hashes are made of the entries: a changed tile beyond what the copy has does not come along.
+    drop(desk.grown("state", 1300));
+    flip(&desk.path("state/log/tile/0/004"));
+    let said = desk.own(&["export", "stick"]);
+    assert!(said.code == 1 || fsck(&desk.path("stick"), &key).unwrap().is_empty());
+}
+
+/// All by which anything gets a name, or is made durable, or goes away.
+const SYSCALLS: [&str; 6] = ["renameat", "syncfs", "fdatasync", "fsync", "mkdirat", "unlinkat"];
+
+#[test]
+fn a_killed_copy_verifies_and_can_be_brought_up() {
+    let test = "a_killed_copy_verifies_and_can_be_brought_up";
+    let desk = Desk::new(700);
+    desk.own(&["export", "base"]).assert(0, &[]);
+    drop(desk.grown("state", 1100));
+    let key = desk.key("state").public().clone();
+    let mut killed = 0;
+    for from in ["base", "nothing"] {
+        for syscall in SYSCALLS {
+            for when in 1.. {
+                fs::remove_dir_all(desk.path("stick")).ok();
+                if from == "base" {
+                    copy(&desk.path(from), &desk.path("stick"));
+                }
+                match run_to(&desk, syscall, when) {
+                    None => return skipped(test, "strace cannot run here"),
+                    Some(true) => break,
+                    Some(false) => killed += 1,
+                }
+                let death = format!("{from}, {syscall} {when}");
+                match LogView::open(&desk.path("stick"), &key) {
+                    Ok(view) => {
+                        assert!([700, 1100].contains(&view.head().size()), "{death}");
+                        let faults = fsck(&desk.path("stick"), &key).unwrap();
+                        assert!(faults.is_empty(), "{death}: {faults:?}");
+                    }
+                    Err(error) => assert_eq!(from, "nothing", "{death}: {error}"),
+                }
+                desk.own(&["export", "stick"]).assert(0, &["1100 entries"]);
+                let faults = fsck(&desk.path("stick"), &key).unwrap();
+                assert!(faults.is_empty(), "{death}: {faults:?}");
+            }
+        }
+    }
+    assert!(killed > 30, "only {killed} deaths: the program is not where it should be");
+}
+
+/// Runs the copy and kills it at this call; whether it came to its end before. `None` where that
+/// cannot be done.
+fn run_to(desk: &Desk, syscall: &str, when: u32) -> Option<bool> {
+    let inner = desk.command(&["export", "stick", "--state", "state"]);
+    let output = Command::new("strace")
+        .args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={syscall}")])
+        .args(["-e", &format!("inject={syscall}:signal=KILL:when={when}")])
+        .arg(inner.get_program())
+        .args(inner.get_args())
+        .current_dir(desk.path(""))
+        .output()
+        .ok()?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if stderr.contains("PTRACE") || stderr.contains("attach") {
+        return None;
+    }
+    assert!(stderr.is_empty(), "{stderr}");
+    Some(output.status.success())
+}

@@ -1,0 +1,16 @@
+//! `toolexec log` from outside: the built program on logs that were grown, damaged, cut back and
+//! written anew here; other implementations judge what it says. Nothing here may need a network.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+mod desk;
+mod export;
+#[allow(dead_code, reason = "the tests of the records crate need more of it")]
+#[path = "../../../records/tests/records/fixture.rs"]
+mod fixture;
+mod tell;
+mod witness;

@@ -1,0 +1,233 @@
+//! What the commands tell of a log, and what they say to one who mistyped.
+
+use std::fs;
+
+use records::attest;
+use records::log::entry::{Entry, Heartbeat};
+use records::log::{Inclusion, LogView, PublicLogKey};
+use signed_note::{Note, StandardVerifier, VerifierList};
+use tlog_tiles::Hash;
+
+use crate::desk::{Desk, ORIGIN};
+use crate::fixture::{Case, flip, put};
+
+#[test]
+fn head_is_the_checkpoint_that_another_reader_accepts() {
+    let desk = Desk::new(300);
+    let key = desk.key("state").public().clone();
+    let view = LogView::open(&desk.path("state/log"), &key).unwrap();
+    let root = view.head().root().to_string();
+    let human = desk.own(&["head"]).assert(0, &[ORIGIN, "size       300", &root]);
+    assert!(human.out.contains(&key.id().to_string()) && human.out.contains("heartbeat  none"));
+    let json = desk.own(&["head", "--format", "json"]).assert(0, &[]).json();
+    assert_eq!((json["size"].as_u64(), json["root"].as_str()), (Some(300), Some(root.as_str())));
+    let note = desk.own(&["head", "--note"]).assert(0, &[]).out;
+    assert_eq!((note.as_str(), json["note"].as_str()), (view.head().note(), Some(note.as_str())));
+    let verifier = StandardVerifier::new(&key.verifier_line()).unwrap();
+    let list = VerifierList::new(vec![Box::new(verifier)]);
+    assert_eq!(Note::from_bytes(note.as_bytes()).unwrap().verify(&list).unwrap().0.len(), 1);
+    // The same log by its other names.
+    desk.save("host1.vkey", &key.verifier_line());
+    fs::rename(desk.path("state/log"), desk.path("log")).unwrap();
+    for place in [["--log", "log"], ["--spool", "."]] {
+        desk.log(&["head", place[0], place[1], "--log-key", "host1.vkey"]).assert(0, &[&root]);
+    }
+}
+
+#[test]
+fn what_was_mistyped_is_named() {
+    let desk = Desk::new(3);
+    desk.anew("other", 2);
+    let own = desk.key("state").public().verifier_line();
+    desk.save("own.vkey", &own);
+    let stranger = records::log::LogKey::from_seed(ORIGIN.parse().unwrap(), &[7; 32]);
+    desk.save("stranger.vkey", &stranger.public().verifier_line());
+    let named = records::log::LogKey::from_seed("b.example".parse().unwrap(), &[7; 32]);
+    desk.save("named.vkey", &named.public().verifier_line());
+    desk.save("text", "hello\n");
+    fs::create_dir(desk.path("empty")).unwrap();
+    let cases: [(&[&str], i32, &[&str]); 16] = [
+        (&["head", "--state", "nowhere"], 3, &["nowhere/keys/log.pub: no key of a log", "--state"]),
+        (&["head", "--log", "state/log"], 3, &["--log-key: name the log's public key"]),
+        (&["head", "--log", "none", "--log-key", "own.vkey"], 3, &["none: no such log"]),
+        (&["head", "--log", "empty", "--log-key", "own.vkey"], 3, &["empty: no log"]),
+        (&["head", "--log", "state/log", "--log-key", "text"], 3, &["text: not the public key"]),
+        (&["head", "--log", "state/log", "--log-key", "stranger.vkey"], 1, &["of another log"]),
+        (&["head", "--log", "state/log", "--log-key", "named.vkey"], 1, &["of another log"]),
+        (&["prove", "3", "--state", "state"], 3, &["entry 3: the log has 3 entries"]),
+        (&["prove", "text", "--state", "state"], 3, &["text: not a bundle"]),
+        (&["prove", "none", "--state", "state"], 3, &["none: No such file"]),
+        (&["prove", "empty", "--state", "state"], 3, &["empty: no record with a bundle"]),
+        (&["consistency", "4", "--state", "state"], 3, &["entry 4: the log has 3 entries"]),
+        (&["consistency", "3", "2", "--state", "state"], 3, &["name the older first"]),
+        (&["consistency", "text", "--state", "state"], 3, &["text: not the form of a checkpoint"]),
+        (&["witness", "--at", "x", "--witness-key", "own.vkey", "--state", "state"], 3, &["0x04"]),
+        (&["heartbeat", "--state", "empty"], 3, &["empty/keys/log.pub: no key of a log"]),
+    ];
+    for (words, code, told) in cases {
+        let said = desk.log(words).assert(code, told);
+        assert!(said.err.starts_with("toolexec: ") && said.out.is_empty(), "{words:?}");
+    }
+    let json = ["head", "--log", "state/log", "--log-key", "stranger.vkey", "--format", "json"];
+    assert_eq!(desk.log(&json).assert(1, &[]).json()["ok"], false);
+}
+
+#[test]
+fn the_proof_of_an_entry_is_one_to_another_implementation() {
+    let desk = Desk::new(700);
+    let log = desk.grown("state", 700);
+    let root = Hash(*log.head().root().as_bytes());
+    for index in [0_u64, 255, 256, 511, 699] {
+        let entry = format!("entry {index}").into_bytes();
+        let text = desk.own(&["prove", &index.to_string()]).assert(0, &[]).out;
+        Inclusion::verify(&text, &entry, log.key()).unwrap();
+        let (head, _) = text.split_once("\n\n").unwrap();
+        let path: Vec<Hash> =
+            head.lines().skip(2).map(|line| Hash::parse_hash(line).unwrap()).collect();
+        tlog_tiles::check_record(&path, 700, root, index, tlog_tiles::record_hash(&entry)).unwrap();
+    }
+    let out = desk.save("proof", "older");
+    let said = desk.own(&["prove", "3", "--out", "proof"]).assert(0, &[]);
+    let written = fs::read_to_string(out).unwrap();
+    assert!(said.out.is_empty() && written.starts_with("c2sp.org/tlog-proof@v1\nindex 3\n"));
+    // Nothing is proved of files that were changed.
+    flip(&desk.path("state/log/tile/0/001"));
+    desk.own(&["prove", "300"]).assert(1, &["not the tree of the checkpoint"]);
+}
+
+#[test]
+fn consistency_tells_growth_from_a_fork() {
+    let desk = Desk::new(300);
+    let note = desk.own(&["head", "--note"]).out;
+    desk.save("seen", &note);
+    let root = desk.grown("state", 300).head().root().to_string();
+    drop(desk.grown("state", 520));
+    let root_now = desk.grown("state", 520).head().root().to_string();
+    let view = LogView::open(&desk.path("state/log"), desk.key("state").public()).unwrap();
+    let proof: Vec<String> =
+        view.consistency(300, 520).unwrap().iter().map(ToString::to_string).collect();
+    assert!(proof.len() > 3);
+    for words in [&["consistency", "seen"][..], &["consistency", "300", "520"]] {
+        let said = desk.own(words).assert(0, &[&root, &root_now, "consistent: the log of 520"]);
+        assert!(said.out.lines().take(proof.len()).eq(&proof), "{}", said.out);
+    }
+    desk.own(&["consistency", "0", "256"]).assert(0, &["begins with that of 0"]);
+    let json = desk.own(&["consistency", "seen", "--format", "json"]).assert(0, &[]).json();
+    assert_eq!(
+        (json["consistent"].as_bool(), json["old"]["size"].as_u64()),
+        (Some(true), Some(300))
+    );
+    // Written anew by somebody who has the key.
+    desk.anew("anew", 400);
+    let other = desk.log(&["consistency", "seen", "--state", "anew"]);
+    let there = LogView::open(&desk.path("anew/log"), desk.key("anew").public()).unwrap();
+    let theirs = there.root(300).unwrap().to_string();
+    let other = other.assert(1, &["NOT CONSISTENT", &root, &theirs, "another root"]);
+    assert!(!other.out.starts_with(&proof[0]));
+    let words = ["consistency", "seen", "--state", "anew", "--format", "json"];
+    assert_eq!(desk.log(&words).assert(1, &[]).json()["consistent"], false);
+    // Cut back.
+    desk.anew("short", 200);
+    desk.log(&["consistency", "seen", "--state", "short"]).assert(1, &["300 entries", "cut back"]);
+    // Not signed by the log.
+    desk.save("forged", &note.replacen("\n300\n", "\n301\n", 1));
+    desk.own(&["consistency", "forged"]).assert(1, &["forged: its signature does not fit"]);
+}
+
+#[test]
+fn fsck_finds_a_changed_byte() {
+    let desk = Desk::new(515);
+    desk.own(&["fsck"]).assert(0, &["515 entries", "every entry and tile is what was signed"]);
+    for name in ["tile/entries/000", "tile/0/001", "tile/1/000.p/2", "tile/entries/002.p/3"] {
+        let path = desk.path("state/log").join(name);
+        flip(&path);
+        desk.own(&["fsck"]).assert(1, &["DAMAGED"]);
+        let json = desk.own(&["fsck", "--format", "json"]).assert(1, &[]).json();
+        assert!(!json["faults"].as_array().unwrap().is_empty(), "{name}");
+        flip(&path);
+    }
+    desk.own(&["fsck", "--format", "json"]).assert(0, &[]);
+}
+
+/// Signs some records into the log and a tree of results; their directories.
+fn records(desk: &Desk, count: usize) -> Vec<std::path::PathBuf> {
+    let mut log = desk.grown("state", 0);
+    (0..count)
+        .map(|number| {
+            let mut case = Case::plain();
+            let id = format!("TS-20261121-1210{:02}Z-TR-20261121-120000Z-stats", number + 30);
+            case.result_id = id.parse().unwrap();
+            let attested = attest(&case.statement(), &desk.result_key()).unwrap();
+            let inclusion = log.append(&attested.envelope().log_entry()).unwrap();
+            let directory = case.publish_run(&desk.path("results"), attested.record());
+            for (name, bytes) in attested.proofs(&inclusion).unwrap() {
+                put(&directory.join(name), &bytes);
+            }
+            directory
+        })
+        .collect()
+}
+
+#[test]
+fn log_and_records_account_for_each_other() {
+    let desk = Desk::new(0);
+    let found = records(&desk, 3);
+    let beat = Heartbeat::new("2026-11-22T10:00:00Z".parse().unwrap(), None);
+    desk.grown("state", 0).append(&beat.entry()).unwrap();
+    let fsck = ["fsck", "--results", "results"];
+    desk.own(&fsck).assert(0, &["records    3 in the log, 3 of them here", "heartbeats 1"]);
+    // A proof of a record, against the head of now.
+    let prove = |what: &str| desk.own(&["prove", what]);
+    let text = prove(found[1].to_str().unwrap()).assert(0, &["index 1\n"]).out;
+    assert!(text.contains(&format!("{ORIGIN}\n4\n")));
+    // Something else lies there too, and one that is still being gathered.
+    fs::create_dir_all(desk.path("results/notes")).unwrap();
+    fs::create_dir_all(desk.path("results/.part")).unwrap();
+    desk.own(&fsck).assert(0, &[]);
+    // A record that was deleted.
+    let aside = desk.path("aside");
+    fs::rename(&found[1], &aside).unwrap();
+    let said = desk.own(&fsck).assert(1, &["3 in the log, 2 of them here"]);
+    assert!(said.out.contains("no record here for entry 1\n"), "{}", said.out);
+    // Another tree has it.
+    fs::create_dir(desk.path("more")).unwrap();
+    fs::rename(&aside, desk.path("more").join(found[1].file_name().unwrap())).unwrap();
+    let both = [&fsck[..], &["--results", "more"]].concat();
+    desk.own(&both).assert(0, &[]);
+    // The same record twice, one without its bundle, and a log that never had them.
+    crate::desk::copy(&found[0], &desk.path("results/again"));
+    desk.own(&both).assert(1, &["says that it is entry 0, as"]);
+    fs::remove_dir_all(desk.path("results/again")).unwrap();
+    let id = found[2].file_name().unwrap().to_str().unwrap();
+    let bundle = found[2].join(format!("{id}.bundle.json"));
+    let bytes = fs::read(&bundle).unwrap();
+    fs::remove_file(&bundle).unwrap();
+    desk.own(&both).assert(1, &["no record with a bundle", "no record here for entry 2"]);
+    let moved =
+        String::from_utf8(bytes).unwrap().replace("\"logIndex\":\"2\"", "\"logIndex\":\"3\"");
+    put(&bundle, moved.as_bytes());
+    desk.own(&both).assert(1, &["the log does not have it as entry 3"]);
+    prove(bundle.to_str().unwrap()).assert(1, &["entry 3 of the log is another one"]);
+    // An entry of some other kind.
+    desk.grown("state", 0).append(b"{}").unwrap();
+    desk.own(&both).assert(1, &["of an unknown kind: entry 4"]);
+}
+
+#[test]
+fn a_heartbeat_says_when_the_log_was_alive() {
+    let desk = Desk::new(2);
+    let json = desk.own(&["heartbeat", "--format", "json"]).assert(0, &[]).json();
+    assert_eq!(json["index"], 2);
+    let key: PublicLogKey = desk.key("state").public().clone();
+    let view = LogView::open(&desk.path("state/log"), &key).unwrap();
+    let (bytes, _) = view.entry(2).unwrap();
+    let Entry::Heartbeat(beat) = Entry::read(&bytes) else { panic!("no heartbeat") };
+    assert_eq!(json["time"].as_str().unwrap(), beat.time().to_string());
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    assert_eq!(beat.boot_id().unwrap().to_string(), boot.trim());
+    desk.own(&["head"]).assert(0, &["entry 2, 0 entries since"]);
+    drop(desk.grown("state", 700));
+    desk.own(&["head"]).assert(0, &[&beat.time().to_string(), "697 entries since"]);
+    let view = LogView::open(&desk.path("state/log"), &key).unwrap();
+    assert_eq!(view.latest_heartbeat().unwrap(), Some((2, beat)));
+}

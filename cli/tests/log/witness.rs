@@ -1,0 +1,320 @@
+//! A witness of the tests' own (C2SP tlog-witness, with another implementation's proofs), and the
+//! program that shows it a log which grows, forks, and is cut back.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};
+use records::log::{Checkpoint, PublicLogKey};
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use signed_note::{Note, StandardVerifier, VerifierList};
+use tlog_tiles::Hash;
+use validator::Sha256;
+
+use crate::desk::{Desk, ORIGIN, said};
+
+const NAME: &str = "witness.example/w1";
+const TIME: u64 = 1_795_258_080;
+
+/// What it has seen, and each question with the status of its answer.
+#[derive(Default)]
+struct Seen {
+    head: Option<(u64, Hash)>,
+    asked: Vec<(String, u16)>,
+}
+
+struct Witness {
+    url: String,
+    seen: Arc<Mutex<Seen>>,
+}
+
+fn signing() -> SigningKey {
+    SigningKey::from_bytes(&[9; 32])
+}
+
+/// `name+hash+key`, by a reader of the specification.
+fn verifier_line(name: &str, key: &VerifyingKey) -> String {
+    let id = key_id(name, key);
+    let key = [&[4], key.as_bytes().as_slice()].concat();
+    let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{name}+{id}+{}\n", BASE64_STANDARD.encode(key))
+}
+
+fn key_id(name: &str, key: &VerifyingKey) -> [u8; 4] {
+    let digest = Sha256::of(&[name.as_bytes(), b"\n\x04", key.as_bytes()].concat());
+    digest.as_bytes()[..4].try_into().unwrap()
+}
+
+fn cosignature(note: &str, name: &str, key: &SigningKey) -> String {
+    let text = &note[..note.rfind("\n\n").unwrap() + 1];
+    let signature = key.sign(format!("cosignature/v1\ntime {TIME}\n{text}").as_bytes());
+    let id = key_id(name, &key.verifying_key());
+    let blob = [id.as_slice(), &TIME.to_be_bytes(), &signature.to_bytes()].concat();
+    format!("\u{2014} {name} {}\n", BASE64_STANDARD.encode(blob))
+}
+
+/// The specification's checks, in its order.
+fn judge(body: &str, log: &PublicLogKey, seen: &mut Seen) -> (u16, String) {
+    let (head, note) = body.split_once("\n\n").unwrap();
+    let mut lines = head.lines();
+    let old: u64 = lines.next().unwrap().strip_prefix("old ").unwrap().parse().unwrap();
+    let proof: Vec<Hash> = lines.map(|line| Hash::parse_hash(line).unwrap()).collect();
+    assert!(proof.len() <= 63);
+    let mut fields = note.lines();
+    if fields.next() != Some(ORIGIN) {
+        return (404, String::new());
+    }
+    let verifier = StandardVerifier::new(&log.verifier_line()).unwrap();
+    let list = VerifierList::new(vec![Box::new(verifier)]);
+    if Note::from_bytes(note.as_bytes()).unwrap().verify(&list).is_err() {
+        return (403, "unknown\x1b[31m key\n".to_owned());
+    }
+    let size: u64 = fields.next().unwrap().parse().unwrap();
+    let root = Hash::parse_hash(fields.next().unwrap()).unwrap();
+    if old > size {
+        return (400, String::new());
+    }
+    let known = seen.head.map_or(0, |(size, _)| size);
+    if old != known {
+        return (409, format!("{known}\n"));
+    }
+    let proved = match seen.head {
+        None => proof.is_empty(),
+        Some((_, known)) if old == size => {
+            if known != root {
+                return (409, format!("{size}\n"));
+            }
+            proof.is_empty()
+        }
+        Some((_, known)) => tlog_tiles::check_tree(&proof, size, root, old, known).is_ok(),
+    };
+    if !proved {
+        return (422, String::new());
+    }
+    seen.head = Some((size, root));
+    (200, cosignature(note, NAME, &signing()))
+}
+
+fn serve(stream: &mut (impl Read + Write), log: &PublicLogKey, seen: &Mutex<Seen>) {
+    let (mut request, mut byte) = (Vec::new(), [0]);
+    while !request.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte).unwrap();
+        request.push(byte[0]);
+    }
+    let head = String::from_utf8(request).unwrap().to_lowercase();
+    assert!(head.starts_with("post /w1/add-checkpoint http/1.1\r\n"), "{head}");
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+    let mut body = vec![0; length.parse().unwrap()];
+    stream.read_exact(&mut body).unwrap();
+    let body = String::from_utf8(body).unwrap();
+    let mut seen = seen.lock().unwrap();
+    let (status, answer) = judge(&body, log, &mut seen);
+    seen.asked.push((body, status));
+    let length = answer.len();
+    let head =
+        format!("HTTP/1.1 {status} -\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+    stream.write_all((head + &answer).as_bytes()).unwrap();
+    stream.flush().unwrap();
+}
+
+impl Witness {
+    fn start(log: PublicLogKey) -> Self {
+        Self::start_with(log, "http", |stream, log, seen| serve(&mut { stream }, log, seen))
+    }
+
+    fn start_with(
+        log: PublicLogKey,
+        scheme: &str,
+        serve: impl Fn(std::net::TcpStream, &PublicLogKey, &Mutex<Seen>) + Send + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("{scheme}://localhost:{}/w1", listener.local_addr().unwrap().port());
+        let seen = Arc::new(Mutex::new(Seen::default()));
+        let shared = Arc::clone(&seen);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                serve(stream.unwrap(), &log, &shared);
+            }
+        });
+        Self { url, seen }
+    }
+
+    fn statuses(&self) -> Vec<u16> {
+        self.seen.lock().unwrap().asked.drain(..).map(|(_, status)| status).collect()
+    }
+}
+
+fn desk(entries: u64) -> (Desk, Witness) {
+    let desk = Desk::new(entries);
+    desk.save("w1.vkey", &verifier_line(NAME, &signing().verifying_key()));
+    let witness = Witness::start(desk.key("state").public().clone());
+    (desk, witness)
+}
+
+fn kept(desk: &Desk) -> String {
+    fs::read_to_string(desk.path("state/log/witness/witness.example%2fw1")).unwrap()
+}
+
+#[test]
+fn a_witness_that_checks_the_proof_cosigns_a_log_that_grows() {
+    let (desk, witness) = desk(5);
+    let show = ["witness", "--at", &witness.url, "--witness-key", "w1.vkey"];
+    let said = desk.own(&show).assert(0, &[NAME, "cosigned 5 entries, verified, of 2026-11-"]);
+    assert!(said.err.is_empty());
+    for size in [5, 6, 300, 301] {
+        drop(desk.grown("state", size));
+        let checkpoint = fs::read_to_string(desk.path("state/log/checkpoint")).unwrap();
+        let json = desk.own(&[&show[..], &["--format", "json"]].concat()).assert(0, &[]).json();
+        assert_eq!((json["size"].as_u64(), json["verified"].as_bool()), (Some(size), Some(true)));
+        // The log's own file is as it was; the kept one is a checkpoint with one more signature.
+        assert_eq!(fs::read_to_string(desk.path("state/log/checkpoint")).unwrap(), checkpoint);
+        let kept = kept(&desk);
+        assert_eq!(kept, checkpoint.clone() + &cosignature(&checkpoint, NAME, &signing()));
+        assert_eq!(Checkpoint::verify(&kept, desk.key("state").public()).unwrap().size(), size);
+    }
+    assert_eq!(witness.statuses(), [200; 5]);
+    // A kept checkpoint is one that consistency takes.
+    drop(desk.grown("state", 400));
+    let seen = "state/log/witness/witness.example%2fw1";
+    desk.own(&["consistency", seen]).assert(0, &["consistent: the log of 400"]);
+}
+
+#[test]
+fn a_witness_that_has_seen_another_size_is_shown_the_proof_from_there() {
+    let (desk, witness) = desk(50);
+    let show = ["witness", "--at", &witness.url, "--witness-key", "w1.vkey"];
+    desk.own(&show).assert(0, &[]);
+    let old = kept(&desk);
+    drop(desk.grown("state", 300));
+    desk.own(&show).assert(0, &[]);
+    drop(desk.grown("state", 310));
+    // What was kept is lost, then it is an older one, then one is named.
+    fs::remove_file(desk.path("state/log/witness/witness.example%2fw1")).unwrap();
+    desk.own(&show).assert(0, &["cosigned 310"]);
+    drop(desk.grown("state", 311));
+    desk.save("state/log/witness/witness.example%2fw1", &old);
+    desk.own(&show).assert(0, &["cosigned 311"]);
+    desk.save("old", &old);
+    desk.own(&[&show[..], &["--from", "old"]].concat()).assert(0, &["cosigned 311"]);
+    assert_eq!(witness.statuses(), [200, 200, 409, 200, 409, 200, 409, 200]);
+}
+
+#[test]
+fn a_fork_and_a_log_that_was_cut_back_are_found() {
+    let (desk, witness) = desk(300);
+    let at = ["witness", "--at", &witness.url, "--witness-key", "w1.vkey"];
+    desk.own(&at).assert(0, &[]);
+    let kept = kept(&desk);
+    desk.anew("anew", 400);
+    desk.anew("same", 300);
+    desk.anew("short", 200);
+    let show = |state: &str| desk.log(&[&at[..], &["--state", state]].concat());
+    // The witness finds them where nothing was kept here.
+    show("anew").assert(1, &["another history", "422"]);
+    show("same").assert(1, &["another history"]);
+    show("short").assert(1, &["has seen 300 entries and the log has 200", "cut back"]);
+    assert_eq!(witness.statuses(), [200, 409, 422, 409, 409, 409]);
+    // Where something was, nobody needs to be asked.
+    for state in ["anew", "same", "short"] {
+        desk.save(&format!("{state}/log/witness/witness.example%2fw1"), &kept);
+    }
+    show("anew").assert(1, &["another history: at 300 entries its root is"]);
+    show("same").assert(1, &["another history: at 300 entries its root is"]);
+    show("short").assert(1, &["300 entries", "cut back"]);
+    assert!(witness.statuses().is_empty());
+}
+
+#[test]
+fn an_answer_that_is_not_the_witness_own_is_not_kept() {
+    let (desk, witness) = desk(20);
+    let other = SigningKey::from_bytes(&[8; 32]).verifying_key();
+    desk.save("other.vkey", &verifier_line(NAME, &other));
+    let at = ["witness", "--at", &witness.url];
+    let said = desk.own(&[&at[..], &["--witness-key", "other.vkey"]].concat());
+    said.assert(1, &["no cosignature of this checkpoint by the witness' key"]);
+    assert!(!desk.path("state/log/witness").exists());
+    // Without a key nobody checks, and that is said.
+    desk.own(&at).assert(0, &["nobody checked its signature", "--witness-key"]);
+    // One that does not know the key of this log.
+    let stranger = Witness::start(PublicLogKey::from_verifier_line(&other_log()).unwrap());
+    let said = desk.own(&["witness", "--at", &stranger.url]).assert(1, &["status 403"]);
+    assert!(!said.err.contains('\x1b'), "{}", said.err);
+    desk.own(&["witness", "--at", "http://localhost:1/w1"]).assert(3, &["localhost:1/w1"]);
+}
+
+fn other_log() -> String {
+    records::log::LogKey::from_seed(ORIGIN.parse().unwrap(), &[7; 32]).public().verifier_line()
+}
+
+#[test]
+fn a_request_can_be_carried_to_the_witness_and_its_answer_back() {
+    let (desk, witness) = desk(30);
+    let key = desk.key("state").public().clone();
+    for (size, old) in [(30, "old 0\n\n"), (500, "old 30\n")] {
+        drop(desk.grown("state", size));
+        let carry = ["witness", "--at", "request", "--witness-key", "w1.vkey"];
+        desk.own(&carry).assert(0, &["request: written", "carry it to the witness"]);
+        let body = fs::read_to_string(desk.path("request")).unwrap();
+        assert!(
+            body.starts_with(old) && body.contains(&format!("\n\n{ORIGIN}\n{size}\n")),
+            "{body}"
+        );
+        let (status, answer) = judge(&body, &key, &mut witness.seen.lock().unwrap());
+        assert_eq!(status, 200);
+        desk.save("answer", &answer);
+        // The log went on in the meantime.
+        drop(desk.grown("state", size + 3));
+        let back = [&carry[..], &["--answer", "answer"]].concat();
+        desk.own(&back).assert(0, &[&format!("cosigned {size} entries, verified")]);
+        assert!(kept(&desk).ends_with(&answer));
+        desk.save("answer", &answer.replacen(NAME, "witness.example/w2", 1));
+        desk.own(&back).assert(1, &["answer: no cosignature"]);
+        desk.save("answer", "thanks\n");
+        desk.own(&back).assert(1, &["answer: not the signature lines"]);
+    }
+    desk.save("request", "old 0\n\nhello\n");
+    let words = ["witness", "--at", "request", "--answer", "answer"];
+    desk.own(&words).assert(3, &["request: not a request to a witness of this log"]);
+}
+
+#[test]
+fn a_witness_behind_tls_is_reached_if_its_authority_is_known() {
+    let (desk, _) = desk(7);
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let der = BASE64_STANDARD.encode(made.cert.der());
+    let lines: Vec<&str> =
+        (0..der.len()).step_by(64).map(|at| &der[at..der.len().min(at + 64)]).collect();
+    let kind = "CERTIFICATE";
+    let pem = format!("-----BEGIN {kind}-----\n{}\n-----END {kind}-----\n", lines.join("\n"));
+    let authorities = desk.save("authorities.pem", &pem);
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key);
+    let config = Arc::new(config.unwrap());
+    let log = desk.key("state").public().clone();
+    let witness = Witness::start_with(log, "https", move |stream, log, seen| {
+        let mut tls = StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream);
+        // A client that does not trust us goes away in the middle.
+        if tls.conn.complete_io(&mut tls.sock).is_ok() {
+            serve(&mut tls, log, seen);
+        }
+    });
+    let show = ["witness", "--at", &witness.url, "--witness-key", "w1.vkey", "--state", "state"];
+    let known = |authorities: &Path| said(desk.command(&show).env("SSL_CERT_FILE", authorities));
+    known(&authorities).assert(0, &["cosigned 7 entries, verified"]);
+    let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let der = BASE64_STANDARD.encode(other.cert.der());
+    let pem = format!("-----BEGIN {kind}-----\n{der}\n-----END {kind}-----\n");
+    known(&desk.save("other.pem", &pem)).assert(3, &[&witness.url]);
+    assert_eq!(witness.statuses(), [200]);
+}

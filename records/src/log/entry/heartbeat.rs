@@ -1,0 +1,177 @@
+//! The entry of a log that has nothing to say: that it was alive, and when. Who knows how often there
+//! has to be one sees that the end of a log was cut off. It must never be made for a time that the
+//! caller did not bring.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Deserialize;
+use validator::UtcTime;
+
+use crate::log::entry::OWN_VERSION;
+
+pub(crate) const KIND: &str = "toolexec-heartbeat";
+
+/// When the log was alive, and since which start of its host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heartbeat {
+    time: UtcTime,
+    boot_id: Option<BootId>,
+}
+
+/// The kernel's name for one start of a host: `/proc/sys/kernel/random/boot_id` (random(4)).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BootId(String);
+
+/// The text is no UUID in lower case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotABootId;
+
+impl fmt::Display for NotABootId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a boot id is a UUID in lower case")
+    }
+}
+
+impl std::error::Error for NotABootId {}
+
+impl FromStr for BootId {
+    type Err = NotABootId;
+
+    fn from_str(text: &str) -> Result<Self, NotABootId> {
+        let digits = |group: &str| group.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'));
+        let groups: Vec<&str> = text.split('-').collect();
+        let lengths = groups.iter().map(|group| group.len());
+        let fits = lengths.eq([8, 4, 4, 4, 12]) && groups.iter().all(|group| digits(group));
+        if fits { Ok(Self(text.to_owned())) } else { Err(NotABootId) }
+    }
+}
+
+impl fmt::Display for BootId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[derive(Deserialize)]
+struct Form {
+    spec: Spec,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Spec {
+    boot_id: Option<String>,
+    time: String,
+}
+
+impl Heartbeat {
+    #[must_use]
+    pub fn new(time: UtcTime, boot_id: Option<BootId>) -> Self {
+        Self { time, boot_id }
+    }
+
+    /// The wall clock of the host when it was made.
+    #[must_use]
+    pub fn time(&self) -> UtcTime {
+        self.time
+    }
+
+    #[must_use]
+    pub fn boot_id(&self) -> Option<&BootId> {
+        self.boot_id.as_ref()
+    }
+
+    /// What is appended: canonical JSON (RFC 8785). The same heartbeat always gives the same bytes,
+    /// so two of one second are one entry.
+    #[must_use]
+    pub fn entry(&self) -> Vec<u8> {
+        // Names in order, no space, and nothing in the values that JSON escapes: it is canonical.
+        let boot_id =
+            self.boot_id.as_ref().map_or_else(String::new, |it| format!("\"bootId\":\"{it}\","));
+        let time = self.time;
+        format!(
+            "{{\"apiVersion\":\"{OWN_VERSION}\",\"kind\":\"{KIND}\",\"spec\":{{{boot_id}\
+             \"time\":\"{time}\"}}}}"
+        )
+        .into_bytes()
+    }
+
+    /// Whether this could be one, told in a moment: what is not, is none.
+    pub(crate) fn may_be(bytes: &[u8]) -> bool {
+        let head = format!("{{\"apiVersion\":\"{OWN_VERSION}\",\"kind\":\"{KIND}\"");
+        bytes.starts_with(head.as_bytes())
+    }
+
+    /// `None` for all that [`Self::entry`] would not have written.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let Form { spec } = serde_json::from_slice(bytes).ok()?;
+        let boot_id = spec.boot_id.map(|text| text.parse()).transpose().ok()?;
+        let heartbeat = Self::new(spec.time.parse().ok()?, boot_id);
+        (heartbeat.entry() == bytes).then_some(heartbeat)
+    }
+}
+
+/// Whether a heartbeat has to be appended now: nothing was appended for this many seconds, or nobody
+/// knows when the last entry was. A clock that was set back makes one due as well, so that a time
+/// far ahead cannot silence the log.
+#[must_use]
+pub fn heartbeat_is_due(interval_sec: u32, last: Option<UtcTime>, now: UtcTime) -> bool {
+    let Some(last) = last else { return true };
+    let since = now.unix() - last.unix();
+    since < 0 || since >= i64::from(interval_sec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::entry::Entry;
+
+    const WHOLE: &str = "{\"apiVersion\":\"0.1.0\",\"kind\":\"toolexec-heartbeat\",\"spec\":\
+                         {\"bootId\":\"0e8dd5cb-8e27-4ac4-b68c-65b2df4bd5ab\",\
+                         \"time\":\"2026-11-22T10:48:00Z\"}}";
+    const SHORT: &str = "{\"apiVersion\":\"0.1.0\",\"kind\":\"toolexec-heartbeat\",\"spec\":\
+                         {\"time\":\"2026-11-22T10:48:00Z\"}}";
+
+    #[test]
+    fn a_heartbeat_is_read_as_it_was_written_and_in_no_other_form() {
+        let time: UtcTime = "2026-11-22T10:48:00Z".parse().unwrap();
+        let boot_id = "0e8dd5cb-8e27-4ac4-b68c-65b2df4bd5ab".parse().ok();
+        for (heartbeat, text) in
+            [(Heartbeat::new(time, boot_id), WHOLE), (Heartbeat::new(time, None), SHORT)]
+        {
+            assert_eq!(heartbeat.entry(), text.as_bytes());
+            let value: serde_json::Value = serde_json::from_str(text).unwrap();
+            assert_eq!(serde_json_canonicalizer::to_vec(&value).unwrap(), text.as_bytes());
+            assert_eq!(Entry::read(text.as_bytes()), Entry::Heartbeat(heartbeat));
+            assert!(Heartbeat::may_be(text.as_bytes()));
+        }
+        for (from, to) in [
+            ("0.1.0", "0.1.1"),
+            ("heartbeat", "heartbeats"),
+            (":{", ": {"),
+            ("Z\"", "Z\",\"more\":1"),
+            ("0e8dd5cb", "0E8DD5CB"),
+            ("0e8dd5cb-", "0e8dd5c-b"),
+            ("10:48", "24:48"),
+            ("\"}}", "\"}}\n"),
+        ] {
+            let changed = WHOLE.replacen(from, to, 1);
+            assert_ne!(changed, WHOLE);
+            assert_eq!(Entry::read(changed.as_bytes()), Entry::Unknown, "{changed}");
+        }
+        for other in ["", "entry 1", "null", "{}", "{\"apiVersion\":\"0.1.0\"}"] {
+            assert_eq!(Entry::read(other.as_bytes()), Entry::Unknown, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_heartbeat_is_due_after_the_interval_and_when_the_clock_went_back() {
+        let at = UtcTime::from_unix;
+        assert!(heartbeat_is_due(60, None, at(0)));
+        for (now, due) in [(1000, false), (1059, false), (1060, true), (2000, true), (999, true)] {
+            assert_eq!(heartbeat_is_due(60, Some(at(1000)), at(now)), due, "{now}");
+        }
+        assert!(heartbeat_is_due(0, Some(at(5)), at(5)));
+    }
+}

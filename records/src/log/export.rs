@@ -1,0 +1,212 @@
+//! A copy of the log elsewhere: for a witness, a mirror, a USB stick. What is there must never be
+//! replaced by a log that does not begin with it, and a checkpoint is never there before all that it
+//! speaks of is durable.
+//!
+//! Entries are copied and every hash is computed from them, so that the copy leads to the signed root
+//! whatever the tiles of the original hold.
+
+use std::fmt;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
+
+use validator::Sha256;
+
+use crate::log::checkpoint::{Checkpoint, CheckpointFault};
+use crate::log::disk::Disk;
+use crate::log::merkle::{leaf_hash, perfect_root};
+use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries, hash_bytes};
+use crate::log::view::{CHECKPOINT, LogView, read_bundle, read_checkpoint};
+use crate::log::{Edge, LogError, PublicLogKey, read_edge};
+
+/// What a copy took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// Entries that the copy had before.
+    pub from: u64,
+    pub to: u64,
+    pub files: u64,
+    pub bytes: u64,
+}
+
+/// Why a log is not copied.
+#[derive(Debug)]
+pub enum ExportError {
+    Log(LogError),
+    /// The copy has another history: one of the two was changed.
+    Fork {
+        size: u64,
+        there: Sha256,
+        here: Sha256,
+    },
+    /// The copy has more entries than the log.
+    Ahead {
+        there: u64,
+        here: u64,
+    },
+}
+
+impl fmt::Display for ExportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Log(error) => error.fmt(f),
+            Self::Fork { size, there, here } => write!(
+                f,
+                "the copy is of another history: at {size} entries its root is {there}, and that \
+                 of this log {here}"
+            ),
+            Self::Ahead { there, here } => write!(
+                f,
+                "the copy has {there} entries and this log {here}: the log was cut back, or is an \
+                 older copy itself"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ExportError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Log(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<LogError> for ExportError {
+    fn from(error: LogError) -> Self {
+        Self::Log(error)
+    }
+}
+
+impl LogView {
+    /// Brings the copy in this directory (made if missing) up to this log's head. Only what is new is
+    /// written; after a crash in between the copy is what it was, and can be brought up again. What
+    /// is there may have been signed by any of the keys that the log has had.
+    ///
+    /// # Errors
+    /// [`ExportError`]; then the copy's checkpoint is the one that it had.
+    pub fn export(&self, target: &Path, keys: &[PublicLogKey]) -> Result<Exported, ExportError> {
+        let made = DirBuilder::new().recursive(true).mode(0o755).create(target);
+        let failed = |source| LogError::Io { path: target.to_owned(), act: "making", source };
+        made.map_err(failed)?;
+        let there = Disk::open(target)?;
+        let _lock = there.lock()?;
+        let head = self.head();
+        let mut edge = Edge::default();
+        if let Some(old) = checkpoint_of(&there, keys)? {
+            let (size, root) = (old.size(), old.root());
+            if size > head.size() {
+                return Err(ExportError::Ahead { there: size, here: head.size() });
+            }
+            if !old.grew_into(head, &self.consistency(size, head.size())?) {
+                return Err(ExportError::Fork { size, there: root, here: self.root(size)? });
+            }
+            if size == head.size() {
+                return Ok(Exported { from: size, to: size, files: 0, bytes: 0 });
+            }
+            (edge, _) = read_edge(&there, &old)?;
+        }
+        let from = edge.peaks.size();
+        let mut copy = Copy { there: &there, edge, files: 0, bytes: 0 };
+        copy.grow(self, from)?;
+        if copy.edge.peaks.root() != head.root() {
+            let what = "not the entries that the checkpoint was signed for";
+            return Err(self.disk.damaged("tile/entries", what).into());
+        }
+        for (tile, bytes) in copy.edge.partials(from) {
+            copy.place(tile, &bytes)?;
+        }
+        there.sync_all()?;
+        there.place(CHECKPOINT, head.note().as_bytes())?;
+        copy.count(head.note().len());
+        copy.remove_partials(from, head.size())?;
+        Ok(Exported { from, to: head.size(), files: copy.files, bytes: copy.bytes })
+    }
+}
+
+/// By the first key that fits.
+fn checkpoint_of(there: &Disk, keys: &[PublicLogKey]) -> Result<Option<Checkpoint>, LogError> {
+    let unsigned = CheckpointFault::Unsigned;
+    let mut refused = LogError::Checkpoint { path: there.path(CHECKPOINT), fault: unsigned };
+    for key in keys {
+        match read_checkpoint(there, key) {
+            Err(error @ LogError::Checkpoint { .. }) => refused = error,
+            read => return read,
+        }
+    }
+    Err(refused)
+}
+
+struct Copy<'a> {
+    there: &'a Disk,
+    edge: Edge,
+    files: u64,
+    bytes: u64,
+}
+
+impl Copy<'_> {
+    /// Copies the bundles from this entry on, and grows the tree by their entries.
+    fn grow(&mut self, view: &LogView, from: u64) -> Result<(), LogError> {
+        let size = view.head().size();
+        let mut skipped = usize::try_from(from % WIDTH).unwrap_or(usize::MAX);
+        for number in from / WIDTH..size.div_ceil(WIDTH) {
+            let beyond = || LogError::NoSuchEntry { index: number * WIDTH, size };
+            let tile = Tile::holding(Kind::Entries, number * WIDTH, size).ok_or_else(beyond)?;
+            let bundle = read_bundle(&view.disk, tile)?;
+            self.place(tile, &bundle)?;
+            let all = entries(&bundle).unwrap_or_default();
+            for entry in all.get(skipped..).unwrap_or_default() {
+                self.push(leaf_hash(entry))?;
+            }
+            skipped = 0;
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, tile: Tile, bytes: &[u8]) -> Result<(), LogError> {
+        self.count(bytes.len());
+        self.there.place_unsynced(&tile.path(), bytes)
+    }
+
+    fn count(&mut self, bytes: usize) {
+        self.files += 1;
+        self.bytes += u64::try_from(bytes).unwrap_or(u64::MAX);
+    }
+
+    /// Adds a leaf, and writes the tiles that it makes whole.
+    fn push(&mut self, leaf: Sha256) -> Result<(), LogError> {
+        let index = self.edge.peaks.size();
+        self.edge.peaks.push(0, leaf);
+        let (mut level, mut carry) = (0_u32, Some(leaf));
+        while let Some(hash) = carry.take() {
+            let at = usize::try_from(level).unwrap_or(usize::MAX);
+            if self.edge.tiles.len() <= at {
+                self.edge.tiles.push(Vec::new());
+            }
+            let Some(hashes) = self.edge.tiles.get_mut(at) else { break };
+            hashes.push(hash);
+            let number = (index >> (level * HEIGHT)) / WIDTH;
+            let tile = Tile { kind: Kind::Hashes(level), number, width: WIDTH };
+            if hashes.len() == 256 {
+                let whole = std::mem::take(hashes);
+                carry = perfect_root(&whole);
+                self.place(tile, &hash_bytes(&whole))?;
+            }
+            level += 1;
+        }
+        Ok(())
+    }
+
+    /// Removes the partial files of what was partial before, and is whole now.
+    fn remove_partials(&self, from: u64, to: u64) -> Result<(), LogError> {
+        let hashes = (0..self.edge.tiles.len()).zip(0..).map(|(_, level)| Kind::Hashes(level));
+        for (kind, level) in hashes.zip(0..).chain([(Kind::Entries, 0)]) {
+            let tile = Tile::holding(kind, from >> (level * HEIGHT), to);
+            if let Some(tile) = tile.filter(|tile| tile.is_whole()) {
+                self.there.remove_partials(&tile.partials())?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,135 @@
+//! The approvals that a record states, verified again: a signature file for each, over the exact bytes
+//! of the request, by a key that could approve at the time. It must never count a signature for
+//! another principal, use or time than its own, or pass over a rejection.
+
+use std::fmt;
+
+use policies::{APPROVE_NAMESPACE, NotEntitled, REJECT_NAMESPACE, Signers, SshSignature, Verified};
+use serde_json::Value;
+use validator::{Draft, OwnerUid, Place, Request, Severity, UtcTime};
+
+/// Why an approval that a record states does not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ApprovalProblem {
+    /// The request that was approved cannot be read.
+    Request(String),
+    /// No file has a signature that approves by this key.
+    NoSignature,
+    /// A file has, and it does not verify.
+    Signature(String),
+    NotEntitled(NotEntitled, UtcTime),
+    /// A valid rejection lies beside the request.
+    Rejected,
+}
+
+impl fmt::Display for ApprovalProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request(problem) => write!(f, "the request cannot be read: {problem}"),
+            Self::NoSignature => f.write_str("no file under request/ is this signature"),
+            Self::Signature(problem) => f.write_str(problem),
+            Self::NotEntitled(why, at) => match why {
+                NotEntitled::Revoked => f.write_str("the key is revoked"),
+                NotEntitled::Unknown => f.write_str("no approver has this key by this name"),
+                NotEntitled::Namespace => f.write_str("the key may not approve"),
+                NotEntitled::Time => write!(f, "the key was not valid at approved_utc {at}"),
+            },
+            Self::Rejected => f.write_str("the request was rejected, and ran"),
+        }
+    }
+}
+
+/// Whether the record states approvals.
+pub(super) fn are_stated(facts: &Value) -> bool {
+    facts["approvals"].as_array().is_some_and(|rows| !rows.is_empty())
+}
+
+/// Gives how many approvals verify, if all do; else whose do not and why.
+pub(super) fn check(
+    facts: &Value,
+    request: Vec<u8>,
+    signatures: &[(String, Vec<u8>)],
+    approvers: &Signers,
+) -> Result<usize, Vec<(String, ApprovalProblem)>> {
+    let request = match read(facts, request) {
+        Ok(request) => request,
+        Err(problem) => return Err(vec![("all".to_owned(), problem)]),
+    };
+    let (mut count, mut problems) = (0, Vec::new());
+    let rows = facts["approvals"].as_array().into_iter().flatten();
+    for row in rows {
+        let word = |key: &str| row[key].as_str().unwrap_or_default();
+        let (principal, key) = (word("principal"), word("key"));
+        match stands(principal, key, &request, signatures, approvers) {
+            Ok(()) => count += 1,
+            Err(problem) => problems.push((format!("{principal} {key}"), problem)),
+        }
+    }
+    let ran = facts["started_utc"].is_string();
+    if ran && let Some(name) = rejected(&request, signatures, approvers) {
+        problems.push((name, ApprovalProblem::Rejected));
+    }
+    if problems.is_empty() { Ok(count) } else { Err(problems) }
+}
+
+/// The request as the validator read it when the record was made.
+fn read(facts: &Value, bytes: Vec<u8>) -> Result<Request, ApprovalProblem> {
+    let unfit = |what: String| ApprovalProblem::Request(what);
+    let made = facts["created_utc"].as_str().and_then(|text| text.parse::<UtcTime>().ok());
+    let made = made.ok_or_else(|| unfit("created_utc: no time".to_owned()))?;
+    let name = facts["request_file"].as_str().unwrap_or_default();
+    let draft = Draft::new(bytes, name, OwnerUid::new(0)).map_err(|e| unfit(e.to_string()))?;
+    let checked = draft.check(Place::Elsewhere, made);
+    let first = checked.violations.iter().find(|it| it.severity == Severity::Error);
+    let why = first.map_or_else(|| "not a request".to_owned(), |it| it.message.clone());
+    checked.verdict.map_err(|_| unfit(why))
+}
+
+/// Whether some signature file backs this approval; else why the nearest one does not.
+fn stands(
+    principal: &str,
+    key: &str,
+    request: &Request,
+    signatures: &[(String, Vec<u8>)],
+    approvers: &Signers,
+) -> Result<(), ApprovalProblem> {
+    let mut nearest = ApprovalProblem::NoSignature;
+    for (_, bytes) in signatures {
+        let Ok(signature) = SshSignature::parse(bytes) else { continue };
+        if signature.namespace() != APPROVE_NAMESPACE || signature.key().fingerprint() != key {
+            continue;
+        }
+        let at = request.approved();
+        nearest = match signature.verify(request.bytes()) {
+            Err(error) => ApprovalProblem::Signature(error.to_string()),
+            Ok(verified) => match approvers.entitles(&verified, principal, at) {
+                Ok(()) => return Ok(()),
+                Err(why) => ApprovalProblem::NotEntitled(why, at),
+            },
+        };
+    }
+    Err(nearest)
+}
+
+/// Who rejected the request, if somebody who may did.
+fn rejected(
+    request: &Request,
+    signatures: &[(String, Vec<u8>)],
+    approvers: &Signers,
+) -> Option<String> {
+    signatures.iter().find_map(|(_, bytes)| {
+        let signature = SshSignature::parse(bytes).ok()?;
+        if signature.namespace() != REJECT_NAMESPACE {
+            return None;
+        }
+        let verified = signature.verify(request.bytes()).ok()?;
+        name_of(&verified, request.approved(), approvers)
+    })
+}
+
+/// A name by which the key may do what it did.
+fn name_of(verified: &Verified, at: UtcTime, approvers: &Signers) -> Option<String> {
+    let names = approvers.principals_of(verified.key(), at)?;
+    let mut names = names.split(',').filter(|name| !name.starts_with('!'));
+    names.find(|name| approvers.entitles(verified, name, at).is_ok()).map(str::to_owned)
+}

@@ -1,0 +1,164 @@
+//! The bundle and the `.tlog-proof` beside a record: signed by the record's own key, in a trusted log,
+//! and saying of every file and fact what the record says. It must never take a key or a log because
+//! a bundle names it.
+
+use std::collections::BTreeMap;
+
+use validator::{Sha256, UtcTime};
+
+use crate::attestation::{BundleFault, SignedBundle, VerifiedBundle, read_bundle};
+use crate::fault::{Fault, SignatureProblem};
+use crate::keys::PublicResultKey;
+use crate::log::{ProofFault, PublicLogKey};
+use crate::trust::Trust;
+use crate::verify::Read;
+use crate::verify::verdict::{NotChecked, PlaceInLog};
+
+pub(super) const BUNDLE_BYTES_MAX: u64 = 24 * 1024 * 1024;
+pub(super) const PROOF_BYTES_MAX: u64 = 128 * 1024;
+
+/// The files of a record that no record names: itself, its signature, its bundle, its proof.
+pub(super) fn files_of(record: &str) -> [String; 4] {
+    ["md", "md.sig", "bundle.json", "tlog-proof"].map(|ending| format!("{record}.{ending}"))
+}
+
+/// A statement that a trusted key signed, and its place in a trusted log where one is trusted.
+pub(super) struct Attested {
+    statement: Stated,
+    key: PublicResultKey,
+}
+
+enum Stated {
+    Signed(SignedBundle),
+    Logged(Box<VerifiedBundle>, PublicLogKey),
+}
+
+impl Attested {
+    pub(super) fn read(
+        file: &str,
+        bytes: &[u8],
+        trust: &Trust,
+        faults: &mut Vec<Fault>,
+    ) -> Option<Self> {
+        let attested = attest(bytes, trust);
+        let unfit = |problem| Fault::Bundle { file: file.to_owned(), problem };
+        let attested = attested.map_err(|problem| faults.push(unfit(problem))).ok()?;
+        let made = attested.signed().facts()["created_utc"].as_str();
+        let Some(made) = made.and_then(|text| text.parse::<UtcTime>().ok()) else {
+            faults.push(unfit(BundleFault::Statement("created_utc: no time".to_owned())));
+            return None;
+        };
+        if !trust.holds(&attested.key, made) {
+            let fingerprint = attested.fingerprint();
+            let problem = SignatureProblem::OutOfTime { fingerprint, made };
+            faults.push(Fault::Signature { file: file.to_owned(), problem });
+            return None;
+        }
+        Some(attested)
+    }
+
+    pub(super) fn signed(&self) -> &SignedBundle {
+        match &self.statement {
+            Stated::Signed(signed) => signed,
+            Stated::Logged(verified, _) => verified.signed(),
+        }
+    }
+
+    pub(super) fn fingerprint(&self) -> String {
+        self.key.fingerprint()
+    }
+
+    pub(super) fn log(&self) -> Option<&PublicLogKey> {
+        match &self.statement {
+            Stated::Signed(_) => None,
+            Stated::Logged(_, log) => Some(log),
+        }
+    }
+
+    pub(super) fn place(&self) -> Option<PlaceInLog> {
+        let Stated::Logged(verified, log) = &self.statement else { return None };
+        let inclusion = verified.inclusion();
+        Some(PlaceInLog {
+            origin: log.origin().to_string(),
+            index: inclusion.index(),
+            size: inclusion.checkpoint().size(),
+            root: inclusion.checkpoint().root(),
+            leaf: verified.leaf(),
+        })
+    }
+
+    /// Compares what is stated with what the record says of itself and its files. What is on disk is
+    /// compared with the record elsewhere.
+    pub(super) fn compare(&self, file: &str, record: &str, read: &Read, faults: &mut Vec<Fault>) {
+        let unfit = |problem| Fault::Bundle { file: file.to_owned(), problem };
+        let signed = self.signed();
+        if signed.facts()["result_id"] != record {
+            faults.push(unfit(BundleFault::OtherRecord));
+            return;
+        }
+        if read.signed_by.as_ref().is_some_and(|by| by.fingerprint != self.fingerprint()) {
+            faults.push(unfit(BundleFault::OtherSigner));
+        }
+        let mut subjects: BTreeMap<&str, Sha256> =
+            signed.subjects().iter().map(|(path, sha256)| (path.as_str(), *sha256)).collect();
+        let [md, ..] = files_of(record);
+        let files = read.facts.stated().iter().map(|(path, sha256)| (path.as_str(), *sha256));
+        for (path, sha256) in std::iter::once((md.as_str(), read.sha256)).chain(files) {
+            if subjects.remove(path) != Some(sha256) {
+                faults.push(Fault::Subject { file: file.to_owned(), path: path.to_owned() });
+            }
+        }
+        for path in subjects.into_keys() {
+            faults.push(Fault::Subject { file: file.to_owned(), path: path.to_owned() });
+        }
+        match signed.drift_from(&read.front) {
+            Ok(keys) if keys.is_empty() => {}
+            Ok(keys) => faults.push(Fault::Drift { file: md, keys }),
+            Err(problem) => faults.push(Fault::Record { file: md, problem }),
+        }
+    }
+
+    pub(super) fn check_proof(&self, file: &str, text: &[u8], faults: &mut Vec<Fault>) {
+        let Stated::Logged(verified, log) = &self.statement else { return };
+        let text = std::str::from_utf8(text).map_err(|_| ProofFault::Form);
+        if let Err(problem) = text.and_then(|text| verified.check_proof(text, log)) {
+            faults.push(Fault::Proof { file: file.to_owned(), problem });
+        }
+    }
+
+    /// Compares the checkpoint with what is known of the log.
+    pub(super) fn compare_with_history(
+        &self,
+        file: &str,
+        trust: &Trust,
+        faults: &mut Vec<Fault>,
+        not_checked: &mut Vec<NotChecked>,
+    ) {
+        let Stated::Logged(verified, log) = &self.statement else { return };
+        let Some(history) = trust.history() else {
+            not_checked.push(NotChecked::History);
+            return;
+        };
+        let checkpoint = verified.inclusion().checkpoint();
+        match history.check(checkpoint, log.origin()) {
+            Ok(()) if history.has_saved() => {}
+            Ok(()) => not_checked.push(NotChecked::History),
+            Err(problem) => faults.push(Fault::History { file: file.to_owned(), problem }),
+        }
+    }
+}
+
+fn attest(bytes: &[u8], trust: &Trust) -> Result<Attested, BundleFault> {
+    let bundle = read_bundle(bytes)?;
+    let key = trust.statement_key(bundle.hint()).ok_or(BundleFault::OtherKey)?;
+    let accepts = |message: &[u8], der: &[u8]| key.accepts(message, der);
+    let signed = SignedBundle::verify(bundle, key.public(), accepts)?;
+    let statement = if trust.logs().is_empty() {
+        Stated::Signed(signed)
+    } else {
+        let log = trust.logs().iter().find(|log| signed.names(log));
+        let log = log.ok_or(BundleFault::OtherLog)?;
+        Stated::Logged(Box::new(signed.in_log(log)?), log.clone())
+    };
+    Ok(Attested { statement, key: key.public().clone() })
+}

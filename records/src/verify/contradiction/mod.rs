@@ -1,0 +1,287 @@
+//! What a record says of itself that cannot be: one rule a row, over its facts alone. A rule must never
+//! hold against a record that an honest run could have made, and a fact that an older record does not
+//! have contradicts nothing.
+
+#[cfg(test)]
+mod tests;
+
+use serde::Deserialize;
+use serde_json::Value;
+use validator::{CLOCK_SKEW_SEC, ResultId, UtcTime};
+
+use crate::fault::Fault;
+use crate::yaml;
+
+/// Each looks at the facts and says what cannot be.
+const RULES: [fn(&Says<'_>) -> Option<String>; 20] = [
+    ran_for_its_outcome,
+    never_ran_for_its_outcome,
+    exit_code_of_nothing,
+    exit_code_zero,
+    exit_code_nonzero,
+    exit_code_signal,
+    exit_code_unknown,
+    out_of_memory,
+    violation,
+    output_rejected,
+    output_incomplete,
+    left_without_a_run,
+    ran_although_refused,
+    refused_for_nothing,
+    times_in_order,
+    approved_before,
+    named_for_its_time_and_request,
+    request_digest,
+    signature_for_each_approval,
+    counted,
+];
+
+/// When the request says that it was made and approved.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RequestTimes {
+    created: UtcTime,
+    approved: UtcTime,
+}
+
+impl RequestTimes {
+    /// `None` where the bytes are no request: a refusal of them has no times to compare with.
+    pub(super) fn read(request: &[u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Front {
+            created_utc: String,
+            approved_utc: String,
+        }
+        let text = std::str::from_utf8(request).ok()?;
+        let (front, _) = text.strip_prefix("---\n")?.split_once("\n---\n")?;
+        let front: Front = match yaml::read(front) {
+            Some(front) => Front::deserialize(front).ok()?,
+            None => serde_yaml::from_str(front).ok()?,
+        };
+        let (created, approved) =
+            (front.created_utc.parse().ok()?, front.approved_utc.parse().ok()?);
+        Some(Self { created, approved })
+    }
+}
+
+/// Everything in these facts that cannot be.
+pub(super) fn faults<'a>(
+    file: &'a str,
+    facts: &'a Value,
+    request: Option<RequestTimes>,
+) -> impl Iterator<Item = Fault> + 'a {
+    let says = Says { facts, request };
+    let found = RULES.iter().filter_map(move |rule| rule(&says));
+    found.map(|what| Fault::Contradiction { file: file.to_owned(), what })
+}
+
+/// The facts, by name.
+struct Says<'a> {
+    facts: &'a Value,
+    request: Option<RequestTimes>,
+}
+
+impl<'a> Says<'a> {
+    fn word(&self, key: &str) -> &'a str {
+        self.facts[key].as_str().unwrap_or_default()
+    }
+
+    fn outcome(&self) -> &'a str {
+        self.word("outcome")
+    }
+
+    fn outcome_is(&self, words: &[&str]) -> bool {
+        words.contains(&self.outcome())
+    }
+
+    fn exit_code(&self) -> Option<i64> {
+        self.facts["exit_code"].as_i64()
+    }
+
+    fn time(&self, key: &str) -> Option<UtcTime> {
+        self.word(key).parse().ok()
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.facts.get(key).is_some_and(|value| !value.is_null())
+    }
+
+    fn rows(&self, key: &str) -> &'a [Value] {
+        self.facts[key].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a run is stated. A record that says nothing of it is an older one.
+    fn ran(&self) -> Option<bool> {
+        self.facts.get("started_utc").map(|it| !it.is_null())
+    }
+}
+
+/// A number, also one that is written as text because JSON readers would round it.
+fn number(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
+const NEVER_RAN: [&str; 2] = ["refused", "setup_error"];
+/// A request can be cancelled before its start; a run can be lost with all it left.
+const EITHER: [&str; 2] = ["cancelled", "indeterminate"];
+
+fn ran_for_its_outcome(says: &Says<'_>) -> Option<String> {
+    let needed = !says.outcome_is(&NEVER_RAN) && !says.outcome_is(&EITHER);
+    let missing = ["started_utc", "ended_utc", "confinement", "accounting"];
+    let missing = missing.iter().find(|key| !says.has(key));
+    let key = missing.filter(|_| needed && says.ran().is_some())?;
+    Some(format!("outcome is {} and {key} is null", says.outcome()))
+}
+
+fn never_ran_for_its_outcome(says: &Says<'_>) -> Option<String> {
+    let keys = ["started_utc", "ended_utc", "accounting", "denials"];
+    let key = keys.iter().find(|key| says.outcome_is(&NEVER_RAN) && says.has(key))?;
+    Some(format!("outcome is {} and {key} states a run", says.outcome()))
+}
+
+fn exit_code_of_nothing(says: &Says<'_>) -> Option<String> {
+    let code = says.exit_code().filter(|code| *code != -1)?;
+    (says.ran() == Some(false)).then(|| format!("nothing ran and exit_code is {code}"))
+}
+
+fn exit_code_zero(says: &Says<'_>) -> Option<String> {
+    let code = says.exit_code().filter(|code| *code != 0)?;
+    let good = says.outcome_is(&["ok", "output_rejected"]);
+    good.then(|| format!("outcome is {} and exit_code is {code}", says.outcome()))
+}
+
+fn exit_code_nonzero(says: &Says<'_>) -> Option<String> {
+    let code = says.exit_code().filter(|code| !(1..=255).contains(code))?;
+    says.outcome_is(&["exit_nonzero"])
+        .then(|| format!("outcome is exit_nonzero and exit_code is {code}"))
+}
+
+fn exit_code_signal(says: &Says<'_>) -> Option<String> {
+    // 128+n, and Linux has signals 1 to 64.
+    let code = says.exit_code().filter(|code| !(129..=192).contains(code))?;
+    says.outcome_is(&["signal"]).then(|| format!("outcome is signal and exit_code is {code}"))
+}
+
+fn exit_code_unknown(says: &Says<'_>) -> Option<String> {
+    let code = says.exit_code().filter(|code| *code != -1)?;
+    says.outcome_is(&["indeterminate"])
+        .then(|| format!("outcome is indeterminate and exit_code is {code}"))
+}
+
+fn out_of_memory(says: &Says<'_>) -> Option<String> {
+    let kills = number(&says.facts["accounting"]["oom_kills"]).filter(|kills| *kills > 0)?;
+    let told = says.outcome_is(&["memory_limit", "seccomp_violation"]);
+    (!told).then(|| format!("outcome is {} and oom_kills is {kills}", says.outcome()))
+}
+
+fn violation(says: &Says<'_>) -> Option<String> {
+    let call = says.facts["denials"]["violation"].as_str()?;
+    (!says.outcome_is(&["seccomp_violation"]))
+        .then(|| format!("outcome is {} and the violation is {call}", says.outcome()))
+}
+
+fn output_rejected(says: &Says<'_>) -> Option<String> {
+    let count = number(&says.facts["rejected_total"]).filter(|count| *count > 0)?;
+    says.outcome_is(&["ok"]).then(|| format!("outcome is ok and rejected_total is {count}"))
+}
+
+fn output_incomplete(says: &Says<'_>) -> Option<String> {
+    let incomplete = says.facts["collection_complete"] == false && says.outcome_is(&["ok"]);
+    incomplete.then(|| "outcome is ok and collection_complete is false".to_owned())
+}
+
+fn left_without_a_run(says: &Says<'_>) -> Option<String> {
+    let kept = says.rows("artifacts").len();
+    (says.ran() == Some(false) && kept > 0)
+        .then(|| format!("nothing ran and {kept} artifacts were kept"))
+}
+
+fn ran_although_refused(says: &Says<'_>) -> Option<String> {
+    let said_no = |rule: &&Value| rule["verdict"] == "refuse";
+    let rule = says.rows("rules").iter().find(said_no)?;
+    let rule = rule["rule"].as_str().unwrap_or_default();
+    (says.ran() == Some(true)).then(|| format!("rule {rule} refused, and a run is stated"))
+}
+
+fn refused_for_nothing(says: &Says<'_>) -> Option<String> {
+    let said_no = says.rows("rules").iter().any(|rule| rule["verdict"] == "refuse");
+    let found = !says.rows("violations").is_empty();
+    let bare = says.outcome_is(&["refused"]) && !said_no && !found && !says.has("reason");
+    bare.then(|| "outcome is refused and nothing says why".to_owned())
+}
+
+fn times_in_order(says: &Says<'_>) -> Option<String> {
+    let named = says.word("result_id").parse::<ResultId>().ok().and_then(|id| stamp(&id));
+    let order = [
+        ("started_utc", says.time("started_utc")),
+        ("ended_utc", says.time("ended_utc")),
+        ("created_utc", says.time("created_utc")),
+    ];
+    let known: Vec<(&str, UtcTime)> =
+        order.into_iter().filter_map(|(key, at)| Some((key, at?))).collect();
+    let wrong = known.windows(2).find_map(|pair| match pair {
+        [(first, a), (second, b)] if a > b => Some(format!("{second} {b} is before {first} {a}")),
+        _ => None,
+    });
+    wrong.or_else(|| {
+        let (named, created) = (named?, says.time("created_utc")?);
+        (named > created).then(|| format!("created_utc {created} is before {named} of result_id"))
+    })
+}
+
+fn approved_before(says: &Says<'_>) -> Option<String> {
+    let (request, started) = (says.request?, says.time("started_utc")?);
+    // Another host's clock than that of the run.
+    let later = |at: UtcTime| at.unix() > started.unix().saturating_add(CLOCK_SKEW_SEC);
+    let of = [("approved_utc", request.approved), ("created_utc", request.created)];
+    let (key, at) = of.into_iter().find(|(_, at)| later(*at))?;
+    Some(format!("started_utc {started} is before the request's {key} {at}"))
+}
+
+fn named_for_its_time_and_request(says: &Says<'_>) -> Option<String> {
+    let (id, request) = (says.word("result_id"), says.word("request_id"));
+    let subject = id.get("TS-YYYYMMDD-HHMMSSZ-".len()..)?;
+    let digest = says.word("request_sha256");
+    match subject.strip_prefix("REFUSED-") {
+        Some(digits) if !digest.is_empty() && !digest.starts_with(digits) => {
+            Some(format!("result_id is {id} and request_sha256 is {digest}"))
+        }
+        None if subject != request => {
+            Some(format!("result_id is {id} and request_id is {request}"))
+        }
+        _ => None,
+    }
+}
+
+fn request_digest(says: &Says<'_>) -> Option<String> {
+    let first = says.rows("files").first()?;
+    let (digest, path) = (says.word("request_sha256"), first["path"].as_str().unwrap_or_default());
+    let found = first["sha256"].as_str().unwrap_or_default();
+    (!digest.is_empty() && found != digest)
+        .then(|| format!("request_sha256 is {digest} and {path} has {found}"))
+}
+
+fn signature_for_each_approval(says: &Says<'_>) -> Option<String> {
+    let stated = says.rows("approvals").len();
+    let is_signature =
+        |row: &&Value| row["path"].as_str().is_some_and(|path| path.ends_with(".sig"));
+    let files = says.rows("files").iter().filter(is_signature).count();
+    (stated > files).then(|| format!("{stated} approvals are stated and {files} signature files"))
+}
+
+fn counted(says: &Says<'_>) -> Option<String> {
+    let lists = ["argv", "constraints_stated", "violations", "rejected"];
+    lists.iter().find_map(|key| {
+        let (listed, total) = (says.rows(key).len(), number(&says.facts[format!("{key}_total")])?);
+        let more = u64::try_from(listed).is_ok_and(|listed| listed > total);
+        more.then(|| format!("{key} has {listed} rows and {key}_total is {total}"))
+    })
+}
+
+/// The time that an id names.
+fn stamp(id: &ResultId) -> Option<UtcTime> {
+    let text = id.as_str().get("TS-".len().."TS-YYYYMMDD-HHMMSSZ".len())?;
+    let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+    let date = [part(0, 4), part(4, 6), part(6, 8)].join("-");
+    let time = [part(9, 11), part(11, 13), part(13, 15)].join(":");
+    format!("{date}T{time}Z").parse().ok()
+}

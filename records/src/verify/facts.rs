@@ -1,0 +1,106 @@
+//! What verification needs of a record's facts: when it was made, and every file with its digest. It
+//! must never make sense of a record that says one thing twice.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+use validator::{Sha256, UtcTime};
+
+/// The keys of the front matter that verification needs; others may be there.
+#[derive(Deserialize)]
+struct Keys {
+    result_id: String,
+    created_utc: String,
+    stdout_sha256: String,
+    stderr_sha256: String,
+    artifacts: Vec<StatedFile>,
+    files: Vec<StatedFile>,
+}
+
+#[derive(Deserialize)]
+struct StatedFile {
+    path: String,
+    sha256: String,
+}
+
+pub(super) struct Facts {
+    created: UtcTime,
+    /// Every file that the record names, with its digest.
+    stated: BTreeMap<String, Sha256>,
+    /// The files of the request, itself first.
+    request: Vec<String>,
+}
+
+impl Facts {
+    pub(super) fn read(front: &Value, record: &str) -> Result<Self, String> {
+        let keys = Keys::deserialize(front).map_err(|error| format!("front matter: {error}"))?;
+        if keys.result_id != record {
+            return Err(format!("names itself {}", keys.result_id));
+        }
+        let created = keys.created_utc.parse().map_err(|_| "created_utc: no time")?;
+        let request: Vec<String> = keys.files.iter().map(|file| file.path.clone()).collect();
+        let mut stated = BTreeMap::new();
+        let streams = [("stdout", keys.stdout_sha256), ("stderr", keys.stderr_sha256)];
+        let streams = streams.map(|(path, sha256)| (path.to_owned(), sha256));
+        let artifact = |file: StatedFile| (format!("artifacts/{}", file.path), file.sha256);
+        let artifacts = keys.artifacts.into_iter().map(artifact);
+        let files = keys.files.into_iter().map(|file| (file.path, file.sha256));
+        for (path, sha256) in streams.into_iter().chain(artifacts).chain(files) {
+            let digest = sha256.parse().map_err(|_| format!("{path}: no sha256"))?;
+            if stated.insert(path.clone(), digest).is_some() {
+                return Err(format!("{path}: named twice"));
+            }
+        }
+        Ok(Self { created, stated, request })
+    }
+
+    pub(super) fn created(&self) -> Option<UtcTime> {
+        Some(self.created)
+    }
+
+    pub(super) fn stated(&self) -> &BTreeMap<String, Sha256> {
+        &self.stated
+    }
+
+    /// The request itself.
+    pub(super) fn request(&self) -> Option<(&str, Sha256)> {
+        self.request_files().next()
+    }
+
+    /// The signatures that lay beside the request.
+    pub(super) fn signatures(&self) -> impl Iterator<Item = (&str, Sha256)> {
+        self.request_files().skip(1).filter(|(path, _)| path.ends_with(".sig"))
+    }
+
+    fn request_files(&self) -> impl Iterator<Item = (&str, Sha256)> {
+        self.request.iter().filter_map(|path| Some((path.as_str(), *self.stated.get(path)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attestation::front_matter;
+
+    #[test]
+    fn a_full_record_is_within_the_readers_budget() {
+        let mut front = String::from(
+            "---\nresult_id: \"x\"\ncreated_utc: \"2026-11-21T12:00:00Z\"\noutcome: \"ok\"\n\
+             exit_code: 0\nfiles: []\nextra: {a: [1]}\nartifacts:\n",
+        );
+        let sha256 = Sha256::of(b"").to_string();
+        for number in 0..1000 {
+            let path = format!("{}/{number}", "folder".repeat(30));
+            front.push_str(&format!(
+                "  - path: \"{path}\"\n    sha256: \"{sha256}\"\n    size_bytes: 1\n    mode: \
+                 \"0644\"\n    declared: false\n"
+            ));
+        }
+        let streams = format!("stdout_sha256: \"{sha256}\"\nstderr_sha256: \"{sha256}\"\n---\n");
+        front.push_str(&streams);
+        let front = front_matter(&front).unwrap();
+        assert_eq!(Facts::read(&front, "x").map(|it| it.stated().len()), Ok(1002));
+        assert!(Facts::read(&front, "y").is_err());
+    }
+}

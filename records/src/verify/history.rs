@@ -1,0 +1,103 @@
+//! What a verifier knows of a log beyond one record: its files, and a checkpoint that was saved
+//! earlier. A checkpoint that the log does not extend must never pass, whatever else verifies.
+
+use std::fmt;
+
+use crate::log::{Checkpoint, LogError, LogOrigin, LogView};
+
+/// A log as its files have it now; it grew out of the saved checkpoint, where one was given.
+pub struct History {
+    view: LogView,
+    origin: LogOrigin,
+    saved: bool,
+}
+
+/// Why a checkpoint and the log contradict each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HistoryError {
+    /// Of another log than the one that is there.
+    Origin,
+    /// The log is smaller than it once was: it was cut back, or these files are old.
+    Smaller {
+        was: u64,
+        is: u64,
+    },
+    /// The log was written anew: it does not begin with what it once was.
+    Rewritten {
+        was: u64,
+        is: u64,
+    },
+    Unreadable(String),
+}
+
+impl fmt::Display for HistoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Origin => f.write_str("its checkpoint is of another log than the one given"),
+            Self::Smaller { was, is } => write!(
+                f,
+                "the log has {is} entries and had {was}: it was cut back, or its copy is old"
+            ),
+            Self::Rewritten { was, is } => write!(
+                f,
+                "the log of {is} entries does not begin with the {was} that it had: it was \
+                 written anew"
+            ),
+            Self::Unreadable(problem) => f.write_str(problem),
+        }
+    }
+}
+
+impl std::error::Error for HistoryError {}
+
+impl From<LogError> for HistoryError {
+    fn from(error: LogError) -> Self {
+        Self::Unreadable(error.to_string())
+    }
+}
+
+impl fmt::Debug for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "History({}, {} entries)", self.origin, self.view.head().size())
+    }
+}
+
+impl History {
+    /// The history of this log, which was opened under this name. The saved checkpoint must be one of
+    /// the same name, verified.
+    ///
+    /// # Errors
+    /// [`HistoryError`]: the log did not grow out of the checkpoint.
+    pub fn of(
+        view: LogView,
+        origin: LogOrigin,
+        saved: Option<(&Checkpoint, &LogOrigin)>,
+    ) -> Result<Self, HistoryError> {
+        let history = Self { view, origin, saved: saved.is_some() };
+        match saved {
+            Some((checkpoint, of)) => history.check(checkpoint, of).map(|()| history),
+            None => Ok(history),
+        }
+    }
+
+    pub(crate) fn has_saved(&self) -> bool {
+        self.saved
+    }
+
+    /// Whether the log grew out of this checkpoint of the log of that name.
+    pub(crate) fn check(&self, old: &Checkpoint, of: &LogOrigin) -> Result<(), HistoryError> {
+        let (was, is) = (old.size(), self.view.head().size());
+        if *of != self.origin {
+            return Err(HistoryError::Origin);
+        }
+        if was > is {
+            return Err(HistoryError::Smaller { was, is });
+        }
+        let proof = self.view.consistency(was, is)?;
+        if old.grew_into(self.view.head(), &proof) {
+            Ok(())
+        } else {
+            Err(HistoryError::Rewritten { was, is })
+        }
+    }
+}

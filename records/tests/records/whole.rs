@@ -1,0 +1,321 @@
+//! Verification of a whole record: statement, log, approvals and the log's past, as far as the trust
+//! goes; and that whatever was not looked at is said.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use records::log::{Log, LogKey, LogView};
+use records::{
+    Across, ApprovalProblem, BundleFault, Clash, Fault, History, HistoryError, NotChecked, Trust,
+    attest, verify, verify_bundle_alone,
+};
+use sandbox::outcome::Outcome;
+
+use crate::attestation::Logged;
+use crate::fixture::{Case, REQUEST_ID, Scratch, publish, put, replace, stock};
+use crate::log::log_key;
+
+fn trust(logged: &Logged) -> Trust {
+    Trust::from_key(&logged.key).with_logs(vec![logged.log.key().clone()])
+}
+
+fn faults(dir: &Path, trust: &Trust) -> Vec<Fault> {
+    verify(dir, trust).map(|_| ()).unwrap_err()
+}
+
+fn beside(dir: &Path, ending: &str) -> PathBuf {
+    dir.join(format!("{}.{ending}", dir.file_name().unwrap().to_str().unwrap()))
+}
+
+#[test]
+fn what_is_checked_grows_with_the_trust_and_the_rest_is_said() {
+    let logged = Logged::new(Case::plain());
+    let dir = logged.publish(&logged.scratch.path().join("results"));
+    let verified = verify(&dir, &Trust::from_key(&logged.key)).unwrap();
+    assert_eq!(verified.not_checked(), [NotChecked::Log, NotChecked::Approvals]);
+    assert_eq!(verified.log(), None);
+    let verified = verify(&dir, &trust(&logged)).unwrap();
+    assert_eq!(verified.not_checked(), [NotChecked::History, NotChecked::Approvals]);
+    let place = verified.log().unwrap();
+    assert_eq!((place.index, place.size), (3, 4));
+    assert_eq!(place.origin, "toolexec.host1.example");
+    assert_eq!(verified.files_rehashed(), 6);
+    // An older version wrote neither bundle nor proof.
+    fs::remove_file(beside(&dir, "bundle.json")).unwrap();
+    let missing = |file: &str| Fault::Missing { path: file.to_owned() };
+    let name = |ending| beside(&dir, ending).file_name().unwrap().to_str().unwrap().to_owned();
+    for known in [Trust::from_key(&logged.key), trust(&logged)] {
+        assert_eq!(faults(&dir, &known), [missing(&name("bundle.json"))]);
+    }
+    fs::remove_file(beside(&dir, "tlog-proof")).unwrap();
+    let verified = verify(&dir, &Trust::from_key(&logged.key)).unwrap();
+    let expected = [NotChecked::Statement, NotChecked::Log, NotChecked::Approvals];
+    assert_eq!(verified.not_checked(), expected);
+    let both = [missing(&name("bundle.json")), missing(&name("tlog-proof"))];
+    assert_eq!(faults(&dir, &trust(&logged)), both);
+}
+
+#[test]
+fn a_bundle_alone_verifies_without_its_files_and_says_so() {
+    let logged = Logged::new(Case::plain());
+    let verified = verify_bundle_alone("x", &logged.bundle, &trust(&logged)).unwrap();
+    let expected =
+        [NotChecked::Record, NotChecked::Files, NotChecked::History, NotChecked::ApprovalsOfBundle];
+    assert_eq!(verified.not_checked(), expected);
+    assert_eq!((verified.outcome(), verified.exit_code()), ("ok", 0));
+    assert_eq!(verified.files_rehashed(), 0);
+    assert_eq!(verified.signer_fingerprint(), logged.key.fingerprint());
+    let mut changed = logged.bundle.clone();
+    let middle = changed.len() / 2;
+    changed[middle] ^= 1;
+    assert!(verify_bundle_alone("x", &changed, &trust(&logged)).is_err());
+    // A key that was not trusted any more when the record was made.
+    let line = format!("tool-exec valid-before=\"20260101Z\" {}", logged.key.openssh_line());
+    let old = Trust::from_allowed_signers(&line).unwrap();
+    let faults = verify_bundle_alone("x", &logged.bundle, &old).map(|_| ()).unwrap_err();
+    assert!(matches!(faults[..], [Fault::Signature { .. }]), "{faults:?}");
+}
+
+#[test]
+fn a_log_may_have_had_several_keys_and_no_other_counts() {
+    let logged = Logged::new(Case::plain());
+    let dir = logged.publish(&logged.scratch.path().join("results"));
+    let origin = || "toolexec.host1.example".parse().unwrap();
+    let other = LogKey::from_seed(origin(), &[1; 32]).public().clone();
+    let known = Trust::from_key(&logged.key);
+    let both = known.with_logs(vec![other.clone(), logged.log.key().clone()]);
+    assert!(verify(&dir, &both).is_ok());
+    let stranger = Trust::from_key(&logged.key).with_logs(vec![other]);
+    let found = faults(&dir, &stranger);
+    assert!(
+        matches!(found[..], [Fault::Bundle { problem: BundleFault::OtherLog, .. }]),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn the_record_and_its_statement_are_of_one_key_though_two_are_trusted() {
+    let logged = Logged::new(Case::plain());
+    let dir = logged.publish(&logged.scratch.path().join("results"));
+    let other = logged.scratch.key("other");
+    let attested = attest(&logged.case.statement(), &other).unwrap();
+    let (name, sig) = &attested.record().files()[1];
+    replace(&dir.join(name), sig);
+    let lines = [&logged.key, &other.public()].map(|key| key.allowed_signers_line()).join("\n");
+    let both = Trust::from_allowed_signers(&lines).unwrap();
+    let both = both.with_logs(vec![logged.log.key().clone()]);
+    let found = faults(&dir, &both);
+    assert!(
+        matches!(found[..], [Fault::Bundle { problem: BundleFault::OtherSigner, .. }]),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn what_never_ran_verifies_with_its_log_too() {
+    for outcome in [Outcome::Refused, Outcome::SetupError, Outcome::Indeterminate] {
+        let logged = Logged::new(Case::plain());
+        let attested = attest(&logged.case.not_run(outcome), &logged.scratch.key("keys")).unwrap();
+        let mut log = Log::open_or_create(&logged.scratch.path().join("two"), log_key()).unwrap();
+        let inclusion = log.append(&attested.envelope().log_entry()).unwrap();
+        let dir = publish(&logged.scratch.path().join("results"), attested.record(), b"", b"");
+        for (name, bytes) in attested.proofs(&inclusion).unwrap() {
+            put(&dir.join(name), &bytes);
+        }
+        let verified = verify(&dir, &trust(&logged)).unwrap();
+        assert_eq!((verified.outcome(), verified.exit_code()), (outcome.word(), -1));
+    }
+}
+
+#[test]
+fn a_log_that_was_cut_back_or_written_anew_contradicts_what_was_saved() {
+    let mut logged = Logged::new(Case::plain());
+    let dir = logged.publish(&logged.scratch.path().join("results"));
+    let place = logged.scratch.path().join("log");
+    let origin = logged.log.key().origin().clone();
+    let saved = logged.log.head().clone();
+    let key = logged.log.key().clone();
+    let open = |place: &Path| LogView::open(place, &key).unwrap();
+    for number in 0..300_u32 {
+        logged.log.append(&number.to_be_bytes()).unwrap();
+    }
+    let later = logged.log.head().clone();
+    let history = History::of(open(&place), origin.clone(), Some((&saved, &origin))).unwrap();
+    let verified = verify(&dir, &trust(&logged).with_history(history)).unwrap();
+    assert_eq!(verified.not_checked(), [NotChecked::Approvals]);
+    // Without a saved checkpoint the log is compared with the record alone, which is said.
+    let history = History::of(open(&place), origin.clone(), None).unwrap();
+    let verified = verify(&dir, &trust(&logged).with_history(history)).unwrap();
+    assert_eq!(verified.not_checked(), [NotChecked::History, NotChecked::Approvals]);
+
+    let anew = logged.scratch.path().join("anew");
+    let mut log = Log::open_or_create(&anew, log_key()).unwrap();
+    log.append(b"another").unwrap();
+    let smaller = History::of(open(&anew), origin.clone(), Some((&later, &origin)));
+    let expected = HistoryError::Smaller { was: 304, is: 1 };
+    assert_eq!(smaller.map(|_| ()).unwrap_err(), expected);
+    let history = History::of(open(&anew), origin.clone(), None).unwrap();
+    let found = faults(&dir, &trust(&logged).with_history(history));
+    assert!(matches!(found[..], [Fault::History { .. }]), "{found:?}");
+    for number in 0..10_u32 {
+        log.append(&number.to_be_bytes()).unwrap();
+    }
+    let rewritten = History::of(open(&anew), origin.clone(), Some((&saved, &origin)));
+    let expected = HistoryError::Rewritten { was: 4, is: 11 };
+    assert_eq!(rewritten.map(|_| ()).unwrap_err(), expected);
+    let history = History::of(open(&anew), origin.clone(), None).unwrap();
+    let found = faults(&dir, &trust(&logged).with_history(history));
+    assert!(matches!(found[..], [Fault::History { .. }]), "{found:?}");
+    let other = History::of(open(&place), "other.example".parse().unwrap(), None).unwrap();
+    let found = faults(&dir, &trust(&logged).with_history(other));
+    let origin_differs = Fault::History {
+        file: beside(&dir, "bundle.json").file_name().unwrap().to_str().unwrap().into(),
+        problem: HistoryError::Origin,
+    };
+    assert_eq!(found, [origin_differs]);
+}
+
+#[test]
+fn across_records_nothing_is_used_twice() {
+    let logged = Logged::new(Case::plain());
+    let first = logged.publish(&logged.scratch.path().join("a"));
+    let copy = logged.publish(&logged.scratch.path().join("b"));
+    let known = trust(&logged);
+    let mut across = Across::default();
+    let verified = |dir: &Path| verify(dir, &known).unwrap();
+    assert_eq!(across.add(0, &verified(&first)), []);
+    let clashes = across.add(1, &verified(&copy));
+    let expected = [Clash::Request, Clash::ResultId, Clash::LogIndex(3), Clash::LogLeaf];
+    assert_eq!(clashes, expected.map(|clash| (clash, 0)));
+
+    // The same request again a second later, in the same log.
+    let mut again = Case::plain();
+    again.result_id = "TS-20261121-121029Z-TR-20261121-120000Z-stats".parse().unwrap();
+    let place = logged.scratch.path().join("log");
+    let Logged { scratch, mut log, case, .. } = logged;
+    let key = scratch.key("keys");
+    let mut logs = |case: &Case, log: &mut Log, root: &str| {
+        let attested = attest(&case.statement(), &key).unwrap();
+        let inclusion = log.append(&attested.envelope().log_entry()).unwrap();
+        let dir = case.publish_run(&scratch.path().join(root), attested.record());
+        for (name, bytes) in attested.proofs(&inclusion).unwrap() {
+            put(&dir.join(name), &bytes);
+        }
+        across.add(2, &verified(&dir))
+    };
+    assert_eq!(logs(&again, &mut log, "c"), [(Clash::Request, 0)]);
+    // Another request of the same number in a log of the same name: it shows two faces.
+    drop(log);
+    fs::remove_dir_all(&place).unwrap();
+    let mut log = Log::open_or_create(&place, log_key()).unwrap();
+    for number in 0..3_u32 {
+        log.append(&number.to_be_bytes()).unwrap();
+    }
+    drop(case);
+    let clashes = logs(&Case::numbered(8), &mut log, "d");
+    assert_eq!(clashes, [(Clash::LogIndex(3), 0), (Clash::LogFork(4), 0)]);
+}
+
+/// A request with approvals by keys that `ssh-keygen` made, and the trust store that has them.
+struct Approved {
+    scratch: Scratch,
+    case: Case,
+    fingerprint: String,
+    line: String,
+}
+
+const TEST: &str = "approvals_are_verified_again";
+
+impl Approved {
+    fn new(namespace: &str) -> Option<Self> {
+        let scratch = Scratch::in_memory();
+        let (key, request) = (scratch.path().join("alice"), scratch.path().join("request"));
+        let (key_file, request_file) = (key.to_str().unwrap(), request.to_str().unwrap());
+        let case = Case::plain();
+        put(&request, case.request.bytes());
+        stock(TEST, "ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", key_file], b"")?;
+        let sign = ["-q", "-Y", "sign", "-f", key_file, "-n", namespace, request_file];
+        let (signed, said) = stock(TEST, "ssh-keygen", &sign, b"")?;
+        assert!(signed, "{said}");
+        let line = fs::read_to_string(key.with_extension("pub")).unwrap();
+        let fingerprint = policies::SignerKey::read(line.trim()).unwrap().fingerprint();
+        let signature = fs::read(request.with_extension("sig")).unwrap();
+        let approvals = vec![("alice".to_owned(), fingerprint.clone())];
+        let files = vec![(format!("{REQUEST_ID}.md.alice.sig"), signature)];
+        let case = case.approved(approvals, files);
+        Some(Self { scratch, case, fingerprint, line })
+    }
+
+    fn verify(&self, approvers: &str, revoked: &str) -> Result<usize, Vec<Fault>> {
+        let key = self.scratch.key("keys");
+        let root = self.scratch.path().join("results");
+        fs::remove_dir_all(&root).ok();
+        let dir = self.case.publish(&root, &key);
+        let signers = policies::Signers::parse(approvers).unwrap();
+        let revoked = policies::Revoked::parse(revoked.as_bytes()).unwrap();
+        let known = Trust::from_key(&key.public()).with_approvers(signers.without(revoked));
+        verify(&dir, &known).map(|verified| {
+            assert!(!verified.not_checked().contains(&NotChecked::Approvals));
+            verified.approvals_checked()
+        })
+    }
+
+    #[track_caller]
+    fn refused(&self, approvers: &str, revoked: &str) -> String {
+        let faults = self.verify(approvers, revoked).unwrap_err();
+        let [Fault::Approval { approval, problem, .. }] = &faults[..] else {
+            panic!("{faults:?}");
+        };
+        if *problem != ApprovalProblem::Rejected {
+            assert_eq!(*approval, format!("alice {}", self.fingerprint));
+        }
+        problem.to_string()
+    }
+}
+
+#[test]
+fn approvals_are_verified_again() {
+    let Some(approved) = Approved::new("approve.tool-exec@threegate") else { return };
+    let line = &approved.line;
+    assert_eq!(approved.verify(&format!("alice {line}"), ""), Ok(1));
+    // At approved_utc, 12:05, and for approving.
+    let valid = format!("alice valid-before=\"20261121120500Z\" {line}");
+    assert_eq!(approved.verify(&valid, ""), Ok(1));
+    let refusals = [
+        (format!("bob {line}"), "no approver has this key by this name"),
+        (String::new(), "no approver has this key by this name"),
+        (format!("alice valid-before=\"20261121120459Z\" {line}"), "was not valid at approved_utc"),
+        (format!("alice namespaces=\"reject.*\" {line}"), "may not approve"),
+    ];
+    for (approvers, expected) in &refusals {
+        let said = approved.refused(approvers, "");
+        assert!(said.contains(expected), "{approvers}: {said}");
+    }
+    assert_eq!(approved.refused(&format!("alice {line}"), line), "the key is revoked");
+}
+
+#[test]
+fn a_signature_for_another_use_backs_no_approval() {
+    let Some(approved) = Approved::new("file") else { return };
+    let said = approved.refused(&format!("alice {}", approved.line), "");
+    assert_eq!(said, "no file under request/ is this signature");
+    let Some(rejected) = Approved::new("reject.tool-exec@threegate") else { return };
+    let rejected = Approved { case: rejected.case.approved(vec![], vec![]), ..rejected };
+    // Nothing is stated, so nothing is asked: the daemon decided without approvals.
+    assert_eq!(rejected.verify(&format!("alice {}", rejected.line), ""), Ok(0));
+}
+
+#[test]
+fn a_run_whose_request_was_rejected_is_no_good_run() {
+    let Some(first) = Approved::new("approve.tool-exec@threegate") else { return };
+    let Some(second) = Approved::new("reject.tool-exec@threegate") else { return };
+    let statement = second.case.statement();
+    let (_, rejection) = statement.request_files[0].clone();
+    let statement = first.case.statement();
+    let mut files = statement.request_files.to_vec();
+    let approvals = statement.approvals.to_vec();
+    files.push((format!("{REQUEST_ID}.md.bob.sig"), rejection));
+    let lines = format!("alice {}\nbob {}", first.line, second.line);
+    let both = Approved { case: Case::plain().approved(approvals, files), ..first };
+    assert_eq!(both.refused(&lines, ""), "the request was rejected, and ran");
+}

@@ -1,0 +1,106 @@
+//! Single files and directories that are put into the spool: whole, durable, open to the daemon, and
+//! never over something that is there.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::hidden_beside;
+use crate::claim::remove_tree;
+use crate::durable;
+use crate::error::SpoolError;
+
+/// The daemon reads files through the group, and removes what it has taken.
+const FILE_MODE: u32 = 0o640;
+const DIRECTORY_MODE: u32 = 0o770;
+
+/// Something in the spool that was not there before this call.
+pub(super) enum Made {
+    File(PathBuf),
+    Tree(PathBuf),
+}
+
+pub(super) fn place_file(
+    path: &Path,
+    bytes: &[u8],
+    made: &mut Vec<Made>,
+) -> Result<(), SpoolError> {
+    let file = create(path).map_err(io_or_taken(path, "make"))?;
+    made.push(Made::File(path.to_owned()));
+    let filled = fill(file, bytes).and_then(|()| durable::sync_file(path));
+    filled.map_err(SpoolError::io(path, "write"))
+}
+
+/// The same, by a rename: whoever waits for signatures may look at any time.
+pub(super) fn place_whole(
+    path: &Path,
+    bytes: &[u8],
+    made: &mut Vec<Made>,
+) -> Result<(), SpoolError> {
+    let hidden = hidden_beside(path);
+    place_file(&hidden, bytes, made)?;
+    durable::rename_new(&hidden, path).map_err(io_or_taken(path, "drop"))?;
+    made.push(Made::File(path.to_owned()));
+    Ok(())
+}
+
+pub(super) fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path)
+}
+
+pub(super) fn fill(mut file: File, mut from: impl io::Read) -> io::Result<()> {
+    io::copy(&mut from, &mut file)?;
+    // Whatever the umask of whoever drops it.
+    file.set_permissions(Permissions::from_mode(FILE_MODE))
+}
+
+/// Makes every directory that a file below `root` lies in.
+pub(super) fn make_parents(root: &Path, name: &Path) -> io::Result<()> {
+    let mut path = root.to_owned();
+    for component in name.parent().into_iter().flat_map(Path::components) {
+        path.push(component);
+        match make_directory(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made?,
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn make_directory(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(DIRECTORY_MODE).create(path)?;
+    // Whatever the umask; a set-group-id bit that the spool handed down stays.
+    let inherited = fs::metadata(path)?.permissions().mode() & 0o7000;
+    fs::set_permissions(path, Permissions::from_mode(inherited | DIRECTORY_MODE))
+}
+
+/// Removes what a call made that failed, the last first.
+pub(super) fn undo(made: Vec<Made>) {
+    for one in made.into_iter().rev() {
+        match one {
+            Made::Tree(path) => remove_tree(&path),
+            Made::File(path) => match fs::remove_file(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => tracing::warn!("{}: remove: {error}", path.display()),
+            },
+        }
+    }
+}
+
+pub(super) fn taken(path: &Path) -> SpoolError {
+    let what = "it is waiting there already; remove it or wait for the daemon";
+    SpoolError::io(path, "drop")(io::Error::new(io::ErrorKind::AlreadyExists, what))
+}
+
+pub(super) fn io_or_taken(
+    path: &Path,
+    act: &'static str,
+) -> impl FnOnce(io::Error) -> SpoolError + use<> {
+    let path = path.to_owned();
+    move |error| match error.kind() {
+        io::ErrorKind::AlreadyExists => taken(&path),
+        _ => SpoolError::io(&path, act)(error),
+    }
+}

@@ -1,0 +1,274 @@
+//! Verification beyond one signature: the statement and its place in the log, a bundle alone, approvals
+//! again, a checkpoint that was saved, what a record says that cannot be, and what can only be seen
+//! across a tree; and that whatever was not looked at is said.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+use toolexec_tests::{Bench, Record, RequestText, Said, ssh_keygen_works};
+
+fn record(bench: &Bench) -> Record {
+    let script = "print('ran'); open('/out/kept','w').write('kept')";
+    let (said, record) = bench.record_of(&RequestText::python(script).output("kept"));
+    said.assert_code(0);
+    record
+}
+
+fn verify(bench: &Bench, words: &[&str], path: &Path) -> Said {
+    let path = path.to_str().unwrap();
+    bench.toolexec(["verify", path].iter().chain(words))
+}
+
+/// That it exits 1 and its first fault says this.
+#[track_caller]
+fn assert_first_fault(said: &Said, expected: &str) {
+    said.assert_code(1);
+    let first = said.stdout.lines().skip_while(|line| !line.ends_with("NOT VERIFIED")).nth(1);
+    assert!(first.is_some_and(|line| line.contains(expected)), "{expected}: {said:#?}");
+}
+
+fn beside(record: &Record, ending: &str) -> PathBuf {
+    record.path.join(format!("{}.{ending}", record.id()))
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to.parent().unwrap()).unwrap();
+    assert!(Command::new("cp").arg("-r").arg(from).arg(to).status().unwrap().success());
+}
+
+/// The key of the state signs this record anew, as whoever has that key could.
+fn sign_anew(bench: &Bench, record: &Record) {
+    fs::remove_file(beside(record, "md.sig")).unwrap();
+    let key = bench.state().join("keys/result");
+    let mut command = Command::new("ssh-keygen");
+    command.args(["-q", "-Y", "sign", "-n", "result.tool-exec@threegate", "-f"]).arg(key);
+    Said::of(command.arg(beside(record, "md"))).assert_code(0);
+}
+
+#[test]
+fn a_verdict_says_where_the_log_has_the_record_and_what_was_not_checked() {
+    let bench = Bench::new();
+    let record = record(&bench);
+    let said = verify(&bench, &[], &record.path);
+    said.assert_code(0);
+    assert!(said.stdout.contains(", entry 0 of 1 in the log "), "{said:#?}");
+    let growth = "that the log only grew (no saved checkpoint given)";
+    assert!(said.stdout.ends_with(&format!("\n  not checked: {growth}\n")), "{said:#?}");
+    let object = verify(&bench, &["--format", "json"], &record.path).json();
+    let origin = object["log"]["origin"].as_str().unwrap();
+    let signer = object["signer"].as_str().unwrap();
+    assert!(signer.starts_with("SHA256:"), "{object}");
+    let expected = json!({
+        "path": record.path.to_str().unwrap(),
+        "verified": true,
+        "result_id": record.id(),
+        "outcome": "ok",
+        "exit_code": 0,
+        "files": 5,
+        "signer": signer,
+        "log": { "origin": origin, "index": 0, "size": 1 },
+        "approvals_checked": 0,
+        "not_checked": [growth],
+        "faults": [],
+    });
+    assert_eq!(object, expected);
+    // Whoever brings keys of results alone is told that the log was left out.
+    let signers = bench.toolexec(["keys", "show", "--format", "allowed-signers"]).stdout;
+    let signers = bench.scratch().file("signers", signers);
+    let words = ["--allowed-signers", signers.to_str().unwrap(), "--format", "json"];
+    let object = verify(&bench, &words, &record.path).json();
+    assert_eq!(object["verified"], true);
+    assert_eq!(object["log"], json!(null));
+    assert_eq!(object["not_checked"], json!(["the log (no log key given)"]));
+    let log_key = bench.state().join("keys/log.pub");
+    let words = [&words[..], &["--log-key", log_key.to_str().unwrap()]].concat();
+    let object = verify(&bench, &words, &record.path).json();
+    assert_eq!(object["log"]["index"], 0);
+    let wrong = bench.scratch().file("wrong", "no key\n");
+    let words = ["--log-key", wrong.to_str().unwrap()];
+    let said = verify(&bench, &words, &record.path);
+    said.assert_code(3);
+    said.assert_says(&["wrong: line 1: not a log's verifier line"]);
+}
+
+#[test]
+fn bundle_and_proof_are_part_of_the_record() {
+    let bench = Bench::new();
+    let record = record(&bench);
+    for ending in ["bundle.json", "tlog-proof"] {
+        let path = beside(&record, ending);
+        let good = fs::read(&path).unwrap();
+        let mut changed = good.clone();
+        let middle = changed.len() / 2;
+        changed[middle] ^= 1;
+        fs::write(&path, changed).unwrap();
+        assert_first_fault(&verify(&bench, &[], &record.path), &format!(".{ending}: "));
+        fs::remove_file(&path).unwrap();
+        assert_first_fault(&verify(&bench, &[], &record.path), &format!(".{ending}: missing"));
+        fs::write(&path, good).unwrap();
+    }
+    verify(&bench, &[], &record.path).assert_code(0);
+}
+
+#[test]
+fn a_bundle_verifies_alone_and_says_that_its_files_were_not_checked() {
+    let bench = Bench::new();
+    let record = record(&bench);
+    let name = format!("{}.bundle.json", record.id());
+    let bundle = bench.scratch().file(&name, fs::read(beside(&record, "bundle.json")).unwrap());
+    let said = verify(&bench, &[], &bundle);
+    said.assert_code(0);
+    assert!(said.stdout.contains("the files (a bundle alone)"), "{said:#?}");
+    let object = verify(&bench, &["--format", "json"], &bundle).json();
+    assert_eq!((&object["verified"], &object["files"]), (&json!(true), &json!(0)));
+    let text = fs::read_to_string(&bundle).unwrap();
+    fs::write(&bundle, text.replacen("\"hint\"", "\"hinT\"", 1)).unwrap();
+    assert_first_fault(&verify(&bench, &[], &bundle), "not a bundle: unknown field `hinT`");
+}
+
+#[test]
+fn the_bundle_of_another_record_is_no_bundle_of_this_one() {
+    let bench = Bench::new();
+    let (first, second) = (record(&bench), record(&bench));
+    for ending in ["bundle.json", "tlog-proof"] {
+        fs::copy(beside(&second, ending), beside(&first, ending)).unwrap();
+    }
+    assert_first_fault(&verify(&bench, &[], &first.path), ".bundle.json: of another record");
+}
+
+#[test]
+fn a_record_that_contradicts_itself_is_refused_though_its_key_signed_it() {
+    let test = "a_record_that_contradicts_itself_is_refused_though_its_key_signed_it";
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let bench = Bench::new();
+    let record = record(&bench);
+    // Without the bundle, as if an older version had written it; nobody else can make a new one.
+    fs::remove_file(beside(&record, "bundle.json")).unwrap();
+    fs::remove_file(beside(&record, "tlog-proof")).unwrap();
+    let signers = bench.toolexec(["keys", "show", "--format", "allowed-signers"]).stdout;
+    let signers = bench.scratch().file("signers", signers);
+    let words = ["--allowed-signers", signers.to_str().unwrap()];
+    verify(&bench, &words, &record.path).assert_code(0);
+    let started = format!("started_utc: \"{}\"", record.fact("started_utc"));
+    let changes = [
+        ("\nexit_code: 0\n", "\nexit_code: 1\n", "outcome is ok and exit_code is 1"),
+        (started.as_str(), "started_utc: \"2020-01-01T00:00:00Z\"", "is before the request's"),
+        (started.as_str(), "started_utc: \"2999-01-01T00:00:00Z\"", "ended_utc"),
+        ("outcome: \"ok\"", "outcome: \"refused\"", "states a run"),
+        ("\nrejected_total: 0\n", "\nrejected_total: 1\n", "rejected_total is 1"),
+    ];
+    for (from, to, expected) in changes {
+        assert!(record.text.contains(from), "{from} is not in {}", record.text);
+        fs::write(beside(&record, "md"), record.text.replacen(from, to, 1)).unwrap();
+        sign_anew(&bench, &record);
+        let said = verify(&bench, &words, &record.path);
+        assert_first_fault(&said, "contradicts itself: ");
+        assert_first_fault(&said, expected);
+    }
+}
+
+#[test]
+fn across_a_tree_no_run_is_told_twice() {
+    let bench = Bench::new();
+    let record = record(&bench);
+    let tree = bench.scratch().dir("tree");
+    for year in ["a", "b"] {
+        copy(&record.path, &tree.join(year).join(record.id()));
+    }
+    let said = verify(&bench, &[], &tree);
+    assert_first_fault(&said, "its request had run already: see ");
+    for expected in ["2 results: 1 verified, 1 not", "a second record with this result id"] {
+        assert!(said.stdout.contains(expected), "{expected}: {said:#?}");
+    }
+    let lines = verify(&bench, &["--format", "json"], &tree).json_lines();
+    assert_eq!((&lines[0]["verified"], &lines[1]["verified"]), (&json!(true), &json!(false)));
+    let first = tree.join("a").join(record.id());
+    let faults = lines[1]["faults"].to_string();
+    assert!(faults.contains(first.to_str().unwrap()), "{faults}");
+    // One refused twice and then run is no contradiction.
+    let refused = RequestText::python("").edit("language: \"python\"", "language: \"node\"");
+    let request = bench.save(&refused);
+    for _ in 0..2 {
+        bench.run(&request).assert_code(2);
+    }
+    verify(&bench, &[], &bench.results()).assert_code(0);
+}
+
+#[test]
+fn a_log_that_was_begun_anew_is_found_by_a_saved_checkpoint_and_across_a_tree() {
+    let bench = Bench::new();
+    let (_, second) = (record(&bench), record(&bench));
+    let log = bench.state().join("log");
+    let saved = bench.scratch().file("saved", fs::read(log.join("checkpoint")).unwrap());
+    let words = ["--checkpoint", saved.to_str().unwrap(), "--log", log.to_str().unwrap()];
+    record(&bench);
+    let good = verify(&bench, &words, &bench.results());
+    good.assert_code(0);
+    assert!(!good.stdout.contains("not checked"), "{good:#?}");
+    // Somebody with the keys of the host forgets what it did.
+    fs::remove_dir_all(&log).unwrap();
+    record(&bench);
+    let said = verify(&bench, &words, &second.path);
+    assert_first_fault(&said, "the log has 1 entries and had 2: it was cut back");
+    // Without a checkpoint the records themselves know better.
+    assert_first_fault(
+        &verify(&bench, &["--log", log.to_str().unwrap()], &second.path),
+        "cut back",
+    );
+    let said = verify(&bench, &[], &bench.results());
+    said.assert_code(1);
+    for expected in ["log entry 0 is also that of ", "the log has another root at 1 entries"] {
+        assert!(said.stdout.contains(expected), "{expected}: {said:#?}");
+    }
+    let said = verify(&bench, &["--checkpoint", saved.to_str().unwrap()], &second.path);
+    said.assert_code(3);
+}
+
+#[test]
+fn approvals_are_verified_again_where_the_approvers_are_known() {
+    if !ssh_keygen_works("approvals_are_verified_again_where_the_approvers_are_known") {
+        return;
+    }
+    let bench = Bench::new();
+    let key = bench.home().join("approver");
+    let mut make = Command::new("ssh-keygen");
+    Said::of(make.args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"]).arg(&key)).assert_code(0);
+    let public = fs::read_to_string(key.with_extension("pub")).unwrap();
+    let approvers = bench.scratch().file("approvers", format!("tester {public}"));
+    let policy = bench.toolexec(["policy", "show", "embedded"]).stdout;
+    let signed = policy.replacen("    low: 0\n", "    low: 1\n", 1);
+    assert_ne!(policy, signed, "{policy}");
+    let policy = bench.scratch().file("policy.yaml", signed);
+    let request = bench.save(&RequestText::python("print('ran')"));
+    let mut sign = Command::new("ssh-keygen");
+    sign.args(["-q", "-Y", "sign", "-n", "approve.tool-exec@threegate", "-f"]).arg(&key);
+    Said::of(sign.arg(&request.path)).assert_code(0);
+    let mut run = bench.command("toolexec");
+    run.arg("run").arg(&request.path).args(["--format", "json", "--policy"]).arg(&policy);
+    let said = Said::of(run.arg("--allowed-signers").arg(&approvers));
+    said.assert_code(0);
+    let record = Record::of(&said);
+    let said = verify(&bench, &[], &record.path);
+    said.assert_code(0);
+    assert!(said.stdout.contains("the approvals (no approvers given)"), "{said:#?}");
+    let approvers = approvers.to_str().unwrap();
+    let said = verify(&bench, &["--approvers", approvers], &record.path);
+    said.assert_code(0);
+    assert!(said.stdout.contains(", 1 approval checked"), "{said:#?}");
+    let revoked = bench.scratch().file("revoked", &public);
+    let words = ["--approvers", approvers, "--revoked", revoked.to_str().unwrap()];
+    assert_first_fault(&verify(&bench, &words, &record.path), "the key is revoked");
+    let others = bench.scratch().file("others", format!("other {public}"));
+    let words = ["--approvers", others.to_str().unwrap()];
+    assert_first_fault(&verify(&bench, &words, &record.path), "no approver has this key");
+}

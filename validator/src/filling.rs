@@ -1,0 +1,221 @@
+//! Filling in who approves, and when, where a request leaves it empty. Every other byte must stay
+//! as it is: what was read by a person is what is signed.
+
+use std::fmt;
+
+use crate::compose::{OneLine, yaml};
+use crate::document::{Document, REQUEST_FRONT};
+use crate::node::{Entry, Node, Value};
+use crate::report::Report;
+use crate::schema;
+use crate::text::Line;
+use crate::time::UtcTime;
+
+/// A request whose approval is filled in.
+#[derive(Debug)]
+pub struct Filled {
+    /// The whole text.
+    pub bytes: Vec<u8>,
+    /// The keys that were empty; none where the text is the very one that was given.
+    pub keys: Vec<&'static str>,
+}
+
+/// Why nothing was filled in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NotFillable {
+    /// There is no front matter that can be read; the check of the text says why.
+    FrontMatter,
+    /// The key is not there.
+    Missing(&'static str),
+    /// The key is empty, but not on a line of its own.
+    Form(&'static str),
+}
+
+impl fmt::Display for NotFillable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FrontMatter => f.write_str("there is no front matter that can be read"),
+            Self::Missing(key) => write!(f, "there is no line `{key}: \"\"` to fill in; add it"),
+            Self::Form(key) => write!(f, "`{key}` is not empty on a line of its own; fill it in"),
+        }
+    }
+}
+
+impl std::error::Error for NotFillable {}
+
+/// Fills in `approved_by` and `approved_utc` where they are empty.
+///
+/// # Errors
+/// [`NotFillable`]: one is empty in a way that cannot be told apart from the rest of the text.
+pub fn fill_approval(bytes: &[u8], by: &OneLine, at: UtcTime) -> Result<Filled, NotFillable> {
+    let text = std::str::from_utf8(bytes).map_err(|_| NotFillable::FrontMatter)?;
+    let values = [("approved_by", yaml(by.as_str())), ("approved_utc", yaml(&at.to_string()))];
+    let mut unread = Report::default();
+    let document = Document::read(text, REQUEST_FRONT, &mut unread);
+    let entries = entries(&document).ok_or(NotFillable::FrontMatter)?;
+    let mut edits = Vec::new();
+    for (key, value) in &values {
+        let key = *key;
+        let entry = entries.iter().find(|it| it.key == key).ok_or(NotFillable::Missing(key))?;
+        if !schema::is_empty(&entry.node) {
+            continue;
+        }
+        let mut lines = document.front_lines.iter();
+        let line = lines.find(|line| line.number == entry.spot.line);
+        let edit = line.and_then(|line| edit(line, key, value)).ok_or(NotFillable::Form(key))?;
+        edits.push((key, edit));
+    }
+    edits.sort_by_key(|(_, edit)| edit.start);
+    let (mut filled, mut from) = (String::with_capacity(text.len() + 64), 0);
+    for (_, edit) in &edits {
+        filled.push_str(text.get(from..edit.start).unwrap_or_default());
+        filled.push_str(&edit.written);
+        from = edit.end;
+    }
+    filled.push_str(text.get(from..).unwrap_or_default());
+    let keys: Vec<&'static str> = edits.iter().map(|(key, _)| *key).collect();
+    // Read again, so that a form of YAML that nobody thought of cannot change what is asked for.
+    match keys.iter().find(|key| !reads_as_meant(&filled, entries, &keys, &values, key)) {
+        Some(key) => Err(NotFillable::Form(key)),
+        None => Ok(Filled { bytes: filled.into_bytes(), keys }),
+    }
+}
+
+fn entries<'d>(document: &'d Document<'_>) -> Option<&'d [Entry]> {
+    match &document.front.as_ref()?.value {
+        Value::Map(entries) => Some(entries),
+        _ => None,
+    }
+}
+
+/// What of the text is replaced, in bytes, and by what.
+struct Edit {
+    start: usize,
+    end: usize,
+    written: String,
+}
+
+/// The place of an empty value on a line `key: ""`, which may have a comment.
+fn edit(line: &Line<'_>, key: &str, value: &str) -> Option<Edit> {
+    let rest = line.text.strip_prefix(key)?;
+    let after = rest.trim_start_matches([' ', '\t']).strip_prefix(':')?;
+    let colon = line.text.len() - after.len();
+    let behind = after.trim_start_matches([' ', '\t']);
+    let blank = after.len() - behind.len();
+    let written = match behind.find(" #").or_else(|| behind.find("\t#")) {
+        _ if behind.starts_with('#') => "",
+        Some(comment) => behind.get(..comment)?,
+        None => behind,
+    };
+    let written = written.trim_end_matches([' ', '\t']);
+    let inner = written.trim_matches(['"', '\'']);
+    if !inner.trim().is_empty() && !["~", "null", "Null", "NULL"].contains(&written) {
+        return None;
+    }
+    let offset = line.offset + colon;
+    let (lead, start) = match (blank, written) {
+        (0, _) => (" ", offset),
+        // Only a blank that is followed by something needs to stay.
+        (_, "") if !behind.is_empty() => (" ", offset),
+        _ => ("", offset + blank),
+    };
+    let end = if written.is_empty() { start } else { offset + blank + written.len() };
+    Some(Edit { start, end, written: format!("{lead}{value}") })
+}
+
+/// Whether the filled text says what the empty one said, and the approval beside.
+fn reads_as_meant(
+    filled: &str,
+    before: &[Entry],
+    keys: &[&str],
+    values: &[(&str, String)],
+    key: &str,
+) -> bool {
+    let mut unread = Report::default();
+    let document = Document::read(filled, REQUEST_FRONT, &mut unread);
+    let Some(after) = entries(&document) else { return false };
+    let same = before.len() == after.len()
+        && before.iter().zip(after).all(|(before, after)| {
+            before.key == after.key
+                && (keys.contains(&before.key.as_str()) || is_same(&before.node, &after.node))
+        });
+    let written = values.iter().find(|(name, _)| *name == key).map(|(_, value)| value);
+    let found = after.iter().find(|entry| entry.key == key).and_then(|entry| entry.node.scalar());
+    same && found.zip(written).is_some_and(|((text, _), written)| yaml(text) == *written)
+}
+
+fn is_same(one: &Node, other: &Node) -> bool {
+    match (&one.value, &other.value) {
+        (Value::Scalar { text, plain }, Value::Scalar { text: text2, plain: plain2 }) => {
+            text == text2 && plain == plain2
+        }
+        (Value::List(items), Value::List(others)) => {
+            items.len() == others.len() && items.iter().zip(others).all(|(a, b)| is_same(a, b))
+        }
+        (Value::Map(entries), Value::Map(others)) => {
+            entries.len() == others.len()
+                && entries
+                    .iter()
+                    .zip(others)
+                    .all(|(a, b)| a.key == b.key && is_same(&a.node, &b.node))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NotFillable, fill_approval};
+
+    fn fill(front: &str) -> Result<String, NotFillable> {
+        let text = format!("---\r\n{front}\nlanguage: python\n---\n\napproved_by: \"\"\n");
+        let at = "2026-02-09T16:12:00Z".parse().expect("a time");
+        let filled = fill_approval(text.as_bytes(), &"al\"ice".parse().expect("a name"), at)?;
+        let filled = String::from_utf8(filled.bytes).expect("text");
+        let rest = filled.strip_prefix("---\r\n").expect("the fence as it was");
+        let rest = rest.strip_suffix("\nlanguage: python\n---\n\napproved_by: \"\"\n");
+        Ok(rest.expect("the rest as it was").to_owned())
+    }
+
+    const BY: &str = "approved_by: \"al\\\"ice\"";
+    const AT: &str = "approved_utc: \"2026-02-09T16:12:00Z\"";
+
+    #[test]
+    fn empty_values_are_filled_and_nothing_else_changes() {
+        for (by, filled) in [
+            ("approved_by: \"\"", BY),
+            ("approved_by: ''", BY),
+            ("approved_by:", BY),
+            ("approved_by: ", BY),
+            ("approved_by: ~", BY),
+            ("approved_by: \" \"  # who?", "approved_by: \"al\\\"ice\"  # who?"),
+            ("approved_by:  \"\"", "approved_by:  \"al\\\"ice\""),
+            ("approved_by: # who?", "approved_by: \"al\\\"ice\" # who?"),
+            ("approved_by : \"\"\r", "approved_by : \"al\\\"ice\"\r"),
+            ("approved_by: \"bob\"", "approved_by: \"bob\""),
+        ] {
+            let rest = "created_utc: \"\" # approved_by: \"\"";
+            let front = format!("{by}\n{rest}\napproved_utc: \"\"");
+            assert_eq!(fill(&front), Ok(format!("{filled}\n{rest}\n{AT}")), "{by:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_filled_in_stays_byte_for_byte() {
+        let front = "approved_by:   bob   # me\napproved_utc: x";
+        assert_eq!(fill(front).as_deref(), Ok(front));
+    }
+
+    #[test]
+    fn a_form_that_cannot_be_filled_is_left_alone() {
+        for (front, why) in [
+            ("approved_utc: \"\"", NotFillable::Missing("approved_by")),
+            ("approved_by: \"\"", NotFillable::Missing("approved_utc")),
+            ("\"approved_by\": \"\"\napproved_utc: \"\"", NotFillable::Form("approved_by")),
+            ("approved_by: |\n\napproved_utc: \"\"", NotFillable::Form("approved_by")),
+            ("a: {approved_by: \"\"}\nx", NotFillable::FrontMatter),
+        ] {
+            assert_eq!(fill(front), Err(why), "{front}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What a person who reads an input file should be pointed to: characters that are not what they
+//! seem, secrets, installations. An input is the tool's own business, so nothing here refuses
+//! anything, and a file without marks is no proof that it is harmless.
+
+use crate::code::Code;
+use crate::confusable;
+use crate::packages;
+use crate::report::{Report, Spot};
+use crate::secrets;
+use crate::text::{self, Line, escape_line};
+use crate::violation::Violation;
+
+/// Everything in a text of any kind that its reader should look at, by place. A mark's severity is
+/// that of the same finding in a request; there are at most a thousand.
+#[must_use]
+pub fn marks(text: &str) -> Vec<Violation> {
+    let mut report = Report::default();
+    let lines = text::lines(text);
+    text::check(&lines, &mut report);
+    mark_imitations(&lines, &mut report);
+    mark_secrets(text, &lines, &mut report);
+    mark_installs(&lines, &mut report);
+    report.into_rows()
+}
+
+/// The line as [`escape_line`] shows it, and with the letters shown by number that make a word look
+/// like another one of ASCII letters.
+#[must_use]
+pub fn reveal_line(line: &str) -> String {
+    if line.is_ascii() {
+        return escape_line(line);
+    }
+    let mut shown = String::with_capacity(line.len());
+    for piece in line.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        let word = piece.trim_end_matches(|c: char| !c.is_alphanumeric());
+        if is_imitation(word) {
+            for c in word.chars() {
+                if c.is_ascii() { shown.push(c) } else { shown.extend(c.escape_unicode()) }
+            }
+        } else {
+            shown.push_str(word);
+        }
+        shown.push_str(&escape_line(&piece[word.len()..]));
+    }
+    shown
+}
+
+/// A single letter is a word of its own in many languages.
+fn is_imitation(word: &str) -> bool {
+    !word.is_ascii() && word.chars().nth(1).is_some() && confusable::imitates_ascii(word)
+}
+
+/// In a program a whole word of foreign letters can stand for another name as well.
+fn mark_imitations(lines: &[Line<'_>], report: &mut Report) {
+    for line in lines.iter().filter(|line| !line.text.is_ascii()) {
+        if report.has_enough_warnings() {
+            return;
+        }
+        let mut words = line.text.split(|c: char| !c.is_alphanumeric());
+        let Some(word) = words.find(|word| is_imitation(word)) else { continue };
+        let at = line.text.find(word).unwrap_or(0);
+        let message = format!("text: `{}` is not the word it looks like", reveal_line(word));
+        let spot = line.spot(at).wide(word.chars().count());
+        report.warning(Code::TextConfusable, spot, message);
+    }
+}
+
+fn mark_secrets(text: &str, lines: &[Line<'_>], report: &mut Report) {
+    for found in secrets::find_in_text(text) {
+        let after = lines.partition_point(|line| line.offset <= found.offset);
+        let Some(line) = after.checked_sub(1).and_then(|index| lines.get(index)) else { continue };
+        let meant = text.get(found.offset..found.offset + found.width).unwrap_or("");
+        let width = meant.lines().next().unwrap_or("").chars().count();
+        let spot = line.spot(found.offset - line.offset).wide(width);
+        secrets::report(found.kind, spot, report);
+    }
+}
+
+/// A call is often broken over two lines; it is marked where it begins.
+fn mark_installs(lines: &[Line<'_>], report: &mut Report) {
+    let mut next = lines.iter().skip(1);
+    let mut marked_before = false;
+    for line in lines {
+        let after = next.next().map_or("", |line| line.text);
+        let alone = packages::mentions_install(line.text);
+        let joined = !alone
+            && !packages::mentions_install(after)
+            && packages::mentions_install(&format!("{} {after}", line.text));
+        if (alone || (joined && !marked_before)) && !report.has_enough_warnings() {
+            let message = "text: here packages seem to be installed";
+            report.add(
+                Violation::warning(Code::PackageInstall, message)
+                    .within(Spot::new(line.number, 0))
+                    .hint(packages::HINT),
+            );
+        }
+        marked_before = alone || joined;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{marks, reveal_line};
+
+    fn codes(text: &str) -> Vec<(String, usize)> {
+        marks(text).iter().map(|row| (row.code.as_str().into_owned(), row.line)).collect()
+    }
+
+    #[test]
+    fn what_misleads_is_marked_in_its_line() {
+        let key = ["AKIA", "QYLPMN5HFIQR7XYZ"].concat();
+        let text = format!(
+            "import os\nos.system('pip install x')\nkey = '{key}'\nif a:\u{202e} b\n\
+             p\u{430}ss = 1\n\u{43e}\u{440}\u{435}n = 2\nrun([\"pip\",\n  \"install\", \"x\"])\n"
+        );
+        assert_eq!(
+            codes(&text),
+            [
+                ("package.install", 2),
+                ("secret.aws-key", 3),
+                ("text.bidi", 4),
+                ("text.confusable", 5),
+                ("text.confusable", 6),
+                ("package.install", 7),
+            ]
+            .map(|(code, line)| (code.to_owned(), line))
+        );
+        assert_eq!(codes("x = 1\nприлагательное = 'г'\ncafé = 2\n"), []);
+    }
+
+    #[test]
+    fn a_revealed_line_shows_every_letter_that_is_another() {
+        assert_eq!(reveal_line("p\u{430}ss = 1\u{202e};\u{7}"), "p\\u{430}ss = 1\\u{202e};\\u{7}");
+        assert_eq!(reveal_line("café, число\tx"), "café, число\tx");
+        assert_eq!(reveal_line(""), "");
+    }
+}
