@@ -336,6 +336,9 @@ fn judge(host: &Host, first: &Both, death: &str) {
         let known = host.known();
         assert_eq!(&keys.result.public(), known.results()[0].key(), "{death}");
         assert_eq!(keys.log.public(), known.logs()[0].key(), "{death}");
+        let retired = known.results().len() + known.logs().len() - 2;
+        let said = "a key signs on after the log said that it went";
+        assert_eq!(host.changes().len(), retired, "{death}: {said}");
         Log::open_or_create(&host.log(), keys.log).unwrap();
     }
     let known = host.known();
