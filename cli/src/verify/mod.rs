@@ -20,7 +20,7 @@ use show::Shown;
 const BUNDLE_BYTES_MAX: usize = 24 * 1024 * 1024;
 
 pub(crate) fn verify(asked: &Verify) -> Result<ExitCode, Failure> {
-    let mut shown = Shown::new(asked.format);
+    let shown = Shown::new(asked.format);
     let (trust, history) = trust::trust(asked)?;
     let trust = match history.transpose() {
         Ok(Some(history)) => trust.with_history(history),
@@ -75,7 +75,8 @@ impl Judge {
     fn clashes(&mut self, dir: &Path, verified: &Verified) -> Vec<Fault> {
         let found = self.across.add(self.names.len(), verified);
         self.names.push(dir.to_owned());
-        let with = |number| self.names.get(number).map_or_else(String::new, |it| name_of(it));
+        let with =
+            |number| self.names.get::<usize>(number).map(|it| name_of(it)).unwrap_or_default();
         let fault = |(clash, number)| Fault::Clash { clash, with: with(number) };
         found.into_iter().map(fault).collect()
     }
