@@ -72,7 +72,7 @@ fn a_verdict_says_where_the_log_has_the_record_and_what_was_not_checked() {
         "result_id": record.id(),
         "outcome": "ok",
         "exit_code": 0,
-        "files": 5,
+        "files": 4,
         "signer": signer,
         "log": { "origin": origin, "index": 0, "size": 1 },
         "approvals_checked": 0,
@@ -246,7 +246,9 @@ fn approvals_are_verified_again_where_the_approvers_are_known() {
     let public = fs::read_to_string(key.with_extension("pub")).unwrap();
     let approvers = bench.scratch().file("approvers", format!("tester {public}"));
     let policy = bench.toolexec(["policy", "show", "embedded"]).stdout;
-    let signed = policy.replacen("    low: 0\n", "    low: 1\n", 1);
+    let signed = ["low", "medium", "high"].iter().fold(policy.clone(), |text, class| {
+        text.replacen(&format!("    {class}: 0\n"), &format!("    {class}: 1\n"), 1)
+    });
     assert_ne!(policy, signed, "{policy}");
     let policy = bench.scratch().file("policy.yaml", signed);
     let request = bench.save(&RequestText::python("print('ran')"));
