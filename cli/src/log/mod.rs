@@ -99,7 +99,7 @@ fn heartbeat(asked: &options::Heartbeat) -> Result<ExitCode, Halt> {
     // A log that is not there is not made by a heartbeat.
     let opened = Opened::at(&place)?;
     let key = LogKey::open(&state.join("keys"), opened.key.origin()).map_err(Failure::from)?;
-    let mut log = opened.said(Log::open_or_create(&opened.directory, key))?;
+    let mut log = opened.said(Log::open_waiting(&opened.directory, key))?;
     let beat = Heartbeat::new(show::now(), daemon::boot_id());
     let inclusion = opened.said(log.append(&beat.entry()))?;
     match asked.format {
