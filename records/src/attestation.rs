@@ -73,6 +73,8 @@ pub(crate) struct SignedBundle {
     subjects: Vec<(String, Sha256)>,
     facts: Value,
     entry: Entry,
+    /// What a log has of the envelope.
+    logged: Vec<u8>,
 }
 
 impl SignedBundle {
@@ -95,14 +97,14 @@ impl SignedBundle {
         is(&entry.kind_version.kind, ENTRY_KIND, "kind")?;
         is(&entry.kind_version.version, ENTRY_VERSION, "version")?;
         is(&entry.integrated_time, NO_TIME, "integratedTime")?;
-        let expected = base64::encode(&envelope.log_entry());
-        is(&entry.canonicalized_body, &expected, "canonicalizedBody")?;
-        Ok(Self { envelope, subjects, facts, entry })
+        let logged = envelope.log_entry();
+        is(&entry.canonicalized_body, &base64::encode(&logged), "canonicalizedBody")?;
+        Ok(Self { envelope, subjects, facts, entry, logged })
     }
 
     /// Checks that this log has it.
     pub(crate) fn in_log(self, log: &PublicLogKey) -> Result<VerifiedBundle, BundleFault> {
-        let inclusion = inclusion(&self.entry, &self.envelope, log)?;
+        let inclusion = inclusion(&self.entry, &self.logged, log)?;
         Ok(VerifiedBundle { signed: self, inclusion })
     }
 
@@ -165,7 +167,7 @@ impl VerifiedBundle {
 
     /// What the log has of it: the hash of its entry.
     pub(crate) fn leaf(&self) -> Sha256 {
-        leaf_hash(&self.signed.envelope.log_entry())
+        leaf_hash(&self.signed.logged)
     }
 
     pub(crate) fn signed(&self) -> &SignedBundle {
@@ -181,7 +183,7 @@ impl VerifiedBundle {
         if text == self.inclusion.tlog_proof() {
             return Ok(self.inclusion.clone());
         }
-        let proof = Inclusion::verify(text, &self.signed.envelope.log_entry(), log)?;
+        let proof = Inclusion::verify(text, &self.signed.logged, log)?;
         let same = proof.index() == self.inclusion.index();
         if same { Ok(proof) } else { Err(ProofFault::NotIncluded) }
     }
@@ -303,12 +305,8 @@ fn statement(payload: &[u8]) -> Result<(Vec<(String, Sha256)>, Value), BundleFau
     Ok((subjects, facts))
 }
 
-fn inclusion(
-    entry: &Entry,
-    envelope: &Envelope,
-    log: &PublicLogKey,
-) -> Result<Inclusion, BundleFault> {
-    let (proof, expected) = (&entry.inclusion_proof, envelope.log_entry());
+fn inclusion(entry: &Entry, logged: &[u8], log: &PublicLogKey) -> Result<Inclusion, BundleFault> {
+    let proof = &entry.inclusion_proof;
     is(&entry.log_id.key_id, &base64::encode(log.id().as_bytes()), "logId")?;
     is(&proof.log_index, &entry.log_index, "logIndex")?;
     let index = crate::log::decimal(&entry.log_index).ok_or(BundleFault::Field("logIndex"))?;
@@ -320,6 +318,6 @@ fn inclusion(
     let path: Option<Vec<Sha256>> = proof.hashes.iter().map(hash).collect();
     let path = path.filter(|path| path.len() <= HASHES_MAX);
     let path = path.ok_or(BundleFault::Field("hashes"))?;
-    let included = Inclusion::new(leaf_hash(&expected), index, path, checkpoint);
+    let included = Inclusion::new(leaf_hash(logged), index, path, checkpoint);
     included.ok_or(BundleFault::Log(ProofFault::NotIncluded))
 }

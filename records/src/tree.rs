@@ -1,5 +1,5 @@
-//! A result directory as it is on disk: every regular file with its digest, found by walking from
-//! one descriptor. It must never follow a link, open what is no regular file, or trust a name.
+//! A result directory as it is on disk: every regular file with its digest, but for those that sign or
+//! prove and are read whole anyway, found by walking from one descriptor. It must never follow a link, open what is no regular file, or trust a name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -20,6 +20,8 @@ const CHUNK: usize = 64 * 1024;
 #[derive(Default)]
 pub(crate) struct Tree {
     pub(crate) files: BTreeMap<String, Sha256>,
+    /// Files that no record names: it cannot have their digests.
+    pub(crate) own: BTreeSet<String>,
     pub(crate) directories: BTreeSet<String>,
     /// What is there but could not be hashed; a fault tells why.
     pub(crate) odd: BTreeSet<String>,
@@ -41,7 +43,7 @@ impl Tree {
 
     /// Whether there is anything of this name.
     pub(crate) fn has(&self, path: &str) -> bool {
-        self.files.contains_key(path) || self.odd.contains(path)
+        self.files.contains_key(path) || self.own.contains(path) || self.odd.contains(path)
     }
 
     fn unreadable(&mut self, path: &str, error: &io::Error) {
@@ -79,6 +81,10 @@ impl Tree {
         // Looked at before it is opened: opening a device or a FIFO can do things.
         let stat = rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile if is_own(path) => {
+                self.own.insert(path.to_owned());
+                return Ok(());
+            }
             FileType::RegularFile => {
                 let sha256 = hash(open_file(fd, name)?, &mut self.chunk)?;
                 self.files.insert(path.to_owned(), sha256);
@@ -99,6 +105,14 @@ impl Tree {
         self.faults.push(Fault::Kind { path: path.to_owned(), kind });
         Ok(())
     }
+}
+
+/// The endings of a record's own files, behind its id: itself, its signature, its bundle, its proof.
+pub(crate) const OWN: [&str; 4] = [".md", ".md.sig", ".bundle.json", ".tlog-proof"];
+
+/// Whether a path in a result directory is one of a record's own files.
+pub(crate) fn is_own(path: &str) -> bool {
+    !path.contains('/') && OWN.iter().any(|ending| path.ends_with(ending))
 }
 
 /// Reads a small file directly below the directory; `None` where it is larger than that.

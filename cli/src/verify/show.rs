@@ -47,18 +47,15 @@ impl Shown {
         }
     }
 
-    /// The sum of many, for people.
-    pub(super) fn end_of_tree(&self) -> Result<(), Failure> {
+    /// The sum of many, beside the answer.
+    pub(super) fn end_of_tree(&self) {
         if self.format == Format::Json || self.all < 2 {
-            return Ok(());
+            return;
         }
         let good = self.all - self.faulty;
-        output::line(format_args!("{} results: {good} verified, {} not", self.all, self.faulty))?;
-        match &self.first {
-            Some(first) => {
-                output::line(format_args!("the first that is not: {}", escape_line(first)))
-            }
-            None => Ok(()),
+        output::note(format_args!("{} results: {good} verified, {} not", self.all, self.faulty));
+        if let Some(first) = &self.first {
+            output::note(format_args!("the first that is not: {first}"));
         }
     }
 
@@ -90,20 +87,21 @@ fn print_good(verified: &Verified) -> Result<(), Failure> {
         1 => ", 1 approval checked".to_owned(),
         count => format!(", {count} approvals checked"),
     };
+    let not_checked: Vec<String> =
+        verified.not_checked().iter().map(NotChecked::to_string).collect();
+    let not_checked = match not_checked.as_slice() {
+        [] => String::new(),
+        parts => format!("; not checked: {}", parts.join(", ")),
+    };
+    // On the same line: nobody who counts or filters lines loses it.
     output::line(format_args!(
-        "{}: verified: {}, {} files re-hashed, signed by {} {}{log}{approvals}",
+        "{}: verified: {}, {} files re-hashed, signed by {} {}{log}{approvals}{not_checked}",
         verified.result_id(),
         verified.outcome(),
         verified.files_rehashed(),
         verified.signer_principal(),
         verified.signer_fingerprint()
-    ))?;
-    let not_checked: Vec<String> =
-        verified.not_checked().iter().map(NotChecked::to_string).collect();
-    if not_checked.is_empty() {
-        return Ok(());
-    }
-    output::line(format_args!("  not checked: {}", not_checked.join("; ")))
+    ))
 }
 
 fn print_bad(name: &str, faults: &[String]) -> Result<(), Failure> {

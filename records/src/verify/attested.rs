@@ -10,6 +10,7 @@ use crate::attestation::{BundleFault, SignedBundle, VerifiedBundle, read_bundle}
 use crate::fault::{Fault, SignatureProblem};
 use crate::keys::PublicResultKey;
 use crate::log::{ProofFault, PublicLogKey};
+use crate::tree::OWN;
 use crate::trust::Trust;
 use crate::verify::Read;
 use crate::verify::verdict::{NotChecked, PlaceInLog};
@@ -19,7 +20,7 @@ pub(super) const PROOF_BYTES_MAX: u64 = 128 * 1024;
 
 /// The files of a record that no record names: itself, its signature, its bundle, its proof.
 pub(super) fn files_of(record: &str) -> [String; 4] {
-    ["md", "md.sig", "bundle.json", "tlog-proof"].map(|ending| format!("{record}.{ending}"))
+    OWN.map(|ending| format!("{record}{ending}"))
 }
 
 /// A statement that a trusted key signed, and its place in a trusted log where one is trusted.
@@ -29,8 +30,8 @@ pub(super) struct Attested {
 }
 
 enum Stated {
-    Signed(SignedBundle),
-    Logged(Box<VerifiedBundle>, PublicLogKey),
+    Signed(Box<SignedBundle>),
+    Logged(Box<VerifiedBundle>, Box<PublicLogKey>),
 }
 
 impl Attested {
@@ -154,11 +155,11 @@ fn attest(bytes: &[u8], trust: &Trust) -> Result<Attested, BundleFault> {
     let accepts = |message: &[u8], der: &[u8]| key.accepts(message, der);
     let signed = SignedBundle::verify(bundle, key.public(), accepts)?;
     let statement = if trust.logs().is_empty() {
-        Stated::Signed(signed)
+        Stated::Signed(Box::new(signed))
     } else {
         let log = trust.logs().iter().find(|log| signed.names(log));
         let log = log.ok_or(BundleFault::OtherLog)?;
-        Stated::Logged(Box::new(signed.in_log(log)?), log.clone())
+        Stated::Logged(Box::new(signed.in_log(log)?), Box::new(log.clone()))
     };
     Ok(Attested { statement, key: key.public().clone() })
 }

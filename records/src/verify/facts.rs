@@ -7,6 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use validator::{Sha256, UtcTime};
 
+use crate::tree::is_own;
+
 /// The keys of the front matter that verification needs; others may be there.
 #[derive(Deserialize)]
 struct Keys {
@@ -47,6 +49,9 @@ impl Facts {
         let artifacts = keys.artifacts.into_iter().map(artifact);
         let files = keys.files.into_iter().map(|file| (file.path, file.sha256));
         for (path, sha256) in streams.into_iter().chain(artifacts).chain(files) {
+            if is_own(&path) {
+                return Err(format!("{path}: no record can name it"));
+            }
             let digest = sha256.parse().map_err(|_| format!("{path}: no sha256"))?;
             if stated.insert(path.clone(), digest).is_some() {
                 return Err(format!("{path}: named twice"));

@@ -26,8 +26,8 @@ pub(super) fn compare(
             None => faults.push(Fault::Missing { path: path.clone() }),
         }
     }
-    let extra =
-        tree.files.keys().filter(|path| !stated.contains_key(*path) && !ours.contains(path));
+    let extra = tree.files.keys().filter(|path| !stated.contains_key(*path));
+    let extra = extra.chain(tree.own.iter().filter(|path| !ours.contains(path)));
     faults.extend(extra.map(|path| Fault::NotNamed { path: path.clone() }));
     let mut parents = BTreeSet::from(["artifacts", "request"]);
     for path in stated.keys() {

@@ -280,7 +280,7 @@ fn record_id(directory: &str, tree: &Tree) -> Option<String> {
     if there(&directory) {
         return Some(directory.to_owned());
     }
-    let mut ids = tree.files.keys().filter_map(|path| path.strip_suffix(".md")).filter(there);
+    let mut ids = tree.own.iter().filter_map(|path| path.strip_suffix(".md")).filter(there);
     match (ids.next(), ids.next()) {
         (Some(only), None) => Some(only.to_owned()),
         _ => None,

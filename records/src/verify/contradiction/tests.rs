@@ -156,7 +156,12 @@ fn each_rule_finds_its_contradiction_and_no_other() {
     let mut says = refused();
     says["result_id"] = named;
     says["request_id"] = "unusable".into();
-    assert_eq!(said(&says, None), Vec::<String>::new());
+    let unread = Sha256::of(b"").to_string();
+    for sha256 in [says["request_sha256"].clone(), unread.into()] {
+        says["files"][0]["sha256"] = sha256.clone();
+        says["request_sha256"] = sha256;
+        assert_eq!(said(&says, None), Vec::<String>::new());
+    }
 }
 
 #[test]
