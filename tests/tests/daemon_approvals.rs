@@ -86,7 +86,7 @@ fn every_answer_is_in_the_log_under_a_number_of_its_own() {
     let ran = service.promote(&good());
     service.record_of(&ran.id).assert_outcome("ok");
     let refused = service.promote(&good().edit("language: \"python\"", "language: \"node\""));
-    let _ = service.record_of(&refused.id);
+    service.record_of(&refused.id).assert_outcome("refused");
     fs::write(service.at("approved/no request.md"), "").unwrap();
     service.wait_for("three records", |service| service.records().len() == 3);
     let mut indexes: Vec<String> = service
