@@ -1,5 +1,5 @@
 """python3 bundle.py BUNDLE KEY.pem: ends with 0 where PyPI's securesystemslib accepts the DSSE
-signature and in-toto-attestation the statement; prints the log entry as rfc8785 writes it.
+signature and in-toto-attestation the statement, and the log entry is as rfc8785 writes it.
 It must never use a line of ours."""
 
 import base64

@@ -1,0 +1,105 @@
+//! docs/verifying.md, typed line by line as a stranger would: each verifier that is not ours accepts a
+//! record of a real run, and none of the lines accepts one that was changed.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use toolexec_tests::{Bench, Record, RequestText, Said, skip, workspace};
+
+/// The blocks of the page that are meant for a shell.
+fn blocks() -> Vec<String> {
+    let page = fs::read_to_string(workspace().join("docs/verifying.md")).unwrap();
+    let after = page.split("```sh\n").skip(1);
+    after.map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+}
+
+/// What the block needs of `tests/oracles/fetch` and is not here.
+fn missing(block: &str) -> Option<&'static str> {
+    let needs = [
+        "target/tools/oracles-node/node_modules",
+        "target/tools/oracles-rust/debug/sigstore-verify-oracle",
+        "target/tools/oracles/bin/python3",
+    ];
+    needs.into_iter().find(|file| block.contains(file) && !workspace().join(file).exists())
+}
+
+fn typed(bench: &Bench, record: &Record, block: &str) -> Said {
+    let bin = bench.scratch().path().join("bin");
+    let mut shell = bench.command("bash");
+    shell.args(["-euo", "pipefail", "-c", block]);
+    shell.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
+    Said::of(shell.env("record", &record.path).env("id", record.id()))
+}
+
+#[test]
+fn every_line_of_the_page_accepts_a_record_and_none_a_changed_one() {
+    let bench = Bench::new();
+    for place in ["tests", "target"] {
+        symlink(workspace().join(place), bench.home().join(place)).unwrap();
+    }
+    let text = RequestText::python("print('ran')\nopen('/out/a.txt', 'w').write('a')\n");
+    let (_, record) = bench.record_of(&text.output("a.txt"));
+    let mut count = 0;
+    for block in blocks() {
+        // Nothing is fetched by a test.
+        if block.trim() == "tests/oracles/fetch" {
+            continue;
+        }
+        if let Some(file) = missing(&block) {
+            skip("verifying.md", &format!("{file} is not there; tests/oracles/fetch brings it"));
+            continue;
+        }
+        let said = typed(&bench, &record, &block);
+        assert_eq!(said.code, Some(0), "{block}\n{said:#?}");
+        count += 1;
+        if block.contains("keys show") {
+            continue;
+        }
+        for line in judges(&block) {
+            harmed(&bench, &record, &line);
+        }
+    }
+    assert!(count >= 4, "only {count} blocks were typed");
+}
+
+/// Each line of Sigstore's block judges by itself; the others are a story.
+fn judges(block: &str) -> Vec<String> {
+    if !block.contains("oracles") {
+        return vec![block.to_owned()];
+    }
+    block.replace("\\\n", " ").lines().map(str::to_owned).collect()
+}
+
+/// Changes the record in the first way that these lines can see.
+fn harmed(bench: &Bench, record: &Record, lines: &str) {
+    let id = record.id();
+    let file = match lines {
+        lines if lines.contains(".bundle.json") => format!("{id}.bundle.json"),
+        _ => format!("{id}.md"),
+    };
+    let path = record.path.join(file);
+    let good = fs::read(&path).unwrap();
+    fs::write(&path, changed(&path, &good)).unwrap();
+    let said = typed(bench, record, lines);
+    assert_ne!(said.code, Some(0), "{lines} accepts what was changed: {said:#?}");
+    fs::write(&path, good).unwrap();
+}
+
+/// Another outcome: in the Markdown as it stands there, in the bundle below the base64.
+fn changed(path: &Path, good: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8(good.to_vec()).unwrap();
+    if path.extension().is_some_and(|end| end == "md") {
+        return text.replacen("outcome: \"ok\"", "outcome: \"OK\"", 1).into_bytes();
+    }
+    let at = text.find("\"payload\":\"").unwrap() + 400;
+    let mut bytes = text.into_bytes();
+    bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+    bytes
+}
