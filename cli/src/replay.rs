@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
-use records::{LeftFile, Recalled, recall};
+use records::{LeftFile, Recalled};
 use serde_json::{Value, json};
 use spool::Replayed;
 use validator::escape_line;
@@ -28,10 +28,11 @@ struct Difference {
 pub(crate) fn replay(asked: &Replay) -> Result<ExitCode, Failure> {
     let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
     let original = named_directory("RESULT", &asked.result)?;
-    if !crate::verify::is_verified(&original, asked.trust.as_deref(), &asked.host.state)? {
+    let trusted = asked.trust.as_deref();
+    let Some(good) = crate::verify::verified(&original, trusted, &asked.host.state)? else {
         return Ok(ExitCode::from(1));
-    }
-    let Some(was) = recall(&original) else {
+    };
+    let Some(was) = good.recall() else {
         return Err(Failure::Said(format!("{}: has no record", original.display())));
     };
     let Some(started) = was.started else {
@@ -59,6 +60,7 @@ pub(crate) fn replay(asked: &Replay) -> Result<ExitCode, Failure> {
     let interrupted = watch_signals()?;
     let replay = daemon::Replay {
         request: &request,
+        request_sha256: was.request_sha256,
         inputs: inputs.as_deref(),
         of: Replayed { result_id: was.result_id.clone(), sha256: was.record_sha256 },
         at: started,
@@ -67,13 +69,12 @@ pub(crate) fn replay(asked: &Replay) -> Result<ExitCode, Failure> {
     let told = host.replay(replay, uid, &mut || interrupted.load(Ordering::Relaxed))?;
     crate::run::report_trouble(&request, b"", &told);
     let record = told.receipt.path().to_owned();
-    let verified = verified(&host, &record).is_some();
-    let Some(is) = recall(&record) else {
-        return Err(Failure::Said(format!("{}: has no record", record.display())));
+    let Some(is) = verified(&host, &record).and_then(|verified| verified.recall()) else {
+        return Ok(ExitCode::from(1));
     };
     let differences = compare(&was, &is);
-    answer(asked.format, &was, &is, &record, (verified, &differences))?;
-    Ok(exit_code(&is, verified && differences.is_empty()))
+    answer(asked.format, &was, &is, &record, &differences)?;
+    Ok(exit_code(&is, differences.is_empty()))
 }
 
 fn refused(was: &Recalled, why: &str) -> ExitCode {
@@ -98,7 +99,6 @@ fn compare(was: &Recalled, is: &Recalled) -> Vec<Difference> {
         is: is.to_owned(),
     };
     let facts = [
-        row("request", &was.request_sha256, &is.request_sha256),
         row("outcome", &was.outcome, &is.outcome),
         row("exit code", &was.exit_code.to_string(), &is.exit_code.to_string()),
     ];
@@ -126,7 +126,7 @@ fn answer(
     was: &Recalled,
     is: &Recalled,
     record: &Path,
-    (verified, differences): (bool, &[Difference]),
+    differences: &[Difference],
 ) -> Result<(), Failure> {
     if format == Format::Json {
         let rows: Vec<Value> = differences
@@ -139,7 +139,7 @@ fn answer(
             "outcome": is.outcome,
             "exit_code": is.exit_code,
             "record": output::path(record),
-            "verified": verified,
+            "verified": true,
             "reproducible": differences.is_empty(),
             "differences": rows,
         }));
@@ -147,7 +147,7 @@ fn answer(
     output::line(format_args!("replay of  {}", was.result_id))?;
     output::line(format_args!("outcome    {}", is.outcome))?;
     output::line(format_args!("record     {}", record.display()))?;
-    output::line(format_args!("verified   {}", if verified { "yes" } else { "no" }))?;
+    output::line("verified   yes")?;
     if differences.is_empty() {
         let count = is.left.len();
         return output::line(format_args!(

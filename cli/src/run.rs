@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use daemon::{
-    Halt, Host, HostParts, RecordLog, Told, config, find_egress, find_launcher, open_keys,
+    Halt, Host, HostParts, RecordLog, Told, TrustStore, find_egress, find_launcher, open_keys,
 };
 
 use records::{KeySource, Trust, Verified};
@@ -76,9 +76,7 @@ pub(crate) fn verified(host: &Host, record: &Path) -> Option<Verified> {
 pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
     let state = asked.state.path()?;
     let policy = named_or_embedded(asked.policy.as_deref())?;
-    let revoked = asked.revoked.as_deref().map(config::read_revoked).transpose()?;
-    let signers = asked.allowed_signers.as_deref().map(config::read_signers).transpose()?;
-    let signers = signers.map(|signers| signers.without(revoked.unwrap_or_default()));
+    let trust = TrustStore::open(asked.allowed_signers.clone(), asked.revoked.clone())?;
     let program = find_launcher()?;
     let results = asked.results.clone().unwrap_or_else(|| state.join("results"));
     let places = Places { spool: state.clone(), results, state: state.clone() };
@@ -91,7 +89,7 @@ pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
     let caches = state.join("caches");
     let egress = find_egress();
     let mut host =
-        Host::new(HostParts { spool, policy, signers, key, log, launcher, egress, caches });
+        Host::new(HostParts { spool, policy, trust, key, log, launcher, egress, caches });
     for id in host.recover()? {
         output::note(format_args!("an earlier run was interrupted; its record is {id}"));
     }

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use daemon::{Host, HostParts, RecordLog, open_keys};
+use daemon::{Host, HostParts, RecordLog, TrustStore, open_keys};
 use policies::Policy;
 use records::KeySource;
 use sandbox::client::{Launcher, Reach};
@@ -127,7 +127,7 @@ fn host(top: &Path) -> Host {
     let keys = open_keys(&KeySource::Directory(state.join("keys")), None).unwrap();
     Host::new(HostParts {
         policy: Policy::parse(text.as_bytes(), "bench").unwrap(),
-        signers: None,
+        trust: TrustStore::empty(),
         key: keys.result,
         log: RecordLog::shared(&state.join("log"), keys.log),
         launcher: reach(staging),

@@ -21,6 +21,7 @@ use crate::edge;
 use crate::host::{find_launcher, find_program};
 use crate::host_keys::{self, KeysForm};
 use crate::network::find_egress;
+use crate::trust_store::{TrustStore, insist_on_ours};
 
 const CONFIG_BYTES_MAX: usize = 64 * 1024;
 /// Cells at one time of a launcher of our own: far above what the daemon starts.
@@ -92,8 +93,7 @@ pub struct Config {
     pub spool: PathBuf,
     pub state: PathBuf,
     pub policy: Policy,
-    /// Without the keys that are revoked.
-    pub signers: Option<Signers>,
+    pub trust: TrustStore,
     /// Where the keys are that sign records and the log.
     pub keys: KeySource,
     /// The name of the log and so of this host; none means that of its key, or the host's own.
@@ -232,13 +232,12 @@ impl Config {
             Ok(egress) => egress,
             Err(what) => return wrong(what),
         };
-        let revoked = form.revoked.as_deref().map(read_revoked).transpose()?.unwrap_or_default();
-        let signers = form.allowed_signers.as_deref().map(read_signers).transpose()?;
-        let signers = signers.map(|signers| signers.without(revoked));
+        let deciding = [Some(&form.policy), form.allowed_signers.as_ref(), form.revoked.as_ref()];
+        deciding.into_iter().flatten().try_for_each(|path| insist_on_ours(path))?;
         Ok(Self {
             egress,
             policy: read_policy(&form.policy)?,
-            signers,
+            trust: TrustStore::open(form.allowed_signers, form.revoked)?,
             keys,
             log_origin,
             heartbeat_sec: NonZero::new(log.heartbeat_sec.unwrap_or(HEARTBEAT_SEC)),

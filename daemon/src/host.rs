@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use egress::client::Egress;
-use policies::{Binaries, Policy, Signers};
+use policies::{Binaries, Policy};
 use records::log::{LogError, ProofFault};
 use records::{KeyError, ResultKey, SignError};
 use sandbox::client::{Launcher, Reach};
@@ -14,13 +14,14 @@ use spool::{Spool, SpoolError};
 use crate::ready::ReadyCells;
 use crate::record_log::RecordLog;
 use crate::runtimes;
+use crate::trust_store::TrustStore;
 
 /// What a [`Host`] is made of.
 pub struct HostParts {
     pub spool: Spool,
     pub policy: Policy,
-    /// Whose signatures count, where that is configured.
-    pub signers: Option<Signers>,
+    /// Whose signatures count.
+    pub trust: TrustStore,
     pub key: ResultKey,
     /// Its name is this host's in `x-audience`.
     pub log: RecordLog,
@@ -35,7 +36,7 @@ pub struct HostParts {
 pub struct Host {
     pub(crate) spool: Spool,
     pub(crate) policy: Policy,
-    pub(crate) signers: Option<Signers>,
+    pub(crate) trust: TrustStore,
     pub(crate) key: ResultKey,
     pub(crate) log: RecordLog,
     /// Before the launcher, so that its cells are given up before it is waited for.
@@ -48,11 +49,11 @@ pub struct Host {
 impl Host {
     #[must_use]
     pub fn new(parts: HostParts) -> Self {
-        let HostParts { spool, policy, signers, key, log, launcher, egress, caches } = parts;
+        let HostParts { spool, policy, trust, key, log, launcher, egress, caches } = parts;
         let binaries = runtimes::find(&policy, &caches);
         let launcher = Launcher::new(runtimes::allow(launcher, &policy, &binaries));
         let ready = ReadyCells::new(0);
-        Self { spool, policy, signers, key, log, ready, launcher, egress, binaries }
+        Self { spool, policy, trust, key, log, ready, launcher, egress, binaries }
     }
 
     /// Keeps at most so many cells ready for runs to come. The service that
@@ -106,6 +107,8 @@ pub enum Halt {
     Key(KeyError),
     Sign(SignError),
     Log(LogError),
+    /// A record's request is not the one that it was: nothing is run in its name.
+    OtherRequest(PathBuf),
     /// The log gave a proof that is none of the record.
     Proof(ProofFault),
     /// Random numbers or signals: the kernel gives them to everybody.
@@ -118,6 +121,9 @@ impl fmt::Display for Halt {
             Self::Spool(error) => error.fmt(f),
             Self::Key(error) => error.fmt(f),
             Self::Sign(error) => write!(f, "the record cannot be signed: {error}"),
+            Self::OtherRequest(path) => {
+                write!(f, "{}: was changed since its record was verified", path.display())
+            }
             Self::Log(error) => write!(f, "the record cannot be logged: {error}"),
             Self::Proof(fault) => write!(f, "the record cannot be proved to be logged: {fault}"),
             Self::Kernel(what, error) => write!(f, "{what}: {error}"),

@@ -24,6 +24,7 @@ mod recovery;
 mod runtimes;
 mod serve;
 mod tell;
+mod trust_store;
 mod verdicts;
 
 pub use edge::{boot_id, user_name};
@@ -34,3 +35,4 @@ pub use network::find_egress;
 pub use record_log::RecordLog;
 pub use runtimes::program_of;
 pub use serve::{Service, Stop};
+pub use trust_store::TrustStore;

@@ -135,6 +135,10 @@ impl Service {
             if self.left_alone.get(one.name()) == Some(&identity) {
                 continue;
             }
+            if let Err(error) = self.host.trust.refresh() {
+                tracing::error!("{error}; nothing is admitted until it is mended");
+                return Ok(());
+            }
             if let Err(error) = self.host.spool.keep_reserve() {
                 if error.is_full() {
                     tracing::error!("{error}; nothing is admitted until there is room");

@@ -54,7 +54,7 @@ pub use network::{HostUse, NetworkReport, NetworkUse, Refusal, Unaccounted};
 pub use policies::{RuleVerdict, Verdict};
 pub use predicate::predicate_schema;
 pub use public_keys::{Dated, PublicKeys};
-pub use recalled::{LeftFile, Recalled, recall};
+pub use recalled::{LeftFile, Recalled};
 pub use record::{SignError, SignedRecord, sign};
 pub use rotation::{Rotated, RotationError, Successor, rotate};
 pub use statement::{Ran, ReplayOf, Statement, Subject};

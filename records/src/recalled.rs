@@ -1,15 +1,9 @@
 //! What of a record matters to whoever does its run again: under which policy, when, and what came of
-//! it. Read from a record that was verified before; must never be taken for a verification.
+//! it. It must never be made of other bytes than those that verified.
 
-use std::os::fd::AsFd as _;
-use std::path::Path;
-
-use rustix::fs::{Mode, OFlags};
 use serde::Deserialize;
+use serde_json::Value;
 use validator::{ResultId, Sha256, UtcTime};
-
-use crate::tree::read_bounded;
-use crate::verify::RECORD_BYTES_MAX;
 
 /// The facts of a record that a replay needs or is compared by.
 #[derive(Debug)]
@@ -18,7 +12,7 @@ pub struct Recalled {
     /// Of the record's Markdown.
     pub record_sha256: Sha256,
     pub request_id: String,
-    pub request_sha256: String,
+    pub request_sha256: Sha256,
     pub policy_name: String,
     pub policy_sha256: String,
     /// How many input files it was given.
@@ -67,36 +61,32 @@ struct Artifact {
     mode: String,
 }
 
-/// Reads the record of a result directory. `None` where there is none that can be read.
-#[must_use]
-pub fn recall(dir: &Path) -> Option<Recalled> {
-    let name = dir.file_name()?.to_str()?;
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let root = rustix::fs::open(dir, flags, Mode::empty()).ok()?;
-    let md = read_bounded(root.as_fd(), &format!("{name}.md"), RECORD_BYTES_MAX).ok()??;
-    let text = std::str::from_utf8(&md).ok()?;
-    let (front, _) = text.strip_prefix("---\n")?.split_once("\n---\n")?;
-    let facts: Facts = serde_yaml::from_str(front).ok()?;
-    let started = facts.started_utc.as_deref().map(str::parse).transpose().ok()?;
-    let stream =
-        |path: &str, sha256: String| LeftFile { path: path.to_owned(), sha256, mode: None };
-    let streams = [stream("stdout", facts.stdout_sha256), stream("stderr", facts.stderr_sha256)];
-    let artifacts = facts.artifacts.into_iter().map(|artifact| LeftFile {
-        path: format!("artifacts/{}", artifact.path),
-        sha256: artifact.sha256,
-        mode: Some(artifact.mode),
-    });
-    Some(Recalled {
-        result_id: name.parse().ok()?,
-        record_sha256: Sha256::of(&md),
-        request_id: facts.request_id,
-        request_sha256: facts.request_sha256,
-        policy_name: facts.policy.name,
-        policy_sha256: facts.policy.sha256,
-        inputs_total: facts.inputs.len(),
-        started,
-        outcome: facts.outcome,
-        exit_code: facts.exit_code,
-        left: streams.into_iter().chain(artifacts).collect(),
-    })
+impl Recalled {
+    /// From the facts of a record that verified. `None` where they are not those of a record.
+    pub(crate) fn of(result_id: ResultId, record_sha256: Sha256, facts: &Value) -> Option<Self> {
+        let facts = Facts::deserialize(facts).ok()?;
+        let started = facts.started_utc.as_deref().map(str::parse).transpose().ok()?;
+        let stream =
+            |path: &str, sha256: String| LeftFile { path: path.to_owned(), sha256, mode: None };
+        let streams =
+            [stream("stdout", facts.stdout_sha256), stream("stderr", facts.stderr_sha256)];
+        let artifacts = facts.artifacts.into_iter().map(|artifact| LeftFile {
+            path: format!("artifacts/{}", artifact.path),
+            sha256: artifact.sha256,
+            mode: Some(artifact.mode),
+        });
+        Some(Self {
+            result_id,
+            record_sha256,
+            request_id: facts.request_id,
+            request_sha256: facts.request_sha256.parse().ok()?,
+            policy_name: facts.policy.name,
+            policy_sha256: facts.policy.sha256,
+            inputs_total: facts.inputs.len(),
+            started,
+            outcome: facts.outcome,
+            exit_code: facts.exit_code,
+            left: streams.into_iter().chain(artifacts).collect(),
+        })
+    }
 }

@@ -25,6 +25,8 @@ fn good() -> RequestText {
 fn service<'a>(bench: &'a Bench, asked: &Asked, more: &str) -> Service<'a> {
     let mut service = Service::prepare(bench, asked);
     let text = fs::read_to_string(service.config()).unwrap();
+    let text =
+        if more.contains("rescan_sec") { text.replace("rescan_sec: 30\n", "") } else { text };
     fs::write(service.config(), text + more).unwrap();
     service.spawn();
     service
@@ -173,6 +175,69 @@ fn a_revoked_key_approves_nothing() {
     record.assert_outcome("refused");
     record.assert_violation("approval.revoked");
     assert_eq!(list(&record.path.join("request")).len(), 2);
+}
+
+/// A key counts until it is revoked, and a list that nobody can read lets nobody approve.
+#[test]
+fn a_key_that_is_revoked_while_the_daemon_runs_approves_nothing_more() {
+    if !ssh_keygen_works("a_key_that_is_revoked_while_the_daemon_runs_approves_nothing_more") {
+        return;
+    }
+    let bench = Bench::new();
+    let (key, line) = key(&bench, "");
+    let signers = bench.scratch().file("allowed_signers", &line);
+    let revoked = bench.scratch().file("revoked", "");
+    let asked = Asked {
+        policy: standard(&bench),
+        allowed_signers: Some(signers),
+        ..Asked::for_owner(&bench)
+    };
+    let service =
+        service(&bench, &asked, &format!("revoked: {}\nrescan_sec: 1\n", revoked.display()));
+    let promoted = || {
+        let request = bench.save(&good());
+        sign(&key, &request.path);
+        service.promote_saved(&request).assert_code(0);
+        request
+    };
+    service.record_of(&promoted().id).assert_outcome("ok");
+    service.signal("HUP");
+    fs::write(&revoked, "no key at all\n").unwrap();
+    let waiting = promoted();
+    service.wait_for("the list to be told of", |service| {
+        service.log().contains("nothing is admitted until it is mended")
+    });
+    assert!(service.records_of(&waiting.id).is_empty(), "admitted by a list that cannot be read");
+    fs::write(&revoked, fs::read(key.with_extension("pub")).unwrap()).unwrap();
+    let record = service.record_of(&waiting.id);
+    record.assert_outcome("refused");
+    record.assert_violation("approval.revoked");
+}
+
+/// Whoever can write these files decides what runs.
+#[test]
+fn files_that_decide_are_nobody_elses() {
+    let bench = Bench::new();
+    let (_, line) = key(&bench, "");
+    let signers = bench.scratch().file("allowed_signers", &line);
+    let asked = Asked { allowed_signers: Some(signers.clone()), ..Asked::for_owner(&bench) };
+    let service = Service::prepare(&bench, &asked);
+    let check = || Said::of(service.command().arg("--check"));
+    check().assert_code(0);
+    for file in [signers, bench.home().join("policy.yaml")] {
+        fs::set_permissions(&file, Permissions::from_mode(0o666)).unwrap();
+        let said = check();
+        said.assert_code(2);
+        said.assert_says(&[file.to_str().unwrap(), "mode 0666", "chmod"]);
+        fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+    }
+    let text = fs::read_to_string(service.config()).unwrap();
+    Command::new("mkfifo").arg(bench.home().join("pipe")).status().unwrap();
+    let fifo = format!("{text}revoked: {}\n", bench.home().join("pipe").display());
+    fs::write(service.config(), fifo).unwrap();
+    let said = check();
+    said.assert_code(2);
+    said.assert_says(&["pipe", "no regular file"]);
 }
 
 /// Good when it was decided, over when the cell was there.

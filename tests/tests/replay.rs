@@ -9,9 +9,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use toolexec_tests::{Bench, Record, Request, RequestText, Said, list};
+use toolexec_tests::{Bench, Record, Request, RequestText, Said, list, skip};
 
 const STEADY: &str = "print('a')\nopen('/out/a.txt', 'w').write('same')\n";
 const RANDOM: &str = "import os\nprint('a')\nopen('/out/a.txt', 'wb').write(os.urandom(16))\n";
@@ -104,6 +105,31 @@ fn what_cannot_be_the_same_run_is_refused() {
     let said = replay(&bench, &record.path, &["--inputs", inputs]);
     said.assert_code(1);
     said.assert_says(&["stdout", "does not verify"]);
+}
+
+/// Somebody who can write to the results has the moment between the look and the run.
+#[test]
+fn a_request_that_changes_after_the_look_is_not_run() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        return skip("a_request_that_changes_after_the_look_is_not_run", "strace is not there");
+    }
+    let bench = Bench::new();
+    let (request, record) = ran(&bench, STEADY);
+    let copy = record.path.join("request").join(format!("{}.md", request.id));
+    let before = list(&bench.results());
+    let mut command = bench.command("strace");
+    command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=flock"]);
+    command.args(["--inject=flock:delay_enter=1500000:when=1"]);
+    let toolexec = bench.command("toolexec").get_program().to_owned();
+    command.arg(toolexec).arg("replay").arg(&record.path).arg("--inputs").arg(&request.inputs);
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    let text = fs::read_to_string(&copy).unwrap();
+    fs::write(&copy, text.replace("python script.py", "python script.py EVIL")).unwrap();
+    let said = child.wait_with_output().unwrap();
+    assert_eq!(said.status.code(), Some(3), "{said:?}");
+    assert!(String::from_utf8_lossy(&said.stderr).contains("was changed since"), "{said:?}");
+    assert_eq!(list(&bench.results()), before, "something was run");
 }
 
 /// What is left of it is told as a replay, and does not stand in the way of the next.

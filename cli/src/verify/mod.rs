@@ -47,17 +47,21 @@ pub(crate) fn verify(asked: &Verify) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!good)))
 }
 
-/// Whether a result directory verifies; what is wrong with it goes to stderr.
-pub(crate) fn is_verified(
+/// The proof that a result directory verifies, or else what is wrong with it, on stderr.
+pub(crate) fn verified(
     dir: &Path,
     allowed_signers: Option<&Path>,
     state: &StateOption,
-) -> Result<bool, Failure> {
+) -> Result<Option<Verified>, Failure> {
     let (trust, logs) = trust::signers(allowed_signers, state)?;
-    let Err(faults) = records::verify(dir, &trust.with_logs(logs)) else { return Ok(true) };
-    output::note(format_args!("{}: does not verify", dir.display()));
-    faults.iter().for_each(output::note);
-    Ok(false)
+    match records::verify(dir, &trust.with_logs(logs)) {
+        Ok(verified) => Ok(Some(verified)),
+        Err(faults) => {
+            output::note(format_args!("{}: does not verify", dir.display()));
+            faults.iter().for_each(output::note);
+            Ok(None)
+        }
+    }
 }
 
 /// One look at everything that was named.

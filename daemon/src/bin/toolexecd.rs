@@ -132,6 +132,9 @@ fn serve(config: Config) -> Result<(), Halt> {
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|error| Halt::Kernel("wait for signals", error))?;
     }
+    // Nothing is asked for by it: who may sign is read again when it changes. It must not end a run.
+    signal_hook::flag::register(signal_hook::consts::SIGHUP, Stop::default())
+        .map_err(|error| Halt::Kernel("wait for signals", error))?;
     let places = Places {
         state: config.state.clone(),
         spool: config.spool.clone(),
@@ -145,7 +148,7 @@ fn serve(config: Config) -> Result<(), Halt> {
     let host = Host::new(HostParts {
         spool,
         policy: config.policy,
-        signers: config.signers,
+        trust: config.trust,
         key: keys.result,
         log,
         launcher: config.launcher,

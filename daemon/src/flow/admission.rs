@@ -56,7 +56,7 @@ impl Host {
         let evidence = Evidence {
             submission,
             signatures: claimed.signatures(),
-            signers: self.signers.as_ref(),
+            signers: self.trust.signers(),
             origin: Some(self.log.origin()),
             // `check` asked the ledger before.
             ledger: Ledger::Unused,

@@ -11,7 +11,7 @@ use std::path::Path;
 use policies::Submission;
 use sandbox::outcome::Outcome;
 use spool::{Claimed, Originals, Receipt, Replayed, SpoolError};
-use validator::{Code, Draft, UtcTime, Violation};
+use validator::{Code, Draft, Sha256, UtcTime, Violation};
 
 use crate::edge;
 use crate::host::{Halt, Host};
@@ -30,6 +30,8 @@ pub(crate) struct Ask {
 pub struct Replay<'a> {
     /// The request, as its record has it.
     pub request: &'a Path,
+    /// What that record says of its bytes.
+    pub request_sha256: Sha256,
     pub inputs: Option<&'a Path>,
     pub of: Replayed,
     /// When that run was decided.
@@ -108,9 +110,14 @@ impl Host {
         uid: u32,
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Result<Told, Halt> {
-        let Replay { request, inputs, of, at } = replay;
+        let Replay { request, request_sha256, inputs, of, at } = replay;
         let id = edge::new_claim_id()?;
         let (draft, claimed) = self.spool.claim_record(request, inputs, of, id)?;
+        // The copy is what runs: whatever the directory holds by now.
+        if draft.sha256() != request_sha256 {
+            self.spool.abandon(claimed);
+            return Err(Halt::OtherRequest(request.to_owned()));
+        }
         let submission = Submission::Invoked { uid, name: edge::user_name(uid) };
         self.process(Ask { draft, claimed, submission, at }, cancelled)
     }

@@ -142,6 +142,7 @@ impl Look<'_> {
             (true, Some(id), Some(signed_by)) => {
                 let verified = Verified::new(id, &read.front, signed_by.fingerprint);
                 let verified = verified.with_files(files).with_approvals(approvals);
+                let verified = verified.with_record(read.sha256, read.front);
                 let verified = match &attested {
                     Some(attested) => verified.with_log(attested),
                     None => verified,

@@ -7,6 +7,7 @@ use serde_json::Value;
 use validator::{ResultId, Sha256};
 
 use crate::keys::RESULT_PRINCIPAL;
+use crate::recalled::Recalled;
 use crate::verify::attested::Attested;
 
 /// Proof that a directory held exactly what a trusted key signed, when it was looked at.
@@ -23,6 +24,8 @@ pub struct Verified {
     not_checked: Vec<NotChecked>,
     /// The request that this run used up, if it did.
     used: Option<Sha256>,
+    /// The record itself, as it was read: the digest of its Markdown, and its facts.
+    record: Option<(Sha256, Value)>,
 }
 
 /// Where the log has a record.
@@ -82,7 +85,20 @@ impl Verified {
             not_checked: Vec::new(),
             // A replay uses nothing up.
             used: request.filter(|_| started && facts["replay_of"].is_null()),
+            record: None,
         }
+    }
+
+    pub(super) fn with_record(self, sha256: Sha256, facts: Value) -> Self {
+        Self { record: Some((sha256, facts)), ..self }
+    }
+
+    /// What a replay of this record needs, from the very bytes that verified; `None` of a bundle that
+    /// came alone.
+    #[must_use]
+    pub fn recall(&self) -> Option<Recalled> {
+        let (sha256, facts) = self.record.as_ref()?;
+        Recalled::of(self.result_id.clone(), *sha256, facts)
     }
 
     pub(super) fn with_files(self, files: usize) -> Self {

@@ -1,0 +1,104 @@
+//! Whose signatures count, as it stands on the disk now: a key that is revoked while the daemon runs must
+//! not approve the next request. Files that cannot be read whole stop admission; what was read before is
+//! never used in their place.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use policies::Signers;
+
+use crate::config::{ConfigError, read_revoked, read_signers};
+
+/// The files, and what was read of them.
+pub struct TrustStore {
+    allowed_signers: Option<PathBuf>,
+    revoked: Option<PathBuf>,
+    /// Which files were read; nothing where they have to be read again.
+    read: Option<[Option<Stamp>; 2]>,
+    signers: Option<Signers>,
+}
+
+/// One content of a file, as far as its inode tells: device, inode, size, and both times in nanoseconds.
+type Stamp = [i128; 5];
+
+impl TrustStore {
+    /// Reads `allowed_signers`, without the keys of the revocation list.
+    ///
+    /// # Errors
+    /// The first file that cannot be read, or line that is not understood.
+    pub fn open(
+        allowed_signers: Option<PathBuf>,
+        revoked: Option<PathBuf>,
+    ) -> Result<Self, ConfigError> {
+        let mut store = Self { allowed_signers, revoked, read: None, signers: None };
+        store.refresh()?;
+        Ok(store)
+    }
+
+    /// Nobody's signature counts.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self { allowed_signers: None, revoked: None, read: None, signers: None }
+    }
+
+    /// The keys that count, where any were configured.
+    #[must_use]
+    pub fn signers(&self) -> Option<&Signers> {
+        self.signers.as_ref()
+    }
+
+    /// Reads the files again if they are others than those that were read.
+    ///
+    /// # Errors
+    /// As [`Self::open`]; no signature counts then, and the next call tries again.
+    pub(crate) fn refresh(&mut self) -> Result<(), ConfigError> {
+        // Before they are read: what changes meanwhile is read once more the next time.
+        let now = [stamp(self.allowed_signers.as_deref())?, stamp(self.revoked.as_deref())?];
+        if self.read == Some(now) {
+            return Ok(());
+        }
+        (self.read, self.signers) = (None, None);
+        let revoked = self.revoked.as_deref().map(read_revoked).transpose()?;
+        let signers = self.allowed_signers.as_deref().map(read_signers).transpose()?;
+        self.signers = signers.map(|signers| signers.without(revoked.unwrap_or_default()));
+        self.read = Some(now);
+        Ok(())
+    }
+}
+
+fn stamp(path: Option<&Path>) -> Result<Option<Stamp>, ConfigError> {
+    let Some(path) = path else { return Ok(None) };
+    let found = fs::metadata(path).map_err(|error| ConfigError::Read(path.to_owned(), error))?;
+    let nanoseconds = |sec: i64, nsec: i64| i128::from(sec) * 1_000_000_000 + i128::from(nsec);
+    Ok(Some([
+        i128::from(found.dev()),
+        i128::from(found.ino()),
+        i128::from(found.size()),
+        nanoseconds(found.mtime(), found.mtime_nsec()),
+        nanoseconds(found.ctime(), found.ctime_nsec()),
+    ]))
+}
+
+/// Whether only root and this user can change a file that decides who may run what.
+pub(crate) fn insist_on_ours(path: &Path) -> Result<(), ConfigError> {
+    let found = fs::metadata(path).map_err(|error| ConfigError::Read(path.to_owned(), error))?;
+    let wrong = |what: String| ConfigError::Value(path.to_owned(), what);
+    if !found.is_file() {
+        let error = io::Error::new(io::ErrorKind::InvalidInput, "is no regular file");
+        return Err(ConfigError::Read(path.to_owned(), error));
+    }
+    let ours = rustix::process::geteuid().as_raw();
+    if found.uid() != 0 && found.uid() != ours {
+        return Err(wrong(format!(
+            "belongs to user {}, who could change it; let it be root's, or user {ours}'s",
+            found.uid()
+        )));
+    }
+    if found.mode() & 0o022 != 0 {
+        let mode = found.mode() & 0o7777;
+        return Err(wrong(format!("mode {mode:04o} lets others change it; chmod go-w")));
+    }
+    Ok(())
+}
