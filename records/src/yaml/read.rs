@@ -14,13 +14,16 @@ const NOT_TEXT: [&str; 8] = ["yes", "no", "on", "off", "y", "n", "inf", "nan"];
 
 /// The map that this text is, between its `---` lines.
 pub(crate) fn read(front: &str) -> Option<Value> {
-    let mut lines = Lines { rest: Some(front), depth: 0 };
+    let mut lines = Lines { line: None, rest: Some(front), depth: 0 };
+    lines.next();
     let map = lines.map(0, None)?;
-    lines.rest.is_none().then_some(Value::Object(map))
+    lines.line.is_none().then_some(Value::Object(map))
 }
 
 struct Lines<'a> {
-    /// From the beginning of a line; `None` after the last.
+    /// The next one; `None` after the last.
+    line: Option<&'a str>,
+    /// What follows it, if anything does.
     rest: Option<&'a str>,
     depth: usize,
 }
@@ -28,14 +31,17 @@ struct Lines<'a> {
 impl<'a> Lines<'a> {
     /// What the next line says behind exactly this many spaces, if it has those.
     fn peek(&self, indent: usize) -> Option<&'a str> {
-        let rest = self.rest?;
-        let line = rest.split_once('\n').map_or(rest, |(line, _)| line);
-        let (spaces, said) = line.split_at_checked(indent)?;
+        let (spaces, said) = self.line?.split_at_checked(indent)?;
         (spaces.bytes().all(|byte| byte == b' ') && !said.starts_with(' ')).then_some(said)
     }
 
     fn next(&mut self) {
-        self.rest = self.rest.and_then(|rest| rest.split_once('\n')).map(|(_, rest)| rest);
+        (self.line, self.rest) = match self.rest {
+            Some(rest) => rest
+                .split_once('\n')
+                .map_or((Some(rest), None), |(line, rest)| (Some(line), Some(rest))),
+            None => (None, None),
+        };
     }
 
     /// The keys at this indentation; the first may stand behind a dash.
