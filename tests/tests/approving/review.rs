@@ -146,7 +146,7 @@ fn code_cannot_hide_behind_a_spelling_a_byte_or_an_encoding() {
     ] {
         let text = RequestText::of("node", command).input("main.js", b"1\n");
         let said = review(&bench, &saved(&bench, &text.input("data.bin", hidden)), &[]);
-        let shown = "  1 | require('child_process') // \\u{0}";
+        let shown = " 1 | require('child_process') // \\u{0}";
         assert!(said.stdout.contains(shown), "{command}: {}", said.stdout);
     }
     let text = unapproved("# coding: utf-7\nprint(1)\n").input("tool", b"\x7fELF\x02\0\0\0");
