@@ -140,7 +140,7 @@ fn code_cannot_hide_behind_a_spelling_a_byte_or_an_encoding() {
     for command in [
         "node ./main.js --require=./data.bin",
         "node --require=./data.bin main.js",
-        "node --import=file:///in/data.bin main.js",
+        "node --import=./data.bin main.js",
         "node /in//data.bin",
         "node main.js",
     ] {
