@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::inputs;
 use crate::options::{Format, Promote};
 use crate::output;
+use crate::review;
 use crate::show;
 use crate::state::{named_directory, open_document};
 
@@ -23,16 +24,19 @@ pub(crate) fn promote(asked: &Promote) -> Result<ExitCode, Failure> {
     let submission = match Submission::read(&asked.request, inputs.as_deref()) {
         Ok(submission) => submission,
         Err(SpoolError::TooLarge { path, bytes_max }) if path == asked.request => {
-            return Ok(not_promoted(&asked.request, b"", &[show::too_large(bytes_max)]));
+            return not_promoted(asked, b"", &[show::too_large(bytes_max)]);
         }
         Err(error) => return Err(error.into()),
     };
     let Checked { violations, verdict } = check(asked, &submission)?;
     let request = match verdict {
         Ok(request) if !show::has_error(&violations) => request,
-        _ => return Ok(not_promoted(&asked.request, submission.bytes(), &violations)),
+        _ => return not_promoted(asked, submission.bytes(), &violations),
     };
     tell(&asked.request, submission.bytes(), &violations);
+    for file in submission.signatures().iter().filter(|file| review::is_rejection(file)) {
+        output::note(format_args!("{}: says no to this request, and goes with it", file.name));
+    }
     let declared: Vec<&str> = request.inputs().iter().map(validator::Input::name).collect();
     let dropped = submission.drop_into(&approved, &declared)?;
     tell_dropped(asked.format, &request, &dropped)?;
@@ -81,10 +85,18 @@ fn tell(request: &Path, bytes: &[u8], violations: &[Violation]) {
     show::aside(request, bytes, violations);
 }
 
-fn not_promoted(request: &Path, bytes: &[u8], violations: &[Violation]) -> ExitCode {
-    tell(request, bytes, violations);
-    output::note(format_args!("{}: not promoted", show::name(request)));
-    ExitCode::from(2)
+fn not_promoted(
+    asked: &Promote,
+    bytes: &[u8],
+    violations: &[Violation],
+) -> Result<ExitCode, Failure> {
+    tell(&asked.request, bytes, violations);
+    let why = format!("{}: not promoted", show::name(&asked.request));
+    if asked.format == Format::Json {
+        output::line(review::refusal(&asked.request, &why, violations))?;
+    }
+    output::note(why);
+    Ok(ExitCode::from(2))
 }
 
 fn check(asked: &Promote, submission: &Submission) -> Result<Checked, Failure> {
@@ -98,7 +110,8 @@ fn check(asked: &Promote, submission: &Submission) -> Result<Checked, Failure> {
             .hint("let it be a regular file that can be read, or take it away")
     }));
     if let Ok(request) = &checked.verdict {
-        let seen = inputs::look(submission, request, u64::MAX, 0)?;
+        let bytes_max = review::host_policy()?.ceilings().input_bytes;
+        let seen = inputs::look(submission, request, bytes_max, 0)?;
         checked.violations.extend(seen.iter().filter_map(inputs::Seen::violation));
     }
     Ok(checked)

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use policies::REJECT_NAMESPACE;
 use serde_json::json;
 use spool::place_beside;
-use validator::{REQUEST_BYTES_MAX, Sha256, reveal_line};
+use validator::{REQUEST_BYTES_MAX, Sha256, escape_line, reveal_line};
 
 use crate::approve::{NoSigner, Signature, Signer, principal, refused};
 use crate::failure::Failure;
@@ -39,7 +39,10 @@ pub(crate) fn reject(asked: &Reject) -> Result<ExitCode, Failure> {
     let armoured = signer.sign(REJECT_NAMESPACE, &bytes)?;
     place_beside(&signature.path, armoured.as_bytes())?;
     let sha256 = Sha256::of(&bytes);
-    let text = format!("{sha256} rejected by {by}:\n{}\n", asked.reason.trim_end());
+    // Whoever asked will read it at a terminal.
+    let lines: Vec<String> = asked.reason.trim_end().lines().map(escape_line).collect();
+    let by_line = escape_line(by.as_str());
+    let text = format!("{sha256} rejected by {by_line}:\n{}\n", lines.join("\n"));
     place_beside(&reason, text.as_bytes())?;
     match asked.format {
         Format::Human => {

@@ -3,6 +3,7 @@
 //! here. Nothing that an agent returns may be used before it verified, and no agent may make its
 //! caller wait, or remember, without bounds.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -20,7 +21,7 @@ use crate::keys::SigningError;
 
 /// What OpenSSH's agent takes and gives; a longer message would be refused there without a word.
 const MESSAGE_BYTES_MAX: usize = 256 * 1024;
-/// One whole exchange. Long enough for somebody to touch a token.
+/// One whole exchange of a program that nobody sits before. Long enough to touch a token.
 const EXCHANGE_TIME_MAX: Duration = Duration::from_secs(15);
 
 const FAILURE: u8 = 5;
@@ -76,13 +77,14 @@ pub struct AgentError {
 #[derive(Debug)]
 enum Problem {
     Io(&'static str, io::Error),
-    /// Nothing whole within [`EXCHANGE_TIME_MAX`].
-    Late,
+    /// Nothing whole within this time.
+    Late(Duration),
     /// More bytes to sign than an agent takes.
     TooMuch(usize),
     /// Not the protocol.
     Reply(&'static str),
     NoKey(KeyFingerprint),
+    NoList,
     Refused(KeyFingerprint),
     /// A signature that is none of this key over what was to be signed.
     Forged(KeyFingerprint),
@@ -93,9 +95,7 @@ impl fmt::Display for AgentError {
         write!(f, "agent {}: ", self.socket.display())?;
         match &self.problem {
             Problem::Io(act, error) => write!(f, "{act}: {error}"),
-            Problem::Late => {
-                write!(f, "no answer within {} seconds", EXCHANGE_TIME_MAX.as_secs())
-            }
+            Problem::Late(within) => write!(f, "no answer within {} seconds", within.as_secs()),
             Problem::TooMuch(bytes) => write!(
                 f,
                 "{bytes} bytes are to be signed, and agents take messages of {MESSAGE_BYTES_MAX} \
@@ -103,6 +103,7 @@ impl fmt::Display for AgentError {
             ),
             Problem::Reply(what) => write!(f, "answered with {what}"),
             Problem::NoKey(key) => write!(f, "has no key {key}; give it one with ssh-add"),
+            Problem::NoList => write!(f, "does not say which keys it holds"),
             Problem::Refused(key) => write!(f, "refuses to sign with {key}"),
             Problem::Forged(key) => write!(f, "gave a signature that is none of {key}"),
         }
@@ -125,49 +126,108 @@ impl std::error::Error for AgentError {
     }
 }
 
-/// One key of an agent. It is asked anew for each signature, so it may be started again meanwhile.
-pub(crate) struct AgentKey {
+/// Where an agent listens, and how long it may take over one answer. It is connected to anew for each,
+/// so it may be started again meanwhile.
+#[derive(Debug)]
+pub struct Agent {
     socket: PathBuf,
+    within: Duration,
+}
+
+/// A key that an agent says it holds: RFC 4253's form of it, and what its person called it.
+#[derive(Debug)]
+pub struct Identity {
+    pub blob: Vec<u8>,
+    pub comment: Vec<u8>,
+}
+
+impl Agent {
+    /// Nothing is asked yet.
+    #[must_use]
+    pub fn at(socket: &Path, within: Duration) -> Self {
+        Self { socket: socket.to_owned(), within }
+    }
+
+    /// Every key that it holds, each once.
+    ///
+    /// # Errors
+    /// It cannot be reached, says no, or does not keep to the protocol in that time.
+    pub fn identities(&self) -> Result<Vec<Identity>, AgentError> {
+        let answer = self.exchange(REQUEST_IDENTITIES, &[], IDENTITIES_ANSWER);
+        let held = answer.and_then(|answer| {
+            identities(&answer).ok_or(Some(Problem::Reply("a torn list of keys")))
+        });
+        held.map_err(|problem| self.failed(problem.unwrap_or(Problem::NoList)))
+    }
+
+    /// Has these bytes signed with one of its keys; what is returned verified. Two signatures of one
+    /// key over the same bytes may differ: how it draws its nonces is the agent's affair.
+    ///
+    /// # Errors
+    /// As above, or the signature is none.
+    pub fn sign(&self, blob: &[u8], message: &[u8]) -> Result<Signature, AgentError> {
+        let unknown = |_| self.failed(Problem::Reply("a key of no kind that is known here"));
+        let public = PublicKey::from_bytes(blob).map_err(unknown)?;
+        let key = KeyFingerprint::of(&public);
+        let no_flags = 0_u32.to_be_bytes();
+        let parts = [&prefixed(blob), &prefixed(message), &no_flags[..]];
+        let answer = self
+            .exchange(SIGN_REQUEST, &parts, SIGN_RESPONSE)
+            .map_err(|problem| self.failed(problem.unwrap_or(Problem::Refused(key))))?;
+        let signature = Fields(&answer).only().and_then(|blob| Signature::try_from(blob).ok());
+        let signature = signature.ok_or_else(|| self.failed(Problem::Reply("no signature")))?;
+        match public.key_data().verify(message, &signature) {
+            Ok(()) => Ok(signature),
+            Err(_) => Err(self.failed(Problem::Forged(key))),
+        }
+    }
+
+    fn failed(&self, problem: Problem) -> AgentError {
+        AgentError { socket: self.socket.clone(), problem }
+    }
+
+    /// One message and its answer's body. `None` in the error is the agent's own "no".
+    fn exchange(&self, kind: u8, parts: &[&[u8]], wanted: u8) -> Result<Vec<u8>, Option<Problem>> {
+        let late = |problem| match problem {
+            Some(Problem::Late(_)) => Some(Problem::Late(self.within)),
+            problem => problem,
+        };
+        exchange(&self.socket, self.within, kind, parts, wanted).map_err(late)
+    }
+}
+
+/// One key of an agent.
+pub(crate) struct AgentKey {
+    agent: Agent,
     public: PublicKey,
     blob: Vec<u8>,
 }
 
 impl AgentKey {
-    /// Finds the key at the agent.
+    /// Finds the key at the agent; of others not even the kind has to be known.
     pub(crate) fn open(socket: &Path, wanted: KeyFingerprint) -> Result<Self, AgentError> {
-        let failed = |problem| AgentError { socket: socket.to_owned(), problem };
-        let blob = exchange(socket, REQUEST_IDENTITIES, &[], IDENTITIES_ANSWER)
-            .and_then(|answer| find(&answer, wanted))
-            .map_err(|problem| failed(problem.unwrap_or(Problem::NoKey(wanted))))?;
+        let agent = Agent::at(socket, EXCHANGE_TIME_MAX);
+        let is_wanted = |it: &Identity| Sha256::of(&it.blob).as_bytes() == &wanted.0;
+        let held = agent.identities().map_err(|error| match error.problem {
+            Problem::NoList => agent.failed(Problem::NoKey(wanted)),
+            problem => agent.failed(problem),
+        });
+        let found = held?.into_iter().find(is_wanted);
+        let Identity { blob, .. } = found.ok_or_else(|| agent.failed(Problem::NoKey(wanted)))?;
         let public = PublicKey::from_bytes(&blob)
-            .map_err(|_| failed(Problem::Reply("a key of no kind that is known here")))?;
-        Ok(Self { socket: socket.to_owned(), public, blob })
+            .map_err(|_| agent.failed(Problem::Reply("a key of no kind that is known here")))?;
+        Ok(Self { agent, public, blob })
     }
 
     pub(crate) fn public(&self) -> &PublicKey {
         &self.public
     }
 
-    /// Has these bytes signed; what is returned verified. Two signatures of one key over the same
-    /// bytes may differ: how it draws its nonces is the agent's affair.
+    /// Has these bytes signed; what is returned verified.
     pub(crate) fn sign(&self, message: &[u8]) -> Result<Signature, AgentError> {
-        let key = KeyFingerprint::of(&self.public);
-        let failed = |problem| AgentError { socket: self.socket.clone(), problem };
-        let no_flags = 0_u32.to_be_bytes();
-        let parts = [&prefixed(&self.blob), &prefixed(message), &no_flags[..]];
-        let answer = exchange(&self.socket, SIGN_REQUEST, &parts, SIGN_RESPONSE)
-            .map_err(|problem| failed(problem.unwrap_or(Problem::Refused(key))))?;
-        let blob = Fields(&answer).only();
-        let signature = blob.and_then(|blob| Signature::try_from(blob).ok());
-        let signature = signature.ok_or_else(|| failed(Problem::Reply("no signature")))?;
-        match self.public.key_data().verify(message, &signature) {
-            Ok(()) => Ok(signature),
-            Err(_) => Err(failed(Problem::Forged(key))),
-        }
+        self.agent.sign(&self.blob, message)
     }
-}
 
-impl AgentKey {
     /// Has the digest of these bytes signed, in a namespace.
     pub(crate) fn sshsig(&self, namespace: &str, message: &[u8]) -> Result<SshSig, SigningError> {
         let signature = self.sign(&SshSig::signed_data(namespace, HashAlg::Sha512, message)?)?;
@@ -176,34 +236,32 @@ impl AgentKey {
     }
 }
 
-/// The blob of the key with this fingerprint; of others not even the kind has to be known.
-fn find(answer: &[u8], wanted: KeyFingerprint) -> Result<Vec<u8>, Option<Problem>> {
-    let torn = || Some(Problem::Reply("a torn list of keys"));
-    let (count, rest) = answer.split_first_chunk().ok_or_else(torn)?;
-    let mut fields = Fields(rest);
+/// The keys of a whole answer; one that is listed twice is one.
+fn identities(answer: &[u8]) -> Option<Vec<Identity>> {
+    let (count, rest) = answer.split_first_chunk()?;
+    let (mut fields, mut seen, mut held) = (Fields(rest), BTreeSet::new(), Vec::new());
     for _ in 0..u32::from_be_bytes(*count) {
-        let blob = fields.next().ok_or_else(torn)?;
-        fields.next().ok_or_else(torn)?;
-        if Sha256::of(blob).as_bytes() == &wanted.0 {
-            return Ok(blob.to_owned());
+        let (blob, comment) = (fields.next()?, fields.next()?);
+        if seen.insert(blob) {
+            held.push(Identity { blob: blob.to_owned(), comment: comment.to_owned() });
         }
     }
-    Err(None)
+    fields.0.is_empty().then_some(held)
 }
 
-/// One message and its answer's body. `None` in the error is the agent's own "no".
 fn exchange(
     socket: &Path,
+    within: Duration,
     kind: u8,
     parts: &[&[u8]],
     wanted: u8,
 ) -> Result<Vec<u8>, Option<Problem>> {
-    let until = Instant::now() + EXCHANGE_TIME_MAX;
+    let until = Instant::now() + within;
     let body = [&[kind][..], &parts.concat()].concat();
     if body.len() > MESSAGE_BYTES_MAX {
         return Err(Some(Problem::TooMuch(body.len())));
     }
-    let mut stream = dial(socket).map_err(|error| told("connecting", error))?;
+    let mut stream = dial(socket, within).map_err(|error| told("connecting", error))?;
     // Agents read a message whole before they answer, and it is no longer than their buffers.
     let sent = stream.write_all(&prefixed(&body));
     sent.map_err(|error| told("asking", error))?;
@@ -223,16 +281,16 @@ fn exchange(
 }
 
 /// Connecting waits too, where many others do already; that is bounded like sending.
-fn dial(socket: &Path) -> io::Result<UnixStream> {
+fn dial(socket: &Path, within: Duration) -> io::Result<UnixStream> {
     let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-    set_socket_timeout(&fd, Timeout::Send, Some(EXCHANGE_TIME_MAX))?;
+    set_socket_timeout(&fd, Timeout::Send, Some(within))?;
     connect(&fd, &SocketAddrUnix::new(socket)?)?;
     Ok(UnixStream::from(fd))
 }
 
 fn told(act: &'static str, error: io::Error) -> Option<Problem> {
     Some(match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Problem::Late,
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Problem::Late(Duration::ZERO),
         _ => Problem::Io(act, error),
     })
 }
@@ -243,7 +301,7 @@ fn fill(stream: &mut UnixStream, buffer: &mut [u8], until: Instant) -> Result<()
     while filled < buffer.len() {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(Some(Problem::Late));
+            return Err(Some(Problem::Late(Duration::ZERO)));
         }
         let read = stream
             .set_read_timeout(Some(left))
@@ -281,5 +339,26 @@ impl<'a> Fields<'a> {
     fn only(mut self) -> Option<&'a [u8]> {
         let field = self.next()?;
         self.0.is_empty().then_some(field)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{identities, prefixed};
+
+    #[test]
+    fn a_key_that_is_listed_twice_is_one_and_nothing_may_follow() {
+        let list = |keys: &[&[u8]]| {
+            let count = u32::try_from(keys.len()).unwrap().to_be_bytes();
+            let rows = keys.iter().flat_map(|key| [prefixed(key), prefixed(b"comment")].concat());
+            count.into_iter().chain(rows).collect::<Vec<u8>>()
+        };
+        let held = identities(&list(&[b"one", b"two", b"one"])).unwrap();
+        assert_eq!(held.iter().map(|it| &it.blob[..]).collect::<Vec<_>>(), [b"one", b"two"]);
+        let mut followed = list(&[b"one"]);
+        followed.push(0);
+        assert!(identities(&followed).is_none());
+        let torn = list(&[b"one"]);
+        assert!(identities(&torn[..torn.len() - 1]).is_none());
     }
 }

@@ -42,7 +42,7 @@ mod trust;
 mod verify;
 mod yaml;
 
-pub use agent::{AgentError, KeyFingerprint, NotAFingerprint};
+pub use agent::{Agent, AgentError, Identity, KeyFingerprint, NotAFingerprint};
 pub use attestation::{BundleFault, VerifiedBundle, verify_bundle};
 pub use dsse::Envelope;
 pub use fault::{Fault, SignatureProblem};

@@ -11,8 +11,8 @@ use validator::Sha256;
 use crate::claim::remove_tree;
 use crate::durable;
 use crate::error::SpoolError;
+use crate::fresh::{Fresh, hidden_beside, parent_of};
 use crate::pour::pour;
-use crate::promote::hidden_beside;
 
 /// The files of one request that is being drafted. Dropped before [`Drafting::keep`], it removes
 /// what it made.
@@ -39,7 +39,7 @@ impl Drafting {
                 return Err(taken(path));
             }
         }
-        let hidden = hidden_beside(&inputs);
+        let hidden = hidden_beside(&inputs).map_err(SpoolError::io(&inputs, "make"))?;
         Ok(Self { request, inputs, hidden, bytes_left: input_bytes_max })
     }
 
@@ -93,32 +93,16 @@ impl Drafting {
             }
             return Err(error);
         }
-        let directory = match self.request.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        durable::sync_dir(directory).map_err(SpoolError::io(&self.request, "make durable"))?;
+        durable::sync_dir(parent_of(&self.request))
+            .map_err(SpoolError::io(&self.request, "make durable"))?;
         Ok(self.request.clone())
     }
 
     fn place_request(&self, bytes: &[u8]) -> Result<(), SpoolError> {
-        let hidden = hidden_beside(&self.request);
-        let written = durable::write_new(&hidden, bytes, 0o666);
-        // What was there already is not ours to remove.
-        let ours = !matches!(&written, Err(error) if error.kind() == io::ErrorKind::AlreadyExists);
-        let placed = written
-            .map_err(SpoolError::io(&hidden, "write"))
-            .and_then(|()| {
-                durable::sync_file(&hidden).map_err(SpoolError::io(&hidden, "make durable"))
-            })
-            .and_then(|()| rename(&hidden, &self.request));
-        if placed.is_err()
-            && ours
-            && let Err(error) = fs::remove_file(&hidden)
-        {
-            tracing::warn!("{}: remove: {error}", hidden.display());
-        }
-        placed
+        let path = &self.request;
+        let mut fresh = Fresh::beside(path, 0o666).map_err(SpoolError::io(path, "make"))?;
+        fresh.write(bytes).map_err(SpoolError::io(path, "write"))?;
+        fresh.place().map_err(in_place(path))
     }
 }
 
@@ -134,10 +118,14 @@ fn copy(from: &mut File, to: &Path, bytes_max: u64) -> io::Result<(Sha256, u64)>
 }
 
 fn rename(from: &Path, to: &Path) -> Result<(), SpoolError> {
-    durable::rename_new(from, to).map_err(|error| match error.kind() {
+    durable::rename_new(from, to).map_err(in_place(to))
+}
+
+fn in_place(to: &Path) -> impl FnOnce(io::Error) -> SpoolError {
+    move |error| match error.kind() {
         io::ErrorKind::AlreadyExists => taken(to),
         _ => SpoolError::io(to, "put in place")(error),
-    })
+    }
 }
 
 fn taken(path: &Path) -> SpoolError {

@@ -1,7 +1,8 @@
 //! The one place that commits files: write, fsync the tree, rename that never replaces, fsync the
 //! directory.
 //!
-//! Nothing else in the workspace may rename or write whole files (clippy bans it). An error here is
+//! But for `fresh`, for directories that others may write into, nothing else in the workspace may
+//! rename or write whole files (clippy bans it). An error here is
 //! never retried: after a failed fsync the kernel may have dropped the pages and a second try would
 //! succeed falsely.
 
@@ -10,7 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags, open, renameat_with};
 
 /// Writes a new file. It survives a crash only after [`sync_tree`] of what it lies in.
 pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
@@ -18,24 +19,15 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> 
     file.write_all(bytes)
 }
 
-/// Makes one file's bytes durable.
-pub(crate) fn sync_file(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
-}
-
 /// Makes the names in a directory durable.
 pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    File::from(open(path, flags, Mode::empty())?).sync_all()
 }
 
 /// Renames within one file system; fails if the new name exists.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
-}
-
-/// Renames within one file system over a file that is there; whoever opens the name sees either whole.
-pub(crate) fn replace(from: &Path, to: &Path) -> io::Result<()> {
-    Ok(rustix::fs::rename(from, to)?)
 }
 
 /// Makes a tree of ours durable: every file, then every directory, from the leaves up.
@@ -45,7 +37,9 @@ pub(crate) fn sync_tree(path: &Path) -> io::Result<()> {
         if entry.file_type()?.is_dir() {
             sync_tree(&entry.path())?;
         } else {
-            File::open(entry.path())?.sync_all()?;
+            // Others may write in some trees: whatever was put there is not followed or waited for.
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+            File::from(open(entry.path(), flags | OFlags::CLOEXEC, Mode::empty())?).sync_all()?;
         }
     }
     sync_dir(path)

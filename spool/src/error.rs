@@ -25,6 +25,10 @@ pub enum SpoolError {
     Busy {
         path: PathBuf,
     },
+    /// It holds other bytes than its person has seen.
+    Changed {
+        path: PathBuf,
+    },
     /// A ledger line that is not one of ours.
     LedgerLine {
         path: PathBuf,
@@ -66,6 +70,12 @@ impl SpoolError {
         matches!(self, Self::Io { error, .. } if error.kind() == io::ErrorKind::PermissionDenied)
     }
 
+    /// Whether somebody wrote to the object while its person looked at it.
+    #[must_use]
+    pub fn is_change(&self) -> bool {
+        matches!(self, Self::Changed { .. })
+    }
+
     /// The object.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -74,6 +84,7 @@ impl SpoolError {
             | Self::FileKind { path, .. }
             | Self::TooLarge { path, .. }
             | Self::Busy { path }
+            | Self::Changed { path }
             | Self::LedgerLine { path, .. }
             | Self::NotOurs { path } => path,
         }
@@ -106,6 +117,9 @@ impl fmt::Display for SpoolError {
                     "{}: another daemon works on this spool (or an embedded run does); stop it first",
                     path.display()
                 )
+            }
+            Self::Changed { path } => {
+                write!(f, "{}: was changed meanwhile; look at it again", path.display())
             }
             Self::LedgerLine { path, line } => write!(
                 f,

@@ -19,6 +19,7 @@ mod drafting;
 mod dropbox;
 mod durable;
 mod error;
+mod fresh;
 mod ledger;
 mod places;
 mod pour;
@@ -30,7 +31,7 @@ mod stage;
 mod store;
 mod undeclared;
 
-pub use beside::{place_beside, replace_own};
+pub use beside::{insist_unchanged, place_beside, replace_own};
 pub use claim::{ClaimId, Claimed, Replayed};
 pub use drafting::Drafting;
 pub use dropbox::{Dropbox, Waiting};

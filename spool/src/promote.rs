@@ -20,6 +20,7 @@ use rustix::fs::{Access, Mode, OFlags, access, fstat};
 use crate::claim::{Links, Signatures, insist_on_file, read_bounded, signatures_of};
 use crate::durable;
 use crate::error::SpoolError;
+use crate::fresh::hidden_beside;
 
 /// A request as somebody has it before it is dropped.
 pub struct Submission {
@@ -189,9 +190,7 @@ impl Submission {
             place_file(path, &signature.bytes, made)?;
         }
         durable::sync_dir(approved).map_err(SpoolError::io(approved, "make durable"))?;
-        let hidden = hidden_beside(target);
-        place_file(&hidden, &self.bytes, made)?;
-        durable::rename_new(&hidden, target).map_err(io_or_taken(target, "drop"))
+        place_whole(target, &self.bytes, made)
     }
 
     fn place_inputs(
@@ -200,14 +199,14 @@ impl Submission {
         declared: &[&str],
         made: &mut Vec<Made>,
     ) -> Result<(), SpoolError> {
-        let hidden = hidden_beside(target);
+        let hidden = hidden_beside(target).map_err(SpoolError::io(target, "make"))?;
         make_directory(&hidden).map_err(SpoolError::io(&hidden, "make"))?;
         made.push(Made::Tree(hidden.clone()));
         for name in declared {
             let to = hidden.join(name);
             let from = self.open_input(name)?;
             make_parents(&hidden, Path::new(name))
-                .and_then(|()| fill(create(&to)?, from))
+                .and_then(|()| fill(&create(&to)?, from))
                 .map_err(SpoolError::io(&self.inputs.join(name), "copy into the spool"))?;
         }
         durable::sync_tree(&hidden).map_err(SpoolError::io(&hidden, "make durable"))?;
@@ -221,14 +220,8 @@ fn inputs_name(file_name: &str) -> String {
     format!("{}.inputs", file_name.strip_suffix(".md").unwrap_or(file_name))
 }
 
-/// A name that the daemon passes over, and that no other process takes.
-pub(crate) fn hidden_beside(target: &Path) -> PathBuf {
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    target.with_file_name(format!(".{name}.new-{}", std::process::id()))
-}
-
 /// Opens a person's own file: links are theirs to follow, but nothing is waited for.
-fn open_file(path: &Path) -> Result<File, SpoolError> {
+pub(crate) fn open_file(path: &Path) -> Result<File, SpoolError> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let opened = match rustix::fs::open(path, flags, Mode::empty()) {
         Err(rustix::io::Errno::NXIO) => {

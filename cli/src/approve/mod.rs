@@ -4,6 +4,7 @@
 
 mod agent;
 mod beside;
+mod entitled;
 mod security_key;
 mod signer;
 
@@ -11,8 +12,8 @@ use std::process::ExitCode;
 
 use policies::{APPROVE_NAMESPACE, SIGNATURE_FILES_MAX, SignatureFile};
 use serde_json::json;
-use spool::{place_beside, replace_own};
-use validator::{Sha256, reveal_line};
+use spool::{SpoolError, insist_unchanged, place_beside, replace_own};
+use validator::{Sha256, Violation, reveal_line};
 
 use crate::failure::Failure;
 use crate::options::{Approve, Format};
@@ -35,7 +36,7 @@ pub(crate) fn approve(asked: &Approve) -> Result<ExitCode, Failure> {
     let by = principal(&asked.signing.principal)?;
     let mut signer = match Signer::open(&asked.signing) {
         Ok(signer) => signer,
-        Err(NoSigner::Refused(why)) => return Ok(refused(&why)),
+        Err(NoSigner::Refused(why)) => return refuse(asked, &why, &[]),
         Err(NoSigner::Failed(failure)) => return Err(failure),
     };
     let texts = if asked.show.full { Texts::Whole } else { Texts::Beginnings };
@@ -43,11 +44,12 @@ pub(crate) fn approve(asked: &Approve) -> Result<ExitCode, Failure> {
     let mut case = Case::read(&asked.case, rules, Some((&by, show::now())), texts)?;
     if let Some(why) = unfit(&case) {
         show::aside(&case.path, &case.bytes, &case.violations);
-        return Ok(refused(&format!("{}: {why}; not approved", show::name(&case.path))));
+        let why = format!("{}: {why}; not approved", show::name(&case.path));
+        return refuse(asked, &why, &case.violations);
     }
     let signature = match Signature::named(&case.path, &asked.signing, "") {
         Ok(signature) => signature,
-        Err(why) => return Ok(refused(&why)),
+        Err(why) => return refuse(asked, &why, &[]),
     };
     if !agreed(asked, &case, &signer, texts)? {
         output::note(format_args!("{}: not approved", case.path.display()));
@@ -55,13 +57,28 @@ pub(crate) fn approve(asked: &Approve) -> Result<ExitCode, Failure> {
     }
     let armoured = signer.sign(APPROVE_NAMESPACE, &case.bytes)?;
     let filled = case.filled.clone().unwrap_or_default();
-    if !filled.is_empty() {
-        replace_own(&case.path, &case.original, &case.bytes)?;
+    let mut files = beside::read_signatures(&case.path)?;
+    files.push(SignatureFile { name: signature.name.clone(), bytes: armoured.as_bytes().to_vec() });
+    case.with_signature(files)?;
+    if let Some(why) = entitled::why_not(&case, &by, &armoured)? {
+        let why = format!("{}: {why}; nothing is written", show::name(&case.path));
+        return refuse(asked, &why, &[]);
     }
-    place_beside(&signature.path, armoured.as_bytes())?;
     let signed = Signed { signature, armoured, filled, fingerprint: signer.fingerprint() };
-    tell(asked, &mut case, &signed)?;
+    match signed.place(&case) {
+        Err(error) if error.is_change() => return refuse(asked, &error.to_string(), &[]),
+        placed => placed?,
+    }
+    tell(asked, &case, &signed)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says why nothing is signed; a program reads it as an object.
+fn refuse(asked: &Approve, why: &str, rows: &[Violation]) -> Result<ExitCode, Failure> {
+    if asked.format == Format::Json {
+        output::line(review::refusal(&asked.case.request, why, rows))?;
+    }
+    Ok(refused(why))
 }
 
 /// What was made.
@@ -70,6 +87,18 @@ struct Signed {
     armoured: String,
     filled: Vec<&'static str>,
     fingerprint: String,
+}
+
+impl Signed {
+    /// Leaves it beside the very bytes that were shown, or nothing at all.
+    fn place(&self, case: &Case) -> Result<(), SpoolError> {
+        if self.filled.is_empty() {
+            insist_unchanged(&case.path, &case.original)?;
+        } else {
+            replace_own(&case.path, &case.original, &case.bytes)?;
+        }
+        place_beside(&self.signature.path, self.armoured.as_bytes())
+    }
 }
 
 pub(crate) fn refused(why: &str) -> ExitCode {
@@ -111,8 +140,10 @@ fn agreed(asked: &Approve, case: &Case, signer: &Signer, texts: Texts) -> Result
         Failure::Said(format!("{failure}; say --yes where somebody has read the request"))
     })?;
     review::page(&review::text(case, texts), asked.show.no_pager)?;
+    let left_out = review::left_out(case, texts)
+        .map_or_else(String::new, |what| format!("\nNOT shown of the inputs: {what}"));
     let question = format!(
-        "\n{}\nsha256 {}\nas {}, with key {}\nType `{YES}` to sign: ",
+        "{left_out}\n{}\nsha256 {}\nas {}, with key {}\nType `{YES}` to sign: ",
         show::name(&case.path),
         Sha256::of(&case.bytes),
         reveal_line(&asked.signing.principal),
@@ -121,21 +152,14 @@ fn agreed(asked: &Approve, case: &Case, signer: &Signer, texts: Texts) -> Result
     Ok(terminal.ask(&question)? == YES)
 }
 
-fn tell(asked: &Approve, case: &mut Case, signed: &Signed) -> Result<(), Failure> {
-    let Signed { signature, armoured, filled, fingerprint } = signed;
+fn tell(asked: &Approve, case: &Case, signed: &Signed) -> Result<(), Failure> {
+    let Signed { signature, filled, fingerprint, .. } = signed;
     let by = &asked.signing.principal;
-    let mut files = beside::read_signatures(&case.path)?;
-    if !files.iter().any(|file| file.name == signature.name) {
-        files.push(SignatureFile {
-            name: signature.name.clone(),
-            bytes: armoured.as_bytes().to_vec(),
-        });
-    }
-    let knows_signers = case.rules.signers.is_some();
+    // One that would not count is not written where that is known.
+    let counts = case.rules.signers.is_some().then_some(true);
     let sha256 = Sha256::of(&case.bytes);
-    let outlook = case.with_signature(files)?;
-    let id = outlook.request().id().as_str().to_owned();
-    let counts = outlook.signed().iter().any(|(_, known)| known == fingerprint);
+    let outlook = case.outlook()?;
+    let id = outlook.request().id().as_str();
     let (signers, min) = (outlook.signers(), outlook.signatures_min());
     let lacking: Vec<String> = case.lacking().into_iter().map(show::message).collect();
     match asked.format {
@@ -147,7 +171,7 @@ fn tell(asked: &Approve, case: &mut Case, signed: &Signed) -> Result<(), Failure
             "signature": output::path(&signature.path),
             "principal": by,
             "fingerprint": fingerprint,
-            "counts": knows_signers.then_some(counts),
+            "counts": counts,
             "signers": signers,
             "signatures_min": min,
             "lacking": lacking,
@@ -159,17 +183,15 @@ fn tell(asked: &Approve, case: &mut Case, signed: &Signed) -> Result<(), Failure
                 let (path, filled) = (show::name(&case.path), filled.join(" and "));
                 output::line(format_args!("{path}: filled in {filled}, and nothing else"))?;
             }
-            match (knows_signers, counts) {
-                (false, _) => output::aside(
+            if counts.is_none() {
+                output::aside(
                     "Whether it counts is for the host's allowed_signers to say; name one with \
                      --allowed-signers to see.",
-                ),
-                (true, true) => {
-                    output::line(format_args!("it counts: {signers} of {min} approvers signed"))?;
-                }
-                (true, false) => output::line("it does NOT count, by these allowed_signers")?,
+                );
+                return Ok(());
             }
-            lacking.iter().filter(|_| knows_signers).for_each(output::note);
+            output::line(format_args!("it counts: {signers} of {min} approvers signed"))?;
+            lacking.iter().for_each(output::note);
             Ok(())
         }
     }

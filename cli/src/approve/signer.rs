@@ -49,7 +49,7 @@ impl Signer {
         match &asked.key.key {
             Some(path) => Self::of_file(path),
             None => {
-                let (agent, key) = Agent::with_key(asked.fingerprint.as_deref())?;
+                let (agent, key) = Agent::with_key(asked.fingerprint)?;
                 Ok(Self { key, hold: Hold::Agent(agent) })
             }
         }

@@ -85,7 +85,7 @@ pub(crate) struct SigningOptions {
     pub(crate) key: KeyOptions,
     /// The agent's key with this fingerprint, where it holds several
     #[arg(long, value_name = "SHA256:…", requires = "agent")]
-    pub(crate) fingerprint: Option<String>,
+    pub(crate) fingerprint: Option<records::KeyFingerprint>,
     /// Write <file>.LABEL.sig; a label is only a label
     #[arg(long, value_name = "LABEL")]
     pub(crate) label: Option<String>,
@@ -110,10 +110,11 @@ Shows the review, asks, fills in approved_by and approved_utc where they are emp
 changes), and signs exactly the bytes that were shown, in namespace approve.tool-exec@threegate. The
 signature is <file>.sig, or <file>.<principal>.sig if that is there; nothing is overwritten. Security
 keys are signed with by /usr/bin/ssh-keygen. `ssh-keygen -Y sign` makes the very same signature.
-Exits 0 if it is signed, 1 if you said no, 2 if the request would be refused or the key is not one
-that may approve. With --format json (and --yes) the last line of stdout is one object: {\"request\",
+Exits 0 if it is signed, 1 if you said no, 2 if the request would be refused, was changed meanwhile, or
+your signature would not count by the allowed_signers that are known; nothing is written then. With --format json (and --yes) the last line of stdout is one object: {\"request\",
 \"request_id\",\"sha256\",\"filled\",\"signature\",\"principal\",\"fingerprint\",\"counts\",\"signers\",
-\"signatures_min\",\"lacking\"}; `counts` is null where no allowed_signers are known.")]
+\"signatures_min\",\"lacking\"}; `counts` is null where no allowed_signers are known, else true. What is
+refused is {\"request\",\"refused\",\"violations\"}.")]
 pub(crate) struct Approve {
     #[command(flatten)]
     pub(crate) case: CaseOptions,

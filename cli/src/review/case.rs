@@ -4,7 +4,9 @@
 use std::path::PathBuf;
 
 use daemon::{preview, user_name};
-use policies::{Evidence, Ledger, Outlook, Prospect, SignatureFile, foresee};
+use policies::{
+    Evidence, Ledger, Outlook, Prospect, REJECT_NAMESPACE, SignatureFile, SshSignature, foresee,
+};
 use sandbox::plan::Plan;
 use spool::{SpoolError, Submission};
 use validator::{
@@ -39,6 +41,8 @@ pub(crate) struct Case {
     pub(crate) to_come: Vec<&'static str>,
     /// Names of the signature files beside it.
     pub(crate) signature_files: Vec<String>,
+    /// Those of them that say no, whoever signed them.
+    pub(crate) rejection_files: Vec<String>,
     /// What is wrong whoever approves, and warnings.
     pub(crate) violations: Vec<Violation>,
     pub(crate) outlook: Option<Outlook>,
@@ -84,6 +88,7 @@ impl Case {
             filled: Ok(Vec::new()),
             to_come: Vec::new(),
             signature_files: Vec::new(),
+            rejection_files: Vec::new(),
             violations: Vec::new(),
             outlook: None,
             inputs: Vec::new(),
@@ -111,6 +116,8 @@ impl Case {
         self.bytes.clone_from(&self.original);
         self.signature_files =
             submission.signatures().iter().map(|file| file.name.clone()).collect();
+        let rejections = submission.signatures().iter().filter(|file| is_rejection(file));
+        self.rejection_files = rejections.map(|file| file.name.clone()).collect();
         let somebody: OneLine = SOMEBODY.parse().map_err(|_| Failure::Said("a name".into()))?;
         let (by, at) = approver.unwrap_or((&somebody, show::now()));
         self.filled = validator::fill_approval(&self.original, by, at).map(|filled| {
@@ -174,11 +181,8 @@ impl Case {
         self.outlook = Some(outlook);
     }
 
-    /// What the rules say with one more signature beside the very same bytes.
-    pub(crate) fn with_signature(
-        &mut self,
-        signatures: Vec<SignatureFile>,
-    ) -> Result<&Outlook, Failure> {
+    /// Asks the rules again, with one more signature beside the very same bytes.
+    pub(crate) fn with_signature(&mut self, signatures: Vec<SignatureFile>) -> Result<(), Failure> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let owner = OwnerUid::new(rustix::process::geteuid().as_raw());
         let unfit = |what: &str| Failure::Said(format!("{}: {what}", self.path.display()));
@@ -187,6 +191,11 @@ impl Case {
         let checked = draft.check(Place::Spool, show::now());
         let request = checked.verdict.map_err(|_| unfit("is no request any more"))?;
         self.decide(request, &signatures);
+        Ok(())
+    }
+
+    /// What was decided.
+    pub(crate) fn outlook(&self) -> Result<&Outlook, Failure> {
         self.outlook.as_ref().ok_or_else(|| Failure::Said("nothing was decided".into()))
     }
 
@@ -219,6 +228,14 @@ impl Case {
         let all = self.outlook.iter().flat_map(|outlook| outlook.lacking());
         all.filter(|row| row.code != Code::SpoolReplayed).collect()
     }
+}
+
+/// Whether a signature file is a no, by its name or by what it was signed for. Whether it counts is for
+/// the rules to say.
+pub(crate) fn is_rejection(file: &SignatureFile) -> bool {
+    let signed = SshSignature::parse(&file.bytes);
+    file.name.ends_with(".reject.sig")
+        || signed.is_ok_and(|signature| signature.namespace() == REJECT_NAMESPACE)
 }
 
 /// What no approver can know: it keeps nothing from being ready.

@@ -103,6 +103,10 @@ fn who(page: &mut Page, case: &Case, outlook: &Outlook) {
     for (principal, fingerprint) in outlook.signed() {
         page.row("", format_args!("{} {fingerprint}", reveal_line(principal)));
     }
+    if !case.rejection_files.is_empty() {
+        let names = reveal_line(&case.rejection_files.join(", "));
+        page.row("rejections", format_args!("{names}: says no, whether or not it counts here"));
+    }
     if !case.is_filled() && !case.signature_files.is_empty() {
         let names = reveal_line(&case.signature_files.join(", "));
         let why = "over a text whose approval is empty, and not over the one that will be approved";

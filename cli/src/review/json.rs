@@ -1,15 +1,17 @@
 //! The review as one object for programs. Texts in it are as the page shows them: escaped, and with
 //! secrets masked, for it is kept and passed on.
 
+use std::path::Path;
+
 use policies::Outlook;
 use sandbox::plan::Plan;
 use serde_json::{Value, json};
-use validator::{Request, Violation};
+use validator::{Request, Violation, reveal_line};
 
 use super::case::Case;
 use super::cell;
 use super::human::Texts;
-use super::listing::is_run;
+use super::listing::is_named;
 use super::reading::{Reading, Text};
 use crate::inputs::Seen;
 use crate::output;
@@ -53,6 +55,15 @@ pub(super) fn object(case: &Case, texts: Texts) -> Value {
         of_request(&mut object, case, outlook, texts);
     }
     object
+}
+
+/// Why a request is not approved, or not promoted.
+pub(crate) fn refusal(file: &Path, why: &str, rows: &[Violation]) -> Value {
+    json!({
+        "request": output::path(file),
+        "refused": reveal_line(why),
+        "violations": rows.iter().map(violation).collect::<Vec<_>>(),
+    })
 }
 
 /// A message may quote what looks like a secret.
@@ -125,6 +136,7 @@ fn of_approval(case: &Case, outlook: &Outlook) -> Value {
             json!({"principal": principal, "fingerprint": fingerprint})
         }).collect::<Vec<_>>(),
         "signature_files": case.signature_files,
+        "rejection_files": case.rejection_files,
     })
 }
 
@@ -142,7 +154,9 @@ fn of_input(seen: &Seen, request: &Request, texts: Texts) -> Value {
     if texts == Texts::None {
         return input;
     }
-    match Reading::of(&seen.name, found, is_run(&seen.name, request), texts) {
+    let named = is_named(&seen.name, request);
+    input["command_names_it"] = named.into();
+    match Reading::of(&seen.name, found, named, texts) {
         Reading::Binary(kind) => input["binary"] = kind.into(),
         Reading::Text(text) => input["text"] = of_text(&text),
     }

@@ -3,6 +3,7 @@
 
 use validator::{Request, reveal_line};
 
+use super::case::Case;
 use super::human::{Page, Texts};
 use super::reading::{Reading, Text};
 use crate::inputs::{Found, Seen};
@@ -10,19 +11,76 @@ use crate::inputs::{Found, Seen};
 pub(super) fn text(page: &mut Page, seen: &Seen, request: &Request, texts: Texts) {
     let Ok(found) = &seen.found else { return };
     page.title(&format!("/in/{}", reveal_line(&seen.name)));
-    match Reading::of(&seen.name, found, is_run(&seen.name, request), texts) {
+    let named = is_named(&seen.name, request);
+    match Reading::of(&seen.name, found, named, texts) {
+        Reading::Binary(kind) if named => page.line(format_args!(
+            "! {kind}, not shown, and the COMMAND NAMES IT: what is run of it cannot be read here"
+        )),
         Reading::Binary(kind) => page.line(format_args!("  {kind}, not shown")),
         Reading::Text(text) => lines(page, &text, found),
     }
 }
 
-/// Whether the command executes the file: it is the first that any word names.
-pub(super) fn is_run(name: &str, request: &Request) -> bool {
-    let named = request.argv().iter().skip(1).find_map(|word| {
-        let word = word.strip_prefix("/in/").unwrap_or(word).trim_start_matches("./");
-        request.inputs().iter().map(validator::Input::name).find(|input| *input == word)
-    });
-    named == Some(name)
+/// What of the inputs the page does not show, in words.
+pub(super) fn left_out(case: &Case, texts: Texts) -> Option<String> {
+    let request = case.outlook.as_ref()?.request();
+    let (mut lines, mut marked, mut chars, mut bytes, mut files) = (0, 0, 0, 0, 0);
+    for seen in &case.inputs {
+        let Ok(found) = &seen.found else { continue };
+        match Reading::of(&seen.name, found, is_named(&seen.name, request), texts) {
+            Reading::Binary(_) => files += 1,
+            Reading::Text(text) => {
+                lines += text.lines_more;
+                marked += text.marked_more;
+                chars += text.lines.iter().map(|line| line.chars_more).sum::<usize>();
+                bytes += text.bytes_more;
+            }
+        }
+    }
+    let lines = match marked {
+        0 => (lines > 0).then(|| format!("{lines} lines")),
+        marked => Some(format!("{lines} lines, {marked} of them marked")),
+    };
+    let of_text = lines.is_some() || chars > 0;
+    let parts = [
+        lines,
+        (chars > 0).then(|| format!("{chars} characters of long lines")),
+        (bytes > 0).then(|| format!("{bytes} bytes that are too many to show")),
+        (files > 0).then(|| format!("{files} files that are no text")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let advice = if of_text { "; --full shows all lines" } else { "" };
+    (!parts.is_empty()).then(|| format!("{}{advice}", parts.join(", ")))
+}
+
+/// Whether any word of the command could mean the file: alone, behind an option, in a URL. An
+/// interpreter may run whatever it is given.
+pub(super) fn is_named(name: &str, request: &Request) -> bool {
+    request.argv().iter().skip(1).any(|word| means(word, name))
+}
+
+fn means(word: &str, name: &str) -> bool {
+    let wanted: Vec<&str> = name.split('/').collect();
+    word.char_indices().any(|(at, _)| parts_in_cell(&word[at..]).is_some_and(|it| it == wanted))
+}
+
+/// The parts of a path below `/in`, the working directory, as the kernel would walk it; nothing there
+/// is a link.
+fn parts_in_cell(path: &str) -> Option<Vec<&str>> {
+    let mut parts = if path.starts_with('/') { Vec::new() } else { vec!["in"] };
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    match parts.split_first() {
+        Some((&"in", below)) => Some(below.to_vec()),
+        _ => None,
+    }
 }
 
 fn lines(page: &mut Page, text: &Text, found: &Found) {
@@ -53,5 +111,33 @@ fn lines(page: &mut Page, text: &Text, found: &Found) {
     if text.bytes_more > 0 {
         let why = "read and hashed, and looked at by nobody here";
         page.line(format_args!("… {} more bytes: {why}", text.bytes_more));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::means;
+
+    #[test]
+    fn a_file_is_known_in_every_spelling() {
+        for word in [
+            "x.bin",
+            "./x.bin",
+            "/in//x.bin",
+            "/in/./x.bin",
+            "//in/x.bin",
+            "../in/x.bin",
+            "d/../x.bin",
+            "--require=./x.bin",
+            "--import=file:///in/x.bin",
+            "-r./x.bin",
+            "-rx.bin",
+        ] {
+            assert!(means(word, "x.bin"), "{word}");
+        }
+        assert!(means("--import=/in/d//x", "d/x"));
+        for word in ["x.bin2", "d/x", "x.bin/y", "--require", "/x.bin/.."] {
+            assert!(!means(word, "x.bin"), "{word}");
+        }
     }
 }

@@ -17,10 +17,11 @@ use crate::failure::Failure;
 use crate::options::{CaseOptions, Explain, Format, Review};
 use crate::output;
 
-pub(crate) use case::{Case, Outcome};
+pub(crate) use case::{Case, Outcome, is_rejection};
 pub(crate) use human::Texts;
+pub(crate) use json::refusal;
 pub(crate) use pager::page;
-pub(crate) use rules::HostRules;
+pub(crate) use rules::{HostRules, host_policy};
 
 pub(crate) fn review(asked: &Review) -> Result<ExitCode, Failure> {
     let texts = if asked.show.full { Texts::Whole } else { Texts::Beginnings };
@@ -44,6 +45,11 @@ pub(crate) fn explain(asked: &Explain) -> Result<ExitCode, Failure> {
 /// The whole review as text.
 pub(crate) fn text(case: &Case, texts: Texts) -> String {
     human::text(case, texts)
+}
+
+/// What of the inputs the text leaves out; none where it shows every byte of them.
+pub(crate) fn left_out(case: &Case, texts: Texts) -> Option<String> {
+    listing::left_out(case, texts)
 }
 
 fn read(asked: &CaseOptions, texts: Texts) -> Result<Case, Failure> {

@@ -1,5 +1,5 @@
 //! Long texts on a terminal, through the person's own pager. What goes to a pipe or a file is never
-//! paged, and a pager that cannot be had only means that the text scrolls by.
+//! paged, and a pager that cannot be had, or fails, only means that the text scrolls by.
 
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -34,8 +34,11 @@ pub(crate) fn page(text: &str, at_once: bool) -> Result<(), Failure> {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::Said(format!("{chosen}: {error}")))
         }
-        // The shell's word for a program that is not there: nothing was shown.
-        _ if ended.code() == Some(127) => output::text(text),
-        _ => Ok(()),
+        _ if ended.success() => Ok(()),
+        // Nobody knows how much of it was shown.
+        _ => {
+            output::note(format_args!("{chosen}: {ended}; printed instead"));
+            output::text(text)
+        }
     }
 }

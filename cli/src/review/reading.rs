@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use validator::{Violation, marks, reveal_line};
+use validator::{Code, Violation, marks, reveal_line};
 
 use super::human::Texts;
 use crate::inputs::Found;
@@ -50,15 +50,20 @@ pub(super) struct Line {
 }
 
 impl Reading {
-    /// `is_run` says that the command names it as what is executed.
-    pub(super) fn of(name: &str, found: &Found, is_run: bool, texts: Texts) -> Self {
+    /// `named` says that the command names it. What could be run is text to its reader even where
+    /// it has bytes that no text has.
+    pub(super) fn of(name: &str, found: &Found, named: bool, texts: Texts) -> Self {
         let extension = Path::new(name).extension().and_then(|it| it.to_str()).unwrap_or("");
-        let is_program = is_run || PROGRAMS.contains(&extension.to_ascii_lowercase().as_str());
+        let is_program = PROGRAMS.contains(&extension.to_ascii_lowercase().as_str());
         let head = &found.head[..found.head.len().min(HEAD_BYTES)];
-        if !is_program && head.contains(&0) {
-            return Self::Binary(kind_of(head));
+        let kind = kind_of(head);
+        match kind {
+            Some(kind) if !is_program && head.contains(&0) => Self::Binary(kind),
+            _ if !is_program && !named && is_mostly_no_text(&found.head) => {
+                Self::Binary(kind.unwrap_or("binary data"))
+            }
+            _ => Self::Text(Text::of(found, texts)),
         }
-        Self::Text(Text::of(found, texts))
     }
 }
 
@@ -98,11 +103,19 @@ impl Line {
         let (shown, more) = readable.split_at(end);
         let first = marks.partition_point(|row| row.line < number);
         let mine = marks.iter().skip(first).take_while(|row| row.line == number);
+        let mine = mine.map(|row| (row.code.as_str().into_owned(), row.message.clone()));
+        let encoding = (number <= 2).then(|| other_encoding(readable)).flatten().map(|name| {
+            let why = format!(
+                "declares the encoding {name}, and is shown as UTF-8: what is run may \
+                               read otherwise"
+            );
+            (Code::TextNotUtf8.as_str().into_owned(), why)
+        });
         Self {
             number,
             text: reveal_line(shown),
             chars_more: more.chars().count(),
-            marks: mine.map(|row| (row.code.as_str().into_owned(), row.message.clone())).collect(),
+            marks: mine.chain(encoding).collect(),
         }
     }
 }
@@ -120,20 +133,65 @@ fn readable(bytes: &[u8]) -> (String, usize) {
     (text, wrong)
 }
 
-fn kind_of(head: &[u8]) -> &'static str {
-    const KINDS: [(&[u8], &str); 12] = [
+/// Whether so many bytes are none of a text that nobody could read the rest.
+fn is_mostly_no_text(bytes: &[u8]) -> bool {
+    let control = |c: &char| c.is_control() && !c.is_whitespace();
+    let wrong: usize = bytes
+        .utf8_chunks()
+        .map(|chunk| chunk.invalid().len() + chunk.valid().chars().filter(control).count())
+        .sum();
+    wrong > bytes.len() / 4
+}
+
+/// Formats whose first bytes no program text begins with.
+fn kind_of(head: &[u8]) -> Option<&'static str> {
+    const KINDS: [(&[u8], &str); 9] = [
         (b"\x7fELF", "an ELF program"),
         (b"PK\x03\x04", "a zip archive"),
         (b"\x1f\x8b", "gzip data"),
         (b"\xfd7zXZ\0", "xz data"),
         (b"\x28\xb5\x2f\xfd", "zstd data"),
-        (b"BZh", "bzip2 data"),
         (b"\x89PNG", "a PNG image"),
         (b"\xff\xd8\xff", "a JPEG image"),
-        (b"%PDF-", "a PDF document"),
         (b"SQLite format 3\0", "an SQLite database"),
         (b"\0asm", "a WebAssembly module"),
-        (b"PAR1", "a Parquet table"),
     ];
-    KINDS.iter().find(|(magic, _)| head.starts_with(magic)).map_or("binary data", |(_, kind)| kind)
+    KINDS.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, kind)| *kind)
+}
+
+/// The encoding that one of a text's first two lines declares, as Python reads it (PEP 263), where it
+/// is not the one that the text is shown in.
+fn other_encoding(line: &str) -> Option<&str> {
+    let comment = line.trim_start_matches([' ', '\t', '\x0c']).strip_prefix('#')?;
+    let after = comment
+        .match_indices("coding")
+        .find_map(|(at, word)| comment[at + word.len()..].strip_prefix([':', '=']))?;
+    let after = after.trim_start_matches([' ', '\t']);
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name = &after[..after.find(|c| !is_of_name(c)).unwrap_or(after.len())];
+    let plain = name.to_ascii_lowercase().replace('_', "-");
+    let shown_so =
+        ["", "utf-8", "utf8", "utf-8-sig", "ascii", "us-ascii"].contains(&plain.as_str());
+    (!shown_so).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_mostly_no_text, other_encoding};
+
+    #[test]
+    fn declared_encodings_are_seen() {
+        for line in ["# -*- coding: latin-1 -*-", " \t#vim:fileencoding=utf-7", "#coding:rot13"] {
+            assert!(other_encoding(line).is_some(), "{line}");
+        }
+        for line in ["# coding: UTF-8", "coding: latin-1", "# coding", "# -*- coding: utf_8 -*-"] {
+            assert_eq!(other_encoding(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_few_odd_bytes_make_no_data_of_a_text() {
+        assert!(!is_mostly_no_text(b"require('child_process') // \0\0\xff\n"));
+        assert!(is_mostly_no_text(b"PAR1\0\0\0\x01\x02"));
+    }
 }

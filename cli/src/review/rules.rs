@@ -27,12 +27,7 @@ pub(crate) struct HostRules {
 
 impl HostRules {
     pub(crate) fn read(asked: &CaseOptions) -> Result<Self, Failure> {
-        let policy_file = named_or(asked.policy.as_deref(), POLICY);
-        let policy = match &policy_file {
-            Some(file) => read_policy(file)?,
-            None => Policy::shipped(SHIPPED)
-                .ok_or_else(|| Failure::Said(format!("no policy `{SHIPPED}` in this program")))?,
-        };
+        let (policy_file, policy) = policy(asked.policy.as_deref())?;
         let signers_file = named_or(asked.allowed_signers.as_deref(), SIGNERS);
         let revoked_file = named_or(asked.revoked.as_deref(), REVOKED);
         let signers = signers_file.as_deref().map(read_signers).transpose()?;
@@ -53,6 +48,21 @@ impl HostRules {
         };
         format!("{}, {from}", self.policy.name())
     }
+}
+
+/// The policy of this host, or the one that comes with the program.
+pub(crate) fn host_policy() -> Result<Policy, Failure> {
+    policy(None).map(|(_, policy)| policy)
+}
+
+fn policy(named: Option<&Path>) -> Result<(Option<PathBuf>, Policy), Failure> {
+    let file = named_or(named, POLICY);
+    let policy = match &file {
+        Some(file) => read_policy(file)?,
+        None => Policy::shipped(SHIPPED)
+            .ok_or_else(|| Failure::Said(format!("no policy `{SHIPPED}` in this program")))?,
+    };
+    Ok((file, policy))
 }
 
 fn named_or(named: Option<&Path>, usual: &str) -> Option<PathBuf> {

@@ -6,10 +6,11 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::hidden_beside;
+use rustix::fs::{Mode, OFlags};
+
 use crate::claim::remove_tree;
-use crate::durable;
 use crate::error::SpoolError;
+use crate::fresh::Fresh;
 
 /// The daemon reads files through the group, and removes what it has taken.
 const FILE_MODE: u32 = 0o640;
@@ -28,7 +29,7 @@ pub(super) fn place_file(
 ) -> Result<(), SpoolError> {
     let file = create(path).map_err(io_or_taken(path, "make"))?;
     made.push(Made::File(path.to_owned()));
-    let filled = fill(file, bytes).and_then(|()| durable::sync_file(path));
+    let filled = fill(&file, bytes).and_then(|()| file.sync_all());
     filled.map_err(SpoolError::io(path, "write"))
 }
 
@@ -38,9 +39,10 @@ pub(super) fn place_whole(
     bytes: &[u8],
     made: &mut Vec<Made>,
 ) -> Result<(), SpoolError> {
-    let hidden = hidden_beside(path);
-    place_file(&hidden, bytes, made)?;
-    durable::rename_new(&hidden, path).map_err(io_or_taken(path, "drop"))?;
+    let mut fresh = Fresh::beside(path, FILE_MODE).map_err(SpoolError::io(path, "make"))?;
+    let written = fresh.write(bytes).and_then(|()| fresh.open_to(FILE_MODE));
+    written.map_err(SpoolError::io(path, "write"))?;
+    fresh.place().map_err(io_or_taken(path, "drop"))?;
     made.push(Made::File(path.to_owned()));
     Ok(())
 }
@@ -49,7 +51,7 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path)
 }
 
-pub(super) fn fill(mut file: File, mut from: impl io::Read) -> io::Result<()> {
+pub(super) fn fill(mut file: &File, mut from: impl io::Read) -> io::Result<()> {
     io::copy(&mut from, &mut file)?;
     // Whatever the umask of whoever drops it.
     file.set_permissions(Permissions::from_mode(FILE_MODE))
@@ -70,9 +72,11 @@ pub(super) fn make_parents(root: &Path, name: &Path) -> io::Result<()> {
 
 pub(super) fn make_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(DIRECTORY_MODE).create(path)?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     // Whatever the umask; a set-group-id bit that the spool handed down stays.
-    let inherited = fs::metadata(path)?.permissions().mode() & 0o7000;
-    fs::set_permissions(path, Permissions::from_mode(inherited | DIRECTORY_MODE))
+    let inherited = directory.metadata()?.permissions().mode() & 0o7000;
+    directory.set_permissions(Permissions::from_mode(inherited | DIRECTORY_MODE))
 }
 
 /// Removes what a call made that failed, the last first.

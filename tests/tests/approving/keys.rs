@@ -51,8 +51,12 @@ fn an_agent_signs_with_the_key_that_was_meant() {
     let (chosen, _) = approve(&["--fingerprint", &fingerprint]);
     chosen.assert_code(0);
     assert_eq!(chosen.json()["fingerprint"], json!(fingerprint));
-    let (unknown, _) = approve(&["--fingerprint", "SHA256:x"]);
+    let unknown = format!("SHA256:{}", "A".repeat(43));
+    let (unknown, _) = approve(&["--fingerprint", &unknown]);
     unknown.assert_code(2);
+    let (malformed, _) = approve(&["--fingerprint", "SHA256:x"]);
+    malformed.assert_code(3);
+    malformed.assert_says(&["not a fingerprint like SHA256:"]);
 }
 
 #[test]

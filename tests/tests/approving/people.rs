@@ -167,6 +167,17 @@ pub(super) fn at_a_terminal(
     answers: &[(&str, &str)],
     words: &[&str],
 ) -> Option<Said> {
+    at_a_terminal_with(bench, test, "cat", answers, words)
+}
+
+/// The same with another pager.
+pub(super) fn at_a_terminal_with(
+    bench: &Bench,
+    test: &str,
+    pager: &str,
+    answers: &[(&str, &str)],
+    words: &[&str],
+) -> Option<Said> {
     if !Path::new("/usr/bin/python3").is_file() {
         skip(test, "no /usr/bin/python3 to make a terminal with");
         return None;
@@ -175,5 +186,5 @@ pub(super) fn at_a_terminal(
     let toolexec = bench.scratch().path().join("bin/toolexec");
     let mut command = bench.command("/usr/bin/python3");
     command.args(["-c", AT_A_TERMINAL, &pairs.join("\x1f")]).arg(toolexec);
-    Some(Said::of(command.env("PAGER", "cat").env("TERM", "dumb").args(words)))
+    Some(Said::of(command.env("PAGER", pager).env("TERM", "dumb").args(words)))
 }

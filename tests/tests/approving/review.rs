@@ -132,3 +132,36 @@ fn what_would_be_refused_is_said_whoever_approves() {
     assert_eq!(object["verdict"], json!("refused"));
     assert_eq!(object["rules"], Value::Null);
 }
+
+#[test]
+fn code_cannot_hide_behind_a_spelling_a_byte_or_an_encoding() {
+    let bench = Bench::new();
+    let hidden = b"require('child_process') // \0\n";
+    for command in [
+        "node ./main.js --require=./data.bin",
+        "node --require=./data.bin main.js",
+        "node --import=./data.bin main.js",
+        "node /in//data.bin",
+        "node main.js",
+    ] {
+        let text = RequestText::of("node", command).input("main.js", b"1\n");
+        let said = review(&bench, &saved(&bench, &text.input("data.bin", hidden)), &[]);
+        let shown = " 1 | require('child_process') // \\u{0}";
+        assert!(said.stdout.contains(shown), "{command}: {}", said.stdout);
+    }
+    let text = unapproved("# coding: utf-7\nprint(1)\n").input("tool", b"\x7fELF\x02\0\0\0");
+    let text = text.input("other", b"\x7fELF\x02\0\0\0");
+    let request = saved(&bench, &text.command("python script.py --with=/in//tool"));
+    let said = review(&bench, &request, &[]);
+    let lines: Vec<&str> = said.stdout.lines().collect();
+    for line in
+        ["! an ELF program, not shown, and the COMMAND NAMES IT", "  an ELF program, not shown"]
+    {
+        assert!(lines.iter().any(|it| it.starts_with(line)), "no {line:?} in\n{}", said.stdout);
+    }
+    assert!(lines.contains(&"! 1 | # coding: utf-7"), "{}", said.stdout);
+    let object = review(&bench, &request, &["--format", "json"]).json();
+    let named: Vec<&Value> =
+        object["inputs"].as_array().unwrap().iter().map(|it| &it["command_names_it"]).collect();
+    assert_eq!(json!(named), json!([true, true, false]));
+}

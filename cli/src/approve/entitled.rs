@@ -1,0 +1,61 @@
+//! Whether a signature that was just made would count, asked before anything is written: what the daemon
+//! would not count must not be left beside a request, nor in its text. It must never say more than the
+//! daemon's own rules say.
+
+use policies::{NotEntitled, Outlook, RuleVerdict, SshSignature, Verdict};
+use validator::{OneLine, reveal_line};
+
+use crate::failure::Failure;
+use crate::review::Case;
+use crate::show;
+
+/// Why this signature would not count as this principal's approval; none where no `allowed_signers`
+/// are known. The case has been looked at with the signature beside it.
+pub(super) fn why_not(
+    case: &Case,
+    by: &OneLine,
+    armoured: &str,
+) -> Result<Option<String>, Failure> {
+    let Some(signers) = &case.rules.signers else { return Ok(None) };
+    let unusable = |error: policies::SignatureError| Failure::Said(error.to_string());
+    let verified = SshSignature::parse(armoured.as_bytes())
+        .and_then(|signature| signature.verify(&case.bytes))
+        .map_err(unusable)?;
+    let outlook = case.outlook()?;
+    let (key, at) = (verified.key(), outlook.request().approved());
+    let fingerprint = key.fingerprint();
+    if let Err(why) = signers.entitles(&verified, by.as_str(), at) {
+        let by = reveal_line(by.as_str());
+        let file = case.rules.signers_file.as_deref().map_or("allowed_signers".into(), show::name);
+        return Ok(Some(match why {
+            NotEntitled::Revoked => format!("key {fingerprint} is revoked"),
+            NotEntitled::Unknown => match signers.principals_of(key, at) {
+                Some(names) => {
+                    let names = reveal_line(names);
+                    format!(
+                        "key {fingerprint} is not of {by} in {file}, it is of {names}; see --as"
+                    )
+                }
+                None => format!("key {fingerprint} of {by} is not in {file}"),
+            },
+            NotEntitled::Namespace => {
+                format!("key {fingerprint} of {by} may not sign approvals, by {file}")
+            }
+            NotEntitled::Time => {
+                format!("key {fingerprint} of {by} is not valid at approved_utc {at}, by {file}")
+            }
+        }));
+    }
+    if !outlook.signed().iter().any(|(_, known)| *known == fingerprint) {
+        let rules = ["approval.self", "approval.revoked", "approval.signature"];
+        let why = rules.iter().find_map(|rule| refusal(outlook, rule));
+        return Ok(Some(why.unwrap_or("this signature would not count").to_owned()));
+    }
+    // Where policy asks for no signature this rule has nothing to say.
+    Ok(refusal(outlook, "approval.principal").map(str::to_owned))
+}
+
+fn refusal<'o>(outlook: &'o Outlook, rule: &str) -> Option<&'o str> {
+    let refused = |row: &&RuleVerdict| row.rule == rule && row.verdict == Verdict::Refuse;
+    outlook.rules().iter().map(|(row, _)| row).find(refused).map(|row| row.reason.as_str())
+}

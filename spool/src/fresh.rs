@@ -1,0 +1,155 @@
+//! A new file on its way to its name, in a directory where others may write too: it is made under a
+//! hidden name that nobody can guess, and from then on only its descriptor is worked on. Nothing here
+//! may follow a link, wait for whoever was put in the file's place, or change another file than the
+//! one that was made.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::fs::{File, Metadata, Permissions};
+use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, RenameFlags, Stat, fstat, openat, renameat, renameat_with, statat,
+    unlinkat,
+};
+use rustix::rand::{GetRandomFlags, getrandom};
+
+/// A file that has no name of its own yet. Dropped so, it is removed.
+pub(crate) struct Fresh {
+    /// Held, so that another directory in its place changes nothing.
+    directory: OwnedFd,
+    name: OsString,
+    hidden: OsString,
+    file: File,
+    placed: bool,
+}
+
+impl Fresh {
+    /// Makes it beside the name that it is to have.
+    pub(crate) fn beside(target: &Path, mode: u32) -> io::Result<Self> {
+        let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = openat(CWD, parent_of(target), flags, Mode::empty())?;
+        let hidden = hidden_name(name)?;
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(&directory, &hidden, flags, Mode::from_raw_mode(mode))?;
+        let (name, file) = (name.to_owned(), File::from(file));
+        Ok(Self { directory, name, hidden, file, placed: false })
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)
+    }
+
+    /// Gives it the mode of this person's own file. Of somebody else's, who chose that mode, the group
+    /// where it may be given, and nobody else may write: the file is this person's from now on. Bits
+    /// that lend an identity are never copied.
+    pub(crate) fn dress(&self, like: &Metadata) -> io::Result<()> {
+        let ours = self.file.metadata()?;
+        let mut mode = like.mode() & 0o777;
+        if ours.uid() != like.uid() {
+            mode &= !0o022;
+        }
+        if ours.gid() != like.gid() {
+            match fchown(&self.file, None, Some(like.gid())) {
+                // Another group than the one that was meant gets what everybody gets.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    mode = (mode & 0o707) | ((mode & 0o007) << 3);
+                }
+                changed => changed?,
+            }
+        }
+        self.file.set_permissions(Permissions::from_mode(mode))
+    }
+
+    /// Gives it this mode, whatever the umask.
+    pub(crate) fn open_to(&self, mode: u32) -> io::Result<()> {
+        self.file.set_permissions(Permissions::from_mode(mode))
+    }
+
+    /// Gives it its name, which nothing else may have, durably.
+    ///
+    /// # Errors
+    /// The name is taken, somebody meddled, or the disk. It is removed then.
+    pub(crate) fn place(mut self) -> io::Result<()> {
+        self.file.sync_all()?;
+        self.insist_that_it_is_ours()?;
+        let (at, to) = (&self.directory, &self.name);
+        renameat_with(at, &self.hidden, at, to, RenameFlags::NOREPLACE)?;
+        self.placed = true;
+        Ok(())
+    }
+
+    /// The same over a file that is there; whoever opens the name sees either whole.
+    ///
+    /// # Errors
+    /// Somebody meddled, or the disk. It is removed then.
+    pub(crate) fn replace(mut self) -> io::Result<()> {
+        self.file.sync_all()?;
+        self.insist_that_it_is_ours()?;
+        renameat(&self.directory, &self.hidden, &self.directory, &self.name)?;
+        self.placed = true;
+        Ok(())
+    }
+
+    fn insist_that_it_is_ours(&self) -> io::Result<()> {
+        if self.is_ours()? {
+            return Ok(());
+        }
+        Err(io::Error::other("another file was put in its place; somebody else writes here"))
+    }
+
+    fn is_ours(&self) -> io::Result<bool> {
+        let there = statat(&self.directory, &self.hidden, AtFlags::SYMLINK_NOFOLLOW)?;
+        let same = |a: &Stat, b: &Stat| (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino);
+        Ok(same(&there, &fstat(&self.file)?))
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        if self.placed {
+            return;
+        }
+        // What lies there instead is not ours to remove.
+        let removed = self.is_ours().and_then(|ours| match ours {
+            true => Ok(unlinkat(&self.directory, &self.hidden, AtFlags::empty())?),
+            false => Ok(()),
+        });
+        if let Err(error) = removed {
+            tracing::warn!("{}: remove: {error}", Path::new(&self.hidden).display());
+        }
+    }
+}
+
+/// A name beside this one that the daemon passes over and that nobody can know beforehand.
+pub(crate) fn hidden_beside(target: &Path) -> io::Result<PathBuf> {
+    let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    Ok(target.with_file_name(hidden_name(name)?))
+}
+
+fn hidden_name(name: &OsStr) -> io::Result<OsString> {
+    let mut random = [0_u8; 16];
+    // So few bytes come whole, or not at all (getrandom(2)).
+    getrandom(&mut random, GetRandomFlags::empty())?;
+    let mut hidden = format!(".{}.new-", name.to_string_lossy());
+    for byte in random {
+        // Writing to a string cannot fail.
+        write!(hidden, "{byte:02x}").unwrap_or_default();
+    }
+    Ok(hidden.into())
+}
+
+pub(crate) fn parent_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests;
