@@ -114,6 +114,24 @@ fn one_sound_approval_of_each_kind_of_key_is_enough() {
     }
 }
 
+/// It may be the one that rejects, whatever else lies there, and whatever policy asks.
+#[test]
+fn a_signature_file_that_was_not_read_refuses() {
+    let unread = |mut case: Case| {
+        case.scene.unread_signatures = vec!["A.md.reject.sig: is a FIFO".to_owned()];
+        case
+    };
+    let sound = || Case::of(&[]).approved_by(&[alice()]);
+    drop(sound().accepted(&standard()));
+    let (violations, rules) = refused(unread(sound()).decide(&standard()));
+    assert_eq!(codes(&violations), ["approval.signature"]);
+    assert!(violations[0].message.contains("A.md.reject.sig"), "{violations:#?}");
+    assert_eq!(verdict(&rules, "approval.rejected"), Verdict::Refuse);
+    let mut own = Case::of(&[]);
+    own.scene = Scene::default();
+    assert_eq!(unread(own).codes(&scene::shipped("embedded")), ["approval.signature"]);
+}
+
 #[test]
 fn nobody_signed() {
     assert_eq!(Case::of(&[]).codes(&standard()), ["approval.count"]);

@@ -74,7 +74,7 @@ pub(crate) fn judge(
     standing::audience(request, rules, evidence.origin, findings);
     standing::single_use(&evidence.ledger, findings);
     let votes = votes(request, policy, evidence);
-    standing::rejection(votes.as_ref(), findings);
+    standing::rejection(votes.as_ref(), evidence.unread_signatures, findings);
     let known = votes.unwrap_or_default();
     let people = People::among(request, rules, &known, evidence.signers, min);
     let text = if min == 0 {

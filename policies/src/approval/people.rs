@@ -1,6 +1,6 @@
 //! The rules about who signed: people are counted, never keys, files or names, and whoever asks for
 //! a run is never one of its approvers. Files that do not count are named, but refuse only where
-//! they would have been needed: anybody who can drop a file could otherwise stop what others approved.
+//! they would have been needed; one that could not be read at all is `standing`'s to refuse.
 
 use std::collections::BTreeSet;
 
