@@ -79,7 +79,7 @@ pub(crate) fn judge(
     let people = People::among(request, rules, &known, evidence.signers, min);
     let text = if min == 0 {
         people.not_asked(findings);
-        submitter::judge(request, rules, &evidence.submission, findings)
+        submitter::judge(&people, rules, &evidence.submission, findings)
     } else {
         findings.not_applicable("approval.submitter", "policy asks for signatures");
         if evidence.signers.is_none() {
