@@ -116,6 +116,9 @@ pub struct Evidence<'a> {
     pub submission: Submission,
     /// The signature files beside it.
     pub signatures: &'a [SignatureFile],
+    /// Each signature file that is there and was not read, as a message that names it. Any one of
+    /// them may be the rejection, so nothing is approved while there is one.
+    pub unread_signatures: &'a [String],
     /// The keys whose signatures count, where any were configured.
     pub signers: Option<&'a Signers>,
     /// The name of this host, the origin of its log, which `x-audience` must be; nothing where it

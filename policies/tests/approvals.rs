@@ -114,6 +114,24 @@ fn one_sound_approval_of_each_kind_of_key_is_enough() {
     }
 }
 
+/// It may be the one that rejects, whatever else lies there, and whatever policy asks.
+#[test]
+fn a_signature_file_that_was_not_read_refuses() {
+    let unread = |mut case: Case| {
+        case.scene.unread_signatures = vec!["A.md.reject.sig: is a FIFO".to_owned()];
+        case
+    };
+    let sound = || Case::of(&[]).approved_by(&[alice()]);
+    drop(sound().accepted(&standard()));
+    let (violations, rules) = refused(unread(sound()).decide(&standard()));
+    assert_eq!(codes(&violations), ["approval.signature"]);
+    assert!(violations[0].message.contains("A.md.reject.sig"), "{violations:#?}");
+    assert_eq!(verdict(&rules, "approval.rejected"), Verdict::Refuse);
+    let mut own = Case::of(&[]);
+    own.scene = Scene::default();
+    assert_eq!(unread(own).codes(&scene::shipped("embedded")), ["approval.signature"]);
+}
+
 #[test]
 fn nobody_signed() {
     assert_eq!(Case::of(&[]).codes(&standard()), ["approval.count"]);
@@ -282,6 +300,41 @@ fn an_owner_who_asks_is_not_an_approver_either() {
     ]);
     accepts(Case::of(&[]).decide(&unsigned));
     assert_eq!(Case::of(&[ASKED_BY_ALICE]).codes(&unsigned), ["approval.self"]);
+    // By another spelling, by another name of hers, and by a signature.
+    let asked = ("purpose:", "x-requester: \"Alice\"\npurpose:");
+    assert_eq!(Case::of(&[asked]).codes(&unsigned), ["approval.self"]);
+    let store = || signers(&[("alice,al", &alice()), ("bob", &bob())]);
+    let asked = ("purpose:", "x-requester: \"al\"\npurpose:");
+    assert_eq!(Case::of(&[asked]).trusting(store()).codes(&unsigned), ["approval.self"]);
+    let signed = |key: SoftKey| Case::of(&[]).signed(REQUEST_NAMESPACE, &[key]).trusting(store());
+    assert_eq!(signed(alice()).codes(&unsigned), ["approval.self"]);
+    accepts(signed(bob()).decide(&unsigned));
+    // And who asks must be known, signatures or none.
+    let strict = with(&[
+        ("    low: 1\n", "    low: 0\n"),
+        ("    medium: 1\n", "    medium: 0\n"),
+        ("owners: []", "owners: [alice]"),
+        ("requester_required: false", "requester_required: true"),
+    ]);
+    assert_eq!(Case::of(&[]).codes(&strict), ["approval.self"]);
+    accepts(signed(bob()).decide(&strict));
+}
+
+#[test]
+fn names_that_nobody_tells_apart_are_one_person() {
+    for other in ["Alice", "ALICE", "\u{430}\u{441}\u{435}"] {
+        let store = signers(&[("alice,ace", &alice()), (other, &bob())]);
+        let case = Case::of(&[]).approved_by(&[alice(), bob()]).trusting(store);
+        assert_eq!(case.codes(&two()), ["approval.count"], "{other}");
+    }
+    // Whoever asks is known in any case.
+    let asked = ("purpose:", "x-requester: \"ALICE\"\npurpose:");
+    let case = Case::of(&[asked]).approved_by(&[alice()]);
+    assert_eq!(case.codes(&standard()), ["approval.self", "approval.count"]);
+    // But only the name as written lets anybody in.
+    let by = ("approved_by: \"alice\"", "approved_by: \"Alice\"");
+    let case = Case::of(&[by]).approved_by(&[alice()]);
+    assert_eq!(case.codes(&standard()), ["approval.principal"]);
 }
 
 #[test]
@@ -386,6 +439,19 @@ fn the_risk_class_asks_for_its_number_and_words_never_lower_it() {
     for (changes, needed, why) in [
         (&[script][..], 1, "low by its own words"),
         (&[][..], 2, "medium by code on the command line"),
+        (
+            &[("python -c 'print(1 + 1)'", "python -m timeit -n 1 'print(1)'")][..],
+            2,
+            "medium by code on the command line",
+        ),
+        (
+            &[
+                ("python -c 'print(1 + 1)'", "node --import=data:text/javascript,f -v"),
+                ("language: \"python\"", "language: \"node\""),
+            ][..],
+            2,
+            "medium by code on the command line",
+        ),
         (
             &[script, ("Data sensitivity: public", "Data sensitivity: internal")][..],
             2,

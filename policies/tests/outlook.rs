@@ -11,6 +11,7 @@ fn outlook(scene: &Scene, request: Request, policy: &Policy) -> Outlook {
     let evidence = Evidence {
         submission: scene.submission.clone(),
         signatures: &scene.signatures,
+        unread_signatures: &scene.unread_signatures,
         signers: scene.signers.as_ref(),
         origin: scene.origin.as_deref(),
         ledger: scene.ledger.clone(),

@@ -70,10 +70,28 @@ fn what_is_not_understood_is_refused_by_its_line() {
             "valid-before is not later than valid-after",
         ),
         (format!("alice namespaces=\"a {ED}"), "has no key"),
+        (format!("ali\u{200b}ce {ED}"), "a character in it that nobody sees"),
+        (format!("\u{202e}alice {ED}"), "a character in it that nobody sees"),
+        (format!("\u{430}lice {ED}"), "letters of several scripts in one word"),
     ] {
         let message = message(&format!("# one\nbob {ED}\n{line}\n"));
         assert!(message.starts_with("line 3: "), "{line}: {message}");
         assert!(message.contains(expected), "{line}\n  gave: {message}\n  not: {expected}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_refused_by_name() {
+    for rest in [format!("alice {ED}\n"), format!("# one\nalice {ED}\n"), String::new()] {
+        let said = message(&format!("\u{feff}{rest}"));
+        assert!(said.starts_with("line 1: begins with a byte order mark"), "{said}");
+    }
+}
+
+#[test]
+fn a_name_in_its_own_script_is_a_name() {
+    for name in ["jos\u{e9}", "\u{438}\u{432}\u{430}\u{43d}@example.org", "\u{5c71}\u{7530}"] {
+        assert!(Signers::parse(&format!("{name} {ED}\n")).is_ok(), "{name}");
     }
 }
 

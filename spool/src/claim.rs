@@ -3,9 +3,11 @@
 //! The original may be anybody's and may change under our eyes; from here on only the copy counts. It
 //! stays where it is until the result is published.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -105,8 +107,8 @@ pub(crate) enum Inputs {
     Unusable(String),
 }
 
-/// The signatures beside a request, and the names of those that could not be read: votes that do
-/// not count.
+/// The signatures beside a request, and of each that is there and was not read why: it may be the
+/// one that rejects.
 #[derive(Default)]
 pub(crate) struct Signatures {
     pub(crate) read: Vec<SignatureFile>,
@@ -155,7 +157,7 @@ impl Claimed {
         &self.signatures.read
     }
 
-    /// Names of signature files that could not be read, each with the reason.
+    /// Signature files that are there and were not read, each by name with the reason.
     #[must_use]
     pub fn unread_signatures(&self) -> &[String] {
         &self.signatures.unread
@@ -352,45 +354,64 @@ pub(crate) fn open_beneath(
     openat2(directory, name, flags, Mode::empty(), resolve)
 }
 
-/// The signatures beside a request: `<file>.sig` and `<file>.<label>.sig`. One that cannot be read is
-/// a vote that does not count, and must not keep the others from counting.
+/// The signatures beside a request: every `<file>*.sig`. One that is there and is not read is never
+/// left out: it is told as unread, for it may be the one that rejects.
 pub(crate) fn signatures_of(parent: &Path, file_name: &str) -> Result<Signatures, SpoolError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let opened = openat(CWD, parent, flags, Mode::empty());
     let directory = opened.map_err(SpoolError::errno(parent, "open"))?;
     let mut names = Vec::new();
     for entry in fs::read_dir(parent).map_err(SpoolError::io(parent, "list"))? {
-        let entry = entry.map_err(SpoolError::io(parent, "list"))?;
-        if let Ok(name) = entry.file_name().into_string()
-            && is_signature_of(&name, file_name)
-        {
+        let name = entry.map_err(SpoolError::io(parent, "list"))?.file_name();
+        if is_signature_of(&name, file_name) {
             names.push(name);
         }
     }
     names.sort();
-    // One too many is enough for the policy to see that there are too many.
-    names.truncate(policies::SIGNATURE_FILES_MAX + 1);
     let mut signatures = Signatures::default();
-    for name in names {
+    // One too many is enough for the policy to see that there are too many, and what is not looked
+    // at is told: one of the others may be gone, or unreadable.
+    const READ_MAX: usize = policies::SIGNATURE_FILES_MAX + 1;
+    if let Some(beyond) = names.get(READ_MAX) {
+        let path = validator::escape_line(&parent.join(beyond).display().to_string());
+        let (count, max) = (names.len(), policies::SIGNATURE_FILES_MAX);
+        let why = format!("{path}: one of {count} signature files; at most {max} are read");
+        signatures.unread.push(why);
+    }
+    for name in names.into_iter().take(READ_MAX) {
         let path = parent.join(&name);
-        let read = open_beneath(&directory, &name, OFlags::RDONLY)
-            .map_err(SpoolError::errno(&path, "open"))
-            .and_then(|file| read_bounded(&file, &path, policies::SIGNATURE_BYTES_MAX, Links::One));
-        match read {
-            Ok((bytes, _)) => signatures.read.push(SignatureFile { name, bytes }),
-            Err(error) => signatures.unread.push(error.to_string()),
+        match read_signature(&directory, &path, name) {
+            Ok(Some(file)) => signatures.read.push(file),
+            Ok(None) => {}
+            Err(error) => signatures.unread.push(validator::escape_line(&error.to_string())),
         }
     }
     Ok(signatures)
 }
 
-/// `<file>.sig` or `<file>.<label>.sig` with a label of plain characters.
-pub(crate) fn is_signature_of(name: &str, file_name: &str) -> bool {
-    let Some(rest) = name.strip_prefix(file_name).and_then(|rest| rest.strip_suffix(".sig")) else {
-        return false;
+/// The file, or nothing where it went away since it was listed.
+fn read_signature(
+    directory: &OwnedFd,
+    path: &Path,
+    name: OsString,
+) -> Result<Option<SignatureFile>, SpoolError> {
+    // Records and messages hold the name as text.
+    let unreadable = || io::Error::new(io::ErrorKind::InvalidFilename, "the name is no plain text");
+    let name = name.into_string().ok().filter(|name| validator::escape_line(name) == *name);
+    let name = name.ok_or_else(|| SpoolError::io(path, "read the name")(unreadable()))?;
+    let file = match open_beneath(directory, &name, OFlags::RDONLY) {
+        Err(rustix::io::Errno::NOENT) => return Ok(None),
+        opened => opened.map_err(SpoolError::errno(path, "open"))?,
     };
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '@' | '+');
-    rest.is_empty() || (rest.starts_with('.') && rest.len() <= 128 && rest.chars().all(plain))
+    let (bytes, _) = read_bounded(&file, path, policies::SIGNATURE_BYTES_MAX, Links::One)?;
+    Ok(Some(SignatureFile { name, bytes }))
+}
+
+/// `<file>*.sig`: what anybody could take for a signature of the file is one, or a rejection might
+/// be passed over for its name.
+pub(crate) fn is_signature_of(name: &OsStr, file_name: &str) -> bool {
+    let rest = name.as_bytes().strip_prefix(file_name.as_bytes());
+    rest.is_some_and(|rest| rest.ends_with(b".sig"))
 }
 
 pub(crate) fn open_inputs(path: &Path) -> Inputs {

@@ -117,15 +117,16 @@ pub(crate) fn take_originals_away(
     let inputs = format!("{stem}.inputs");
     for entry in fs::read_dir(dropbox).map_err(SpoolError::io(dropbox, "list"))? {
         let entry = entry.map_err(SpoolError::io(dropbox, "list"))?;
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        if name != inputs && !is_signature_of(&name, file_name) {
+        let name = entry.file_name();
+        let is_inputs = name == *inputs;
+        if !is_inputs && !is_signature_of(&name, file_name) {
             continue;
         }
         let path = entry.path();
         let gone = match keep {
             // The claim holds copies of the signatures already.
-            Some(keep) if name == inputs => durable::rename_new(&path, &keep.join(&name)),
-            _ if name == inputs => fs::remove_dir_all(&path),
+            Some(keep) if is_inputs => durable::rename_new(&path, &keep.join(&name)),
+            _ if is_inputs => fs::remove_dir_all(&path),
             _ => fs::remove_file(&path),
         };
         if let Err(error) = gone {

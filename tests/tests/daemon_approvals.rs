@@ -13,9 +13,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Service, list, ssh_keygen_works};
+use toolexec_tests::{
+    Asked, Bench, Record, RequestText, Said, Service, list, skip, ssh_keygen_works,
+};
 
 const APPROVE: &str = "approve.tool-exec@threegate";
+const REJECT: &str = "reject.tool-exec@threegate";
 
 fn good() -> RequestText {
     RequestText::python("print('ran')")
@@ -45,8 +48,12 @@ fn key(bench: &Bench, options: &str) -> (PathBuf, String) {
 }
 
 fn sign(key: &Path, request: &Path) {
+    sign_in(APPROVE, key, request);
+}
+
+fn sign_in(namespace: &str, key: &Path, request: &Path) {
     let mut command = Command::new("ssh-keygen");
-    command.args(["-Y", "sign", "-n", APPROVE, "-f"]).arg(key).arg(request);
+    command.args(["-Y", "sign", "-n", namespace, "-f"]).arg(key).arg(request);
     Said::of(&mut command).assert_code(0);
 }
 
@@ -238,6 +245,61 @@ fn files_that_decide_are_nobody_elses() {
     let said = check();
     said.assert_code(2);
     said.assert_says(&["pipe", "no regular file"]);
+}
+
+/// A valid rejection stops the run wherever it lies: what the daemon cannot look into may be one.
+#[test]
+fn a_rejection_is_never_passed_over() {
+    if !ssh_keygen_works("a_rejection_is_never_passed_over") {
+        return;
+    }
+    let bench = Bench::new();
+    let (key, line) = key(&bench, "");
+    let signers = bench.scratch().file("allowed_signers", &line);
+    let policy = standard(&bench);
+    let asked = Asked { policy, allowed_signers: Some(signers), ..Asked::for_owner(&bench) };
+    let service = service(&bench, &asked, "");
+    let record_with = |place: &dyn Fn(PathBuf, &Path)| {
+        let request = bench.save(&good());
+        sign_in(REJECT, &key, &request.path);
+        let rejection = bench.home().join(format!("{}.rejection", request.id));
+        fs::rename(request.path.with_extension("md.sig"), &rejection).unwrap();
+        sign(&key, &request.path);
+        place(service.at(&format!("approved/{}.md", request.id)), &rejection);
+        service.promote_saved(&request).assert_code(0);
+        service.record_of(&request.id)
+    };
+    record_with(&|_, _| {}).assert_outcome("ok");
+    let beside = |path: &Path, label: &str| path.with_extension(format!("md.{label}.sig"));
+    let copy = |from: &Path, to: PathBuf| assert!(fs::copy(from, to).unwrap() > 0);
+    let refused = |record: Record, code: &str, named: &str| {
+        record.assert_outcome("refused");
+        record.assert_violation(code);
+        assert!(record.text.contains(named), "{}", record.text);
+    };
+    let linked = record_with(&|path, rejection| {
+        fs::hard_link(rejection, beside(&path, "linked")).unwrap();
+    });
+    refused(linked, "approval.signature", "md.linked.sig");
+    let spaced = record_with(&|path, rejection| copy(rejection, beside(&path, "alice smith")));
+    refused(spaced, "approval.rejected", "rejected by tester");
+    let many = record_with(&|path, rejection| {
+        Said::of(Command::new("mkfifo").arg(beside(&path, "00"))).assert_code(0);
+        for number in 1..17 {
+            fs::write(beside(&path, &format!("{number:02}")), "no signature").unwrap();
+        }
+        copy(rejection, beside(&path, "reject"));
+    });
+    refused(many, "approval.signature", "18 signature files");
+    if bench.is_root() {
+        skip("a_rejection_is_never_passed_over", "root may read a file of mode 0000");
+        return;
+    }
+    let closed = record_with(&|path, rejection| {
+        copy(rejection, beside(&path, "closed"));
+        fs::set_permissions(beside(&path, "closed"), Permissions::from_mode(0o000)).unwrap();
+    });
+    refused(closed, "approval.signature", "md.closed.sig");
 }
 
 /// Good when it was decided, over when the cell was there.

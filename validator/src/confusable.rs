@@ -8,7 +8,7 @@ use unicode_security::confusable_detection::skeleton;
 use crate::code::Code;
 use crate::fields::Placed;
 use crate::report::{Report, Spot};
-use crate::text::{Line, escape_line};
+use crate::text::{Line, escape_line, has_trick};
 use crate::violation::Violation;
 
 /// Enough of a word to judge it; what is longer is no word that a person compares.
@@ -25,6 +25,38 @@ pub(crate) fn check_name(key: &str, name: Placed<&str>, report: &mut Report) {
         let hint = "write the name in one script";
         report.error_hint(Code::TextConfusable, name.spot, message, hint);
     }
+}
+
+/// What keeps a reader from telling a name by its looks, if anything does: a character that is not
+/// seen or turns the text round, or letters of several scripts in one word.
+#[must_use]
+pub fn misleading(name: &str) -> Option<&'static str> {
+    if has_trick(name) {
+        return Some("a character in it that nobody sees, or that changes the direction");
+    }
+    let mixed = |word: &str| !word.is_ascii() && !word.is_single_script();
+    name.split(|c: char| !c.is_alphanumeric())
+        .any(mixed)
+        .then_some("letters of several scripts in one word")
+}
+
+/// Two names in the spellings by which to compare them where one must not be taken for another:
+/// without regard to case, and where one is not all ASCII also by looks (UTS #39, skeleton).
+#[must_use]
+pub fn looks(name: &str, other: &str) -> Vec<(String, String)> {
+    let lower = |name: &str| name.to_lowercase();
+    let look = |name: &str| -> String { skeleton(&lower(name)).collect() };
+    let mut pairs = vec![(lower(name), lower(other))];
+    if !(name.is_ascii() && other.is_ascii()) {
+        pairs.push((look(name), look(other)));
+    }
+    pairs
+}
+
+/// Whether a reader could take one name for the other.
+#[must_use]
+pub fn are_alike(name: &str, other: &str) -> bool {
+    looks(name, other).iter().any(|(name, other)| name == other)
 }
 
 /// Warns of the first word of a line that imitates an ASCII word with a few foreign letters.

@@ -55,6 +55,7 @@ pub use compose::{
     ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
     NotOneLine, OneLine, Unprintable, quote_words,
 };
+pub use confusable::{are_alike, looks, misleading};
 pub use declared::{ExpectedOutput, Input};
 pub use digest::{NotASha256, Sha256, Sha256Stream};
 pub use draft::{Checked, Draft, OwnerUid, Place, Refused, TooLarge};

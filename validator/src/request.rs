@@ -303,6 +303,13 @@ impl Request {
         }
     }
 
+    /// Whether the command line itself holds program text, as far as its program is known: what no
+    /// declared file shows.
+    #[must_use]
+    pub fn has_inline_code(&self) -> bool {
+        crate::command::has_inline_code(self.argv())
+    }
+
     /// The risk assessment.
     #[must_use]
     pub fn risk(&self) -> &Risk {

@@ -43,6 +43,8 @@ pub(crate) struct Case {
     pub(crate) signature_files: Vec<String>,
     /// Those of them that say no, whoever signed them.
     pub(crate) rejection_files: Vec<String>,
+    /// Why each of those beside it that were not read was not.
+    unread_signatures: Vec<String>,
     /// What is wrong whoever approves, and warnings.
     pub(crate) violations: Vec<Violation>,
     pub(crate) outlook: Option<Outlook>,
@@ -89,6 +91,7 @@ impl Case {
             to_come: Vec::new(),
             signature_files: Vec::new(),
             rejection_files: Vec::new(),
+            unread_signatures: Vec::new(),
             violations: Vec::new(),
             outlook: None,
             inputs: Vec::new(),
@@ -118,6 +121,7 @@ impl Case {
             submission.signatures().iter().map(|file| file.name.clone()).collect();
         let rejections = submission.signatures().iter().filter(|file| is_rejection(file));
         self.rejection_files = rejections.map(|file| file.name.clone()).collect();
+        self.unread_signatures = submission.unread_signatures().to_vec();
         let somebody: OneLine = SOMEBODY.parse().map_err(|_| Failure::Said("a name".into()))?;
         let (by, at) = approver.unwrap_or((&somebody, show::now()));
         self.filled = validator::fill_approval(&self.original, by, at).map(|filled| {
@@ -136,10 +140,6 @@ impl Case {
             .map_err(|error| Failure::Said(format!("{}: {error}", self.path.display())))?;
         let Checked { violations, verdict } = draft.check(Place::Spool, show::now());
         self.violations = violations;
-        let unread = submission.unread_signatures().iter();
-        self.violations.extend(unread.map(|why| {
-            Violation::warning(Code::SpoolFileKind, format!("{why}; this signature does not count"))
-        }));
         let Ok(request) = verdict else { return Ok(()) };
         let kept_max = if texts == Texts::None { 0 } else { TEXT_BYTES_MAX };
         let bytes_max = self.rules.policy.ceilings().input_bytes;
@@ -166,6 +166,7 @@ impl Case {
         let evidence = Evidence {
             submission,
             signatures,
+            unread_signatures: &self.unread_signatures,
             signers: signers.as_ref(),
             origin: origin.as_deref(),
             ledger: Ledger::NotAsked,

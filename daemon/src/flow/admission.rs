@@ -2,7 +2,7 @@
 
 use policies::{Approved, Decision, Evidence, Ledger, Submission, authorise};
 use spool::{Claimed, StageError, Staged};
-use validator::{Checked, Code, Draft, Place, Request, UtcTime, Violation};
+use validator::{Checked, Draft, Place, Request, UtcTime, Violation};
 
 use super::{Step, end};
 use crate::host::{Halt, Host};
@@ -24,10 +24,6 @@ impl Host {
             Submission::Dropped { .. } => Place::Spool,
         };
         let Checked { mut violations, verdict } = draft.check(place, now);
-        let unread = claimed.unread_signatures().iter();
-        violations.extend(unread.map(|why| {
-            Violation::warning(Code::SpoolFileKind, format!("{why}; this signature does not count"))
-        }));
         let request = match verdict {
             Ok(request) => request,
             Err(refused) => return self.refuse_draft(&refused, claimed, violations),
@@ -56,6 +52,7 @@ impl Host {
         let evidence = Evidence {
             submission,
             signatures: claimed.signatures(),
+            unread_signatures: claimed.unread_signatures(),
             signers: self.trust.signers(),
             origin: Some(self.log.origin()),
             // `check` asked the ledger before.

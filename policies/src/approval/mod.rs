@@ -74,12 +74,12 @@ pub(crate) fn judge(
     standing::audience(request, rules, evidence.origin, findings);
     standing::single_use(&evidence.ledger, findings);
     let votes = votes(request, policy, evidence);
-    standing::rejection(votes.as_ref(), findings);
+    standing::rejection(votes.as_ref(), evidence.unread_signatures, findings);
     let known = votes.unwrap_or_default();
     let people = People::among(request, rules, &known, evidence.signers, min);
     let text = if min == 0 {
         people.not_asked(findings);
-        submitter::judge(request, rules, &evidence.submission, findings)
+        submitter::judge(&people, rules, &evidence.submission, findings)
     } else {
         findings.not_applicable("approval.submitter", "policy asks for signatures");
         if evidence.signers.is_none() {

@@ -32,6 +32,9 @@ impl Patterns {
             if pattern.contains(|c: char| c.is_control() || c == '"') {
                 return Err(format!("`{shown}` has a control character or a quote in it"));
             }
+            if let Some(why) = validator::misleading(pattern) {
+                return Err(format!("`{shown}` has {why}"));
+            }
             list.push(pattern.to_owned());
         }
         if patterns.wanted.is_empty() {
@@ -51,11 +54,23 @@ impl Patterns {
     }
 
     /// Whether some name could be meant by both. Negations are left aside: it is worse to take one
-    /// person for two than two for one.
+    /// person for two than two for one. For the same reason names that differ only in case, or that
+    /// nobody can tell apart by their looks, are one.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
-        let meets = |a: &str| other.wanted().any(|b| overlap(a.as_bytes(), b.as_bytes()));
-        self.wanted().any(meets)
+        self.wanted().any(|a| other.wanted().any(|b| look_alike(a, b)))
     }
+
+    /// Whether a reader could take the name for one of these. It must never let anybody in: that is
+    /// for `matches` alone.
+    pub(crate) fn mean(&self, name: &str) -> bool {
+        let unwanted = self.unwanted.iter().any(|it| matches(name.as_bytes(), it.as_bytes()));
+        !unwanted && self.wanted().any(|it| look_alike(it, name))
+    }
+}
+
+fn look_alike(a: &str, b: &str) -> bool {
+    let meet = |a: &str, b: &str| overlap(a.as_bytes(), b.as_bytes());
+    validator::looks(a, b).iter().any(|(a, b)| meet(a, b))
 }
 
 fn matches(text: &[u8], pattern: &[u8]) -> bool {

@@ -1,6 +1,6 @@
 //! The rules about who signed: people are counted, never keys, files or names, and whoever asks for
 //! a run is never one of its approvers. Files that do not count are named, but refuse only where
-//! they would have been needed: anybody who can drop a file could otherwise stop what others approved.
+//! they would have been needed; one that could not be read at all is `standing`'s to refuse.
 
 use std::collections::BTreeSet;
 
@@ -12,6 +12,8 @@ use super::votes::{Unusable, Voter, Votes};
 use crate::decision::Findings;
 use crate::policy::ApprovalRules;
 
+const SELF: &str = "approval.self";
+
 /// Who signed, told apart by whether it counts.
 pub(super) struct People<'v, 's> {
     votes: &'v Votes<'s>,
@@ -19,6 +21,9 @@ pub(super) struct People<'v, 's> {
     /// Approvals by the one who asks.
     own: Vec<&'v Voter<'s>>,
     approved_by: &'v str,
+    /// Who asks, by the text.
+    requester: Option<&'v str>,
+    signers: Option<&'s Signers>,
     requester_missing: bool,
     min: usize,
 }
@@ -28,7 +33,7 @@ impl<'v, 's> People<'v, 's> {
         request: &'v Request,
         rules: &ApprovalRules,
         votes: &'v Votes<'s>,
-        signers: Option<&Signers>,
+        signers: Option<&'s Signers>,
         min: usize,
     ) -> Self {
         // A signature says who asks, and so does the text: whoever either means is left out.
@@ -46,16 +51,35 @@ impl<'v, 's> People<'v, 's> {
             approvers,
             own,
             approved_by: request.approved_by(),
+            requester: request.requester(),
+            signers,
             requester_missing: rules.requester_required && !requester_known,
             min,
         }
     }
 
+    /// The same rules where the submission is enough. Who asks must be known all the same.
     pub(super) fn not_asked(&self, findings: &mut Findings) {
         for rule in ["signature", "revoked", "self", "count", "principal"] {
             let rule = format!("approval.{rule}");
-            findings.not_applicable(&rule, "policy asks for no signature");
+            if rule == SELF && self.requester_missing {
+                self.self_approval(findings);
+            } else {
+                findings.not_applicable(&rule, "policy asks for no signature");
+            }
         }
+    }
+
+    /// Whether the one who asks, by the text or by a signature, may be called so.
+    pub(super) fn ask_as(&self, name: &str) -> bool {
+        let by_text = self.requester.is_some_and(|requester| {
+            validator::are_alike(requester, name)
+                || self.signers.is_some_and(|signers| signers.may_be_one(requester, name))
+        });
+        let signed = |voter: &Voter<'_>| {
+            self.signers.is_some_and(|signers| signers.may_be(voter.person, name))
+        };
+        by_text || self.votes.requesters.iter().any(signed)
     }
 
     pub(super) fn signatures(&self, findings: &mut Findings) {
@@ -95,7 +119,7 @@ impl<'v, 's> People<'v, 's> {
     }
 
     pub(super) fn self_approval(&self, findings: &mut Findings) {
-        const RULE: &str = "approval.self";
+        const RULE: &str = SELF;
         if self.requester_missing {
             let reason = "who asks is not known, so nobody can be told from them; see policy \
                           approval.requester_required";

@@ -17,7 +17,8 @@ pub(crate) fn class(request: &Request, floors: &RiskFloors) -> (RiskLevel, Strin
         Sensitivity::Internal => found.push((floors.internal, "internal data")),
         Sensitivity::Confidential => found.push((floors.confidential, "confidential data")),
     }
-    if request.argv().iter().skip(1).any(|word| brings_code(word)) {
+    let guessed = request.argv().iter().skip(1).any(|word| brings_code(word));
+    if guessed || request.has_inline_code() {
         found.push((floors.inline_code, "code on the command line"));
     }
     let class = found.iter().map(|(level, _)| *level).max().unwrap_or(RiskLevel::High);
@@ -26,16 +27,27 @@ pub(crate) fn class(request: &Request, floors: &RiskFloors) -> (RiskLevel, Strin
     (class, format!("{} by {}", class.as_str(), reasons.join(", ")))
 }
 
-/// `-c`, `-e`, `-p` and whatever they are bundled or spelled with. A script's own option of that
-/// name is taken for one too: that only makes the class stricter.
+/// `-c`, `-e`, `-p` and whatever they are bundled or spelled with, a `data:` URL, and the module that
+/// times code. A script's own option of that name is taken for one too: that only makes the class
+/// stricter.
 fn brings_code(word: &str) -> bool {
+    if word.contains("timeit") || has_data_url(word) {
+        return true;
+    }
     match word.strip_prefix("--") {
         Some(long) => {
             let name = long.split('=').next().unwrap_or_default();
-            ["eval", "print", "command"].contains(&name)
+            ["eval", "print", "command", "exec", "toolexec"].contains(&name)
         }
         None => word.strip_prefix('-').is_some_and(|short| short.contains(['c', 'e', 'p'])),
     }
+}
+
+/// A module in the word itself. The URL Standard knows no case in a scheme and passes over tabs and
+/// line breaks.
+fn has_data_url(word: &str) -> bool {
+    let read: String = word.chars().filter(|c| !c.is_ascii_control()).collect();
+    read.to_ascii_lowercase().contains("data:")
 }
 
 #[cfg(test)]
@@ -44,10 +56,28 @@ mod tests {
 
     #[test]
     fn code_is_seen_in_every_spelling() {
-        for word in ["-c", "-e", "-p", "-Ic", "-pe", "--eval", "--eval=1", "--print"] {
+        for word in [
+            "-c",
+            "-e",
+            "-p",
+            "-Ic",
+            "-pe",
+            "--eval",
+            "--eval=1",
+            "--print",
+            "--exec=sh",
+            "--import=data:text/javascript,f()",
+            "--loader=DATA:text/javascript,f()",
+            "data:text/javascript,f()",
+            "da\tta:text/javascript,f()",
+            "timeit",
+            "-mtimeit",
+            "-Bmtimeit",
+        ] {
             assert!(brings_code(word), "{word}");
         }
-        for word in ["c", "script.py", "-", "--", "-X", "--evaluate", "-O"] {
+        for word in ["c", "script.py", "-", "--", "-X", "--evaluate", "-O", "data.csv", "/in/data"]
+        {
             assert!(!brings_code(word), "{word}");
         }
     }

@@ -104,6 +104,10 @@ impl Signers {
             let what = format!("{} bytes are too many", text.len());
             return Err(SignersError::new(0, what, "at most 1 MiB is read"));
         }
+        if text.starts_with('\u{feff}') {
+            let advice = "save the file as UTF-8 without a BOM";
+            return Err(SignersError::new(1, "begins with a byte order mark", advice));
+        }
         let mut signers = Self { entries: Vec::new(), revoked: Revoked::default() };
         for (index, line) in text.lines().enumerate() {
             let line = line.trim_matches([' ', '\t', '\r']);
@@ -177,9 +181,16 @@ impl Signers {
         self.entries.iter().filter(move |entry| entry.key == *key)
     }
 
-    /// Whether this person may also be called so, by any of their lines.
+    /// Whether this person may also be called so, by any of their lines; a name that only looks like
+    /// theirs is taken for it.
     pub(crate) fn may_be(&self, person: usize, name: &str) -> bool {
-        self.entries.iter().any(|entry| entry.person == person && entry.principals.matches(name))
+        self.entries.iter().any(|entry| entry.person == person && entry.principals.mean(name))
+    }
+
+    /// Whether both names may be one person's.
+    pub(crate) fn may_be_one(&self, name: &str, other: &str) -> bool {
+        let called = self.entries.iter().filter(|entry| entry.principals.mean(name));
+        called.into_iter().any(|entry| self.may_be(entry.person, other))
     }
 
     fn add(&mut self, mut signer: Signer) {

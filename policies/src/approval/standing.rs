@@ -93,8 +93,20 @@ pub(super) fn single_use(ledger: &Ledger, findings: &mut Findings) {
     }
 }
 
-pub(super) fn rejection(votes: Option<&Votes<'_>>, findings: &mut Findings) {
+/// One valid rejection is final, so a file that nobody could look into is taken for one.
+pub(super) fn rejection(votes: Option<&Votes<'_>>, unread: &[String], findings: &mut Findings) {
     const RULE: &str = "approval.rejected";
+    if let Some(first) = unread.first() {
+        let more = match unread.len() {
+            1 => String::new(),
+            count => format!(", and {} more", count - 1),
+        };
+        let reason = format!("not read, and may be a rejection: {}{more}", escape_line(first));
+        let hint =
+            "let it be a regular file with one link that the daemon can read, or take it away";
+        findings.refuse(RULE, Code::ApprovalSignature, reason, hint);
+        return;
+    }
     let Some(votes) = votes else {
         findings.not_applicable(RULE, "no allowed_signers are configured");
         return;

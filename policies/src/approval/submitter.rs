@@ -1,8 +1,9 @@
 //! What the submission itself is worth where policy asks for no signature. It must never count for
 //! anything where policy asks for one.
 
-use validator::{Code, Request};
+use validator::Code;
 
+use super::people::People;
 use crate::decision::Findings;
 use crate::evidence::Submission;
 use crate::policy::{ApprovalRules, Owner};
@@ -11,7 +12,7 @@ const RULE: &str = "approval.submitter";
 
 /// By whose word, in the words of the record.
 pub(super) fn judge(
-    request: &Request,
+    people: &People<'_, '_>,
     rules: &ApprovalRules,
     submission: &Submission,
     findings: &mut Findings,
@@ -25,7 +26,7 @@ pub(super) fn judge(
         Owner::Uid(known) => *known == uid,
         Owner::Name(known) => Some(known.as_str()) == name,
     });
-    if !rules.self_approval && name.is_some() && name == request.requester() {
+    if !rules.self_approval && people.ask_as(name.unwrap_or(&who)) {
         let reason = format!("{who} asks for this run and cannot approve it");
         let hint = "have somebody else submit the request";
         findings.lack(RULE, Code::ApprovalSelf, reason, hint);

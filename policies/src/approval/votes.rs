@@ -1,6 +1,6 @@
 //! What the signature files beside a request prove about its exact bytes. A signature must never
-//! count for another namespace, another key's owner or another time than its own, and one that
-//! cannot be used must never stop one that can: anybody may drop a broken file.
+//! count for another namespace, another key's owner or another time than its own, and one that was
+//! read and cannot be used must never stop one that can: anybody may drop a broken file.
 
 use validator::{Request, UtcTime, escape_line};
 

@@ -116,6 +116,7 @@ pub(crate) fn policy(name: &str, changes: &[(&str, &str)]) -> Policy {
 pub(crate) struct Scene {
     pub(crate) submission: Submission,
     pub(crate) signatures: Vec<SignatureFile>,
+    pub(crate) unread_signatures: Vec<String>,
     pub(crate) signers: Option<Signers>,
     pub(crate) origin: Option<String>,
     pub(crate) ledger: Ledger,
@@ -128,6 +129,7 @@ impl Default for Scene {
         Self {
             submission: invoked(),
             signatures: Vec::new(),
+            unread_signatures: Vec::new(),
             signers: None,
             origin: None,
             ledger: Ledger::Unused,
@@ -142,6 +144,7 @@ impl Scene {
         let evidence = Evidence {
             submission: self.submission.clone(),
             signatures: &self.signatures,
+            unread_signatures: &self.unread_signatures,
             signers: self.signers.as_ref(),
             origin: self.origin.as_deref(),
             ledger: self.ledger.clone(),

@@ -74,7 +74,8 @@ impl Scene {
         let binaries: Binaries = [("python", "/usr/bin/python3")].into_iter().collect();
         let evidence = Evidence {
             submission: Submission::Invoked { uid: 1000, name: Some("alice".to_owned()) },
-            signatures: &[],
+            signatures: claimed.signatures(),
+            unread_signatures: claimed.unread_signatures(),
             signers: None,
             origin: None,
             ledger: policies::Ledger::Unused,

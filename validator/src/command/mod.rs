@@ -46,6 +46,13 @@ pub(crate) fn read(
     Some(Command { argv, line })
 }
 
+/// Whether a word of the command is program text to the program that gets it.
+pub(crate) fn has_inline_code(argv: &[String]) -> bool {
+    let argv: Vec<&str> = argv.iter().map(String::as_str).collect();
+    let program = interpreter::program(&argv);
+    interpreter::roles(&program, &argv).iter().any(|part| part.role == interpreter::Role::Code)
+}
+
 /// The line that is the command; what else stands in the section is reported.
 fn find<'s, 'a>(section: &'s Section<'a>, report: &mut Report) -> Option<&'s Line<'a>> {
     let written = section.lines.iter().filter(|line| !line.text.trim().is_empty());

@@ -81,6 +81,7 @@ pub(super) static SIGNATURE: Rule = Rule {
     cases: &[
         bad("changed afterwards", Words("A limit was raised after the file had been signed.")),
         bad("another purpose", Words("The signature was made for another namespace.")),
+        bad("unread", Words("A signature file is a hard link: it may be one that rejects.")),
         good("unchanged", Words("The signature is over the bytes of the file as it lies there.")),
         good("none asked for", Words("Policy asks for no signature, and there is none.")),
     ],

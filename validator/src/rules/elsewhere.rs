@@ -89,7 +89,7 @@ pub(super) static INCOMPLETE: Rule = Rule {
 
 pub(super) static FILE_KIND: Rule = Rule {
     code: Code::SpoolFileKind,
-    severity: Weight::Depends { error: "for request and inputs", warning: "for a signature" },
+    severity: Weight::Error,
     decided: SPOOL,
     source: "design, The spool",
     why: "A link, a pipe or a device can become something else between two looks at it. Only a \
