@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use records::log::{Checkpoint, CheckpointFault, LogError, LogView, PublicLogKey};
+use records::log::{Checkpoint, CheckpointFault, LogError, LogPlace, LogView, PublicLogKey};
 
 use crate::failure::Failure;
 use crate::log::options::Place;
@@ -40,10 +40,18 @@ pub(crate) struct Opened {
 impl Opened {
     pub(crate) fn at(place: &Place) -> Result<Self, Halt> {
         let (directory, keys) = (directory(place)?, keys(place)?);
+        let own = own(place)?;
+        if let Some(own) = &own {
+            own.check_there().map_err(|error| explain(error, &directory))?;
+        }
         let mut refused = None;
         for key in &keys {
             match LogView::open(&directory, key) {
-                Ok(view) => return Ok(Self { directory, view, key: key.clone(), keys }),
+                Ok(view) => {
+                    let grew = own.as_ref().map_or(Ok(()), |own| own.check(&view));
+                    grew.map_err(|error| explain(error, &directory))?;
+                    return Ok(Self { directory, view, key: key.clone(), keys });
+                }
                 Err(error @ LogError::Checkpoint { .. }) => refused = refused.or(Some(error)),
                 Err(error) => return Err(explain(error, &directory)),
             }
@@ -90,6 +98,14 @@ fn directory(place: &Place) -> Result<PathBuf, Halt> {
         (Some(log), _) => Ok(log.clone()),
         (None, Some(spool)) => Ok(spool.join("log")),
         (None, None) => Ok(place.state.path()?.join("log")),
+    }
+}
+
+/// The state also keeps what its log was.
+fn own(place: &Place) -> Result<Option<LogPlace>, Failure> {
+    match (&place.log, &place.spool) {
+        (None, None) => Ok(Some(LogPlace::of_state(&place.state.path()?))),
+        _ => Ok(None),
     }
 }
 
@@ -148,9 +164,10 @@ fn explain(error: LogError, directory: &Path) -> Halt {
         LogError::Checkpoint { fault: CheckpointFault::Unsigned, .. } => Halt::No(format!(
             "{error}: the key is of another log, or the checkpoint is not the log's"
         )),
-        LogError::Checkpoint { .. } | LogError::Damaged { .. } | LogError::Missing { .. } => {
-            Halt::No(error.to_string())
-        }
+        LogError::Checkpoint { .. }
+        | LogError::Damaged { .. }
+        | LogError::Lost { .. }
+        | LogError::Missing { .. } => Halt::No(error.to_string()),
         _ => Halt::from(error.to_string()),
     }
 }
