@@ -4,6 +4,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use records::PublicKeys;
 use records::log::{Checkpoint, CheckpointFault, LogError, LogPlace, LogView, PublicLogKey};
 
 use crate::failure::Failure;
@@ -44,20 +45,28 @@ impl Opened {
         if let Some(own) = &own {
             own.check_there().map_err(|error| explain(error, &directory))?;
         }
-        let mut refused = None;
-        for key in &keys {
-            match LogView::open(&directory, key) {
-                Ok(view) => {
-                    let grew = own.as_ref().map_or(Ok(()), |own| own.check(&view));
-                    grew.map_err(|error| explain(error, &directory))?;
-                    return Ok(Self { directory, view, key: key.clone(), keys });
-                }
-                Err(error @ LogError::Checkpoint { .. }) => refused = refused.or(Some(error)),
-                Err(error) => return Err(explain(error, &directory)),
-            }
-        }
         let none = || Halt::from(format!("{}: no key to check it", directory.display()));
-        Err(refused.map_or_else(none, |error| explain(error, &directory)))
+        let (in_force, retired) = keys.split_first().ok_or_else(none)?;
+        match LogView::open(&directory, in_force) {
+            Ok(view) => {
+                let grew = own.as_ref().map_or(Ok(()), |own| own.check(&view));
+                grew.map_err(|error| explain(error, &directory))?;
+                let key = in_force.clone();
+                Ok(Self { directory, view, key, keys })
+            }
+            // Whoever has an old key must not speak for the log of now.
+            Err(LogError::Checkpoint { path, .. })
+                if retired.iter().any(|key| LogView::open(&directory, key).is_ok()) =>
+            {
+                Err(Halt::No(format!(
+                    "{}: signed by a key of this log that was retired{}; the key in force is {}",
+                    path.display(),
+                    retired_on(place, &directory).unwrap_or_default(),
+                    in_force.fingerprint()
+                )))
+            }
+            Err(error) => Err(explain(error, &directory)),
+        }
     }
 
     /// What a check of this log came to.
@@ -99,6 +108,14 @@ fn directory(place: &Place) -> Result<PathBuf, Halt> {
         (None, Some(spool)) => Ok(spool.join("log")),
         (None, None) => Ok(place.state.path()?.join("log")),
     }
+}
+
+/// When the key that signed the newest checkpoint was retired, where the state says so.
+fn retired_on(place: &Place, directory: &Path) -> Option<String> {
+    own(place).ok()??;
+    let keys = PublicKeys::open(&place.state.path().ok()?.join("keys")).ok()?;
+    let signed = keys.logs().iter().find(|key| LogView::open(directory, key.key()).is_ok())?;
+    signed.valid_before().map(|time| format!(" on {time}"))
 }
 
 /// The state also keeps what its log was.
@@ -153,7 +170,10 @@ fn explain(error: LogError, directory: &Path) -> Halt {
         LogError::Io { path, source, .. }
             if path == directory && source.kind() == ErrorKind::NotFound =>
         {
-            Halt::from(format!("{log}: no such log; its first record makes it"))
+            Halt::from(format!(
+                "{log}: no such log; its first record makes it; that of a daemon is in its spool: \
+                 name that with --spool"
+            ))
         }
         LogError::Missing { path } if *path == directory.join("checkpoint") => {
             Halt::from(format!("{log}: no log: it has no checkpoint"))
