@@ -118,8 +118,10 @@ impl fmt::Display for KeyError {
             }
             Self::Unfinished { path } => write!(
                 f,
-                "{}: a change of keys was interrupted; finish it with: toolexec keys rotate",
-                path.display()
+                "{}: a change of keys was interrupted; finish it with: toolexec keys rotate --key \
+                 {}",
+                path.display(),
+                path.file_stem().unwrap_or_default().display()
             ),
             Self::Agent(error) => error.fmt(f),
             Self::AgentKind { key, wanted } => write!(f, "{key}: no {wanted}"),
