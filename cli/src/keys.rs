@@ -5,12 +5,12 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use daemon::config::Config;
 use daemon::open_keys;
-use records::log::{KeyRole, LogOrigin, PublicLogKey};
+use records::log::{KeyRole, LogOrigin, LogPlace, PublicLogKey};
 use records::{Dated, KeyError, KeySource, PublicKeys, PublicResultKey, Successor};
 use spool::{Places, Spool};
 
@@ -32,7 +32,7 @@ pub(crate) fn keys(asked: &Keys) -> Result<ExitCode, Failure> {
 struct Place {
     source: KeySource,
     origin: Option<LogOrigin>,
-    log: PathBuf,
+    log: LogPlace,
     places: Places,
 }
 
@@ -40,12 +40,13 @@ impl KeysOf {
     fn place(&self) -> Result<Place, Failure> {
         if let Some(file) = &self.config {
             let Config { keys, log_origin, log, state, spool, .. } = Config::read(file)?;
+            let log = LogPlace::kept_in(&state, &log);
             let places = Places { results: spool.join("results"), state, spool };
             return Ok(Place { source: keys, origin: log_origin, log, places });
         }
         let state = self.state.path()?;
         let places = Places { spool: state.clone(), results: state.join("results"), state };
-        let log = places.state.join("log");
+        let log = LogPlace::of_state(&places.state);
         let source = KeySource::Directory(places.state.join("keys"));
         Ok(Place { source, origin: None, log, places })
     }
@@ -125,7 +126,7 @@ fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
             unfinished.result_id()
         )));
     }
-    let done = records::rotate(&place.source, role, successor, &place.log, now())?;
+    let done = records::rotate(&place.source, role, successor, place.log, now())?;
     output::line(format_args!(
         "{role} key: {} counts until {}, and {} from then on",
         done.old, done.time, done.new

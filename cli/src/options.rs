@@ -454,7 +454,7 @@ Nothing may be at work meanwhile: stop the daemon first, and type this as its us
 interrupted is finished by typing it again. Old records verify as before; give whoever verifies the
 new ones what `toolexec keys show` prints afterwards.")]
 pub(crate) struct KeysRotate {
-    #[arg(long, value_enum, default_value = "result")]
+    #[arg(long, value_enum)]
     pub(crate) key: KeyName,
     /// The new key, where an agent holds the old one: what ssh-add -l prints of it
     #[arg(long, value_name = "SHA256:…")]

@@ -10,6 +10,7 @@ use daemon::{
     Halt, Host, HostParts, RecordLog, Told, TrustStore, find_egress, find_launcher, open_keys,
 };
 
+use records::log::LogPlace;
 use records::{KeySource, Trust, Verified};
 use sandbox::client::Reach;
 use sandbox::outcome::Outcome;
@@ -82,7 +83,7 @@ pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
     let places = Places { spool: state.clone(), results, state: state.clone() };
     let spool = Spool::open_embedded(&places)?;
     let keys = open_keys(&KeySource::Directory(state.join("keys")), None)?;
-    let (key, log) = (keys.result, RecordLog::shared(&state.join("log"), keys.log));
+    let (key, log) = (keys.result, RecordLog::shared(LogPlace::of_state(&state), keys.log));
     let staging = spool.staging();
     let (mounts_allowed, seats_max) = (Vec::new(), 1);
     let launcher = Reach::Spawn { program, staging, mounts_allowed, seats_max };

@@ -23,6 +23,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use daemon::{Host, HostParts, RecordLog, TrustStore, open_keys};
 use policies::Policy;
 use records::KeySource;
+use records::log::LogPlace;
 use sandbox::client::{Launcher, Reach};
 use sandbox::plan::{
     CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
@@ -129,7 +130,7 @@ fn host(top: &Path) -> Host {
         policy: Policy::parse(text.as_bytes(), "bench").unwrap(),
         trust: TrustStore::empty(),
         key: keys.result,
-        log: RecordLog::shared(&state.join("log"), keys.log),
+        log: RecordLog::shared(LogPlace::of_state(&state), keys.log),
         launcher: reach(staging),
         spool,
         egress: None,

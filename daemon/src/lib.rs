@@ -32,7 +32,7 @@ pub use flow::{Replay, Told};
 pub use host::{Halt, Host, HostParts, find_launcher};
 pub use host_keys::open_keys;
 pub use network::find_egress;
-pub use record_log::RecordLog;
+pub use record_log::{LOG_WAIT, RecordLog};
 pub use runtimes::program_of;
 pub use serve::{Service, Stop};
 pub use trust_store::TrustStore;

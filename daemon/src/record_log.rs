@@ -3,16 +3,19 @@
 //! from its disk again first.
 
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use records::log::entry::{BootId, Heartbeat, heartbeat_is_due};
-use records::log::{Inclusion, Log, LogError, LogKey, PublicLogKey};
+use records::log::{Inclusion, Log, LogError, LogKey, LogPlace, PublicLogKey};
 use validator::UtcTime;
+
+/// How long one waits for others who append to the same log; each takes milliseconds.
+pub const LOG_WAIT: Duration = Duration::from_secs(30);
 
 /// Where every record is logged before it is published.
 pub struct RecordLog {
-    directory: PathBuf,
+    place: LogPlace,
     key: Arc<LogKey>,
     access: Access,
     /// When this process appended last.
@@ -34,22 +37,21 @@ impl RecordLog {
     /// # Errors
     /// [`LogError`]: somebody else appends to it, or it is not what its checkpoint says.
     pub fn of_daemon(
-        directory: &Path,
+        place: LogPlace,
         key: LogKey,
         heartbeat_sec: Option<NonZero<u32>>,
     ) -> Result<Self, LogError> {
         let key = Arc::new(key);
-        let log = Log::open_or_create(directory, Arc::clone(&key))?;
+        let log = Log::open_or_create(place.clone(), Arc::clone(&key))?;
         let access = Access::Alone(Some(Box::new(log)));
-        let directory = directory.to_owned();
-        Ok(Self { directory, key, access, last: None, heartbeat_sec })
+        Ok(Self { place, key, access, last: None, heartbeat_sec })
     }
 
     /// The log of embedded runs, of which there may be several at once.
     #[must_use]
-    pub fn shared(directory: &Path, key: LogKey) -> Self {
-        let (directory, key) = (directory.to_owned(), Arc::new(key));
-        Self { directory, key, access: Access::Shared, last: None, heartbeat_sec: None }
+    pub fn shared(place: LogPlace, key: LogKey) -> Self {
+        let key = Arc::new(key);
+        Self { place, key, access: Access::Shared, last: None, heartbeat_sec: None }
     }
 
     /// What checks everything that this log says.
@@ -86,20 +88,37 @@ impl RecordLog {
         Ok(inclusion)
     }
 
+    /// Whether a record could be logged now: asked before a tool runs, so that none runs without a
+    /// record that anybody may see. Where others append too, the log is not kept from them meanwhile.
+    pub(crate) fn ready(&mut self) -> Result<(), LogError> {
+        let log = self.open()?;
+        self.give_back(log);
+        Ok(())
+    }
+
     fn append_to_disk(&mut self, entry: &[u8]) -> Result<Inclusion, LogError> {
-        match &mut self.access {
-            Access::Shared => {
-                Log::open_waiting(&self.directory, Arc::clone(&self.key))?.append(entry)
-            }
-            Access::Alone(open) => {
-                let mut log = match open.take() {
-                    Some(log) => log,
-                    None => Box::new(Log::open_or_create(&self.directory, Arc::clone(&self.key))?),
-                };
-                let inclusion = log.append(entry)?;
-                *open = Some(log);
-                Ok(inclusion)
-            }
+        let mut log = self.open()?;
+        let inclusion = log.append(entry)?;
+        self.give_back(log);
+        Ok(inclusion)
+    }
+
+    fn open(&mut self) -> Result<Box<Log>, LogError> {
+        let key = Arc::clone(&self.key);
+        let log = match &mut self.access {
+            Access::Alone(open) => match open.take() {
+                Some(log) => return Ok(log),
+                None => Log::open_or_create(self.place.clone(), key)?,
+            },
+            Access::Shared => Log::open_within(LOG_WAIT, self.place.clone(), key)?,
+        };
+        Ok(Box::new(log))
+    }
+
+    /// Whole after all that was asked of it.
+    fn give_back(&mut self, log: Box<Log>) {
+        if let Access::Alone(open) = &mut self.access {
+            *open = Some(log);
         }
     }
 }

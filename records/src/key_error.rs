@@ -29,6 +29,11 @@ pub enum KeyError {
         path: PathBuf,
         uid: u32,
     },
+    /// A directory of keys, or a public file in it, that others can change.
+    Writable {
+        path: PathBuf,
+        mode: u32,
+    },
     Format {
         path: PathBuf,
         source: ssh_key::Error,
@@ -86,6 +91,12 @@ impl fmt::Display for KeyError {
             Self::Owner { path, uid } => {
                 write!(f, "{}: belongs to uid {uid}, not to this user or root", path.display())
             }
+            Self::Writable { path, mode } => write!(
+                f,
+                "{}: mode {mode:04o} lets others change what is trusted; chmod go-w, if nobody can \
+                 have changed it",
+                path.display()
+            ),
             Self::Format { path, source } => {
                 write!(f, "{}: not an OpenSSH private key: {source}", path.display())
             }
@@ -118,8 +129,10 @@ impl fmt::Display for KeyError {
             }
             Self::Unfinished { path } => write!(
                 f,
-                "{}: a change of keys was interrupted; finish it with: toolexec keys rotate",
-                path.display()
+                "{}: a change of keys was interrupted; finish it with: toolexec keys rotate --key \
+                 {}",
+                path.display(),
+                path.file_stem().unwrap_or_default().display()
             ),
             Self::Agent(error) => error.fmt(f),
             Self::AgentKind { key, wanted } => write!(f, "{key}: no {wanted}"),

@@ -20,6 +20,8 @@ const PRIVATE_BYTES_MAX: usize = 16 * 1024;
 pub(crate) const PUBLIC_BYTES_MAX: usize = 1024 * 1024;
 /// Bits of the mode by which anybody but the owner can do anything.
 const OTHERS: u32 = 0o077;
+/// Bits by which anybody but the owner can change it.
+const OTHERS_WRITE: u32 = 0o022;
 /// The bit by which systemd's access list for the service shows (acl(5): it is the mask).
 const GROUP_READS: u32 = 0o040;
 
@@ -50,11 +52,24 @@ impl KeyDirectory {
     pub(crate) fn open(dir: &Path, custody: Custody) -> Result<Self, KeyError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match rustix::fs::open(dir, flags, Mode::empty()) {
-            Ok(fd) => Ok(Self { path: dir.to_owned(), fd, custody }),
+            Ok(fd) => {
+                let keys = Self { path: dir.to_owned(), fd, custody };
+                // Who can name files here chooses the keys, whatever the files' own modes are.
+                refuse_writable(dir, &keys.stat()?)?;
+                Ok(keys)
+            }
             Err(error) => {
                 Err(KeyError::Io { path: dir.to_owned(), act: "opening", source: error.into() })
             }
         }
+    }
+
+    fn stat(&self) -> Result<Stat, KeyError> {
+        rustix::fs::fstat(&self.fd).map_err(|source| KeyError::Io {
+            path: self.path.clone(),
+            act: "looking at",
+            source: source.into(),
+        })
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -92,7 +107,7 @@ impl KeyDirectory {
 
     pub(crate) fn read(&self, name: &str, bytes_max: usize) -> Result<Option<Vec<u8>>, KeyError> {
         let Some(file) = self.open_file(name)? else { return Ok(None) };
-        self.regular(name, &file)?;
+        refuse_writable(&self.path(name), &self.regular(name, &file)?)?;
         let mut bytes = Vec::new();
         self.read_into(&mut bytes, name, file, bytes_max)?;
         Ok(Some(bytes))
@@ -133,9 +148,8 @@ impl KeyDirectory {
         if mode & OTHERS & !(if lent { GROUP_READS } else { 0 }) != 0 {
             return Err(KeyError::Exposed { path, mode });
         }
-        if stat.st_uid != 0 && stat.st_uid != rustix::process::geteuid().as_raw() {
-            return Err(KeyError::Owner { path, uid: stat.st_uid });
-        }
+        refuse_strangers(&path, &stat)?;
+        refuse_strangers(&self.path, &self.stat()?)?;
         custody::keep_memory_private().map_err(KeyError::Custody)?;
         // Never moved while it grows: a copy that is left behind would not be zeroed.
         let mut bytes = Zeroizing::new(Vec::with_capacity(PRIVATE_BYTES_MAX + 1));
@@ -224,4 +238,22 @@ impl KeyDirectory {
     fn sync(&self) -> Result<(), KeyError> {
         rustix::fs::fsync(&self.fd).map_err(|e| self.io(".", "syncing", e.into()))
     }
+}
+
+/// Only who owns a key's file, or the directory that it is in, may change it.
+fn refuse_writable(path: &Path, stat: &Stat) -> Result<(), KeyError> {
+    let mode = stat.st_mode & 0o7777;
+    if mode & OTHERS_WRITE == 0 {
+        return Ok(());
+    }
+    Err(KeyError::Writable { path: path.to_owned(), mode })
+}
+
+/// Private keys are this user's, or root's.
+fn refuse_strangers(path: &Path, stat: &Stat) -> Result<(), KeyError> {
+    let uid = stat.st_uid;
+    if uid == 0 || uid == rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    Err(KeyError::Owner { path: path.to_owned(), uid })
 }

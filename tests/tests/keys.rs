@@ -96,7 +96,10 @@ fn records_verify_before_and_after_a_change_of_keys() {
     let bench = Bench::new();
     let (_, first) = bench.record_of(&good());
     let old = shown(&bench, &["--format", "openssh"]);
-    let said = keys(&bench, &["rotate"]);
+    // Which one is to go is said, never taken for granted.
+    keys(&bench, &["rotate"]).assert_code(3);
+    assert_eq!(shown(&bench, &["--format", "openssh"]), old);
+    let said = keys(&bench, &["rotate", "--key", "result"]);
     said.assert_code(0);
     assert!(said.stdout.starts_with("result key: SHA256:"), "{said:#?}");
     keys(&bench, &["rotate", "--key", "log"]).assert_code(0);
@@ -141,7 +144,7 @@ fn nothing_is_changed_under_a_daemon_at_work() {
     let request = service.promote(&good());
     let before = service.record_of(&request.id);
     let config = service.config();
-    let words = ["rotate", "--config", config.to_str().unwrap()];
+    let words = ["rotate", "--key", "result", "--config", config.to_str().unwrap()];
     let said = keys(&bench, &words);
     said.assert_code(3);
     assert!(said.stderr.contains("lock"), "{said:#?}");

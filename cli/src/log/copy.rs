@@ -2,7 +2,7 @@
 //! another history is never written over.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -17,6 +17,7 @@ use crate::output;
 
 pub(crate) fn export(asked: &Export) -> Result<ExitCode, Halt> {
     let opened = Opened::at(&asked.place)?;
+    refuse_other(&asked.target)?;
     let target = asked.target.display();
     let exported = match opened.view.export(&asked.target, &opened.keys) {
         Ok(exported) => exported,
@@ -43,8 +44,39 @@ pub(crate) fn export(asked: &Export) -> Result<ExitCode, Halt> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Puts a file where it was asked for, whole, in the place of one that is there. A device or a pipe
-/// is written to.
+/// A copy is made in a directory of its own. One that was interrupted may have no checkpoint yet.
+fn refuse_other(target: &Path) -> Result<(), Failure> {
+    if !target.is_dir() {
+        return Ok(());
+    }
+    let mut entries = std::fs::read_dir(target).map_err(Failure::io(target))?.peekable();
+    let of_a_log = [".draft", "checkpoint", "tile"].iter().any(|it| target.join(it).exists());
+    if entries.peek().is_none() || of_a_log {
+        return Ok(());
+    }
+    let target = target.display();
+    Err(Failure::Said(format!("{target}: has other files; name a directory for the log alone")))
+}
+
+/// Puts a file where a person said; of what is there only a file of the same kind, which begins with
+/// these words, makes place. A device or a pipe is written to.
+pub(crate) fn write_anew(path: &Path, kind: &str, bytes: &[u8]) -> Result<(), Failure> {
+    if path.metadata().is_ok_and(|it| it.is_file()) {
+        let mut there = Vec::new();
+        let room = u64::try_from(kind.len()).unwrap_or(u64::MAX);
+        let read = File::open(path).and_then(|file| file.take(room).read_to_end(&mut there));
+        read.map_err(Failure::io(path))?;
+        if there != kind.as_bytes() {
+            let path = path.display();
+            return Err(Failure::Said(format!(
+                "{path}: is there, and nothing that this command wrote; name another file"
+            )));
+        }
+    }
+    write_out(path, bytes)
+}
+
+/// Puts a file there, whole, in the place of one that is there. A device or a pipe is written to.
 pub(crate) fn write_out(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let failed = |error| Failure::Io(path.to_owned(), error);
     if path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir()) {

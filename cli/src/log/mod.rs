@@ -14,8 +14,9 @@ mod witness;
 
 use std::process::ExitCode;
 
+use daemon::LOG_WAIT;
 use records::log::entry::{BootId, Heartbeat};
-use records::log::{Log, LogKey};
+use records::log::{Log, LogKey, LogPlace};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -99,7 +100,7 @@ fn heartbeat(asked: &options::Heartbeat) -> Result<ExitCode, Halt> {
     // A log that is not there is not made by a heartbeat.
     let opened = Opened::at(&place)?;
     let key = LogKey::open(&state.join("keys"), opened.key.origin()).map_err(Failure::from)?;
-    let mut log = opened.said(Log::open_waiting(&opened.directory, key))?;
+    let mut log = opened.said(Log::open_within(LOG_WAIT, LogPlace::of_state(&state), key))?;
     let beat = Heartbeat::new(show::now(), daemon::boot_id());
     let inclusion = opened.said(log.append(&beat.entry()))?;
     match asked.format {

@@ -4,7 +4,8 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use records::log::{Checkpoint, CheckpointFault, LogError, LogView, PublicLogKey};
+use records::PublicKeys;
+use records::log::{Checkpoint, CheckpointFault, LogError, LogPlace, LogView, PublicLogKey};
 
 use crate::failure::Failure;
 use crate::log::options::Place;
@@ -40,16 +41,32 @@ pub(crate) struct Opened {
 impl Opened {
     pub(crate) fn at(place: &Place) -> Result<Self, Halt> {
         let (directory, keys) = (directory(place)?, keys(place)?);
-        let mut refused = None;
-        for key in &keys {
-            match LogView::open(&directory, key) {
-                Ok(view) => return Ok(Self { directory, view, key: key.clone(), keys }),
-                Err(error @ LogError::Checkpoint { .. }) => refused = refused.or(Some(error)),
-                Err(error) => return Err(explain(error, &directory)),
-            }
+        let own = own(place)?;
+        if let Some(own) = &own {
+            own.check_there().map_err(|error| explain(error, &directory))?;
         }
         let none = || Halt::from(format!("{}: no key to check it", directory.display()));
-        Err(refused.map_or_else(none, |error| explain(error, &directory)))
+        let (in_force, retired) = keys.split_first().ok_or_else(none)?;
+        match LogView::open(&directory, in_force) {
+            Ok(view) => {
+                let grew = own.as_ref().map_or(Ok(()), |own| own.check(&view));
+                grew.map_err(|error| explain(error, &directory))?;
+                let key = in_force.clone();
+                Ok(Self { directory, view, key, keys })
+            }
+            // Whoever has an old key must not speak for the log of now.
+            Err(LogError::Checkpoint { path, .. })
+                if retired.iter().any(|key| LogView::open(&directory, key).is_ok()) =>
+            {
+                Err(Halt::No(format!(
+                    "{}: signed by a key of this log that was retired{}; the key in force is {}",
+                    path.display(),
+                    retired_on(place, &directory).unwrap_or_default(),
+                    in_force.fingerprint()
+                )))
+            }
+            Err(error) => Err(explain(error, &directory)),
+        }
     }
 
     /// What a check of this log came to.
@@ -90,6 +107,22 @@ fn directory(place: &Place) -> Result<PathBuf, Halt> {
         (Some(log), _) => Ok(log.clone()),
         (None, Some(spool)) => Ok(spool.join("log")),
         (None, None) => Ok(place.state.path()?.join("log")),
+    }
+}
+
+/// When the key that signed the newest checkpoint was retired, where the state says so.
+fn retired_on(place: &Place, directory: &Path) -> Option<String> {
+    own(place).ok()??;
+    let keys = PublicKeys::open(&place.state.path().ok()?.join("keys")).ok()?;
+    let signed = keys.logs().iter().find(|key| LogView::open(directory, key.key()).is_ok())?;
+    signed.valid_before().map(|time| format!(" on {time}"))
+}
+
+/// The state also keeps what its log was.
+fn own(place: &Place) -> Result<Option<LogPlace>, Failure> {
+    match (&place.log, &place.spool) {
+        (None, None) => Ok(Some(LogPlace::of_state(&place.state.path()?))),
+        _ => Ok(None),
     }
 }
 
@@ -137,7 +170,10 @@ fn explain(error: LogError, directory: &Path) -> Halt {
         LogError::Io { path, source, .. }
             if path == directory && source.kind() == ErrorKind::NotFound =>
         {
-            Halt::from(format!("{log}: no such log; its first record makes it"))
+            Halt::from(format!(
+                "{log}: no such log; its first record makes it; that of a daemon is in its spool: \
+                 name that with --spool"
+            ))
         }
         LogError::Missing { path } if *path == directory.join("checkpoint") => {
             Halt::from(format!("{log}: no log: it has no checkpoint"))
@@ -148,9 +184,10 @@ fn explain(error: LogError, directory: &Path) -> Halt {
         LogError::Checkpoint { fault: CheckpointFault::Unsigned, .. } => Halt::No(format!(
             "{error}: the key is of another log, or the checkpoint is not the log's"
         )),
-        LogError::Checkpoint { .. } | LogError::Damaged { .. } | LogError::Missing { .. } => {
-            Halt::No(error.to_string())
-        }
+        LogError::Checkpoint { .. }
+        | LogError::Damaged { .. }
+        | LogError::Lost { .. }
+        | LogError::Missing { .. } => Halt::No(error.to_string()),
         _ => Halt::from(error.to_string()),
     }
 }

@@ -13,6 +13,9 @@ use crate::log::options::Prove;
 use crate::output;
 use crate::state::read_document;
 
+/// The first line of a proof (C2SP tlog-proof).
+const KIND: &str = "c2sp.org/tlog-proof@v1\n";
+
 pub(crate) fn prove(asked: &Prove) -> Result<ExitCode, Halt> {
     let opened = Opened::at(&asked.place)?;
     let claim = match number(&asked.what) {
@@ -31,7 +34,7 @@ pub(crate) fn prove(asked: &Prove) -> Result<ExitCode, Halt> {
     Inclusion::verify(&text, &entry, &opened.key)
         .map_err(|fault| Halt::No(format!("entry {index}: the proof {fault}")))?;
     match &asked.out {
-        Some(out) => super::copy::write_out(out, text.as_bytes())?,
+        Some(out) => super::copy::write_anew(out, KIND, text.as_bytes())?,
         None => output::text(&text)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use records::log::{Cosigned, LogError, WitnessKey, checkpoint_in};
 use validator::escape_line;
 
-use crate::log::copy::write_out;
+use crate::log::copy::write_anew;
 use crate::log::kept::{file_name, keep, store, tell_cosigned, tell_request};
 use crate::log::open::{Halt, Opened};
 use crate::log::options::Witness;
@@ -30,7 +30,7 @@ pub(crate) fn witness(asked: &Witness) -> Result<ExitCode, Halt> {
         (None, false) => {
             let old = seen(asked, &opened, key.as_ref())?;
             let body = opened.said(opened.view.add_checkpoint(old))?;
-            write_out(Path::new(&asked.at), body.as_bytes())?;
+            write_anew(Path::new(&asked.at), "old ", body.as_bytes())?;
             tell_request(asked, &opened, old)
         }
     }

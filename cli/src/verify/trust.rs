@@ -80,7 +80,7 @@ fn history(
     logs: &[PublicLogKey],
 ) -> Result<Result<History, HistoryError>, Failure> {
     let mut error = said(directory, &"no key of this log is known; name it with --log-key");
-    for key in logs {
+    for (key, older) in logs.iter().zip(0..) {
         let view = match LogView::open(directory, key) {
             Ok(view) => view,
             Err(cause) => {
@@ -88,6 +88,10 @@ fn history(
                 continue;
             }
         };
+        // Of the keys of one log the first is in force; whoever has an old one must not speak for it.
+        if logs.iter().take(older).any(|newer| newer.origin() == key.origin()) {
+            return Err(said(directory, &"its checkpoint is signed by a key that was retired"));
+        }
         let saved = saved.map(|file| checkpoint(file, logs)).transpose()?;
         let saved = saved.as_ref().map(|(saved, key)| (saved, key.origin()));
         return Ok(History::of(view, key.origin().clone(), saved));

@@ -49,7 +49,7 @@ fn what_was_mistyped_is_named() {
     let cases: [(&[&str], i32, &[&str]); 16] = [
         (&["head", "--state", "nowhere"], 3, &["nowhere/keys/log.pub: no key of a log", "--state"]),
         (&["head", "--log", "state/log"], 3, &["--log-key: name the log's public key"]),
-        (&["head", "--log", "none", "--log-key", "own.vkey"], 3, &["none: no such log"]),
+        (&["head", "--log", "none", "--log-key", "own.vkey"], 3, &["none: no such log", "--spool"]),
         (&["head", "--log", "empty", "--log-key", "own.vkey"], 3, &["empty: no log"]),
         (&["head", "--log", "state/log", "--log-key", "text"], 3, &["text: not the public key"]),
         (&["head", "--log", "state/log", "--log-key", "stranger.vkey"], 1, &["of another log"]),
@@ -86,7 +86,12 @@ fn the_proof_of_an_entry_is_one_to_another_implementation() {
             head.lines().skip(2).map(|line| Hash::parse_hash(line).unwrap()).collect();
         tlog_tiles::check_record(&path, 700, root, index, tlog_tiles::record_hash(&entry)).unwrap();
     }
+    // What is not a proof is not written over.
     let out = desk.save("proof", "older");
+    desk.own(&["prove", "3", "--out", "proof"]).assert(3, &["proof: is there"]);
+    assert_eq!(fs::read_to_string(&out).unwrap(), "older");
+    fs::remove_file(&out).unwrap();
+    desk.own(&["prove", "4", "--out", "proof"]).assert(0, &[]);
     let said = desk.own(&["prove", "3", "--out", "proof"]).assert(0, &[]);
     let written = fs::read_to_string(out).unwrap();
     assert!(said.out.is_empty() && written.starts_with("c2sp.org/tlog-proof@v1\nindex 3\n"));
@@ -230,4 +235,68 @@ fn a_heartbeat_says_when_the_log_was_alive() {
     desk.own(&["head"]).assert(0, &[&beat.time().to_string(), "697 entries since"]);
     let view = LogView::open(&desk.path("state/log"), &key).unwrap();
     assert_eq!(view.latest_heartbeat().unwrap(), Some((2, beat)));
+}
+
+#[test]
+fn a_head_by_a_retired_key_is_not_that_of_the_log() {
+    let desk = Desk::new(3);
+    let lines = desk.key("state").public().verifier_line();
+    let newer = records::log::LogKey::from_seed(ORIGIN.parse().unwrap(), &[7; 32]);
+    let newer = newer.public().verifier_line();
+    desk.save("keys", &format!("{newer}\n{lines}\n"));
+    let place = ["--log", "state/log", "--log-key", "keys"];
+    for words in [&["head"][..], &["fsck"], &["export", "copy"]] {
+        desk.log(&[words, &place].concat()).assert(1, &["checkpoint: signed by", "retired"]);
+    }
+    assert!(!desk.path("copy").exists());
+    // The other way round the same key is in force.
+    desk.save("keys", &format!("{lines}\n{newer}\n"));
+    desk.log(&[&["head"][..], &place].concat()).assert(0, &["size       3"]);
+}
+
+#[test]
+fn a_state_whose_log_is_gone_says_so() {
+    let desk = Desk::new(0);
+    let place = records::log::LogPlace::of_state(&desk.path("state"));
+    let mut log = records::log::Log::open_or_create(place, desk.key("state")).unwrap();
+    log.append(b"one").unwrap();
+    drop(log);
+    desk.own(&["head"]).assert(0, &["size       1"]);
+    fs::rename(desk.path("state/log"), desk.path("aside")).unwrap();
+    for words in [&["head"][..], &["heartbeat"]] {
+        desk.own(words).assert(1, &["had 1 entries, and is gone", "state/log.head"]);
+    }
+    assert!(!desk.path("state/log").exists());
+    fs::rename(desk.path("aside"), desk.path("state/log")).unwrap();
+    desk.own(&["heartbeat"]).assert(0, &["entry 1"]);
+}
+
+#[test]
+fn a_record_that_is_on_its_way_is_not_missing() {
+    let desk = Desk::new(0);
+    let found = records(&desk, 2);
+    let aside = desk.path("aside");
+    fs::rename(&found[1], &aside).unwrap();
+    let fsck = desk.command(&["fsck", "--results", "results", "--state", "state"]).spawn();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    fs::rename(&aside, &found[1]).unwrap();
+    assert!(fsck.unwrap().wait().unwrap().success());
+}
+
+#[test]
+fn a_copy_is_not_put_among_other_files() {
+    let desk = Desk::new(2);
+    fs::create_dir(desk.path("mine")).unwrap();
+    desk.save("mine/letter", "hello");
+    desk.own(&["export", "mine"]).assert(3, &["mine: has other files"]);
+    assert!(!desk.path("mine/checkpoint").exists());
+    fs::remove_file(desk.path("mine/letter")).unwrap();
+    desk.own(&["export", "mine"]).assert(0, &[]);
+    desk.own(&["export", "mine"]).assert(0, &[]);
+    // Nor is a request for a witness written over one of them.
+    let letter = desk.save("letter", "hello");
+    desk.own(&["witness", "--at", "letter"]).assert(3, &["letter: is there"]);
+    assert_eq!(fs::read_to_string(letter).unwrap(), "hello");
+    desk.own(&["witness", "--at", "request"]).assert(0, &[]);
+    desk.own(&["witness", "--at", "request"]).assert(0, &[]);
 }

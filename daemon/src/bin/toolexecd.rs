@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use daemon::config::Config;
 use daemon::{Halt, Host, HostParts, RecordLog, Service, Stop, open_keys};
+use records::log::LogPlace;
 use spool::{Dropbox, Places, Spool};
 
 const USAGE: &str = "\
@@ -144,7 +145,8 @@ fn serve(config: Config) -> Result<(), Halt> {
     let dropbox = Dropbox::open(&config.spool.join("approved"))?;
     let spool = Spool::open_for_daemon(&places)?;
     let keys = open_keys(&config.keys, config.log_origin.as_ref())?;
-    let log = RecordLog::of_daemon(&config.log, keys.log, config.heartbeat_sec)?;
+    let place = LogPlace::kept_in(&config.state, &config.log);
+    let log = RecordLog::of_daemon(place, keys.log, config.heartbeat_sec)?;
     let host = Host::new(HostParts {
         spool,
         policy: config.policy,

@@ -50,6 +50,8 @@ impl Host {
             let decided = Decided::by(&approved);
             return self.refuse(approved.request(), claimed, violations, &decided);
         }
+        // A tool must not run for a record that the log will not take.
+        self.log.ready()?;
         let id = staged.approved().request().id().clone();
         let result = self.draft_result(|at| ResultId::for_request(at, &id))?;
         let confinement = ready.confinement().clone();

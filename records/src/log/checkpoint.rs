@@ -127,6 +127,12 @@ impl Checkpoint {
     }
 }
 
+/// Size and root as a note has them, whoever signed it.
+pub(crate) fn head_in(note: &str) -> Option<(u64, Sha256)> {
+    let (text, _) = halves(note)?;
+    parse(text).map(|(_, size, root)| (size, root))
+}
+
 /// The signed text, which ends in a line feed, and the lines of the signatures.
 fn halves(note: &str) -> Option<(&str, Vec<&str>)> {
     let control = |c: char| c.is_control() && c != '\n';

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -14,6 +15,8 @@ use crate::log::LogError;
 /// Every file is written under this name first; only the holder of the lock writes.
 const DRAFT: &str = ".draft";
 const LOCK: &str = ".lock";
+/// Between two looks at a lock that somebody holds.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 pub(crate) struct Disk {
     path: PathBuf,
@@ -49,9 +52,18 @@ impl Disk {
         self.locked(FlockOperation::NonBlockingLockExclusive)
     }
 
-    /// The same, after whoever holds it now.
-    pub(crate) fn lock_waiting(&self) -> Result<Lock, LogError> {
-        self.locked(FlockOperation::LockExclusive)
+    /// The same, after whoever holds it now, if that one is done within this time.
+    pub(crate) fn lock_within(&self, wait: Duration) -> Result<Lock, LogError> {
+        let since = Instant::now();
+        loop {
+            match self.lock() {
+                // Asked for again and again, because a wait for it could be given no end.
+                Err(LogError::Locked { .. }) if since.elapsed() < wait => {
+                    std::thread::sleep(LOOK_AGAIN);
+                }
+                locked => return locked,
+            }
+        }
     }
 
     fn locked(&self, operation: FlockOperation) -> Result<Lock, LogError> {
@@ -93,32 +105,42 @@ impl Disk {
     /// Puts a file there, in the place of an older one if there is one. It is durable when this
     /// returns.
     pub(crate) fn place(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
-        self.draft(bytes, true)?;
-        self.name(name)?;
-        self.sync_directory(parent(name))
+        self.place_by(DRAFT, name, bytes, true)
     }
 
     /// The same, but for durability: after a crash it may be the older one, or any bytes.
     pub(crate) fn place_unsynced(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
-        self.draft(bytes, false)?;
-        self.name(name)
+        self.place_by(DRAFT, name, bytes, false)
     }
 
-    fn draft(&self, bytes: &[u8], sync: bool) -> Result<(), LogError> {
+    /// Either, by a draft of this name, which nobody else may write meanwhile.
+    pub(crate) fn place_by(
+        &self,
+        draft: &str,
+        name: &str,
+        bytes: &[u8],
+        sync: bool,
+    ) -> Result<(), LogError> {
+        self.draft(draft, bytes, sync)?;
+        self.name(draft, name)?;
+        if sync { self.sync_directory(parent(name)) } else { Ok(()) }
+    }
+
+    fn draft(&self, draft: &str, bytes: &[u8], sync: bool) -> Result<(), LogError> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&self.root, DRAFT, flags, Mode::from_raw_mode(0o644))
-            .map_err(|error| self.io(DRAFT, "making", error))?;
+        let fd = rustix::fs::openat(&self.root, draft, flags, Mode::from_raw_mode(0o644))
+            .map_err(|error| self.io(draft, "making", error))?;
         let mut file = File::from(fd);
-        file.write_all(bytes).map_err(|error| self.io(DRAFT, "writing", error))?;
+        file.write_all(bytes).map_err(|error| self.io(draft, "writing", error))?;
         if sync {
-            file.sync_data().map_err(|error| self.io(DRAFT, "syncing", error))?;
+            file.sync_data().map_err(|error| self.io(draft, "syncing", error))?;
         }
         Ok(())
     }
 
-    fn name(&self, name: &str) -> Result<(), LogError> {
-        let rename = || rustix::fs::renameat(&self.root, DRAFT, &self.root, name);
+    fn name(&self, draft: &str, name: &str) -> Result<(), LogError> {
+        let rename = || rustix::fs::renameat(&self.root, draft, &self.root, name);
         match rename() {
             Ok(()) => return Ok(()),
             Err(Errno::NOENT) => self.make_directories(parent(name))?,

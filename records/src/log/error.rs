@@ -33,6 +33,14 @@ pub enum LogError {
         path: PathBuf,
         fault: CheckpointFault,
     },
+    /// The log is not one that grew out of the head that was kept of it.
+    Lost {
+        log: PathBuf,
+        head: PathBuf,
+        /// As many as it had.
+        entries: u64,
+        found: Lost,
+    },
     NoSuchEntry {
         index: u64,
         size: u64,
@@ -44,6 +52,24 @@ pub enum LogError {
     Sign(SigningError),
     /// A write failed before: nothing is appended until the log is opened again.
     Stopped,
+}
+
+/// What is in the place of a log whose head was kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lost {
+    Nothing,
+    Shorter { entries: u64 },
+    Another,
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("is gone"),
+            Self::Shorter { entries } => write!(f, "has {entries} now"),
+            Self::Another => f.write_str("does not begin with them now"),
+        }
+    }
 }
 
 impl LogError {
@@ -66,6 +92,14 @@ impl fmt::Display for LogError {
             Self::Missing { path } => write!(f, "{}: missing from the log", path.display()),
             Self::Damaged { path, what } => write!(f, "{}: {what}", path.display()),
             Self::Checkpoint { path, fault } => write!(f, "{}: {fault}", path.display()),
+            Self::Lost { log, head, entries, found } => write!(
+                f,
+                "{}: this log had {entries} entries, and {found}; put it back as it was, or, if \
+                 it is lost, remove {} to begin another one, which whoever knows this one will \
+                 take for a forgery",
+                log.display(),
+                head.display()
+            ),
             Self::NoSuchEntry { index, size } => {
                 write!(f, "entry {index}: the log has {size} entries")
             }

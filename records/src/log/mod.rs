@@ -10,7 +10,8 @@
 //!    not, since it can be computed from what lies below it;
 //! 3. the checkpoint, in place of the older one, synced with the directory. **This is the moment at
 //!    which the entry is in the log**, and only then is it acknowledged;
-//! 4. partial files whose whole ones are there are removed.
+//! 4. where a head is kept beside the log, it becomes this one (not synced);
+//! 5. partial files whose whole ones are there are removed.
 //!
 //! # What a crash leaves, and what opening does about it
 //!
@@ -18,12 +19,13 @@
 //! width, or whole ones beyond it, are of an entry that was never acknowledged; nobody was ever
 //! shown a checkpoint that speaks of them, and the next append replaces them. After 3 the entry is
 //! in the log though nobody was told: appending the same bytes again finds it among the latest 256
-//! entries or more and gives its proof. After a crash in 4 some partial files stay for ever.
+//! entries or more and gives its proof. After a crash in 5 some partial files stay for ever.
 //!
 //! Opening reads the checkpoint, the last bundles, and the whole tiles that the right edge is made
 //! of; it computes the root and compares it with the one that is signed, so that an edge that was
 //! lost or changed is found before anything is appended to it. Then it writes the partial tiles of
-//! the edge anew.
+//! the edge anew. A log that did not grow out of the head that was kept of it is refused: nobody who
+//! saw the other one would believe what is appended to this one.
 //!
 //! After a failed write or sync nothing more is appended until the log is opened again: what the
 //! kernel did with the pages nobody knows.
@@ -34,6 +36,7 @@ pub mod entry;
 mod error;
 mod export;
 mod fsck;
+mod kept;
 mod key;
 mod merkle;
 mod proof;
@@ -46,16 +49,17 @@ mod witness;
 use std::collections::HashMap;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use validator::Sha256;
 
 pub use checkpoint::{Checkpoint, CheckpointFault};
 pub use entry::{KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole};
-pub use error::LogError;
+pub use error::{LogError, Lost};
 pub use export::{ExportError, Exported};
 pub use fsck::{FsckFault, fsck};
+pub use kept::LogPlace;
 pub use key::{LogKey, LogOrigin, NotAnOrigin, PublicLogKey};
 pub use merkle::is_consistent;
 pub use proof::{Inclusion, ProofFault};
@@ -70,6 +74,7 @@ pub(crate) use merkle::{HASHES_MAX, leaf_hash};
 pub(crate) use trusted_root::trusted_root;
 
 use disk::{Disk, Lock};
+use kept::Kept;
 use merkle::{Peaks, perfect_root};
 use tile::{HEIGHT, Kind, Tile, WIDTH, entries, hash_bytes, push_entry};
 use view::{CHECKPOINT, prove, read_bundle, read_checkpoint, read_hashes};
@@ -85,6 +90,7 @@ pub struct Log {
     /// The latest entries of the bundle before the last one.
     before: Vec<Sha256>,
     stopped: bool,
+    kept: Option<Kept>,
     _lock: Lock,
 }
 
@@ -120,25 +126,37 @@ impl Log {
     /// Opens a log, or makes an empty one (and the directory, mode 0755: it holds nothing secret).
     ///
     /// # Errors
-    /// [`LogError`]: another process has it open, the files are not what the checkpoint says, or the
-    /// checkpoint is not of this key.
-    pub fn open_or_create(directory: &Path, key: impl Into<Arc<LogKey>>) -> Result<Self, LogError> {
-        Self::open_locked(directory, key.into(), Disk::lock)
+    /// [`LogError`]: another process has it open, the files are not what the checkpoint says, the
+    /// checkpoint is not of this key, or the log is not the one whose head was kept.
+    pub fn open_or_create(
+        place: impl Into<LogPlace>,
+        key: impl Into<Arc<LogKey>>,
+    ) -> Result<Self, LogError> {
+        Self::open_locked(&place.into(), key.into(), Disk::lock)
     }
 
-    /// The same beside others: waits for as long as another process has it open.
+    /// The same beside others: while another process has it open, waits for so long.
     ///
     /// # Errors
-    /// [`LogError`], as [`Self::open_or_create`], but for the other process.
-    pub fn open_waiting(directory: &Path, key: impl Into<Arc<LogKey>>) -> Result<Self, LogError> {
-        Self::open_locked(directory, key.into(), Disk::lock_waiting)
+    /// [`LogError`], as [`Self::open_or_create`].
+    pub fn open_within(
+        wait: Duration,
+        place: impl Into<LogPlace>,
+        key: impl Into<Arc<LogKey>>,
+    ) -> Result<Self, LogError> {
+        Self::open_locked(&place.into(), key.into(), |disk| disk.lock_within(wait))
     }
 
     fn open_locked(
-        directory: &Path,
+        place: &LogPlace,
         key: Arc<LogKey>,
         lock: impl FnOnce(&Disk) -> Result<Lock, LogError>,
     ) -> Result<Self, LogError> {
+        let directory = place.directory();
+        let kept = place.kept()?;
+        if let Some(kept) = &kept {
+            kept.refuse_loss(directory)?;
+        }
         let made = DirBuilder::new().recursive(true).mode(0o755).create(directory);
         let failed = |source| LogError::Io { path: directory.to_owned(), act: "making", source };
         made.map_err(failed)?;
@@ -157,6 +175,9 @@ impl Log {
             }
         };
         let (edge, before) = recover(&disk, &head)?;
+        if let Some(kept) = &kept {
+            kept.is_of(&disk, &head)?;
+        }
         let mut log = Self {
             disk,
             key,
@@ -165,6 +186,7 @@ impl Log {
             latest: HashMap::new(),
             before,
             stopped: false,
+            kept,
             _lock: lock,
         };
         log.index_latest();
@@ -288,6 +310,7 @@ impl Log {
         let head = Checkpoint::sign(index + 1, edge.peaks.root(), &self.key, successor)?;
         self.disk.place(CHECKPOINT, head.note().as_bytes())?;
         (self.head, self.edge) = (head, edge);
+        self.kept.as_ref().map_or(Ok(()), |kept| kept.store(&self.head))?;
         whole.iter().try_for_each(|tile| self.disk.remove_partials(&tile.partials()))
     }
 

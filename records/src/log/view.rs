@@ -168,7 +168,7 @@ impl<'a> Hashes<'a> {
     }
 
     /// The root over `1 << level` leaves.
-    fn node(&mut self, level: u32, index: u64) -> Result<Sha256, LogError> {
+    pub(crate) fn node(&mut self, level: u32, index: u64) -> Result<Sha256, LogError> {
         let (tile_level, within) = (level / HEIGHT, level % HEIGHT);
         let first = index << within;
         let unknown = || LogError::NoSuchEntry { index, size: self.size };

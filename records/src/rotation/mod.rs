@@ -15,8 +15,6 @@
 
 mod error;
 
-use std::path::Path;
-
 use validator::UtcTime;
 
 use crate::agent::KeyFingerprint;
@@ -26,7 +24,8 @@ use crate::key_files::{Custody, KeyDirectory, PUBLIC_BYTES_MAX};
 use crate::key_source::{KeySource, log_of_agent, result_of_agent};
 use crate::keys::{PublicResultKey, ResultKey};
 use crate::log::{
-    ChangingKey, ENTRY_BYTES_MAX, KeyChange, KeyRole, Log, LogKey, LogOrigin, PublicLogKey,
+    ChangingKey, ENTRY_BYTES_MAX, KeyChange, KeyRole, Log, LogKey, LogOrigin, LogPlace,
+    PublicLogKey,
 };
 use crate::public_keys::{Dated, PublicHalf, RETIRED, Retired, log_line, result_line};
 use crate::{log_key_files, result_key_files};
@@ -84,7 +83,7 @@ struct Rotation<'a> {
     change: &'static str,
 }
 
-/// Changes one key, or finishes its change that was interrupted. `log` is the log's directory, which
+/// Changes one key, or finishes its change that was interrupted. `log` is the log's place, which
 /// nobody else may have open; `now` is when the old key ends, if that is not written yet.
 ///
 /// # Errors
@@ -93,7 +92,7 @@ pub fn rotate(
     source: &KeySource,
     role: KeyRole,
     successor: Successor,
-    log: &Path,
+    log: impl Into<LogPlace>,
     now: UtcTime,
 ) -> Result<Rotated, RotationError> {
     custody::keep_memory_private().map_err(KeyError::Custody)?;

@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use records::{KeyError, ResultKey};
+use records::{KeyError, PublicResultKey, ResultKey};
 
 use crate::fixture::{Scratch, put, replace, stock};
 
@@ -127,4 +127,26 @@ fn a_lost_or_foreign_half_is_told() {
     fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
     let error = ResultKey::open(&scratch.path().join("other")).unwrap_err();
     assert!(matches!(error, KeyError::Format { .. }), "{error}");
+}
+
+#[test]
+fn keys_that_others_can_change_are_not_used() {
+    let scratch = Scratch::in_memory();
+    let dir = scratch.path().join("keys");
+    ResultKey::open_or_create(&dir).unwrap();
+    let set = |path: &std::path::Path, mode| {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    };
+    for (name, mode, fine) in [("", 0o770, 0o755), ("", 0o702, 0o700), ("result.pub", 0o664, 0o644)]
+    {
+        let path = if name.is_empty() { dir.clone() } else { dir.join(name) };
+        set(&path, mode);
+        for error in [ResultKey::open_or_create(&dir).err(), PublicResultKey::open(&dir).err()] {
+            let named = matches!(&error, Some(KeyError::Writable { mode: it, .. }) if *it == mode);
+            assert!(named, "{name}: {error:?}");
+        }
+        set(&path, fine);
+        ResultKey::open_or_create(&dir).unwrap();
+        PublicResultKey::open(&dir).unwrap();
+    }
 }

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use ct_merkle::mem_backed_tree::MemoryBackedTree;
 use records::log::{
-    Checkpoint, CheckpointFault, FsckFault, Inclusion, Log, LogError, LogKey, LogOrigin, LogView,
-    ProofFault, PublicLogKey, fsck,
+    Checkpoint, CheckpointFault, FsckFault, Inclusion, Log, LogError, LogKey, LogOrigin, LogPlace,
+    LogView, ProofFault, PublicLogKey, fsck,
 };
 use records::{KeyError, ResultKey};
 use signed_note::{Note, StandardVerifier, VerifierList};
 use tlog_tiles::{Hash, TileReader};
 use validator::Sha256;
 
-use crate::fixture::{Scratch, flip, replace};
+use crate::fixture::{Scratch, flip, put, replace};
 
 pub(crate) fn log_key() -> LogKey {
     LogKey::from_seed("toolexec.host1.example".parse().unwrap(), &[42; 32])
@@ -420,4 +420,83 @@ fn the_keys_of_log_and_results_lie_side_by_side() {
     for changed in [line.replacen("toolexec", "toolexed", 1), line.replacen('+', "+0", 1)] {
         assert_eq!(PublicLogKey::from_verifier_line(&changed), None);
     }
+}
+
+/// A log of a state directory with so many entries.
+fn of_state(state: &Path, entries: u64) -> Log {
+    let mut log = Log::open_or_create(LogPlace::of_state(state), log_key()).unwrap();
+    for number in log.head().size()..entries {
+        log.append(format!("entry {number}").as_bytes()).unwrap();
+    }
+    log
+}
+
+#[test]
+fn a_log_that_was_lost_or_put_back_from_a_copy_is_not_begun_anew() {
+    let scratch = Scratch::in_memory();
+    let (log, aside) = (scratch.path().join("log"), scratch.path().join("aside"));
+    drop(of_state(scratch.path(), 3));
+    let copied = std::process::Command::new("cp").arg("-aT").args([&log, &aside]).status();
+    assert!(copied.unwrap().success());
+    drop(of_state(scratch.path(), 5));
+    let refused = || {
+        let error = Log::open_or_create(LogPlace::of_state(scratch.path()), log_key()).err();
+        let Some(error @ LogError::Lost { .. }) = error else { panic!("{error:?}") };
+        error.to_string()
+    };
+    // Gone.
+    let grown = scratch.path().join("grown");
+    fs::rename(&log, &grown).unwrap();
+    let told = refused();
+    assert!(told.contains("had 5 entries, and is gone") && told.contains("log.head"), "{told}");
+    assert!(!log.exists(), "nothing was made in its place");
+    // An older copy of it.
+    fs::rename(&aside, &log).unwrap();
+    assert!(refused().contains("has 3 now"));
+    // Another one under the same key, as large and larger.
+    for entries in [5, 7] {
+        fs::remove_dir_all(&log).unwrap();
+        let mut other = Log::open_or_create(&log, log_key()).unwrap();
+        for number in 0..entries {
+            other.append(format!("other {number}").as_bytes()).unwrap();
+        }
+        drop(other);
+        assert!(refused().contains("does not begin with them"));
+    }
+    // Put back, and an older head, as a power cut leaves it.
+    fs::remove_dir_all(&log).unwrap();
+    fs::rename(&grown, &log).unwrap();
+    let head = scratch.path().join("log.head");
+    let older = fs::read(&head).unwrap();
+    drop(of_state(scratch.path(), 300));
+    put_in_place(&head, &older);
+    assert_eq!(of_state(scratch.path(), 0).head().size(), 300);
+    let newest = fs::read(log.join("checkpoint")).unwrap();
+    assert_eq!(fs::read(&head).unwrap(), newest, "it is brought up");
+    // Accepted by hand.
+    fs::remove_dir_all(&log).unwrap();
+    fs::remove_file(&head).unwrap();
+    assert_eq!(of_state(scratch.path(), 1).head().size(), 1);
+}
+
+fn put_in_place(path: &Path, bytes: &[u8]) {
+    fs::remove_file(path).unwrap();
+    put(path, bytes);
+}
+
+#[test]
+fn a_wait_for_another_writer_has_an_end() {
+    let scratch = Scratch::in_memory();
+    let held = Log::open_or_create(scratch.path(), log_key()).unwrap();
+    let wait = std::time::Duration::from_millis(100);
+    let since = std::time::Instant::now();
+    let second = Log::open_within(wait, scratch.path(), log_key());
+    assert!(matches!(second, Err(LogError::Locked { .. })));
+    assert!(since.elapsed() >= wait);
+    let release = std::thread::spawn(move || {
+        std::thread::sleep(wait);
+        drop(held);
+    });
+    assert!(Log::open_within(wait * 100, scratch.path(), log_key()).is_ok());
+    release.join().unwrap();
 }
