@@ -10,6 +10,7 @@ mod contradiction;
 mod facts;
 mod files;
 mod history;
+mod shape;
 mod verdict;
 
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -75,6 +76,7 @@ pub fn verify_bundle_alone(
     let attested = Attested::read(file, bytes, trust, &mut faults);
     let Some(attested) = attested else { return Err(faults) };
     let says = attested.signed().facts();
+    faults.extend(shape::faults(file, says, shape::Age::Stated));
     faults.extend(contradiction::faults(file, says, None));
     let id: Option<ResultId> = says["result_id"].as_str().and_then(|id| id.parse().ok());
     let mut not_checked = vec![NotChecked::Record, NotChecked::Files];
@@ -132,8 +134,11 @@ impl Look<'_> {
         let mut approvals = 0;
         if read.signed_by.is_some() {
             let request = self.request(&read.facts);
+            let stated = !self.not_checked.contains(&NotChecked::Statement);
+            let age = if stated { shape::Age::Stated } else { shape::Age::Older };
             let file = format!("{}.md", self.record);
             let times = request.as_deref().and_then(contradiction::RequestTimes::read);
+            self.faults.extend(shape::faults(&file, &read.front, age));
             self.faults.extend(contradiction::faults(&file, &read.front, times));
             approvals = self.approvals(&read, request);
         }
