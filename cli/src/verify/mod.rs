@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::options::{StateOption, Verify};
 use crate::output;
 use crate::state::read_document;
-use find::Found;
+use find::{Found, Seen};
 use show::Shown;
 
 const BUNDLE_BYTES_MAX: usize = 24 * 1024 * 1024;
@@ -39,7 +39,7 @@ pub(crate) fn verify(asked: &Verify) -> Result<ExitCode, Failure> {
         Found::Bundle(file) => judge.bundle(&file)?,
         Found::Result(dir) => judge.result(&dir)?,
         Found::Tree(root) => {
-            find::each_result(&root, &mut |dir| judge.result(dir))?;
+            find::each_result(&root, &mut |seen| judge.seen(seen))?;
         }
         Found::Nothing => {}
     }
@@ -80,6 +80,24 @@ struct Waiting {
 }
 
 impl Judge {
+    fn seen(&mut self, seen: Seen<'_>) -> Result<(), Failure> {
+        match seen {
+            Seen::Result(dir) => self.result(dir),
+            Seen::Bundle(file) => match self.bundle(file) {
+                // The others are looked at all the same.
+                Err(error) => self.shown.wrong(file, &error.to_string()),
+                told => told,
+            },
+            Seen::NoDirectory(file) => {
+                self.shown.wrong(file, "has a result's name and is no directory")
+            }
+            Seen::PassedOver(dir, why) => {
+                self.shown.passed_over(dir, why);
+                Ok(())
+            }
+        }
+    }
+
     fn result(&mut self, dir: &Path) -> Result<(), Failure> {
         let verified = match records::verify(dir, &self.trust) {
             Ok(verified) => verified,
