@@ -33,7 +33,7 @@ pub struct ResultKey {
 enum Holder {
     /// Boxed, because moving it would leave copies behind.
     Here(Box<PrivateKey>),
-    Agent(AgentKey),
+    Agent(Box<AgentKey>),
 }
 
 /// Why a key cannot be the result key.
@@ -107,7 +107,7 @@ impl ResultKey {
     /// Accepts a P-256 key of an agent.
     pub(crate) fn from_agent(key: AgentKey) -> Result<Self, Unfit> {
         let public = PublicResultKey::from_key(key.public()).ok_or(Unfit::NotPlainP256)?;
-        Ok(Self { holder: Holder::Agent(key), public })
+        Ok(Self { holder: Holder::Agent(Box::new(key)), public })
     }
 
     /// The public half.

@@ -63,6 +63,7 @@ pub fn predicate_schema() -> Value {
             "sha256": { "type": "string", "pattern": "^[0-9a-f]{64}$" },
             "time": {
                 "type": "string",
+                "format": "date-time",
                 "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$",
             },
         },

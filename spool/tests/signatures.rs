@@ -42,6 +42,9 @@ fn at(scene: &Scene, ending: &str) -> PathBuf {
     scene.top.join(format!("{NAME}{ending}"))
 }
 
+/// Puts something under a name.
+type Placing = fn(&Scene, PathBuf);
+
 #[test]
 fn any_label_is_one() {
     let scene = Scene::new();
@@ -58,7 +61,7 @@ fn any_label_is_one() {
 
 #[test]
 fn what_cannot_be_read_is_told() {
-    let odd: [(&str, fn(&Scene, PathBuf)); 5] = [
+    let odd: [(&str, Placing); 5] = [
         ("a hard link", |scene, path| {
             fs::write(scene.top.join("kept"), "a rejection").unwrap();
             fs::hard_link(scene.top.join("kept"), path).unwrap();

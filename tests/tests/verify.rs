@@ -155,6 +155,58 @@ fn a_tree_tells_each_record() {
     assert!(bad["faults"][0].as_str().unwrap().starts_with("stdout:"), "{bad}");
 }
 
+#[test]
+fn nothing_in_a_tree_is_passed_over_in_silence() {
+    let bench = Bench::new();
+    let record = record(&bench);
+    let id = record.id();
+    let tree = bench.scratch().dir("tree");
+    let good = tree.join(id);
+    let copy = |to: &Path| {
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        assert!(Command::new("cp").arg("-r").args([&record.path, to]).status().unwrap().success());
+    };
+    copy(&good);
+    verify(&bench, &tree).assert_code(0);
+
+    // What is not looked at is said.
+    let elsewhere = bench.scratch().dir("elsewhere");
+    copy(&elsewhere.join(id));
+    symlink(&elsewhere, tree.join("linked")).unwrap();
+    let deep = tree.join("1/2/3/4/5/6/7/8/9");
+    copy(&deep.join(id));
+    let said = verify(&bench, &tree);
+    said.assert_code(0);
+    said.assert_says(&["linked: passed over", "8/9: passed over, not verified: more than eight"]);
+    fs::remove_dir_all(tree.join("1")).unwrap();
+    fs::remove_file(tree.join("linked")).unwrap();
+
+    // What looks like a result and is none does not verify.
+    let named = |expected: &str| {
+        let said = verify(&bench, &tree);
+        said.assert_code(1);
+        assert!(said.stdout.contains(expected), "{expected}: {said:#?}");
+    };
+    let bundle = fs::read(record.path.join(format!("{id}.bundle.json"))).unwrap();
+    let loose = tree.join("loose.bundle.json");
+    fs::write(&loose, &bundle).unwrap();
+    verify(&bench, &tree).assert_code(0);
+    fs::write(&loose, &bundle[1..]).unwrap();
+    named("loose.bundle.json: NOT VERIFIED");
+    fs::remove_file(&loose).unwrap();
+    let file = tree.join(format!("{id}x"));
+    fs::write(&file, "").unwrap();
+    named("has a result's name and is no directory");
+    fs::remove_file(&file).unwrap();
+    let renamed = tree.join("renamed");
+    fs::rename(&good, &renamed).unwrap();
+    fs::remove_file(renamed.join(format!("{id}.md"))).unwrap();
+    named("renamed: NOT VERIFIED");
+    fs::remove_file(renamed.join(format!("{id}.md.sig"))).unwrap();
+    fs::remove_file(renamed.join(format!("{id}.tlog-proof"))).unwrap();
+    named("renamed: NOT VERIFIED");
+}
+
 /// The key of the state in the words of ssh-keygen.
 fn allowed_signers(bench: &Bench) -> PathBuf {
     let shown = bench.toolexec(["keys", "show", "--format", "allowed-signers"]);

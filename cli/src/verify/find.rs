@@ -10,6 +10,7 @@ use crate::failure::Failure;
 
 /// Below that nobody keeps results.
 const DEPTH_MAX: usize = 8;
+const BUNDLE: &str = ".bundle.json";
 
 pub(super) enum Found {
     Result(PathBuf),
@@ -23,18 +24,29 @@ pub(super) fn at(path: &Path) -> Result<Found, Failure> {
     if !real.is_file() {
         return Ok(if is_result(&real) { Found::Result(real) } else { Found::Tree(real) });
     }
-    if real.to_string_lossy().ends_with(".bundle.json") {
+    if real.to_string_lossy().ends_with(BUNDLE) {
         return Ok(Found::Bundle(real));
     }
     real.pop();
     Ok(if is_result(&real) { Found::Result(real) } else { Found::Nothing })
 }
 
-/// Calls for every result below a directory, in the order of their names; links to directories are
-/// followed only where they have a result's name.
+/// Something below a directory that has to be told of.
+pub(super) enum Seen<'a> {
+    Result(&'a Path),
+    /// A bundle that lies in no result.
+    Bundle(&'a Path),
+    /// A file where a result's directory should be.
+    NoDirectory(&'a Path),
+    /// A directory that was not looked into, and why.
+    PassedOver(&'a Path, &'static str),
+}
+
+/// Calls for everything below a directory that is, or looks like, a result, in the order of their
+/// names; links to directories are followed only where they are results themselves.
 pub(super) fn each_result(
     root: &Path,
-    act: &mut impl FnMut(&Path) -> Result<(), Failure>,
+    act: &mut impl FnMut(Seen<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     descend(root, 0, act)
 }
@@ -42,22 +54,33 @@ pub(super) fn each_result(
 fn descend(
     directory: &Path,
     depth: usize,
-    act: &mut impl FnMut(&Path) -> Result<(), Failure>,
+    act: &mut impl FnMut(Seen<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut names = Vec::new();
     for entry in fs::read_dir(directory).map_err(Failure::io(directory))? {
-        let entry = entry.map_err(Failure::io(directory))?;
-        let kind = entry.file_type().map_err(Failure::io(directory))?;
-        if !kind.is_file() {
-            names.push((entry.file_name(), kind.is_dir()));
-        }
+        names.push(entry.map_err(Failure::io(directory))?.file_name());
     }
     names.sort();
-    for (name, is_directory) in names {
+    for name in names {
         let path = directory.join(&name);
+        if is_hidden(&path) {
+            continue;
+        }
+        let linked = path.is_symlink();
         if is_result(&path) {
-            act(&path)?;
-        } else if is_directory && depth < DEPTH_MAX && !is_hidden(&path) {
+            act(Seen::Result(&path))?;
+        } else if !path.is_dir() {
+            let name = name.to_string_lossy();
+            if name.parse::<ResultId>().is_ok() {
+                act(Seen::NoDirectory(&path))?;
+            } else if name.ends_with(BUNDLE) && path.is_file() {
+                act(Seen::Bundle(&path))?;
+            }
+        } else if linked {
+            act(Seen::PassedOver(&path, "a link to a directory"))?;
+        } else if depth == DEPTH_MAX {
+            act(Seen::PassedOver(&path, "more than eight directories deep"))?;
+        } else {
             descend(&path, depth + 1, act)?;
         }
     }
@@ -70,7 +93,8 @@ fn is_hidden(path: &Path) -> bool {
 }
 
 /// Whether a directory is to be looked at as a result: by its name, so that one whose record is gone
-/// is told of, or by a record in it, so that one with another name is.
+/// is told of, or by a part of a record in it, so that one with another name is. A bundle may also lie
+/// alone somewhere; it is part of a result where there is something else of one.
 fn is_result(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if is_hidden(path) || path.is_file() {
@@ -80,11 +104,15 @@ fn is_result(path: &Path) -> bool {
     if names_result(&name) || path.join(format!("{name}.md")).exists() {
         return true;
     }
+    let beside_bundle = path.join("stdout").exists() || path.join("request").exists();
     fs::read_dir(path).is_ok_and(|entries| {
         entries.flatten().any(|entry| {
             let file = entry.file_name();
-            let stem = file.to_str().and_then(|file| file.strip_suffix(".md"));
-            stem.is_some_and(names_result)
+            let id_before = |ending: &str| {
+                file.to_str().and_then(|file| file.strip_suffix(ending)).is_some_and(names_result)
+            };
+            [".md", ".md.sig", ".tlog-proof"].into_iter().any(id_before)
+                || (beside_bundle && id_before(BUNDLE))
         })
     })
 }

@@ -9,13 +9,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use records::{Across, Fault, Trust, Verified};
+use records::{Across, Clash, Fault, Trust, Verified};
 
 use crate::failure::Failure;
 use crate::options::{StateOption, Verify};
 use crate::output;
 use crate::state::read_document;
-use find::Found;
+use find::{Found, Seen};
 use show::Shown;
 
 const BUNDLE_BYTES_MAX: usize = 24 * 1024 * 1024;
@@ -33,16 +33,18 @@ pub(crate) fn verify(asked: &Verify) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::from(1));
         }
     };
-    let mut judge = Judge { trust, across: Across::default(), names: Vec::new(), shown };
+    let mut judge =
+        Judge { trust, across: Across::default(), names: Vec::new(), waiting: Vec::new(), shown };
     match find::at(&asked.path)? {
         Found::Bundle(file) => judge.bundle(&file)?,
         Found::Result(dir) => judge.result(&dir)?,
         Found::Tree(root) => {
-            find::each_result(&root, &mut |dir| judge.result(dir))?;
-            judge.shown.end_of_tree();
+            find::each_result(&root, &mut |seen| judge.seen(seen))?;
         }
         Found::Nothing => {}
     }
+    judge.late()?;
+    judge.shown.end_of_tree();
     let good = judge.shown.all_good(&asked.path)?;
     Ok(ExitCode::from(u8::from(!good)))
 }
@@ -70,17 +72,60 @@ struct Judge {
     across: Across,
     /// Where the good ones lie, by the number that `across` knows them by.
     names: Vec<PathBuf>,
+    /// Replays of what was not there yet when they were looked at.
+    waiting: Vec<Waiting>,
     shown: Shown,
 }
 
+struct Waiting {
+    dir: PathBuf,
+    verified: Verified,
+    clashes: Vec<Fault>,
+}
+
 impl Judge {
+    fn seen(&mut self, seen: Seen<'_>) -> Result<(), Failure> {
+        match seen {
+            Seen::Result(dir) => self.result(dir),
+            Seen::Bundle(file) => match self.bundle(file) {
+                // The others are looked at all the same.
+                Err(error) => self.shown.wrong(file, &error.to_string()),
+                told => told,
+            },
+            Seen::NoDirectory(file) => {
+                self.shown.wrong(file, "has a result's name and is no directory")
+            }
+            Seen::PassedOver(dir, why) => {
+                self.shown.passed_over(dir, why);
+                Ok(())
+            }
+        }
+    }
+
     fn result(&mut self, dir: &Path) -> Result<(), Failure> {
-        let verdict = records::verify(dir, &self.trust);
-        let verdict = verdict.map(|verified| {
-            let clashes = self.clashes(dir, &verified);
-            (verified, clashes)
-        });
-        self.shown.one(dir, verdict)
+        let verified = match records::verify(dir, &self.trust) {
+            Ok(verified) => verified,
+            Err(faults) => return self.shown.one(dir, Err(faults)),
+        };
+        let clashes = self.clashes(dir, &verified);
+        let looked = Waiting { dir: dir.to_owned(), verified, clashes };
+        if self.across.awaits(&looked.verified) {
+            self.waiting.push(looked);
+            return Ok(());
+        }
+        self.tell(looked)
+    }
+
+    /// Tells of what had to wait for the rest of the tree.
+    fn late(&mut self) -> Result<(), Failure> {
+        std::mem::take(&mut self.waiting).into_iter().try_for_each(|looked| self.tell(looked))
+    }
+
+    fn tell(&mut self, looked: Waiting) -> Result<(), Failure> {
+        let Waiting { dir, mut verified, mut clashes } = looked;
+        let clash = self.across.replay(&mut verified);
+        clashes.extend(clash.map(|found| self.fault(found)));
+        self.shown.one(&dir, Ok((verified, clashes)))
     }
 
     fn bundle(&mut self, file: &Path) -> Result<(), Failure> {
@@ -93,10 +138,12 @@ impl Judge {
     fn clashes(&mut self, dir: &Path, verified: &Verified) -> Vec<Fault> {
         let found = self.across.add(self.names.len(), verified);
         self.names.push(dir.to_owned());
-        let with =
-            |number| self.names.get(number).map_or_else(String::new, |it: &PathBuf| name_of(it));
-        let fault = |(clash, number)| Fault::Clash { clash, with: with(number) };
-        found.into_iter().map(fault).collect()
+        found.into_iter().map(|found| self.fault(found)).collect()
+    }
+
+    fn fault(&self, (clash, number): (Clash, usize)) -> Fault {
+        let with = self.names.get(number).map_or_else(String::new, |it| name_of(it));
+        Fault::Clash { clash, with }
     }
 }
 

@@ -19,13 +19,14 @@ pub(super) struct Shown {
     format: Format,
     all: usize,
     faulty: usize,
+    passed_over: usize,
     /// The first fault of all, with its result.
     first: Option<String>,
 }
 
 impl Shown {
     pub(super) fn new(format: Format) -> Self {
-        Self { format, all: 0, faulty: 0, first: None }
+        Self { format, all: 0, faulty: 0, passed_over: 0, first: None }
     }
 
     pub(super) fn one(&mut self, path: &Path, verdict: Verdict) -> Result<(), Failure> {
@@ -53,10 +54,31 @@ impl Shown {
             return;
         }
         let good = self.all - self.faulty;
-        output::note(format_args!("{} results: {good} verified, {} not", self.all, self.faulty));
+        let passed_over = match self.passed_over {
+            0 => String::new(),
+            count => format!("; {count} directories passed over"),
+        };
+        let (all, faulty) = (self.all, self.faulty);
+        output::note(format_args!("{all} results: {good} verified, {faulty} not{passed_over}"));
         if let Some(first) = &self.first {
             output::note(format_args!("the first that is not: {first}"));
         }
+    }
+
+    /// Something that looks like a result and cannot be one.
+    pub(super) fn wrong(&mut self, path: &Path, fault: &str) -> Result<(), Failure> {
+        self.all += 1;
+        self.faulty += 1;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        self.first.get_or_insert_with(|| escape_line(&format!("{name}: {fault}")));
+        self.bad(path, &[fault.to_owned()])
+    }
+
+    /// A part of a tree that was not looked at.
+    pub(super) fn passed_over(&mut self, path: &Path, why: &str) {
+        self.passed_over += 1;
+        let path = escape_line(&path.to_string_lossy());
+        output::note(format_args!("{path}: passed over, not verified: {why}"));
     }
 
     /// Something that is no result, and what is wrong with it.

@@ -84,7 +84,7 @@ pub struct LogKey {
 enum Holder {
     /// Boxed, because moving it would leave copies behind.
     Here(Box<SigningKey>),
-    Agent(AgentKey),
+    Agent(Box<AgentKey>),
 }
 
 impl LogKey {
@@ -113,7 +113,7 @@ impl LogKey {
     /// Accepts an Ed25519 key of an agent.
     pub(crate) fn from_agent(origin: LogOrigin, key: AgentKey) -> Option<Self> {
         let public = PublicLogKey::from_key(origin, key.public())?;
-        Some(Self { holder: Holder::Agent(key), public })
+        Some(Self { holder: Holder::Agent(Box::new(key)), public })
     }
 
     /// The public half.

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use validator::Sha256;
+use validator::{ResultId, Sha256};
 
 use crate::verify::verdict::Verified;
 
@@ -15,6 +15,15 @@ pub struct Across {
     first: HashMap<Sha256, usize>,
     /// Roots of logs by name and size, and who showed them.
     roots: HashMap<Sha256, (Sha256, usize)>,
+    /// What a replay may name: the digest of each record and of what it ran, by its id.
+    records: HashMap<Sha256, Known>,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    number: usize,
+    record: Option<Sha256>,
+    ran: Option<Sha256>,
 }
 
 /// Two records that cannot both be.
@@ -29,6 +38,8 @@ pub enum Clash {
     LogLeaf,
     /// Two roots of one size.
     LogFork(u64),
+    /// A replay of something else than the record that it names.
+    Replay,
 }
 
 impl fmt::Display for Clash {
@@ -39,6 +50,7 @@ impl fmt::Display for Clash {
             Self::Request => f.write_str("its request had run already: see"),
             Self::LogIndex(index) => write!(f, "log entry {index} is also that of"),
             Self::LogLeaf => f.write_str("its log entry is also that of"),
+            Self::Replay => f.write_str("it replays another record or request than"),
             Self::LogFork(size) => {
                 write!(f, "the log has another root at {size} entries than it showed to")
             }
@@ -63,6 +75,8 @@ impl Across {
             once(Clash::Request, format!("request {origin} {request}"));
         }
         once(Clash::ResultId, format!("result {}", record.result_id()));
+        let known = Known { number, record: record.record(), ran: record.ran() };
+        self.records.entry(key_of(record.result_id())).or_insert(known);
         let Some(place) = record.log() else { return clashes };
         once(Clash::LogIndex(place.index), format!("index {origin} {}", place.index));
         once(Clash::LogLeaf, format!("leaf {origin} {}", place.leaf));
@@ -73,4 +87,26 @@ impl Across {
         }
         clashes
     }
+
+    /// Whether this is a replay of a record that was not there until now.
+    #[must_use]
+    pub fn awaits(&self, record: &Verified) -> bool {
+        record.replay().is_some_and(|of| !self.records.contains_key(&key_of(&of.result_id)))
+    }
+
+    /// Holds a replay against the record that it names, if that one was there, and gives the number of
+    /// that one if they contradict each other. Of what is no replay there is nothing to say.
+    pub fn replay(&self, record: &mut Verified) -> Option<(Clash, usize)> {
+        let of = record.replay()?;
+        let known = self.records.get(&key_of(&of.result_id))?;
+        let same_run = record.ran().is_none() || known.ran == record.ran();
+        let itself = of.result_id == *record.result_id();
+        let fits = known.record == Some(of.record) && same_run && !itself;
+        record.replayed_was_found();
+        (!fits).then_some((Clash::Replay, known.number))
+    }
+}
+
+fn key_of(id: &ResultId) -> Sha256 {
+    Sha256::of(id.as_str().as_bytes())
 }

@@ -8,6 +8,8 @@ use policies::{APPROVE_NAMESPACE, NotEntitled, REJECT_NAMESPACE, Signers, SshSig
 use serde_json::Value;
 use validator::{Draft, OwnerUid, Place, Request, Severity, UtcTime};
 
+use crate::verify::contradiction::principals;
+
 /// Why an approval that a record states does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalProblem {
@@ -44,36 +46,40 @@ pub(super) fn are_stated(facts: &Value) -> bool {
     facts["approvals"].as_array().is_some_and(|rows| !rows.is_empty())
 }
 
-/// Gives how many approvals verify, if all do; else whose do not and why.
+/// Whether a run is stated: what was rejected and never ran is as it should be.
+pub(super) fn is_of_a_run(facts: &Value) -> bool {
+    facts["started_utc"].is_string()
+}
+
+/// Gives how many people's approvals verify, if all do; else whose do not and why. Also where none is
+/// stated, nobody who may reject may have rejected what ran.
 pub(super) fn check(
     facts: &Value,
-    request: Vec<u8>,
+    request: Result<&Request, ApprovalProblem>,
     signatures: &[(String, Vec<u8>)],
     approvers: &Signers,
 ) -> Result<usize, Vec<(String, ApprovalProblem)>> {
-    let request = match read(facts, request) {
-        Ok(request) => request,
-        Err(problem) => return Err(vec![("all".to_owned(), problem)]),
-    };
-    let (mut count, mut problems) = (0, Vec::new());
+    let request = request.map_err(|problem| vec![("all".to_owned(), problem)])?;
+    let mut problems = Vec::new();
     let rows = facts["approvals"].as_array().into_iter().flatten();
     for row in rows {
         let word = |key: &str| row[key].as_str().unwrap_or_default();
         let (principal, key) = (word("principal"), word("key"));
-        match stands(principal, key, &request, signatures, approvers) {
-            Ok(()) => count += 1,
+        match stands(principal, key, request, signatures, approvers) {
+            Ok(()) => {}
             Err(problem) => problems.push((format!("{principal} {key}"), problem)),
         }
     }
-    let ran = facts["started_utc"].is_string();
-    if ran && let Some(name) = rejected(&request, signatures, approvers) {
+    if is_of_a_run(facts)
+        && let Some(name) = rejected(request, signatures, approvers)
+    {
         problems.push((name, ApprovalProblem::Rejected));
     }
-    if problems.is_empty() { Ok(count) } else { Err(problems) }
+    if problems.is_empty() { Ok(principals(facts).len()) } else { Err(problems) }
 }
 
 /// The request as the validator read it when the record was made.
-fn read(facts: &Value, bytes: Vec<u8>) -> Result<Request, ApprovalProblem> {
+pub(super) fn read(facts: &Value, bytes: Vec<u8>) -> Result<Request, ApprovalProblem> {
     let unfit = |what: String| ApprovalProblem::Request(what);
     let made = facts["created_utc"].as_str().and_then(|text| text.parse::<UtcTime>().ok());
     let made = made.ok_or_else(|| unfit("created_utc: no time".to_owned()))?;

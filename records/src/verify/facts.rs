@@ -73,9 +73,9 @@ impl Facts {
         self.request_files().next()
     }
 
-    /// The signatures that lay beside the request.
-    pub(super) fn signatures(&self) -> impl Iterator<Item = (&str, Sha256)> {
-        self.request_files().skip(1).filter(|(path, _)| path.ends_with(".sig"))
+    /// What lay beside the request. A signature may have any name there.
+    pub(super) fn beside_request(&self) -> impl Iterator<Item = (&str, Sha256)> {
+        self.request_files().skip(1)
     }
 
     fn request_files(&self) -> impl Iterator<Item = (&str, Sha256)> {

@@ -2,9 +2,14 @@
 //! without a name, and nothing that is named may be missing.
 
 use std::collections::BTreeSet;
+use std::os::fd::BorrowedFd;
+
+use rustix::fs::AtFlags;
+use serde_json::Value;
 
 use crate::fault::Fault;
 use crate::tree::Tree;
+use crate::verify::contradiction::number;
 use crate::verify::facts::Facts;
 
 /// Gives how many files are as stated.
@@ -36,4 +41,34 @@ pub(super) fn compare(
     let strays = tree.directories.iter().filter(|path| !parents.contains(path.as_str()));
     faults.extend(strays.map(|path| Fault::NotNamed { path: path.clone() }));
     equal
+}
+
+/// Sizes that the record states of files which are as stated in everything else.
+pub(super) fn sizes(
+    file: &str,
+    front: &Value,
+    facts: &Facts,
+    (root, tree): (BorrowedFd<'_>, &Tree),
+) -> Vec<Fault> {
+    let streams = ["stdout", "stderr"]
+        .map(|name| (name.to_owned(), "kept_bytes", number(&front["streams"][name]["kept_bytes"])));
+    let rows = |key: &str, below: &'static str| {
+        let rows = front[key].as_array().into_iter().flatten();
+        rows.filter_map(move |row| {
+            let path = format!("{below}{}", row["path"].as_str()?);
+            Some((path, "size_bytes", number(&row["size_bytes"])))
+        })
+    };
+    let all = streams.into_iter().chain(rows("artifacts", "artifacts/")).chain(rows("files", ""));
+    let wrong = all.filter_map(|(path, key, stated)| {
+        let stated = stated?;
+        let known = facts.stated().get(&path)?;
+        if tree.files.get(&path) != Some(known) {
+            return None;
+        }
+        let stat = rustix::fs::statat(root, path.as_str(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let is = u64::try_from(stat.st_size).ok()?;
+        (is != stated).then(|| format!("{key} of {path} is {stated} and the file has {is} bytes"))
+    });
+    wrong.map(|what| Fault::Contradiction { file: file.to_owned(), what }).collect()
 }

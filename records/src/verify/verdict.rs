@@ -22,10 +22,30 @@ pub struct Verified {
     log: Option<PlaceInLog>,
     approvals: usize,
     not_checked: Vec<NotChecked>,
-    /// The request that this run used up, if it did.
-    used: Option<Sha256>,
-    /// The record itself, as it was read: the digest of its Markdown, and its facts.
-    record: Option<(Sha256, Value)>,
+    /// The request that was run, if one was.
+    ran: Option<Sha256>,
+    /// Of the record's Markdown; none of a bundle that came alone.
+    record: Option<Sha256>,
+    /// As they were read there.
+    facts: Value,
+    /// What this run did again, if it is no request's own.
+    replay: Option<Replay>,
+}
+
+/// The record that another says it does again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Replay {
+    pub(super) result_id: ResultId,
+    pub(super) record: Sha256,
+}
+
+impl Replay {
+    /// Only in its full form; anything else is the record of a request's own run.
+    fn read(facts: &Value) -> Option<Self> {
+        let word = |key: &str| facts["replay_of"][key].as_str();
+        let result_id = word("result_id")?.parse().ok()?;
+        Some(Self { result_id, record: word("record_sha256")?.parse().ok()? })
+    }
 }
 
 /// Where the log has a record.
@@ -51,8 +71,14 @@ pub enum NotChecked {
     Log,
     History,
     Approvals,
+    /// What ran is no request to this version of the rules.
+    Request,
+    /// Approvers are known, and the record of a run states no approval.
+    NoApproval,
     /// Those of a bundle that came alone.
     ApprovalsOfBundle,
+    /// This is a replay, and the record of the run that it does again was not looked at.
+    ReplayedRecord,
 }
 
 impl fmt::Display for NotChecked {
@@ -64,6 +90,9 @@ impl fmt::Display for NotChecked {
             Self::Log => "the log (no log key given)",
             Self::History => "that the log only grew (no saved checkpoint given)",
             Self::Approvals => "the approvals (no approvers given)",
+            Self::Request => "what the request asks for (not readable as one today)",
+            Self::NoApproval => "any approval (no approval is stated)",
+            Self::ReplayedRecord => "the record that it replays (not here)",
             Self::ApprovalsOfBundle => "the approvals (a bundle alone)",
         })
     }
@@ -74,6 +103,7 @@ impl Verified {
         let outcome = facts["outcome"].as_str().unwrap_or_default().to_owned();
         let started = facts["started_utc"].is_string() || outcome == "indeterminate";
         let request = facts["request_sha256"].as_str().and_then(|digits| digits.parse().ok());
+        let replay = Replay::read(facts);
         Self {
             result_id,
             outcome,
@@ -82,23 +112,23 @@ impl Verified {
             files: 0,
             log: None,
             approvals: 0,
-            not_checked: Vec::new(),
-            // A replay uses nothing up.
-            used: request.filter(|_| started && facts["replay_of"].is_null()),
+            not_checked: replay.iter().map(|_| NotChecked::ReplayedRecord).collect(),
+            ran: request.filter(|_| started),
             record: None,
+            facts: Value::Null,
+            replay,
         }
     }
 
-    pub(super) fn with_record(self, sha256: Sha256, facts: Value) -> Self {
-        Self { record: Some((sha256, facts)), ..self }
+    pub(super) fn of_record(self, sha256: Sha256, facts: Value) -> Self {
+        Self { record: Some(sha256), facts, ..self }
     }
 
     /// What a replay of this record needs, from the very bytes that verified; `None` of a bundle that
     /// came alone.
     #[must_use]
     pub fn recall(&self) -> Option<Recalled> {
-        let (sha256, facts) = self.record.as_ref()?;
-        Recalled::of(self.result_id.clone(), *sha256, facts)
+        Recalled::of(self.result_id.clone(), self.record?, &self.facts)
     }
 
     pub(super) fn with_files(self, files: usize) -> Self {
@@ -113,7 +143,8 @@ impl Verified {
         Self { log: attested.place(), ..self }
     }
 
-    pub(super) fn leaving(self, not_checked: Vec<NotChecked>) -> Self {
+    pub(super) fn leaving(mut self, mut not_checked: Vec<NotChecked>) -> Self {
+        not_checked.append(&mut self.not_checked);
         Self { not_checked, ..self }
     }
 
@@ -169,7 +200,24 @@ impl Verified {
         &self.not_checked
     }
 
+    /// The request that this run used up, if it did: a replay uses nothing up.
     pub(super) fn used(&self) -> Option<Sha256> {
-        self.used
+        self.ran.filter(|_| self.replay.is_none())
+    }
+
+    pub(super) fn ran(&self) -> Option<Sha256> {
+        self.ran
+    }
+
+    pub(super) fn record(&self) -> Option<Sha256> {
+        self.record
+    }
+
+    pub(super) fn replay(&self) -> Option<&Replay> {
+        self.replay.as_ref()
+    }
+
+    pub(super) fn replayed_was_found(&mut self) {
+        self.not_checked.retain(|it| *it != NotChecked::ReplayedRecord);
     }
 }

@@ -446,12 +446,12 @@ fn a_log_that_was_lost_or_put_back_from_a_copy_is_not_begun_anew() {
     };
     // Gone.
     let grown = scratch.path().join("grown");
-    fs::rename(&log, &grown).unwrap();
+    rustix::fs::rename(&log, &grown).unwrap();
     let told = refused();
     assert!(told.contains("had 5 entries, and is gone") && told.contains("log.head"), "{told}");
     assert!(!log.exists(), "nothing was made in its place");
     // An older copy of it.
-    fs::rename(&aside, &log).unwrap();
+    rustix::fs::rename(&aside, &log).unwrap();
     assert!(refused().contains("has 3 now"));
     // Another one under the same key, as large and larger.
     for entries in [5, 7] {
@@ -465,7 +465,7 @@ fn a_log_that_was_lost_or_put_back_from_a_copy_is_not_begun_anew() {
     }
     // Put back, and an older head, as a power cut leaves it.
     fs::remove_dir_all(&log).unwrap();
-    fs::rename(&grown, &log).unwrap();
+    rustix::fs::rename(&grown, &log).unwrap();
     let head = scratch.path().join("log.head");
     let older = fs::read(&head).unwrap();
     drop(of_state(scratch.path(), 300));

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use records::log::{Log, LogKey, LogView};
 use records::{
-    Across, ApprovalProblem, BundleFault, Clash, Fault, History, HistoryError, NotChecked, Trust,
-    attest, verify, verify_bundle_alone,
+    Across, ApprovalProblem, BundleFault, Clash, Fault, History, HistoryError, NotChecked,
+    ReplayOf, Statement, Trust, Verified, attest, sign, verify, verify_bundle_alone,
 };
 use sandbox::outcome::Outcome;
+use validator::{ResultId, Sha256};
 
 use crate::attestation::Logged;
 use crate::fixture::{Case, REQUEST_ID, Scratch, publish, put, replace, stock};
@@ -216,6 +217,41 @@ fn across_records_nothing_is_used_twice() {
     assert_eq!(clashes, [(Clash::LogIndex(3), 0), (Clash::LogFork(4), 0)]);
 }
 
+#[test]
+fn a_replay_is_held_against_the_record_that_it_names() {
+    let scratch = Scratch::in_memory();
+    let (key, case) = (scratch.key("keys"), Case::plain());
+    let known = Trust::from_key(&key.public());
+    let first = case.publish(&scratch.path().join("a"), &key);
+    let later: ResultId = "TS-20261121-121029Z-TR-20261121-120000Z-stats".parse().unwrap();
+    let original = case.result_id.clone();
+    let md = Sha256::of(&fs::read(beside(&first, "md")).unwrap());
+    let replay = |root: &str, record_sha256| {
+        let replay_of = Some(ReplayOf { result_id: &original, record_sha256 });
+        let statement = Statement { result_id: &later, replay_of, ..case.statement() };
+        let record = sign(&statement, &key).unwrap();
+        let dir = case.publish_run(&scratch.path().join(root), &record);
+        verify(&dir, &known).unwrap()
+    };
+    let not_here =
+        |verified: &Verified| verified.not_checked().contains(&NotChecked::ReplayedRecord);
+    let mut good = replay("b", md);
+    assert!(not_here(&good));
+    let mut across = Across::default();
+    assert!(across.awaits(&good));
+    assert_eq!(across.add(0, &good), []);
+    assert_eq!(across.replay(&mut good), None);
+    assert!(not_here(&good), "nobody looked at the other record");
+    let of = verify(&first, &known).unwrap();
+    assert!(!not_here(&of) && !across.awaits(&of));
+    assert_eq!(across.add(1, &of), []);
+    assert!(!across.awaits(&good));
+    assert_eq!(across.replay(&mut good), None);
+    assert!(!not_here(&good));
+    let mut forged = replay("c", Sha256::of(b"another record"));
+    assert_eq!(across.replay(&mut forged), Some((Clash::Replay, 1)));
+}
+
 /// A request with approvals by keys that `ssh-keygen` made, and the trust store that has them.
 struct Approved {
     scratch: Scratch,
@@ -301,8 +337,37 @@ fn a_signature_for_another_use_backs_no_approval() {
     assert_eq!(said, "no file under request/ is this signature");
     let Some(rejected) = Approved::new("reject.tool-exec@threegate") else { return };
     let rejected = Approved { case: rejected.case.approved(vec![], vec![]), ..rejected };
-    // Nothing is stated, so nothing is asked: the daemon decided without approvals.
+    // The daemon decided without approvals, and there was no rejection.
     assert_eq!(rejected.verify(&format!("alice {}", rejected.line), ""), Ok(0));
+}
+
+#[test]
+fn a_rejection_is_found_where_no_approval_is_stated_and_under_any_name() {
+    let Some(rejected) = Approved::new("reject.tool-exec@threegate") else { return };
+    let (_, rejection) = rejected.case.statement().request_files[0].clone();
+    let line = format!("alice {}", rejected.line);
+    for name in [format!("{REQUEST_ID}.md.sig"), "notes.txt".to_owned()] {
+        let files = vec![(name, rejection.clone())];
+        let key = rejected.scratch.key("keys");
+        let case = Case::plain().approved(vec![], files);
+        let root = rejected.scratch.path().join("results");
+        fs::remove_dir_all(&root).ok();
+        let dir = case.publish(&root, &key);
+        let known = |line: &str| {
+            let signers = policies::Signers::parse(line).unwrap();
+            Trust::from_key(&key.public()).with_approvers(signers)
+        };
+        let found = faults(&dir, &known(&line));
+        let [Fault::Approval { problem: ApprovalProblem::Rejected, .. }] = &found[..] else {
+            panic!("{found:?}");
+        };
+        // By somebody who is nobody here it counts for nothing, and that nothing is stated is said.
+        let verified = verify(&dir, &known("")).unwrap();
+        assert_eq!(
+            verified.not_checked(),
+            [NotChecked::Statement, NotChecked::Log, NotChecked::NoApproval]
+        );
+    }
 }
 
 #[test]

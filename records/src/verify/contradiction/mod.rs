@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde_json::Value;
 use validator::{CLOCK_SKEW_SEC, ResultId, Sha256, UtcTime};
@@ -13,7 +15,7 @@ use crate::fault::Fault;
 use crate::yaml;
 
 /// Each looks at the facts and says what cannot be.
-const RULES: [fn(&Says<'_>) -> Option<String>; 20] = [
+const RULES: [fn(&Says<'_>) -> Option<String>; 22] = [
     ran_for_its_outcome,
     never_ran_for_its_outcome,
     exit_code_of_nothing,
@@ -33,6 +35,8 @@ const RULES: [fn(&Says<'_>) -> Option<String>; 20] = [
     named_for_its_time_and_request,
     request_digest,
     signature_for_each_approval,
+    people_for_the_approval,
+    replay_of_another,
     counted,
 ];
 
@@ -115,8 +119,14 @@ impl<'a> Says<'a> {
     }
 }
 
+/// Whose approvals are stated: two of one are one.
+pub(super) fn principals(facts: &Value) -> BTreeSet<&str> {
+    let rows = facts["approvals"].as_array().into_iter().flatten();
+    rows.filter_map(|row| row["principal"].as_str()).collect()
+}
+
 /// A number, also one that is written as text because JSON readers would round it.
-fn number(value: &Value) -> Option<u64> {
+pub(super) fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
@@ -268,6 +278,22 @@ fn signature_for_each_approval(says: &Says<'_>) -> Option<String> {
         |row: &&Value| row["path"].as_str().is_some_and(|path| path.ends_with(".sig"));
     let files = says.rows("files").iter().filter(is_signature).count();
     (stated > files).then(|| format!("{stated} approvals are stated and {files} signature files"))
+}
+
+fn people_for_the_approval(says: &Says<'_>) -> Option<String> {
+    let people = says.word("approval").strip_prefix("signed by ")?.split_once(" of ")?.0;
+    let people: usize = people.parse().ok()?;
+    let stated = principals(says.facts).len();
+    (people > stated).then(|| format!("approval is of {people} and approvals are of {stated}"))
+}
+
+fn replay_of_another(says: &Says<'_>) -> Option<String> {
+    let of = says.facts.get("replay_of").filter(|of| !of.is_null())?;
+    let of = of["result_id"].as_str().unwrap_or_default();
+    let named = of.get("TS-YYYYMMDD-HHMMSSZ-".len()..).unwrap_or_default();
+    let same = named == says.word("request_id") && of != says.word("result_id");
+    let known = of.parse::<ResultId>().is_ok() && same;
+    (!known).then(|| format!("replay_of is {of} and request_id is {}", says.word("request_id")))
 }
 
 fn counted(says: &Says<'_>) -> Option<String> {

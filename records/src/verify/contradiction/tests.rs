@@ -21,7 +21,9 @@ fn ran() -> Value {
             { "path": "request/a.md", "sha256": "ab".repeat(32) },
             { "path": "request/a.md.sig", "sha256": "cd".repeat(32) },
         ],
+        "approval": "signed by 1 of 1",
         "approvals": [{ "principal": "alice", "key": "SHA256:x" }],
+        "replay_of": null,
         "rules": [{ "rule": "a", "verdict": "pass" }],
         "argv": ["x"],
         "argv_total": 1,
@@ -93,6 +95,20 @@ fn honest_records_contradict_nothing() {
             assert_eq!(said(&says, None), Vec::<String>::new(), "{outcome}");
         }
     }
+    let mut replay = ran();
+    replay["replay_of"] = json!({
+        "result_id": "TS-20261121-121020Z-TR-20261121-120000Z-stats",
+        "record_sha256": "ab".repeat(32),
+    });
+    assert_eq!(said(&replay, on_time), Vec::<String>::new());
+    // Two keys of one person are one approval.
+    let mut two = ran();
+    two["approvals"] = json!([{ "principal": "alice" }, { "principal": "alice" }]);
+    two["files"] = json!([{ "path": "request/a.md", "sha256": "ab".repeat(32) },
+        { "path": "request/a.sig" }, { "path": "request/b.sig" }]);
+    assert_eq!(said(&two, on_time), Vec::<String>::new());
+    two["approval"] = "signed by 2 of 2".into();
+    assert_eq!(said(&two, on_time), ["approval is of 2 and approvals are of 1"]);
     // An approver's clock may go a little ahead of the host's.
     assert_eq!(said(&ran(), Some(times("12:10:00", "12:12:26"))), Vec::<String>::new());
     // What a later version says more, and an earlier one less.
@@ -143,6 +159,20 @@ fn each_rule_finds_its_contradiction_and_no_other() {
         ),
         (ran(), "/files/0/sha256", "cd".repeat(32).into(), "request/a.md has cdcd"),
         (ran(), "/files/1/path", "request/a".into(), "1 approvals are stated and 0 sig"),
+        (ran(), "/approval", "signed by 2 of 2".into(), "approval is of 2 and approvals are of 1"),
+        (
+            ran(),
+            "/replay_of",
+            json!({ "result_id": "TS-20261121-121026Z-TR-20261121-120000Z-other" }),
+            "replay_of is TS-20261121-121026Z-TR-20261121-120000Z-other and request_id is",
+        ),
+        (ran(), "/replay_of", json!({}), "replay_of is  and request_id is"),
+        (
+            ran(),
+            "/replay_of",
+            json!({ "result_id": "TS-20261121-121026Z-TR-20261121-120000Z-stats" }),
+            "replay_of is TS-20261121-121026Z-TR-20261121-120000Z-stats and request_id is",
+        ),
         (ran(), "/argv_total", 0.into(), "argv has 1 rows and argv_total is 0"),
         (ran(), "/violations", json!([{}]), "violations has 1 rows"),
     ];

@@ -1,0 +1,255 @@
+//! One look at a result directory, part by part. It must never stop at the first fault, or be silent about
+//! what it could not check.
+
+use std::os::fd::BorrowedFd;
+
+use serde_json::Value;
+use validator::{Code, Request, ResultId, Severity, Sha256, UtcTime, check_result};
+
+use crate::attestation::front_matter;
+use crate::fault::Fault;
+use crate::tree::{Tree, read_below};
+use crate::trust::{SignedBy, Trust};
+use crate::verify::attested::{self, Attested};
+use crate::verify::contradiction::{self, RequestTimes};
+use crate::verify::facts::Facts;
+use crate::verify::shape::{self, Age};
+use crate::verify::verdict::{NotChecked, Verified};
+use crate::verify::{ApprovalProblem, RECORD_BYTES_MAX, approvals, asked, files, page};
+
+const SIGNATURE_BYTES_MAX: u64 = 64 * 1024;
+
+/// The request as this version reads it.
+type Asked = Result<Request, ApprovalProblem>;
+
+/// One result directory, and what was found in it until now.
+pub(super) struct Look<'a> {
+    root: BorrowedFd<'a>,
+    record: String,
+    tree: Tree,
+    trust: &'a Trust,
+    faults: Vec<Fault>,
+    not_checked: Vec<NotChecked>,
+}
+
+/// The record's Markdown as it was read.
+pub(super) struct Read {
+    md: Vec<u8>,
+    pub(super) sha256: Sha256,
+    pub(super) front: Value,
+    pub(super) facts: Facts,
+    /// `None` where its signature does not count.
+    pub(super) signed_by: Option<SignedBy>,
+}
+
+impl<'a> Look<'a> {
+    /// A look at a directory that was walked already.
+    pub(super) fn new(
+        root: BorrowedFd<'a>,
+        record: String,
+        tree: Tree,
+        trust: &'a Trust,
+        faults: Vec<Fault>,
+    ) -> Self {
+        Self { root, record, tree, trust, faults, not_checked: Vec::new() }
+    }
+
+    pub(super) fn judge(mut self) -> Result<Verified, Vec<Fault>> {
+        let Some(read) = self.examine() else {
+            return Err(self.faults);
+        };
+        let ours = attested::files_of(&self.record);
+        let files = files::compare(&read.facts, &ours, &self.tree, &mut self.faults);
+        let attested = self.attested(&read);
+        if attested.is_none() || !self.faults.is_empty() {
+            // What says the same as a signed statement needs no other judge of its form: that one
+            // grows stricter with every version.
+            self.lint(&read.md);
+        }
+        let mut approvals = 0;
+        if read.signed_by.is_some() {
+            approvals = self.content(&read);
+        }
+        let id = self.record.parse::<ResultId>().ok();
+        match (self.faults.is_empty(), id, read.signed_by) {
+            (true, Some(id), Some(signed_by)) => {
+                let verified = Verified::new(id, &read.front, signed_by.fingerprint);
+                let verified = verified.with_files(files).with_approvals(approvals);
+                let verified = verified.of_record(read.sha256, read.front);
+                let verified = match &attested {
+                    Some(attested) => verified.with_log(attested),
+                    None => verified,
+                };
+                Ok(verified.leaving(self.not_checked))
+            }
+            _ => Err(self.faults),
+        }
+    }
+
+    /// Holds what the record says against its schema, itself, its text and its request. Gives how many
+    /// approvals there are.
+    fn content(&mut self, read: &Read) -> usize {
+        let file = format!("{}.md", self.record);
+        let stated = !self.not_checked.contains(&NotChecked::Statement);
+        let age = if stated { Age::Stated } else { Age::Older };
+        self.faults.extend(shape::faults(&file, &read.front, age));
+        let bytes = self.request(&read.facts);
+        let times = bytes.as_deref().and_then(RequestTimes::read);
+        self.faults.extend(contradiction::faults(&file, &read.front, times));
+        self.faults.extend(page::faults(&file, &read.md, &read.front));
+        let walked = (self.root, &self.tree);
+        self.faults.extend(files::sizes(&file, &read.front, &read.facts, walked));
+        let request = bytes.map(|bytes| approvals::read(&read.front, bytes));
+        match &request {
+            Some(Ok(request)) => {
+                self.faults.extend(asked::faults(&file, &read.front, request));
+            }
+            Some(Err(_)) if approvals::is_of_a_run(&read.front) => {
+                self.not_checked.push(NotChecked::Request);
+            }
+            _ => {}
+        }
+        self.approvals(read, request)
+    }
+
+    /// Reads record and signature, and checks both.
+    fn examine(&mut self) -> Option<Read> {
+        let file = format!("{}.md", self.record);
+        let signature_file = format!("{file}.sig");
+        let md = self.read(&file, RECORD_BYTES_MAX)?;
+        let facts = std::str::from_utf8(&md)
+            .map_err(|_| "not UTF-8".to_owned())
+            .and_then(front_matter)
+            .and_then(|front| Ok((Facts::read(&front, &self.record)?, front)));
+        if let Err(problem) = &facts {
+            self.faults.push(Fault::Record { file: file.clone(), problem: problem.clone() });
+        }
+        let made: Option<UtcTime> = facts.as_ref().ok().and_then(|(facts, _)| facts.created());
+        let armoured = self.read(&signature_file, SIGNATURE_BYTES_MAX);
+        let signed_by = match armoured.map(|it| self.trust.check(&it, &md, made)) {
+            Some(Ok(signed_by)) => Some(signed_by),
+            Some(Err(problem)) => {
+                self.faults.push(Fault::Signature { file: signature_file, problem });
+                None
+            }
+            None => None,
+        };
+        let (facts, front) = facts.ok()?;
+        Some(Read { sha256: Sha256::of(&md), md, front, facts, signed_by })
+    }
+
+    /// Has the record linted, as it was before it was signed.
+    fn lint(&mut self, md: &[u8]) {
+        let file = format!("{}.md", self.record);
+        for violation in check_result(md, &file) {
+            if violation.severity == Severity::Error && !is_about_its_words(violation.code) {
+                let (code, line) = (violation.code.as_str(), violation.line);
+                let problem = format!("line {line}: {code}: {}", violation.message);
+                self.faults.push(Fault::Record { file: file.clone(), problem });
+            }
+        }
+    }
+
+    /// Checks the bundle and the proof beside the record.
+    fn attested(&mut self, read: &Read) -> Option<Attested> {
+        let [_, _, bundle, proof] = attested::files_of(&self.record);
+        let there = |name: &String| self.tree.has(name);
+        if !there(&bundle) && !there(&proof) && self.trust.logs().is_empty() {
+            // Older versions wrote neither; who trusts a log asks for both.
+            self.not_checked.extend([NotChecked::Statement, NotChecked::Log]);
+            return None;
+        }
+        let (bytes, text) = (
+            self.read(&bundle, attested::BUNDLE_BYTES_MAX),
+            self.read(&proof, attested::PROOF_BYTES_MAX),
+        );
+        let attested = Attested::read(&bundle, &bytes?, self.trust, &mut self.faults)?;
+        attested.compare(&bundle, &self.record, read, &mut self.faults);
+        match (attested.log(), text) {
+            (Some(_), Some(text)) => attested.check_proof(&proof, &text, &mut self.faults),
+            (None, _) => self.not_checked.push(NotChecked::Log),
+            (Some(_), None) => {}
+        }
+        let (faults, not_checked) = (&mut self.faults, &mut self.not_checked);
+        attested.compare_with_history(&bundle, self.trust, faults, not_checked);
+        Some(attested)
+    }
+
+    /// The exact bytes of the request, where they are as stated.
+    fn request(&mut self, facts: &Facts) -> Option<Vec<u8>> {
+        let (path, sha256) = facts.request()?;
+        self.as_stated(path, sha256)
+    }
+
+    /// A file below the directory, if it is as stated; if it is not, that is told already.
+    fn as_stated(&self, path: &str, sha256: Sha256) -> Option<Vec<u8>> {
+        let bytes = read_below(self.root, path, RECORD_BYTES_MAX).ok()??;
+        (Sha256::of(&bytes) == sha256).then_some(bytes)
+    }
+
+    /// Verifies the approvals again; gives how many.
+    fn approvals(&mut self, read: &Read, request: Option<Asked>) -> usize {
+        let stated = approvals::are_stated(&read.front);
+        let Some(approvers) = self.trust.approvers() else {
+            self.not_checked.extend(stated.then_some(NotChecked::Approvals));
+            return 0;
+        };
+        if !stated && !approvals::is_of_a_run(&read.front) {
+            return 0;
+        }
+        self.not_checked.extend((!stated).then_some(NotChecked::NoApproval));
+        let Some(request) = request else { return 0 };
+        let signatures: Vec<(String, Vec<u8>)> = read
+            .facts
+            .beside_request()
+            .filter_map(|(path, sha256)| Some((path.to_owned(), self.as_stated(path, sha256)?)))
+            .collect();
+        let file = format!("{}.md", self.record);
+        match approvals::check(
+            &read.front,
+            request.as_ref().map_err(Clone::clone),
+            &signatures,
+            approvers,
+        ) {
+            Ok(count) => count,
+            Err(problems) => {
+                let fault =
+                    |(approval, problem)| Fault::Approval { file: file.clone(), approval, problem };
+                self.faults.extend(problems.into_iter().map(fault));
+                0
+            }
+        }
+    }
+
+    fn read(&mut self, name: &str, bytes_max: u64) -> Option<Vec<u8>> {
+        let path = name.to_owned();
+        match read_below(self.root, name, bytes_max) {
+            Ok(Some(bytes)) => return Some(bytes),
+            Ok(None) => self.faults.push(Fault::TooLarge { path, bytes_max }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                self.faults.push(Fault::Missing { path });
+            }
+            // What the walk found odd is told already.
+            Err(_)
+                if self
+                    .faults
+                    .iter()
+                    .any(|fault| matches!(fault, Fault::Kind { path, .. } if path == name)) => {}
+            Err(error) => self.faults.push(Fault::Unreadable { path, problem: error.to_string() }),
+        }
+        None
+    }
+}
+
+/// Rules about what a record tells its reader. They grow stricter with every version of this program;
+/// whether these are the bytes that were signed must not change with them.
+fn is_about_its_words(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Secret(_)
+            | Code::ResultInstruction
+            | Code::ResultPayload
+            | Code::ResultPolicyClaim
+            | Code::TextConfusable
+    )
+}

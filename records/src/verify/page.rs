@@ -1,0 +1,116 @@
+//! The Markdown below a record's front matter: its six sections, and each line that is made of facts
+//! alone. Texts that a request, a policy or a tool wrote are not compared: how much of them is shown
+//! is the decision of the version that wrote the record, and no line of theirs may be taken for ours.
+
+use serde_json::Value;
+
+use crate::fault::Fault;
+use crate::verify::contradiction::number;
+
+const SECTIONS: [&str; 6] =
+    ["## Summary", "## Provenance", "## Outputs", "## Stdout", "## Stderr", "## Safety Notes"];
+
+/// Lines that do not say what the facts say.
+pub(super) fn faults(file: &str, md: &[u8], facts: &Value) -> Vec<Fault> {
+    let told = |what| Fault::Contradiction { file: file.to_owned(), what };
+    let text = std::str::from_utf8(md).unwrap_or_default();
+    let body = text.split_once("\n---\n").map_or("", |(_, body)| body);
+    let headings: Vec<&str> = body.lines().filter(|line| line.starts_with('#')).collect();
+    if headings != SECTIONS {
+        let what = format!("its sections are {headings:?}");
+        return vec![told(what)];
+    }
+    let section = |heading: &'static str| {
+        let lines = body.lines().skip_while(move |line| *line != heading).skip(1);
+        lines.take_while(|line| !line.starts_with('#'))
+    };
+    let [summary, provenance, outputs, stdout, stderr, _]: [Vec<&str>; 6] =
+        SECTIONS.map(|heading| section(heading).collect());
+    let parts = [
+        summary_line(&summary, facts),
+        provenance_line(&provenance, facts),
+        output_line(&outputs, facts),
+        stream_line(&stdout, "stdout", facts),
+        stream_line(&stderr, "stderr", facts),
+    ];
+    parts.into_iter().flatten().map(told).collect()
+}
+
+/// Lines that begin so, in their order.
+fn beginning<'a>(lines: &[&'a str], mark: &str) -> Vec<&'a str> {
+    lines.iter().copied().filter(|line| line.starts_with(mark)).collect()
+}
+
+fn differs(found: &[&str], expected: &[String]) -> Option<String> {
+    let expected_line = expected.iter().zip(found).find(|(a, b)| a != b).map(|(a, _)| a);
+    let first = expected_line.or_else(|| expected.get(found.len()));
+    match first {
+        Some(line) => Some(format!("its text does not say `{line}`, as its facts do")),
+        None => {
+            let more = found.get(expected.len())?;
+            Some(format!("its text says `{more}`, and its facts do not"))
+        }
+    }
+}
+
+fn summary_line(lines: &[&str], facts: &Value) -> Option<String> {
+    let (outcome, code) = (facts["outcome"].as_str()?, facts["exit_code"].as_i64()?);
+    let detail = match outcome {
+        "signal" => format!(" (signal {})", code - 128),
+        _ => String::new(),
+    };
+    let kept = facts["artifacts"].as_array()?.len();
+    let rows = [
+        ("- Outcome: ", format!("{outcome}{detail}")),
+        ("- Exit code: ", code.to_string()),
+        ("- Outputs kept: ", kept.to_string()),
+    ];
+    rows.into_iter()
+        .find_map(|(mark, value)| differs(&beginning(lines, mark), &[format!("{mark}{value}")]))
+}
+
+fn provenance_line(lines: &[&str], facts: &Value) -> Option<String> {
+    let digest = format!("- Request sha256: {}", facts["request_sha256"].as_str()?);
+    let started = match (facts["started_utc"].as_str(), facts["ended_utc"].as_str()) {
+        (Some(started), Some(ended)) => vec![format!("- Started: {started}, ended: {ended}")],
+        _ => Vec::new(),
+    };
+    let limit = |row: &Value| {
+        let (asked, in_force) = (number(&row["asked"])?, number(&row["in_force"])?);
+        let (name, mechanism) = (row["name"].as_str()?, row["mechanism"].as_str()?);
+        Some(format!("- Limit {name}: asked {asked}, in force {in_force} ({mechanism})"))
+    };
+    let limits: Option<Vec<String>> = facts["limits"].as_array()?.iter().map(limit).collect();
+    differs(&beginning(lines, "- Request sha256: "), &[digest])
+        .or_else(|| differs(&beginning(lines, "- Started: "), &started))
+        .or_else(|| differs(&beginning(lines, "- Limit "), &limits?))
+}
+
+/// The digests, in their order; paths are shown as the version that wrote them saw fit.
+fn output_line(lines: &[&str], facts: &Value) -> Option<String> {
+    let kept = lines.iter().take_while(|line| **line != "Not here:");
+    let shown: Vec<&&str> = kept.filter(|line| line.starts_with("- ")).collect();
+    let rows = facts["artifacts"].as_array()?;
+    let same = shown.len() == rows.len()
+        && shown.iter().zip(rows).all(|(line, row)| {
+            let sha256 = row["sha256"].as_str().unwrap_or_default();
+            line.ends_with(&format!("  sha256: {sha256}"))
+        });
+    (!same).then(|| "its text does not name the artifacts that its facts name".to_owned())
+}
+
+fn stream_line(lines: &[&str], name: &str, facts: &Value) -> Option<String> {
+    let stream = &facts["streams"][name];
+    let kept = number(&stream["kept_bytes"])?;
+    let first = lines.iter().find(|line| !line.is_empty()).copied().unwrap_or_default();
+    if kept == 0 {
+        return differs(&[first], &["Nothing was kept.".to_owned()]);
+    }
+    let produced = number(&stream["produced_bytes"])?;
+    let sha256 = facts[format!("{name}_sha256")].as_str()?;
+    let expected = format!(
+        "{kept} bytes kept of {produced} written; the whole of it is the file `{name}` beside this \
+         record, sha256 {sha256}."
+    );
+    differs(&[first], &[expected])
+}

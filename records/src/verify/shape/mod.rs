@@ -1,0 +1,283 @@
+//! A record's facts against the schema that is published for them, so that a fact of another form
+//! cannot turn off a rule that looks at it. What the schema is made of is made once; a word of it that
+//! is not understood here must match nothing.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use validator::UtcTime;
+
+use crate::fault::Fault;
+use crate::predicate::predicate_schema;
+
+/// More than that of one record tells nobody anything new.
+const TOLD_MAX: usize = 20;
+
+/// Whether keys of the outermost object may be absent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Age {
+    /// The predicate of a statement has all of them.
+    Stated,
+    /// A record without a statement is of an older version, which had fewer.
+    Older,
+}
+
+/// Everything in these facts that no record has there.
+pub(super) fn faults(file: &str, facts: &Value, age: Age) -> Vec<Fault> {
+    static SHAPE: OnceLock<Shape> = OnceLock::new();
+    let shape = SHAPE.get_or_init(|| Shape::of_schema(&predicate_schema()));
+    let mut told = Vec::new();
+    shape.check(facts, "", age, &mut told);
+    told.truncate(TOLD_MAX);
+    let fault = |problem| Fault::Record { file: file.to_owned(), problem };
+    told.into_iter().map(fault).collect()
+}
+
+/// What a value may be.
+#[derive(Debug)]
+enum Shape {
+    /// A part of the schema that is not understood.
+    Nothing,
+    Null,
+    Flag,
+    OneOf(Vec<Value>),
+    Text(Option<Pattern>),
+    Time(Pattern),
+    /// Both bounds are within it.
+    Integer {
+        min: i64,
+        max: i64,
+    },
+    Number {
+        min: f64,
+    },
+    List(Box<Shape>),
+    Object(BTreeMap<String, Field>),
+    Any(Vec<Shape>),
+}
+
+#[derive(Debug)]
+struct Field {
+    shape: Shape,
+    required: bool,
+}
+
+impl Shape {
+    fn of_schema(schema: &Value) -> Self {
+        Self::of(schema, &schema["$defs"])
+    }
+
+    fn of(schema: &Value, defs: &Value) -> Self {
+        let all = |list: &Value| list.as_array().cloned().unwrap_or_default();
+        if let Some(name) = schema["$ref"].as_str().and_then(|it| it.strip_prefix("#/$defs/")) {
+            return Self::of(&defs[name], defs);
+        }
+        if let Some(only) = schema.get("const") {
+            return Self::OneOf(vec![only.clone()]);
+        }
+        if schema.get("enum").is_some() {
+            return Self::OneOf(all(&schema["enum"]));
+        }
+        if schema.get("anyOf").is_some() {
+            return Self::Any(all(&schema["anyOf"]).iter().map(|it| Self::of(it, defs)).collect());
+        }
+        match schema["type"].as_str() {
+            Some("null") => Self::Null,
+            Some("boolean") => Self::Flag,
+            Some("string") => Self::text(schema),
+            Some("integer") => match (schema["minimum"].as_i64(), schema["maximum"].as_i64()) {
+                (Some(min), Some(max)) => Self::Integer { min, max },
+                _ => Self::Nothing,
+            },
+            Some("number") => {
+                schema["minimum"].as_f64().map_or(Self::Nothing, |min| Self::Number { min })
+            }
+            Some("array") => Self::List(Box::new(Self::of(&schema["items"], defs))),
+            Some("object") => Self::object(schema, defs),
+            _ => Self::Nothing,
+        }
+    }
+
+    fn text(schema: &Value) -> Self {
+        let pattern = schema["pattern"].as_str().map(Pattern::read);
+        match (pattern, schema["format"].as_str()) {
+            (None, None) => Self::Text(None),
+            (Some(Some(pattern)), None) => Self::Text(Some(pattern)),
+            (Some(Some(pattern)), Some("date-time")) => Self::Time(pattern),
+            _ => Self::Nothing,
+        }
+    }
+
+    fn object(schema: &Value, defs: &Value) -> Self {
+        let (Some(properties), Some(required)) =
+            (schema["properties"].as_object(), schema["required"].as_array())
+        else {
+            return Self::Nothing;
+        };
+        if schema["additionalProperties"] != false {
+            return Self::Nothing;
+        }
+        let field = |(key, value): (&String, &Value)| {
+            let required = required.iter().any(|it| it == key);
+            (key.clone(), Field { shape: Self::of(value, defs), required })
+        };
+        Self::Object(properties.iter().map(field).collect())
+    }
+
+    /// Tells what is at this place and may not be.
+    fn check(&self, value: &Value, place: &str, age: Age, told: &mut Vec<String>) {
+        match (self, value) {
+            (Self::List(items), Value::Array(values)) => {
+                for (value, at) in values.iter().zip(0..) {
+                    items.check(value, &within(place, &at), Age::Stated, told);
+                }
+            }
+            (Self::Object(fields), Value::Object(values)) => {
+                for (key, value) in values {
+                    match fields.get(key) {
+                        Some(field) => {
+                            field.shape.check(value, &within(place, key), Age::Stated, told)
+                        }
+                        None => told.push(format!("{}: no record has this", within(place, key))),
+                    }
+                }
+                let needed = fields.iter().filter(|(_, it)| it.required && age == Age::Stated);
+                let missing = needed.filter(|(key, _)| !values.contains_key(*key));
+                told.extend(missing.map(|(key, _)| format!("{}: missing", within(place, key))));
+            }
+            (Self::Any(shapes), _) => {
+                let fits = shapes.iter().any(|shape| shape.fits(value));
+                // Of a part with parts of its own, they say more than it does.
+                let parts = shapes.iter().find(|shape| shape.is_of_the_kind_of(value));
+                match parts {
+                    _ if fits => {}
+                    Some(shape) => shape.check(value, place, Age::Stated, told),
+                    None => told.push(unfit(place, value)),
+                }
+            }
+            _ if self.fits(value) => {}
+            _ => told.push(unfit(place, value)),
+        }
+    }
+
+    fn is_of_the_kind_of(&self, value: &Value) -> bool {
+        match self {
+            Self::List(_) => value.is_array(),
+            Self::Object(_) => value.is_object(),
+            // A known value or `unknown`, or nothing at all.
+            Self::Any(shapes) => shapes.iter().any(|shape| shape.is_of_the_kind_of(value)),
+            _ => false,
+        }
+    }
+
+    fn fits(&self, value: &Value) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Null => value.is_null(),
+            Self::Flag => value.is_boolean(),
+            Self::OneOf(values) => values.contains(value),
+            Self::Text(pattern) => value
+                .as_str()
+                .is_some_and(|text| pattern.as_ref().is_none_or(|pattern| pattern.matches(text))),
+            Self::Time(pattern) => value
+                .as_str()
+                .is_some_and(|text| pattern.matches(text) && text.parse::<UtcTime>().is_ok()),
+            Self::Integer { min, max } => {
+                value.as_i64().is_some_and(|number| (*min..=*max).contains(&number))
+            }
+            Self::Number { min } => value.as_f64().is_some_and(|number| number >= *min),
+            Self::Any(shapes) => shapes.iter().any(|shape| shape.fits(value)),
+            Self::List(_) | Self::Object(_) => {
+                let mut told = Vec::new();
+                self.is_of_the_kind_of(value) && {
+                    self.check(value, "", Age::Stated, &mut told);
+                    told.is_empty()
+                }
+            }
+        }
+    }
+}
+
+fn within(place: &str, part: &impl std::fmt::Display) -> String {
+    if place.is_empty() { part.to_string() } else { format!("{place}.{part}") }
+}
+
+fn unfit(place: &str, value: &Value) -> String {
+    match value {
+        Value::Array(_) => format!("{place}: a list, which no record has there"),
+        Value::Object(_) => format!("{place}: an object, which no record has there"),
+        other => format!("{place}: {other}, which no record has there"),
+    }
+}
+
+/// Runs of characters of a class, from the beginning of a text to its end: the only regular
+/// expressions that the schema has. None of them needs going back.
+#[derive(Debug)]
+struct Pattern(Vec<Run>);
+
+#[derive(Debug)]
+struct Run {
+    ranges: Vec<(u8, u8)>,
+    min: usize,
+    max: usize,
+}
+
+impl Pattern {
+    /// `None` where it has more than classes, plain characters and how many of them.
+    fn read(text: &str) -> Option<Self> {
+        let mut rest = text.strip_prefix('^')?.strip_suffix('$')?;
+        let mut runs = Vec::new();
+        while let Some(first) = rest.chars().next() {
+            let (ranges, after) = match rest.strip_prefix('[') {
+                Some(class) => {
+                    let (class, after) = class.split_once(']')?;
+                    (ranges(class.as_bytes())?, after)
+                }
+                None if first.is_ascii_alphanumeric() || "-:".contains(first) => {
+                    let byte = u8::try_from(first).ok()?;
+                    (vec![(byte, byte)], rest.get(1..)?)
+                }
+                None => return None,
+            };
+            let (min, max, after) = match after.strip_prefix('{') {
+                Some(counts) => {
+                    let (counts, after) = counts.split_once('}')?;
+                    let (min, max) = counts.split_once(',').unwrap_or((counts, counts));
+                    (min.parse().ok()?, max.parse().ok()?, after)
+                }
+                None => (1, 1, after),
+            };
+            runs.push(Run { ranges, min, max });
+            rest = after;
+        }
+        Some(Self(runs))
+    }
+
+    fn matches(&self, text: &str) -> bool {
+        let mut rest = text.as_bytes();
+        for run in &self.0 {
+            let within =
+                |byte: &&u8| run.ranges.iter().any(|(from, to)| (from..=to).contains(byte));
+            let count = rest.iter().take(run.max).take_while(within).count();
+            if count < run.min {
+                return false;
+            }
+            rest = rest.get(count..).unwrap_or_default();
+        }
+        rest.is_empty()
+    }
+}
+
+/// `0-9a-f` as its ranges.
+fn ranges(class: &[u8]) -> Option<Vec<(u8, u8)>> {
+    let (ranges, rest) = class.as_chunks::<3>();
+    let range = |range: &[u8; 3]| match range {
+        [from, b'-', to] => Some((*from, *to)),
+        _ => None,
+    };
+    if rest.is_empty() { ranges.iter().map(range).collect() } else { None }
+}
+
+#[cfg(test)]
+mod tests;

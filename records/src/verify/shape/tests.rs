@@ -1,0 +1,81 @@
+//! The checker against the schema itself and against another reader of schemas. No part of the schema
+//! may be one that the checker does not understand.
+
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn every_word_of_the_schema_is_understood() {
+    let shape = format!("{:?}", Shape::of_schema(&predicate_schema()));
+    assert!(!shape.contains("Nothing"), "{shape}");
+    for text in ["[a-z]+", "^[a-z]+$", "^a|b$", "^[a]$", "^.$"] {
+        assert!(Pattern::read(text).is_none(), "{text}");
+    }
+}
+
+#[test]
+fn it_judges_as_another_reader_of_the_schema_does() {
+    let schema = predicate_schema();
+    let values = [
+        json!(null),
+        json!(true),
+        json!(-1),
+        json!(0),
+        json!(255),
+        json!(256),
+        json!(0.5),
+        json!(-0.5),
+        json!(9_007_199_254_740_991_u64),
+        json!(9_007_199_254_740_992_u64),
+        json!("unknown"),
+        json!("9007199254740992"),
+        json!("1"),
+        json!("ok"),
+        json!("none"),
+        json!("tool_result"),
+        json!("ab".repeat(32)),
+        json!("AB".repeat(32)),
+        json!("2026-11-21T12:10:30Z"),
+        json!("2026-11-21T12:10:30Z\n"),
+        json!([]),
+        json!([""]),
+        json!([{}]),
+        json!({}),
+        json!({ "name": "x", "sha256": "ab".repeat(32) }),
+        json!({ "result_id": "x", "record_sha256": "ab".repeat(32) }),
+        json!({ "result_id": "x", "record_sha256": "ab".repeat(32), "more": 1 }),
+        json!([{ "principal": "a", "key": "b", "touch": null }]),
+        json!([{ "principal": "a", "key": "b", "touch": { "counter": 1, "user_verified": true } }]),
+        json!([{ "principal": "a", "key": "b", "touch": { "counter": 1 } }]),
+    ];
+    for (key, part) in schema["properties"].as_object().unwrap() {
+        let shape = Shape::of(part, &schema["$defs"]);
+        let mut other = part.clone();
+        other["$defs"] = schema["$defs"].clone();
+        let other = jsonschema::draft202012::new(&other).unwrap();
+        for value in &values {
+            let mut told = Vec::new();
+            shape.check(value, "", Age::Stated, &mut told);
+            assert_eq!(told.is_empty(), other.is_valid(value), "{key}: {value}: {told:?}");
+            assert_eq!(told.is_empty(), shape.fits(value), "{key}: {value}");
+        }
+    }
+}
+
+#[test]
+fn a_statement_has_every_key_and_an_older_record_may_have_fewer() {
+    let told = |facts: &Value, age| {
+        faults("x", facts, age).iter().map(Fault::to_string).collect::<Vec<_>>()
+    };
+    let few = json!({ "exit_code": 0 });
+    assert_eq!(told(&few, Age::Older), Vec::<String>::new());
+    assert_eq!(told(&few, Age::Stated)[0], "x: accounting: missing");
+    let wrong = json!({ "exit_code": "255", "started_utc": "2026-02-30T00:00:00Z" });
+    let expected = [
+        "x: exit_code: \"255\", which no record has there",
+        "x: started_utc: \"2026-02-30T00:00:00Z\", which no record has there",
+    ];
+    assert_eq!(told(&wrong, Age::Older), expected);
+    assert_eq!(told(&json!([]), Age::Older), ["x: : a list, which no record has there"]);
+}
