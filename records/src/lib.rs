@@ -29,7 +29,6 @@ mod predicate;
 mod public_keys;
 mod recalled;
 mod record;
-mod repeated;
 mod request_files;
 mod result_key_files;
 mod rotation;

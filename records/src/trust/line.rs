@@ -2,12 +2,12 @@
 //! error. It must never give a key more than its line says, or accept one for which others can sign.
 
 use p256::ecdsa::{Signature, VerifyingKey};
+use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use ssh_key::public::KeyData;
 use ssh_key::{Algorithm, EcdsaCurve, PublicKey, SshSig};
 use validator::UtcTime;
 
 use crate::keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL};
-use crate::repeated::Repeated;
 
 /// A key, whose it is, and for what and when it may sign.
 #[derive(Debug)]
@@ -21,18 +21,21 @@ pub(super) struct Signer {
     pub(super) statements: Option<StatementKey>,
 }
 
-/// A P-256 key under which there will be many signatures.
+/// A P-256 key under which there will be many signatures: they are read as everywhere, and verified by
+/// the quicker of two libraries.
 #[derive(Debug)]
 pub(crate) struct StatementKey {
     public: PublicResultKey,
-    repeated: Repeated,
+    quick: UnparsedPublicKey<Vec<u8>>,
 }
 
 impl StatementKey {
     fn of(public: PublicResultKey) -> Option<Self> {
         let point = public.key().key_data().ecdsa()?.as_sec1_bytes();
-        let repeated = Repeated::new(VerifyingKey::from_sec1_bytes(point).ok()?);
-        Some(Self { public, repeated })
+        // No point that is not on the curve.
+        VerifyingKey::from_sec1_bytes(point).ok()?;
+        let quick = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point.to_owned());
+        Some(Self { public, quick })
     }
 
     pub(crate) fn public(&self) -> &PublicResultKey {
@@ -41,12 +44,16 @@ impl StatementKey {
 
     /// Whether the DER signature is one of this key over these bytes.
     pub(crate) fn accepts(&self, message: &[u8], der: &[u8]) -> bool {
-        Signature::from_der(der).is_ok_and(|it| self.repeated.accepts(message, &it))
+        Signature::from_der(der).is_ok_and(|it| self.fits(message, &it))
     }
 
     /// The same for the signature within an SSH signature.
     pub(super) fn accepts_ssh(&self, message: &[u8], signature: &ssh_key::Signature) -> bool {
-        Signature::try_from(signature).is_ok_and(|it| self.repeated.accepts(message, &it))
+        Signature::try_from(signature).is_ok_and(|it| self.fits(message, &it))
+    }
+
+    fn fits(&self, message: &[u8], signature: &Signature) -> bool {
+        self.quick.verify(message, &signature.to_bytes()).is_ok()
     }
 }
 
