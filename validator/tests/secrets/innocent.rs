@@ -49,7 +49,7 @@ const WITH_SECRETS: &[&str] = &[
     "fuzz/",
     "validator/benches/",
     "records/src/stream.rs",
-    "records/src/yaml.rs",
+    "records/src/yaml/mod.rs",
     "records/tests/",
     "tests/tests/diagnostics.rs",
     "validator/src/secrets/carrier.rs",
