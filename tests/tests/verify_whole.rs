@@ -160,6 +160,7 @@ fn a_record_that_contradicts_itself_is_refused_though_its_key_signed_it() {
     let words = ["--allowed-signers", signers.to_str().unwrap()];
     verify(&bench, &words, &record.path).assert_code(0);
     let started = format!("started_utc: \"{}\"", record.fact("started_utc"));
+    let intent = format!("intent_sha256: \"{}", &record.fact("intent_sha256")[..2]);
     let changes = [
         ("\nexit_code: 0\n", "\nexit_code: 1\n", "outcome is ok and exit_code is 1"),
         (started.as_str(), "started_utc: \"2020-01-01T00:00:00Z\"", "is before the request's"),
@@ -177,6 +178,15 @@ fn a_record_that_contradicts_itself_is_refused_though_its_key_signed_it() {
         (started.as_str(), "started_utc: \"2026-11-31T00:00:00Z\"", "started_utc: \"2026-11-31"),
         ("\nreplay_of: null\n", "\nreplay_of: {}\n", "replay_of.record_sha256: missing"),
         ("verdict: pass\n", "verdict: REFUSE\n", "verdict: \"REFUSE\", which no"),
+        // What the request itself says, and the files.
+        ("\nargv: [\"python\", \"script.py\"]", "\nargv: [\"python\", \"other.py\"]", "argv is"),
+        (intent.as_str(), "intent_sha256: \"00", "intent_sha256 is"),
+        ("asked: 20000\n", "asked: 20001\n", "- Limit wall_ms_max: asked 20001"),
+        ("kept_bytes: 4\n", "kept_bytes: 5\n", "does not say `5 bytes kept of 4 written"),
+        // And what stands below the facts.
+        ("\n- Outcome: ok\n", "\n- Outcome: exit_nonzero\n", "its text"),
+        ("\n- Exit code: 0\n", "\n- Exit code: 1\n", "its text"),
+        ("\n## Provenance\n", "\n", "its sections are"),
     ];
     for (from, to, expected) in changes {
         assert!(record.text.contains(from), "{from} is not in {}", record.text);

@@ -1,0 +1,85 @@
+//! The log of a host as those who run requests meet it: a record that cannot be logged is one of a run that
+//! never was, and what uses nothing up can be done again.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Service, list};
+
+fn good() -> RequestText {
+    RequestText::python("print('ran')")
+}
+
+#[test]
+fn without_its_log_nothing_is_run_and_nothing_used_up() {
+    let bench = Bench::new();
+    bench.run(&bench.save(&good())).assert_code(0);
+    let (log, aside) = (bench.state().join("log"), bench.state().join("aside"));
+    fs::rename(&log, &aside).unwrap();
+    let request = bench.save(&good());
+    let before = list(&bench.results());
+    let said = bench.run(&request);
+    said.assert_code(3);
+    said.assert_says(&["this log had 1 entries, and is gone", "log.head"]);
+    assert_eq!(list(&bench.results()), before, "something was told");
+    assert!(!log.exists(), "another log was begun");
+    fs::rename(&aside, &log).unwrap();
+    Record::of(&bench.run(&request)).assert_outcome("ok");
+    bench.toolexec(["verify".as_ref(), bench.results().as_os_str()]).assert_code(0);
+    bench.assert_nothing_left();
+}
+
+#[test]
+fn a_damaged_log_is_found_before_the_run() {
+    let bench = Bench::new();
+    bench.run(&bench.save(&good())).assert_code(0);
+    let checkpoint = bench.state().join("log/checkpoint");
+    let whole = fs::read(&checkpoint).unwrap();
+    fs::write(&checkpoint, "").unwrap();
+    let request = bench.save(&good());
+    bench.run(&request).assert_code(3);
+    fs::write(&checkpoint, whole).unwrap();
+    Record::of(&bench.run(&request)).assert_outcome("ok");
+}
+
+#[test]
+fn a_log_that_another_appends_to_is_waited_for() {
+    let bench = Bench::new();
+    bench.run(&bench.save(&good())).assert_code(0);
+    let lock = bench.state().join("log/.lock");
+    let mut holder = Command::new("flock");
+    holder.arg(&lock).args(["sleep", "1"]).stdout(Stdio::null());
+    let Ok(mut holder) = holder.spawn() else {
+        return toolexec_tests::skip("a_log_that_another_appends_to_is_waited_for", "no flock");
+    };
+    std::thread::sleep(Duration::from_millis(200));
+    let said = bench.run(&bench.save(&good()));
+    Record::of(&said).assert_outcome("ok");
+    assert!(said.took >= Duration::from_millis(500), "it did not wait: {said:#?}");
+    holder.wait().unwrap();
+}
+
+#[test]
+fn a_daemon_does_not_begin_another_log_in_place_of_one_that_is_gone() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let request = service.promote(&good());
+    service.record_of(&request.id).assert_outcome("ok");
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    let (log, aside) = (service.at("log"), service.at("aside"));
+    fs::rename(&log, &aside).unwrap();
+    let said = Said::of(&mut service.command());
+    said.assert_code(3);
+    said.assert_says(&["and is gone", "log.head"]);
+    fs::rename(&aside, &log).unwrap();
+    service.spawn();
+    service.verify().assert_code(0);
+}
