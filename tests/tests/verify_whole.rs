@@ -186,7 +186,7 @@ fn a_record_that_contradicts_itself_is_refused_though_its_key_signed_it() {
         // And what stands below the facts.
         ("\n- Outcome: ok\n", "\n- Outcome: exit_nonzero\n", "its text"),
         ("\n- Exit code: 0\n", "\n- Exit code: 1\n", "its text"),
-        ("\n## Provenance\n", "\n", "its sections are"),
+        ("\n## Provenance\n", "\n", "section.missing: `## Provenance`"),
     ];
     for (from, to, expected) in changes {
         assert!(record.text.contains(from), "{from} is not in {}", record.text);
