@@ -13,7 +13,7 @@ mod fixture;
 use std::time::{Duration, Instant};
 
 use fixture::{Case, Scratch};
-use records::log::{Log, LogKey, LogView, PublicLogKey, fsck};
+use records::log::{Log, LogKey, LogPlace, LogView, PublicLogKey, fsck};
 use records::{attest, sign, verify_bundle};
 
 const ROUNDS: u32 = 500;
@@ -46,7 +46,7 @@ fn main() {
     let statement = case.statement();
     each("Markdown and SSHSIG", ROUNDS, || drop(sign(&statement, &key).unwrap()));
     each("the same, statement and DSSE", ROUNDS, || drop(attest(&statement, &key).unwrap()));
-    let mut log = Log::open_or_create(&scratch.path().join("log"), log_key()).unwrap();
+    let mut log = Log::open_or_create(LogPlace::of_state(scratch.path()), log_key()).unwrap();
     let attested = attest(&statement, &key).unwrap();
     let inclusion = log.append(&attested.envelope().log_entry()).unwrap();
     each("bundle and .tlog-proof", ROUNDS, || drop(attested.proofs(&inclusion).unwrap()));
