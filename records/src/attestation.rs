@@ -6,13 +6,13 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde_json::Value;
-use validator::Sha256;
+use validator::{Sha256, StrictJson};
 
 use crate::base64;
 use crate::bundle::{Bundle, Dsse, ENTRY_KIND, ENTRY_VERSION, Entry, MEDIA_TYPE, NO_TIME};
 use crate::dsse::{Envelope, PAYLOAD_TYPE};
 use crate::in_toto::{PREDICATE_TYPE, STATEMENT_TYPE, SUBJECTS_MAX};
-use crate::json::{Strict, as_written};
+use crate::json::as_written;
 use crate::keys::PublicResultKey;
 use crate::log::{Checkpoint, HASHES_MAX, Inclusion, ProofFault, PublicLogKey, leaf_hash};
 use crate::yaml;
@@ -220,7 +220,7 @@ struct InToto {
     kind: String,
     subject: Vec<Subject>,
     predicate_type: String,
-    predicate: Strict,
+    predicate: StrictJson,
 }
 
 #[derive(Deserialize)]
@@ -286,7 +286,7 @@ fn statement(payload: &[u8]) -> Result<(Vec<(String, Sha256)>, Value), BundleFau
     if says.kind != STATEMENT_TYPE || says.predicate_type != PREDICATE_TYPE {
         return Err(unfit("of another type"));
     }
-    let Strict(facts) = says.predicate;
+    let StrictJson(facts) = says.predicate;
     if !facts.is_object() {
         return Err(unfit("the predicate is no object"));
     }

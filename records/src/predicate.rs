@@ -6,9 +6,9 @@ use policies::Verdict;
 use sandbox::outcome::Outcome;
 use sandbox::report::{LimitName, Mechanism, RejectReason};
 use serde_json::{Map, Value, json};
+use validator::JSON_INTEGER_MAX;
 
 use crate::in_toto::PREDICATE_TYPE;
-use crate::json::INTEGER_MAX;
 
 const OUTCOMES: [Outcome; 14] = [
     Outcome::Ok,
@@ -56,7 +56,7 @@ pub fn predicate_schema() -> Value {
                 "description": "A whole number; one beyond 2^53-1, which JSON readers would \
                     round, is written as a string.",
                 "anyOf": [
-                    { "type": "integer", "minimum": 0, "maximum": INTEGER_MAX },
+                    { "type": "integer", "minimum": 0, "maximum": JSON_INTEGER_MAX },
                     { "type": "string", "pattern": "^[0-9]{16,20}$" },
                 ],
             },

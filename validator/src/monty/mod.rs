@@ -2,12 +2,11 @@
 //! them. They are read and checked here so that a policy can decide about them; no policy of this
 //! version offers the lane, and nothing may ever run such a request in another one instead.
 
-mod json;
-
 use serde_json::{Map, Value};
 
 use crate::code::Code;
 use crate::fields::Fields;
+use crate::json;
 use crate::network::Network;
 use crate::packages;
 use crate::paths;
@@ -207,10 +206,10 @@ fn inputs_of(section: &Section<'_>, report: &mut Report) -> Option<Map<String, V
     let first = lines.first().map_or(section.spot.line, |line| line.number);
     let inputs = match json::object(&text.join("\n")) {
         Ok(inputs) => inputs,
-        Err(wrong) => {
+        Err((line, problem)) => {
             // serde_json counts bytes; a place that nobody can point at is the line's.
-            let spot = Spot::new(first + wrong.line.saturating_sub(1), 0);
-            let message = format!("`## Inputs (JSON)`: {}", wrong.message);
+            let spot = Spot::new(first + line.saturating_sub(1), 0);
+            let message = format!("`## Inputs (JSON)`: {problem}");
             let hint = "write one object, such as {\"rows\": [1, 2]}";
             report.error_hint(Code::CodeInputs, spot, message, hint);
             return None;

@@ -1,0 +1,198 @@
+//! JSON, strictly: no name twice in an object at any depth, nothing after the value, bounded depth. It
+//! must never let the last of two equal names win, for a person reads the first, nor pass on a number
+//! that another reader would round.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// The largest integer up to which binary64 has no gaps, 2^53 - 1 (RFC 8785, section 3.2.2.3).
+pub const JSON_INTEGER_MAX: u64 = (1 << 53) - 1;
+
+/// Why bytes are no JSON that everybody reads alike.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum JsonError {
+    /// More bytes than are read.
+    TooLarge {
+        /// How many are read at most.
+        bytes_max: usize,
+    },
+    /// No JSON, too deep (128 levels), or a name twice in one object.
+    Malformed {
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong there.
+        message: String,
+    },
+    /// A number of 2^53 or more: readers differ in what they make of it.
+    NumberTooLarge(String),
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge { bytes_max } => write!(f, "larger than {bytes_max} bytes"),
+            Self::Malformed { line, message } => write!(f, "line {line}: {message}"),
+            Self::NumberTooLarge(number) => {
+                write!(f, "{number} is beyond 2^53 - 1, where readers of JSON differ")
+            }
+        }
+    }
+}
+
+impl std::error::Error for JsonError {}
+
+/// One value that every reader of JSON understands alike.
+///
+/// # Errors
+///
+/// Too many bytes, no JSON, a name twice, more than 128 levels, a number beyond 2^53 - 1.
+pub fn read_json(bytes: &[u8], bytes_max: usize) -> Result<Value, JsonError> {
+    if bytes.len() > bytes_max {
+        return Err(JsonError::TooLarge { bytes_max });
+    }
+    let StrictJson(value) = serde_json::from_slice(bytes).map_err(|error| {
+        let (line, message) = place(&error);
+        JsonError::Malformed { line, message }
+    })?;
+    match beyond(&value) {
+        Some(number) => Err(JsonError::NumberTooLarge(number)),
+        None => Ok(value),
+    }
+}
+
+/// One object, whatever its numbers; or else in which line what is wrong.
+pub(crate) fn object(text: &str) -> Result<Map<String, Value>, (usize, String)> {
+    match serde_json::from_str(text) {
+        Ok(StrictJson(Value::Object(object))) => Ok(object),
+        Ok(_) => Err((1, "not an object".to_owned())),
+        Err(error) => Err(place(&error)),
+    }
+}
+
+fn place(error: &serde_json::Error) -> (usize, String) {
+    let said = error.to_string();
+    let message = said.split(" at line ").next().unwrap_or(&said).to_owned();
+    (error.line().max(1), message)
+}
+
+fn beyond(value: &Value) -> Option<String> {
+    match value {
+        Value::Number(number) => {
+            let size = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
+            let too_large = match (size, number.as_f64()) {
+                (Some(size), _) => size > JSON_INTEGER_MAX,
+                (None, Some(binary64)) => binary64.abs() >= 9_007_199_254_740_992.0,
+                (None, None) => true,
+            };
+            too_large.then(|| number.to_string())
+        }
+        Value::Array(items) => items.iter().find_map(beyond),
+        Value::Object(members) => members.values().find_map(beyond),
+        _ => None,
+    }
+}
+
+/// A value in which no object has a name twice; to be deserialized where JSON lies inside of JSON.
+/// Its numbers are not looked at.
+pub struct StrictJson(pub Value);
+
+impl<'de> Deserialize<'de> for StrictJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Any).map(Self)
+    }
+}
+
+struct Any;
+
+impl<'de> Visitor<'de> for Any {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(StrictJson(item)) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some((name, StrictJson(value))) = members.next_entry::<String, StrictJson>()? {
+            if object.insert(name, value).is_some() {
+                return Err(A::Error::custom("a name twice in an object"));
+            }
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Value, JsonError> {
+        read_json(text.as_bytes(), 1000)
+    }
+
+    #[test]
+    fn a_name_twice_is_refused_at_any_depth() {
+        assert!(read(r#"{"a":[{"b":1,"c":2}]}"#).is_ok());
+        for text in [r#"{"a":1,"a":1}"#, r#"[{"a":{"b":1,"b":2}}]"#, r#"{"a":1,"\u0061":2}"#] {
+            assert!(matches!(read(text), Err(JsonError::Malformed { .. })), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_readers_round_is_refused() {
+        for text in ["9007199254740991", "-9007199254740991", "0.5", "1e15", "[1e-300]"] {
+            assert!(read(text).is_ok(), "{text}");
+        }
+        for text in ["9007199254740992", "-9007199254740992", r#"{"a":[1e16]}"#, "1e300"] {
+            assert!(matches!(read(text), Err(JsonError::NumberTooLarge(_))), "{text}");
+        }
+        assert!(read("1e400").is_err());
+    }
+
+    #[test]
+    fn size_depth_and_what_follows_are_bounded() {
+        assert_eq!(read_json(b"[ ]", 2), Err(JsonError::TooLarge { bytes_max: 2 }));
+        assert!(read(&format!("{}1{}", "[".repeat(120), "]".repeat(120))).is_ok());
+        assert!(read(&format!("{}1{}", "[".repeat(200), "]".repeat(200))).is_err());
+        assert!(read("1 2").is_err());
+        assert!(read_json(b"\"\xff\"", 1000).is_err());
+    }
+}
