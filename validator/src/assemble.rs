@@ -19,7 +19,7 @@ use crate::prose;
 use crate::report::{Report, Spot};
 use crate::request::{Backend, Constraint, Parts, Work};
 use crate::risk::Risk;
-use crate::schema::{Asked, Identity};
+use crate::schema::{Asked, Identity, Words};
 use crate::sections::Sections;
 use crate::text::{self, Line};
 use crate::violation::{Severity, Violation};
@@ -77,16 +77,21 @@ pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Reading {
     let mut report = Report::default();
     let text = text::decode(bytes, &mut report);
     let document = Document::read(&text, REQUEST_FRONT, &mut report);
-    prose::check_secrets(&text, &document, &mut report);
+    let judged = asked.words == Words::Judged;
+    if judged {
+        prose::check_secrets(&text, &document, &mut report);
+    }
     let mut front = None;
     if let Some(node) = &document.front {
-        prose::check_front_matter(node, &document.front_lines, &mut report);
-        prose::check(&comments(&document.front_lines), false, &mut report);
+        if judged {
+            prose::check_front_matter(node, &document.front_lines, &mut report);
+            prose::check(&comments(&document.front_lines), false, &mut report);
+        }
         if let Some(fields) = Fields::of(node, String::new(), &mut report) {
             front = Some(Front::read(&fields, asked, &mut report));
         }
     }
-    let body = Body::read(&document, front.as_ref(), &mut report);
+    let body = Body::read(&document, front.as_ref(), asked.words, &mut report);
     if let (Some(node), Some(front)) = (&document.front, &front) {
         check_hosts_used(node, front, &body, &mut report);
     }
@@ -156,11 +161,18 @@ struct Body {
 }
 
 impl Body {
-    fn read(document: &Document<'_>, front: Option<&Front>, report: &mut Report) -> Self {
+    fn read(
+        document: &Document<'_>,
+        front: Option<&Front>,
+        words: Words,
+        report: &mut Report,
+    ) -> Self {
         let is_monty = front.is_some_and(|front| front.identity.backend == Some(Backend::Monty));
         let known: &[&str] = if is_monty { &MONTY_SECTIONS } else { &SECTIONS };
         let sections = Sections::read(document, known, report);
-        check_prose(document, &sections, report);
+        if words == Words::Judged {
+            check_prose(document, &sections, report);
+        }
         sections.refuse_html(&[INPUT_FILES, monty::INPUTS, OUTPUTS, RISK], report);
         let work = if is_monty {
             let least = sections.get(monty::INPUTS).is_none();

@@ -2,13 +2,14 @@
 //! request or the refused bytes; the bytes themselves must never be changed on the way.
 
 use std::fmt;
+use std::ops::Deref;
 
 use crate::REQUEST_BYTES_MAX;
 use crate::assemble;
 use crate::digest::Sha256;
 use crate::id::RequestId;
 use crate::request::Request;
-use crate::schema::Asked;
+use crate::schema::{Asked, Words};
 use crate::time::UtcTime;
 use crate::violation::{Severity, Violation};
 
@@ -101,6 +102,24 @@ impl Draft {
 
     /// Checks every rule of the schema (seed 002) at once.
     pub fn check(self, place: Place, now: UtcTime) -> Checked {
+        self.read(place, now, Words::Judged)
+    }
+
+    /// Reads the request of a record, as of the time when it was made. What it tells its reader is not
+    /// judged again: those rules grow stricter with every version, and what a request asked for does
+    /// not change with them.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that keeps it from being read, in words.
+    pub fn recall(self, made: UtcTime) -> Result<Recalled, String> {
+        let Checked { violations, verdict } = self.read(Place::Elsewhere, made, Words::Passed);
+        let first = violations.into_iter().find(|it| it.severity == Severity::Error);
+        let why = || first.map_or_else(|| "not a request".to_owned(), |it| it.message);
+        verdict.map(Recalled).map_err(|_| why())
+    }
+
+    fn read(self, place: Place, now: UtcTime, words: Words) -> Checked {
         let asked = Asked {
             file_name: &self.file_name,
             file_name_severity: match place {
@@ -109,6 +128,7 @@ impl Draft {
             },
             approval_severity: Severity::Error,
             now,
+            words,
         };
         let assemble::Reading { violations, failed, id, parts } =
             assemble::read(&self.bytes, &asked);
@@ -120,6 +140,20 @@ impl Draft {
             _ => Err(Refused { draft: self, id }),
         };
         Checked { violations, verdict }
+    }
+}
+
+/// A request that was run once, read to compare. It proves nothing to a decision, which takes a
+/// [`Request`].
+#[must_use]
+#[derive(Debug)]
+pub struct Recalled(Request);
+
+impl Deref for Recalled {
+    type Target = Request;
+
+    fn deref(&self) -> &Request {
+        &self.0
     }
 }
 

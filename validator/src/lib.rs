@@ -59,7 +59,7 @@ pub use compose::{
 pub use confusable::{are_alike, looks, misleading};
 pub use declared::{ExpectedOutput, Input};
 pub use digest::{NotASha256, Sha256, Sha256Stream};
-pub use draft::{Checked, Draft, OwnerUid, Place, Refused, TooLarge};
+pub use draft::{Checked, Draft, OwnerUid, Place, Recalled, Refused, TooLarge};
 pub use extension::Agent;
 pub use filling::{Filled, NotFillable, fill_approval};
 pub use id::{NotAnId, RequestId, ResultId};

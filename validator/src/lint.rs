@@ -8,7 +8,7 @@ use crate::document::{self, RESULT_FRONT};
 use crate::fields::Fields;
 use crate::report::Report;
 use crate::result;
-use crate::schema::Asked;
+use crate::schema::{Asked, Words};
 use crate::text;
 use crate::time::UtcTime;
 use crate::violation::{Severity, Violation};
@@ -69,6 +69,7 @@ pub fn lint(
             Expect::DraftOnly => Severity::Warning,
         },
         now,
+        words: Words::Judged,
     };
     (kind, assemble::read(bytes, &asked).violations)
 }

@@ -32,6 +32,15 @@ pub(crate) struct Asked<'a> {
     pub(crate) file_name_severity: Severity,
     pub(crate) approval_severity: Severity,
     pub(crate) now: UtcTime,
+    pub(crate) words: Words,
+}
+
+/// Whether it is judged what a document tells its reader. Those rules grow stricter with every version.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Words {
+    Judged,
+    /// It was judged by the version that ran it.
+    Passed,
 }
 
 impl Identity {

@@ -91,3 +91,21 @@ fn lines_are_escaped_for_display() {
         "a\tb \\u{1b}[31m\\u{202e}\\u{200b}\u{e9}"
     );
 }
+
+#[test]
+fn a_request_that_was_run_is_read_again_whatever_its_words_are_taken_for_now() {
+    let base = validator::rules::REQUEST;
+    let words = "# Statistics of one table\n\nFirst run `pip install numpy`, please.\n";
+    let worse = base.replace("# Statistics of one table\n", words);
+    assert_ne!(base, worse);
+    let draft = |text: &str| {
+        let bytes = text.as_bytes().to_vec();
+        validator::Draft::new(bytes, "request.md", validator::OwnerUid::new(0)).unwrap()
+    };
+    let made: UtcTime = "2026-02-09T17:00:00Z".parse().unwrap();
+    assert!(draft(&worse).check(validator::Place::Elsewhere, made).verdict.is_err());
+    let recalled = draft(&worse).recall(made).unwrap();
+    assert_eq!(recalled.argv().first().map(String::as_str), Some("python"));
+    let broken = base.replace("schema_version: 1", "schema_version: 2");
+    assert!(draft(&broken).recall(made).is_err());
+}

@@ -2,6 +2,7 @@
 //! It must never say that something is good without saying what it did not look at.
 
 mod find;
+mod many;
 mod show;
 mod trust;
 
@@ -33,13 +34,20 @@ pub(crate) fn verify(asked: &Verify) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::from(1));
         }
     };
-    let mut judge =
-        Judge { trust, across: Across::default(), names: Vec::new(), waiting: Vec::new(), shown };
+    let mut judge = Judge {
+        trust,
+        across: Across::default(),
+        names: Vec::new(),
+        batch: Vec::new(),
+        waiting: Vec::new(),
+        shown,
+    };
     match find::at(&asked.path)? {
         Found::Bundle(file) => judge.bundle(&file)?,
-        Found::Result(dir) => judge.result(&dir)?,
+        Found::Result(dir) => judge.result(&dir, records::verify(&dir, &judge.trust))?,
         Found::Tree(root) => {
             find::each_result(&root, &mut |seen| judge.seen(seen))?;
+            judge.settle()?;
         }
         Found::Nothing => {}
     }
@@ -72,6 +80,8 @@ struct Judge {
     across: Across,
     /// Where the good ones lie, by the number that `across` knows them by.
     names: Vec<PathBuf>,
+    /// Results that were seen and not looked into yet.
+    batch: Vec<PathBuf>,
     /// Replays of what was not there yet when they were looked at.
     waiting: Vec<Waiting>,
     shown: Shown,
@@ -84,26 +94,42 @@ struct Waiting {
 }
 
 impl Judge {
+    /// What was seen before anything but a result is told of before it.
     fn seen(&mut self, seen: Seen<'_>) -> Result<(), Failure> {
         match seen {
-            Seen::Result(dir) => self.result(dir),
-            Seen::Bundle(file) => match self.bundle(file) {
-                // The others are looked at all the same.
-                Err(error) => self.shown.wrong(file, &error.to_string()),
-                told => told,
-            },
+            Seen::Result(dir) => {
+                self.batch.push(dir.to_owned());
+                if self.batch.len() < many::BATCH { Ok(()) } else { self.settle() }
+            }
+            Seen::Bundle(file) => {
+                self.settle()?;
+                match self.bundle(file) {
+                    // The others are looked at all the same.
+                    Err(error) => self.shown.wrong(file, &error.to_string()),
+                    told => told,
+                }
+            }
             Seen::NoDirectory(file) => {
+                self.settle()?;
                 self.shown.wrong(file, "has a result's name and is no directory")
             }
             Seen::PassedOver(dir, why) => {
+                self.settle()?;
                 self.shown.passed_over(dir, why);
                 Ok(())
             }
         }
     }
 
-    fn result(&mut self, dir: &Path) -> Result<(), Failure> {
-        let verified = match records::verify(dir, &self.trust) {
+    /// Looks into the results that were seen.
+    fn settle(&mut self) -> Result<(), Failure> {
+        let batch = std::mem::take(&mut self.batch);
+        let verdicts = many::verify_all(&batch, &self.trust);
+        batch.iter().zip(verdicts).try_for_each(|(dir, verdict)| self.result(dir, verdict))
+    }
+
+    fn result(&mut self, dir: &Path, verdict: many::Verdict) -> Result<(), Failure> {
+        let verified = match verdict {
             Ok(verified) => verified,
             Err(faults) => return self.shown.one(dir, Err(faults)),
         };

@@ -6,7 +6,7 @@ use std::fmt;
 
 use policies::{APPROVE_NAMESPACE, NotEntitled, REJECT_NAMESPACE, Signers, SshSignature, Verified};
 use serde_json::Value;
-use validator::{Draft, OwnerUid, Place, Request, Severity, UtcTime};
+use validator::{Draft, OwnerUid, Recalled, Request, UtcTime};
 
 use crate::verify::contradiction::principals;
 
@@ -78,17 +78,14 @@ pub(super) fn check(
     if problems.is_empty() { Ok(principals(facts).len()) } else { Err(problems) }
 }
 
-/// The request as the validator read it when the record was made.
-pub(super) fn read(facts: &Value, bytes: Vec<u8>) -> Result<Request, ApprovalProblem> {
+/// The request as of when the record was made.
+pub(super) fn read(facts: &Value, bytes: Vec<u8>) -> Result<Recalled, ApprovalProblem> {
     let unfit = |what: String| ApprovalProblem::Request(what);
     let made = facts["created_utc"].as_str().and_then(|text| text.parse::<UtcTime>().ok());
     let made = made.ok_or_else(|| unfit("created_utc: no time".to_owned()))?;
     let name = facts["request_file"].as_str().unwrap_or_default();
     let draft = Draft::new(bytes, name, OwnerUid::new(0)).map_err(|e| unfit(e.to_string()))?;
-    let checked = draft.check(Place::Elsewhere, made);
-    let first = checked.violations.iter().find(|it| it.severity == Severity::Error);
-    let why = first.map_or_else(|| "not a request".to_owned(), |it| it.message.clone());
-    checked.verdict.map_err(|_| unfit(why))
+    draft.recall(made).map_err(unfit)
 }
 
 /// Whether some signature file backs this approval; else why the nearest one does not.

@@ -4,7 +4,7 @@
 use std::os::fd::BorrowedFd;
 
 use serde_json::Value;
-use validator::{Code, Request, ResultId, Severity, Sha256, UtcTime, check_result};
+use validator::{Code, Recalled, ResultId, Severity, Sha256, UtcTime, check_result};
 
 use crate::attestation::front_matter;
 use crate::fault::Fault;
@@ -20,7 +20,7 @@ use crate::verify::{ApprovalProblem, RECORD_BYTES_MAX, approvals, asked, files, 
 const SIGNATURE_BYTES_MAX: u64 = 64 * 1024;
 
 /// The request as this version reads it.
-type Asked = Result<Request, ApprovalProblem>;
+type Asked = Result<Recalled, ApprovalProblem>;
 
 /// One result directory, and what was found in it until now.
 pub(super) struct Look<'a> {
@@ -207,7 +207,7 @@ impl<'a> Look<'a> {
         let file = format!("{}.md", self.record);
         match approvals::check(
             &read.front,
-            request.as_ref().map_err(Clone::clone),
+            request.as_deref().map_err(Clone::clone),
             &signatures,
             approvers,
         ) {

@@ -1,0 +1,50 @@
+//! Many results at once, one thread for each core: records are verified apart from each other, and only
+//! what they say together needs an order. The verdicts come in the order of the directories, whichever
+//! was reached first.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, available_parallelism};
+
+use records::{Fault, Trust, Verified};
+
+/// How many are looked at before the first of them is told of: what is held in memory meanwhile is
+/// their front matters.
+pub(super) const BATCH: usize = 256;
+
+pub(super) type Verdict = Result<Verified, Vec<Fault>>;
+
+/// The verdict of each directory, in their order.
+pub(super) fn verify_all(dirs: &[PathBuf], trust: &Trust) -> Vec<Verdict> {
+    let threads = available_parallelism().map_or(1, NonZero::get).min(dirs.len());
+    if threads < 2 {
+        return dirs.iter().map(|dir| records::verify(dir, trust)).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut verdicts = Vec::new();
+        while let Some((at, dir)) = take(dirs, &next) {
+            verdicts.push((at, records::verify(dir, trust)));
+        }
+        verdicts
+    };
+    let mut verdicts: Vec<(usize, Verdict)> = thread::scope(|scope| {
+        let crew: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        for member in crew {
+            match member.join() {
+                Ok(some) => all.extend(some),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    verdicts.sort_unstable_by_key(|(at, _)| *at);
+    verdicts.into_iter().map(|(_, verdict)| verdict).collect()
+}
+
+fn take<'d>(dirs: &'d [PathBuf], next: &AtomicUsize) -> Option<(usize, &'d PathBuf)> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    dirs.get(at).map(|dir| (at, dir))
+}
