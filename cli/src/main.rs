@@ -13,6 +13,7 @@ mod code;
 mod doctor;
 mod draft;
 mod failure;
+mod gate;
 mod inputs;
 mod keys;
 mod lint;
@@ -72,6 +73,7 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Explain(asked) => review::explain(&asked),
         Command::Approve(asked) => approve::approve(&asked),
         Command::Reject(asked) => reject::reject(&asked),
+        Command::Gate(asked) => gate::gate(&asked),
         Command::Verify(asked) => verify::verify(&asked),
         Command::Replay(asked) => replay::replay(&asked),
         Command::Promote(asked) => promote::promote(&asked),

@@ -1,6 +1,7 @@
 //! What may be typed. One definition for each command: parser and help come from it.
 
 mod approving;
+mod gate;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,13 +17,13 @@ use validator::{Language, RequestedBy, RiskLevel, Sensitivity};
 use crate::output;
 
 pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
+pub(crate) use gate::{Gate, GateFormat};
 
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 13] = [
+const NOT_BUILT_YET: [&[&str]; 12] = [
     &["ais"],
     &["cancel"],
     &["completions"],
-    &["gate"],
     &["gc"],
     &["hold"],
     &["mcp"],
@@ -64,6 +65,8 @@ pub(crate) enum Command {
     Approve(Approve),
     /// Sign a rejection, which is final
     Reject(Reject),
+    /// Ask whether an agent may call a tool: the AANA gate, for programs
+    Gate(Gate),
     /// Check results: signatures, digests, statement, log, approvals
     Verify(Verify),
     /// Do the run of a record again and compare what it leaves
@@ -514,8 +517,8 @@ impl Options {
             if let Some(words) = not_built_yet(&error, &typed) {
                 output::note(format_args!(
                     "'{}' is not built yet; this version has run, draft, lint, review, explain, \
-                     approve, reject, promote, verify, replay, list, log, keys, policy check, policy \
-                     show and doctor --warm",
+                     approve, reject, gate, promote, verify, replay, list, log, keys, policy check, \
+                     policy show and doctor --warm",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);

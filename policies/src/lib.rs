@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod aana;
 mod approval;
 mod check;
 mod decision;

@@ -1,0 +1,287 @@
+//! Whether evidence can be relied on: what it leaks, how old it is, what it denies or lacks. What is
+//! found of one reference must never depend on another.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+use validator::{CLOCK_SKEW_SEC, UtcTime};
+
+use super::call::Reference;
+use super::vocabulary::{EvidenceKind, Freshness, RedactionStatus, ToolCategory, TrustTier};
+use super::{leak, moment};
+
+/// Evidence that was retrieved longer ago than this is stale.
+const AGE_SEC_MAX: i64 = 7 * 24 * 3600;
+
+const MISSING: [&str; 9] = [
+    "evidence missing",
+    "missing evidence",
+    "information is missing",
+    "record is missing",
+    "not available",
+    "unavailable",
+    "unknown",
+    "insufficient",
+    "no evidence",
+];
+const CONTRADICTORY: [&str; 6] =
+    ["contradict", "conflict", "inconsistent", "does not match", "disputes", "opposes"];
+/// The source of evidence that was made to lack an authorization.
+const WITHOUT_AUTHORIZATION: &str = "counterfactual.missing_authorization";
+/// How the state of a system says the same.
+const LACKS_AUTHORIZATION: [&str; 2] = ["missing authorization", "removes verified authorization"];
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IssueLevel {
+    /// It stops the action.
+    Error,
+    /// It is told.
+    Warning,
+}
+
+/// One thing that is wrong with the evidence.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Issue {
+    /// How bad it is.
+    pub level: IssueLevel,
+    /// Its stable name, as upstream has it.
+    pub code: &'static str,
+    /// Where: `$.evidence_refs[0].retrieved_at`.
+    pub path: String,
+    /// What, for people.
+    pub message: &'static str,
+}
+
+/// What was found of all references.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct EvidenceIntegrity {
+    /// The version of these rules upstream.
+    pub evidence_safety_version: &'static str,
+    /// How many references there are.
+    pub checked_ref_count: usize,
+    /// Their sources, each once.
+    pub used_source_ids: Vec<String>,
+    /// Of those that say that something is missing.
+    pub missing_evidence_source_ids: Vec<String>,
+    /// Of those that contradict.
+    pub contradictory_evidence_source_ids: Vec<String>,
+    /// Of those with a citation.
+    pub citation_source_ids: Vec<String>,
+    /// Of those that say where they are from.
+    pub provenance_source_ids: Vec<String>,
+    /// Everything that is wrong.
+    pub issues: Vec<Issue>,
+    /// The errors' codes, each once.
+    pub error_codes: Vec<&'static str>,
+    /// The warnings' codes, each once.
+    pub warning_codes: Vec<&'static str>,
+    /// Whether there is an error.
+    pub has_errors: bool,
+    /// Whether there is a warning.
+    pub has_warnings: bool,
+}
+
+/// What there is to say against one reference, whatever it is for.
+pub(super) struct Examined {
+    /// Of its redaction, its text, its own word on its age, its time.
+    errors: [Found; 4],
+    /// It says that something is missing.
+    missing: bool,
+    contradicts: bool,
+    /// It says that the authorization is missing.
+    pub(super) lacks_authorization: bool,
+}
+
+impl Examined {
+    pub(super) fn of(reference: &Reference<'_>, now: UtcTime) -> Self {
+        let says = |words: &[&str]| words.iter().any(|it| reference.summary_lower.contains(it));
+        let system = reference.kind == EvidenceKind::SystemState;
+        Self {
+            errors: [
+                redaction(reference),
+                leaked(reference),
+                stated_age(reference),
+                age(reference, now),
+            ],
+            missing: says(&MISSING),
+            contradicts: reference.contradicts || says(&CONTRADICTORY),
+            lacks_authorization: reference.source_id.starts_with(WITHOUT_AUTHORIZATION)
+                || system && says(&LACKS_AUTHORIZATION),
+        }
+    }
+
+    /// Whether it speaks against the action, or cannot be relied on.
+    pub(super) fn denies(&self) -> bool {
+        self.missing || self.contradicts || self.lacks_authorization || self.errors.iter().any(Option::is_some)
+    }
+}
+
+type Found = Option<(&'static str, &'static str, &'static str)>;
+
+fn redaction(reference: &Reference<'_>) -> Found {
+    let sensitive = reference.redaction == RedactionStatus::Sensitive;
+    sensitive.then_some((
+        "unsafe_redaction_status",
+        ".redaction_status",
+        "The reference holds private values; redact them.",
+    ))
+}
+
+fn leaked(reference: &Reference<'_>) -> Found {
+    let text = [
+        reference.source_id,
+        reference.summary,
+        reference.citation_url,
+        reference.retrieval_url,
+        reference.provenance,
+    ]
+    .join(" ");
+    if leak::secret(&text) {
+        return Some(("evidence_secret_leak", "", "Something in it looks like a secret."));
+    }
+    let seen = reference.redaction != RedactionStatus::Redacted && leak::personal(&text);
+    seen.then_some((
+        "evidence_pii_leak",
+        "",
+        "Something in it looks like personal data that was not redacted.",
+    ))
+}
+
+fn stated_age(reference: &Reference<'_>) -> Found {
+    let stale = reference.freshness == Freshness::Stale;
+    stale.then_some(("stale_evidence", ".freshness.status", "The reference says that it is stale."))
+}
+
+fn age(reference: &Reference<'_>, now: UtcTime) -> Found {
+    let retrieved = reference.retrieved_at?;
+    let Some(at) = moment::parse(retrieved) else {
+        return Some(("invalid_retrieved_at", ".retrieved_at", "This is no time of ISO 8601."));
+    };
+    let age_sec = now.unix() - at.unix();
+    if age_sec > AGE_SEC_MAX {
+        Some(("stale_evidence", ".retrieved_at", "It was retrieved more than a week ago."))
+    } else if age_sec < -CLOCK_SKEW_SEC {
+        Some(("invalid_retrieved_at", ".retrieved_at", "This time is still to come."))
+    } else {
+        None
+    }
+}
+
+impl EvidenceIntegrity {
+    /// Everything that is wrong with the evidence for a tool of this category.
+    pub(super) fn of(
+        references: &[Reference<'_>],
+        examined: &[Examined],
+        category: ToolCategory,
+    ) -> Self {
+        let mut issues = Vec::new();
+        if category != ToolCategory::PublicRead && references.is_empty() {
+            issues.push(Issue {
+                level: IssueLevel::Error,
+                code: "missing_evidence_refs",
+                path: "$.evidence_refs".to_owned(),
+                message: "Nothing speaks for this action.",
+            });
+        }
+        for (number, (reference, examined)) in references.iter().zip(examined).enumerate() {
+            take(&mut issues, number, reference, examined, category);
+        }
+        let codes = |level| {
+            let codes = issues.iter().filter(|it: &&Issue| it.level == level).map(|it| it.code);
+            each_once(codes)
+        };
+        let (error_codes, warning_codes) = (codes(IssueLevel::Error), codes(IssueLevel::Warning));
+        let named = |counts: fn(&Reference<'_>, &Examined) -> bool| {
+            sources(references, examined, counts)
+        };
+        Self {
+            evidence_safety_version: "0.1",
+            checked_ref_count: references.len(),
+            used_source_ids: named(|_, _| true),
+            missing_evidence_source_ids: named(|_, it| it.missing),
+            contradictory_evidence_source_ids: named(|_, it| it.contradicts),
+            citation_source_ids: named(|reference, _| !reference.citation_url.is_empty()),
+            provenance_source_ids: named(|_, _| true),
+            has_errors: !error_codes.is_empty(),
+            has_warnings: !warning_codes.is_empty(),
+            issues,
+            error_codes,
+            warning_codes,
+        }
+    }
+}
+
+/// Everything that is wrong with one reference, in upstream's order.
+fn take(
+    issues: &mut Vec<Issue>,
+    number: usize,
+    reference: &Reference<'_>,
+    examined: &Examined,
+    category: ToolCategory,
+) {
+        let path = format!("$.evidence_refs[{number}]");
+        let error = |found: Found| found.map(|it| (IssueLevel::Error, it));
+        let sensitive = matches!(category, ToolCategory::PrivateRead | ToolCategory::Write);
+        let warning = |found: Found| found.filter(|_| sensitive).map(|it| (IssueLevel::Warning, it));
+        let [redaction, leak, stated, age] = examined.errors;
+        let [trust, unredacted, unstated, undated] = weaknesses(reference);
+        let found = [
+            warning(trust),
+            error(redaction).or(warning(unredacted)),
+            error(leak),
+            error(stated).or(warning(unstated)),
+            error(age).or(warning(undated)),
+        ];
+        for (level, (code, place, message)) in found.into_iter().flatten() {
+            issues.push(Issue { level, code, path: format!("{path}{place}"), message });
+        }
+}
+
+/// The sources of those references of which something is so, each once.
+fn sources<'a>(
+    references: &[Reference<'a>],
+    examined: &[Examined],
+    counts: impl Fn(&Reference<'_>, &Examined) -> bool,
+) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let counted = references.iter().zip(examined).filter(|(reference, it)| counts(reference, it));
+    let names = counted.map(|(reference, _)| reference.source_id);
+    names.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
+}
+
+/// What is weak about evidence for a private read or a write: trust, redaction, freshness, time.
+fn weaknesses(reference: &Reference<'_>) -> [Found; 4] {
+    let weak = matches!(reference.trust, TrustTier::Unknown | TrustTier::Unverified);
+    let unredacted = reference.redaction == RedactionStatus::Unknown;
+    let unknown = reference.freshness == Freshness::Unknown;
+    [
+        weak.then_some(("weak_trust_tier", ".trust_tier", "Nobody verified this reference.")),
+        unredacted.then_some((
+            "unknown_redaction_status",
+            ".redaction_status",
+            "It does not say whether private values were taken out.",
+        )),
+        unknown.then_some((
+            "unknown_freshness",
+            ".freshness.status",
+            "It does not say whether it still holds.",
+        )),
+        reference.retrieved_at.is_none().then_some((
+            "missing_freshness_timestamp",
+            ".retrieved_at",
+            "It does not say when it was retrieved.",
+        )),
+    ]
+}
+
+fn each_once<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut once = Vec::new();
+    for item in items {
+        if !once.contains(&item) {
+            once.push(item);
+        }
+    }
+    once
+}

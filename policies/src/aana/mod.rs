@@ -1,0 +1,79 @@
+//! The AANA Agent Action Contract v1 (seed 001): the event that an agent's runtime emits before a tool
+//! is called, and the gate that answers accept, ask, defer or refuse. On no event may it be looser than
+//! the public v1 gate; the one deliberate difference is that words never lift an authority.
+//!
+//! `docs/gate.md` has the contract for users; [`Event`] is how a tool request becomes an event.
+
+mod authority;
+mod call;
+mod event;
+mod integrity;
+mod leak;
+mod moment;
+mod quote;
+mod result;
+mod route;
+mod schema;
+mod surface;
+mod vocabulary;
+
+use serde_json::Value;
+use validator::UtcTime;
+
+pub use authority::AuthorizationReport;
+pub use event::{Event, Fact, ProposedRun};
+pub use integrity::{EvidenceIntegrity, Issue, IssueLevel};
+pub use result::{Aix, AixComponents, GateResult, ValidationError};
+pub use vocabulary::{
+    AuthorizationState, EvidenceKind, Freshness, Gate, RedactionStatus, RiskDomain, Route,
+    SubjectType, ToolCategory, TrustTier,
+};
+
+use call::Call;
+use integrity::Examined;
+
+/// The most bytes an event may have.
+pub const EVENT_BYTES_MAX: usize = 1024 * 1024;
+
+/// The schema of events (JSON Schema, draft 2020-12). It says what [`gate_pre_tool_call`] demands of an
+/// event's form, but for one thing: a typed reference may lift a state that is too low for the route.
+pub const EVENT_SCHEMA: &str = include_str!("event.schema.json");
+
+/// Reads an event and judges it. Bytes that are no JSON, are more than [`EVENT_BYTES_MAX`], have a name
+/// twice or a number that readers round are answered with a refusal.
+pub fn gate_bytes(event: &[u8], now: UtcTime) -> GateResult {
+    match validator::read_json(event, EVENT_BYTES_MAX) {
+        Ok(event) => gate_pre_tool_call(&event, now),
+        Err(error) => GateResult::unreadable(format!("the event cannot be read: {error}")),
+    }
+}
+
+/// Judges an event: a pure function of it and of the present time, by which the age of evidence is
+/// counted. What is not an event by its schema is refused.
+pub fn gate_pre_tool_call(event: &Value, now: UtcTime) -> GateResult {
+    let name = event.get("tool_name").and_then(Value::as_str);
+    let errors = schema::errors(event);
+    if !errors.is_empty() {
+        let word = |name| event.get(name).and_then(Value::as_str);
+        let forbidden = schema::forbidden(
+            word("tool_category").and_then(ToolCategory::of),
+            word("recommended_route").and_then(Route::of),
+            event.get("authorization_state"),
+        );
+        let errors = schema::merged(errors, forbidden);
+        return GateResult::no_event(name.map(str::to_owned), errors, None);
+    }
+    // It is valid by its schema, so it can be read; if it could not, that is no reason to pass it.
+    let Some(mut call) = Call::read(event) else {
+        return GateResult::unreadable("the event's schema and its reader differ");
+    };
+    let examined: Vec<Examined> = call.references.iter().map(|it| Examined::of(it, now)).collect();
+    let (authority, lifted) = authority::judge(&mut call, &examined);
+    let state = Value::from(call.declared.as_str());
+    let errors = schema::forbidden(Some(call.category), Some(call.route), Some(&state));
+    if !errors.is_empty() {
+        let reason = authority.not_lifted.map(authority::NotLifted::reason);
+        return GateResult::no_event(name.map(str::to_owned), errors, reason);
+    }
+    GateResult::of(route::judge(call, &examined, authority, lifted))
+}

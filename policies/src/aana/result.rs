@@ -1,0 +1,206 @@
+//! What the gate answers: the contract's fields by name, in the contract's order. A result must never
+//! say that an action may run in one field and that it may not in another.
+
+use serde::Serialize;
+
+use super::authority::AuthorizationReport;
+use super::integrity::EvidenceIntegrity;
+use super::schema::CONTRACT;
+use super::vocabulary::{AuthorizationState, Gate, RiskDomain, Route, ToolCategory};
+
+/// The blocker of everything that is no event.
+const NO_EVENT: &str = "schema_validation_failed";
+
+/// What is wrong with an event's form, at one place of it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ValidationError {
+    /// Where: names and numbers of items, joined by dots; empty for the event itself.
+    pub path: String,
+    /// What. It quotes at most 80 characters of a value.
+    pub message: String,
+}
+
+/// The parts of the score.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub struct AixComponents {
+    /// The score again.
+    pub p: f64,
+    /// 1 where the action is accepted, else 0.75.
+    pub f: f64,
+    /// The score again.
+    pub c: f64,
+}
+
+/// The score that goes with a route. It decides nothing.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Aix {
+    /// The version of the score upstream.
+    pub aix_version: &'static str,
+    /// 0.95 for accept, 0.72 for ask, 0.45 for defer, 0.15 for refuse.
+    pub score: f64,
+    /// Its parts.
+    pub components: AixComponents,
+    /// The final route.
+    pub decision: Route,
+    /// The blockers again.
+    pub hard_blockers: Vec<String>,
+}
+
+impl Aix {
+    fn of(route: Route, hard_blockers: &[String]) -> Self {
+        let score = match route {
+            Route::Accept => 0.95,
+            Route::Ask => 0.72,
+            Route::Defer => 0.45,
+            Route::Refuse => 0.15,
+        };
+        let f = if route == Route::Accept { 1.0 } else { 0.75 };
+        Self {
+            aix_version: "0.1",
+            score,
+            components: AixComponents { p: score, f, c: score },
+            decision: route,
+            hard_blockers: hard_blockers.to_vec(),
+        }
+    }
+}
+
+/// The answer of the gate (seed 001, `Response fields`, and upstream's further ones). It serializes to
+/// upstream's JSON; where upstream leaves a field out, because the event is none, it is null here.
+#[must_use]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct GateResult {
+    /// The contract that was applied.
+    pub contract_version: &'static str,
+    /// The tool's name as the event has it.
+    pub tool_name: Option<String>,
+    /// The category that the event states.
+    pub tool_category: Option<ToolCategory>,
+    /// The state that the event states, or the one that it was lifted to.
+    pub authorization_state: Option<AuthorizationState>,
+    /// The risk that the event states.
+    pub risk_domain: Option<RiskDomain>,
+    /// Pass only if the final route is accept and nothing blocks.
+    pub gate_decision: Gate,
+    /// The final route: the stricter of the two below.
+    pub recommended_action: Route,
+    /// Pass if the gate's own route is accept and nothing blocks.
+    pub candidate_gate: Gate,
+    /// The gate's own route; none for what is no event.
+    pub aana_route: Option<Route>,
+    /// The route that the runtime proposed; none for what is no event.
+    pub runtime_recommended_route: Option<Route>,
+    /// The score.
+    pub aix: Aix,
+    /// What must keep the action from being executed.
+    pub hard_blockers: Vec<String>,
+    /// Why, by stable names.
+    pub reasons: Vec<String>,
+    /// How many references there are.
+    pub evidence_ref_count: usize,
+    /// What was found of the references; none for what is no event.
+    pub evidence_integrity: Option<EvidenceIntegrity>,
+    /// What the evidence says of the state; none for what is no event.
+    pub authorization_report: Option<AuthorizationReport>,
+    /// What is wrong with its form; only for what is no event.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub validation_errors: Vec<ValidationError>,
+}
+
+impl GateResult {
+    /// The answer to bytes that are no JSON, or JSON that readers understand differently: refused.
+    /// The message says what is wrong with them.
+    pub fn unreadable(message: impl Into<String>) -> Self {
+        let error = ValidationError { path: String::new(), message: message.into() };
+        Self::no_event(None, vec![error], None)
+    }
+
+    /// Whether the action may be executed. A route of accept alone does not say so: something may
+    /// block it.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        self.gate_decision == Gate::Pass
+            && self.recommended_action == Route::Accept
+            && self.hard_blockers.is_empty()
+            && self.validation_errors.is_empty()
+    }
+
+    /// The answer to what is no event.
+    pub(super) fn no_event(
+        tool_name: Option<String>,
+        validation_errors: Vec<ValidationError>,
+        reason: Option<&'static str>,
+    ) -> Self {
+        let hard_blockers = vec![NO_EVENT.to_owned()];
+        let reasons = std::iter::once("event_failed_schema_validation").chain(reason);
+        Self {
+            contract_version: CONTRACT,
+            tool_name,
+            tool_category: None,
+            authorization_state: None,
+            risk_domain: None,
+            gate_decision: Gate::Fail,
+            recommended_action: Route::Refuse,
+            candidate_gate: Gate::Fail,
+            aana_route: None,
+            runtime_recommended_route: None,
+            aix: Aix::of(Route::Refuse, &hard_blockers),
+            hard_blockers,
+            reasons: reasons.map(str::to_owned).collect(),
+            evidence_ref_count: 0,
+            evidence_integrity: None,
+            authorization_report: None,
+            validation_errors,
+        }
+    }
+
+    /// The answer to an event, its final route made of the two.
+    pub(super) fn of(judged: Judged) -> Self {
+        let Judged { aana_route, runtime_route, mut hard_blockers, mut reasons, .. } = judged;
+        let final_route = aana_route.max(runtime_route);
+        if final_route != aana_route {
+            reasons.push(format!("runtime_recommended_stricter_route:{}", runtime_route.as_str()));
+        }
+        if runtime_route == Route::Refuse {
+            hard_blockers.push("runtime_refusal".to_owned());
+        }
+        let gate = |route| match (route, hard_blockers.is_empty()) {
+            (Route::Accept, true) => Gate::Pass,
+            _ => Gate::Fail,
+        };
+        Self {
+            contract_version: CONTRACT,
+            tool_name: Some(judged.tool_name),
+            tool_category: Some(judged.category),
+            authorization_state: Some(judged.state),
+            risk_domain: Some(judged.domain),
+            gate_decision: gate(final_route),
+            recommended_action: final_route,
+            candidate_gate: gate(aana_route),
+            aana_route: Some(aana_route),
+            runtime_recommended_route: Some(runtime_route),
+            aix: Aix::of(final_route, &hard_blockers),
+            hard_blockers,
+            reasons,
+            evidence_ref_count: judged.integrity.checked_ref_count,
+            evidence_integrity: Some(judged.integrity),
+            authorization_report: Some(judged.authority),
+            validation_errors: Vec::new(),
+        }
+    }
+}
+
+/// What the gate found of an event before it looked at the runtime's own route.
+pub(super) struct Judged {
+    pub(super) tool_name: String,
+    pub(super) category: ToolCategory,
+    pub(super) state: AuthorizationState,
+    pub(super) domain: RiskDomain,
+    pub(super) aana_route: Route,
+    pub(super) runtime_route: Route,
+    pub(super) hard_blockers: Vec<String>,
+    pub(super) reasons: Vec<String>,
+    pub(super) integrity: EvidenceIntegrity,
+    pub(super) authority: AuthorizationReport,
+}
