@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use spool::{Dropbox, Waiting};
+use spool::{Dropbox, Held, Waiting};
 
 use crate::failure::Failure;
 use crate::options::{Format, List};
@@ -16,6 +16,8 @@ const PACKAGED_SPOOL: &str = "/var/spool/toolexec";
 /// What is known of a request without having verified anything.
 enum State {
     Waiting,
+    /// Waiting for somebody's answer, by the daemon's word.
+    Held(Held),
     /// The outcome that the record names.
     Done(String),
     Unreadable,
@@ -25,6 +27,7 @@ impl State {
     fn word(&self) -> &str {
         match self {
             Self::Waiting => "waiting",
+            Self::Held(_) => "held",
             Self::Done(outcome) => outcome,
             Self::Unreadable => "unreadable",
         }
@@ -116,11 +119,12 @@ fn waiting(approved: &Path) -> Result<Vec<Row>, Failure> {
     if !approved.is_dir() {
         return Ok(Vec::new());
     }
+    let mut held = spool::held_in(approved.parent().unwrap_or(approved));
     let row = |waiting: Waiting| {
         let name = waiting.name();
         Row {
             request_id: name.strip_suffix(".md").unwrap_or(name).to_owned(),
-            state: State::Waiting,
+            state: held.remove(name).map_or(State::Waiting, State::Held),
             result_id: None,
             created_utc: None,
             path: approved.join(name),
@@ -169,15 +173,26 @@ fn print_human(row: &Row) -> Result<(), Failure> {
         text(row.state.word()),
         text(&row.request_id),
         text(row.result_id.as_deref().unwrap_or("-")),
-    ))
+    ))?;
+    let State::Held(held) = &row.state else { return Ok(()) };
+    for waits in &held.waits_for {
+        let (code, message) = (text(&waits.code), text(&waits.message));
+        output::line(format_args!("    until {}: {code}: {message}", text(&held.until_utc)))?;
+    }
+    Ok(())
 }
 
 fn print_json(row: &Row) -> Result<(), Failure> {
+    let held = match &row.state {
+        State::Held(held) => Some(held),
+        State::Waiting | State::Done(_) | State::Unreadable => None,
+    };
     output::line(serde_json::json!({
         "request_id": row.request_id,
         "state": row.state.word(),
         "result_id": row.result_id,
         "created_utc": row.created_utc,
         "path": output::path(&row.path),
+        "held": held,
     }))
 }

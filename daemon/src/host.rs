@@ -10,6 +10,7 @@ use records::log::{LogError, ProofFault};
 use records::{KeyError, ResultKey, SignError};
 use sandbox::client::{Launcher, Reach};
 use spool::{Spool, SpoolError};
+use validator::{Sha256, UtcTime};
 
 use crate::ready::ReadyCells;
 use crate::record_log::RecordLog;
@@ -64,6 +65,17 @@ impl Host {
         self
     }
 
+    /// What decisions hang on beside the request and its files, and may change while one waits.
+    pub(crate) fn standing(&self) -> Vec<Sha256> {
+        vec![self.policy.sha256(), self.trust.standing()]
+    }
+
+    /// How long a request that was dropped then may wait for an answer.
+    pub(crate) fn held_until(&self, since: UtcTime) -> UtcTime {
+        let sec = i64::try_from(self.policy.held_sec_max()).unwrap_or(i64::MAX);
+        UtcTime::from_unix(since.unix().saturating_add(sec))
+    }
+
     /// Between runs: has a cell made for the next run of the last one's kind.
     pub(crate) fn make_ready(&mut self) {
         self.ready.refill(&self.spool, &self.launcher);
@@ -109,6 +121,8 @@ pub enum Halt {
     Log(LogError),
     /// A record's request is not the one that it was: nothing is run in its name.
     OtherRequest(PathBuf),
+    /// A request was held where nobody would ask about it again.
+    NobodyHolds,
     /// The log gave a proof that is none of the record.
     Proof(ProofFault),
     /// Random numbers or signals: the kernel gives them to everybody.
@@ -125,6 +139,9 @@ impl fmt::Display for Halt {
                 write!(f, "{}: was changed since its record was verified", path.display())
             }
             Self::Log(error) => write!(f, "the record cannot be logged: {error}"),
+            Self::NobodyHolds => {
+                f.write_str("the request waits for an answer, and nobody waits for it")
+            }
             Self::Proof(fault) => write!(f, "the record cannot be proved to be logged: {fault}"),
             Self::Kernel(what, error) => write!(f, "{what}: {error}"),
         }

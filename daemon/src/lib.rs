@@ -13,6 +13,7 @@
 pub mod config;
 mod edge;
 mod flow;
+mod held;
 mod host;
 mod host_keys;
 mod network;

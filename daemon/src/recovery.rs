@@ -57,6 +57,7 @@ impl Host {
             reason: Some(REASON),
             network: &network,
             decided: &decided,
+            ais: unfinished.ais(),
             ..Story::of(subject, unfinished.signatures())
         };
         let published = self.tell(&story, result)?;

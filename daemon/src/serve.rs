@@ -12,10 +12,11 @@ use std::time::{Duration, Instant};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 use policies::Submission;
 use spool::{Dropbox, Originals, SpoolError, Waiting};
-use validator::{Code, Violation};
+use validator::{Code, UtcTime, Violation};
 
 use crate::edge;
-use crate::flow::{Ask, Told};
+use crate::flow::{Answer, Ask, Told};
+use crate::held::{self, HeldRequests, Patience};
 use crate::host::{Halt, Host};
 use crate::verdicts::has_error;
 
@@ -36,6 +37,13 @@ pub struct Service {
     stop: Stop,
     /// Objects that were answered and could not be taken away, by name: left alone until they change.
     left_alone: BTreeMap<String, Identity>,
+    held: HeldRequests,
+}
+
+/// What became of one object in `approved/`, for now.
+enum Taken {
+    Answered(Originals),
+    Held(Vec<Violation>),
 }
 
 /// Which object a name meant when it was looked at.
@@ -50,7 +58,15 @@ impl Service {
         drain: Duration,
         stop: Stop,
     ) -> Self {
-        Self { host, dropbox, rescan, drain, stop, left_alone: BTreeMap::new() }
+        Self {
+            host,
+            dropbox,
+            rescan,
+            drain,
+            stop,
+            left_alone: BTreeMap::new(),
+            held: HeldRequests::default(),
+        }
     }
 
     /// Runs until it is told to stop; a run in flight is drained first.
@@ -66,6 +82,7 @@ impl Service {
     fn serve(&mut self) -> Result<(), Halt> {
         self.dropbox.insist_on_ours()?;
         self.host.recover()?;
+        held::told_or_warned(self.host.spool.forget_all_held());
         let (hints, _watcher) = self.watch();
         tracing::info!(approved = %self.dropbox.path().display(), "ready");
         let mut next_look = Instant::now();
@@ -127,6 +144,10 @@ impl Service {
     fn take_all(&mut self) -> Result<(), Halt> {
         let waiting = self.dropbox.waiting()?;
         self.left_alone.retain(|name, _| waiting.iter().any(|one| one.name() == name));
+        for gone in self.held.forget_others(|name| waiting.iter().any(|one| one.name() == name)) {
+            held::told_or_warned(self.host.spool.forget_held(&gone));
+        }
+        let sets = self.dropbox.sets()?;
         for one in waiting {
             if self.stopping() {
                 return Ok(());
@@ -147,15 +168,42 @@ impl Service {
                 return Err(error.into());
             }
             let name = one.name().to_owned();
-            if let Originals::Left(error) = self.take(&one)? {
-                tracing::warn!("{error}; answered, and left alone until it changes");
-                self.left_alone.insert(name, identity);
+            let files = spool::stem_of(&name).and_then(|stem| sets.get(stem));
+            let standing = held::standing(files, &self.host.standing());
+            if self.held.rests(&name, standing, edge::now()) {
+                continue;
+            }
+            let since = held::dropped_at(&self.dropbox, &name).unwrap_or_else(edge::now);
+            let until = self.host.held_until(since);
+            match self.take(&one, until)? {
+                Taken::Answered(originals) => {
+                    self.release(&name);
+                    if let Originals::Left(error) = originals {
+                        tracing::warn!("{error}; answered, and left alone until it changes");
+                        self.left_alone.insert(name, identity);
+                    }
+                }
+                Taken::Held(waits_for) => {
+                    self.held.hold(&name, standing, until);
+                    let told = held::told(since, until, &waits_for);
+                    held::told_or_warned(self.host.spool.tell_held(&name, &told));
+                    for one in &waits_for {
+                        let code = one.code.as_str();
+                        tracing::info!(%code, %until, "{name}: held: {}", one.message);
+                    }
+                }
             }
         }
         Ok(())
     }
 
-    fn take(&mut self, one: &Waiting) -> Result<Originals, Halt> {
+    fn release(&mut self, name: &str) {
+        if self.held.release(name) {
+            held::told_or_warned(self.host.spool.forget_held(name));
+        }
+    }
+
+    fn take(&mut self, one: &Waiting, until: UtcTime) -> Result<Taken, Halt> {
         let name = match one {
             Waiting::Request(name) => name,
             Waiting::Odd(name) => {
@@ -175,7 +223,7 @@ impl Service {
             }
             Err(error) if error.path().starts_with(self.dropbox.path()) => {
                 if error.is_missing() {
-                    return Ok(Originals::Gone);
+                    return Ok(Taken::Answered(Originals::Gone));
                 }
                 return self.refuse_object(name, Code::SpoolFileKind, error.to_string());
             }
@@ -193,25 +241,24 @@ impl Service {
             }
             false
         };
-        let told = self
-            .host
-            .process(Ask { draft, claimed, submission, at: edge::now() }, &mut cancelled)?;
+        let patience = Patience::Until(until);
+        let ask = Ask { draft, claimed, submission, at: edge::now(), patience };
+        let told = match self.host.process(ask, &mut cancelled)? {
+            Answer::Told(told) => told,
+            Answer::Held(waits_for) => return Ok(Taken::Held(waits_for)),
+        };
         report(name, &told);
         self.host.make_ready();
-        Ok(told.originals)
+        Ok(Taken::Answered(told.originals))
     }
 
     /// What is no file that can be read gets its answer too, and goes out of the way as it is.
-    fn refuse_object(
-        &mut self,
-        name: &str,
-        code: Code,
-        message: String,
-    ) -> Result<Originals, Halt> {
+    fn refuse_object(&mut self, name: &str, code: Code, message: String) -> Result<Taken, Halt> {
         let shown = validator::escape_line(&message);
         let published = self.host.refuse_unread(name, &[Violation::error(code, message)])?;
         tracing::warn!(record = %published.receipt.path().display(), "refused: {shown}");
-        Ok(self.host.spool.quarantine_object(&self.dropbox, name, &published.receipt)?)
+        let gone = self.host.spool.quarantine_object(&self.dropbox, name, &published.receipt)?;
+        Ok(Taken::Answered(gone))
     }
 }
 

@@ -4,7 +4,7 @@
 //! Must never leave a half-published result, and never publish one that does not say how it was
 //! decided, or that the log does not have.
 
-use policies::{Approved, RuleVerdict, SignatureFile, Touch};
+use policies::{AisFile, Approved, Grounds, SignatureFile, Touch};
 use records::log::Inclusion;
 use records::{Attested, NetworkUse, Ran, ReplayOf, Statement, Subject, attest};
 use sandbox::outcome::Outcome;
@@ -22,7 +22,7 @@ const BACKEND: &str = "confined";
 
 /// What was decided, and by whom.
 pub(crate) struct Decided {
-    pub(crate) rules: Vec<RuleVerdict>,
+    pub(crate) grounds: Grounds,
     pub(crate) approval: String,
     pub(crate) approvals: Vec<(String, String)>,
     pub(crate) touches: Vec<(String, Touch)>,
@@ -34,7 +34,7 @@ impl Decided {
     /// Nobody approved anything yet.
     pub(crate) fn nothing() -> Self {
         Self {
-            rules: Vec::new(),
+            grounds: Grounds::default(),
             approval: "none".into(),
             approvals: Vec::new(),
             touches: Vec::new(),
@@ -44,7 +44,7 @@ impl Decided {
 
     pub(crate) fn by(approved: &Approved) -> Self {
         Self {
-            rules: approved.rules().to_vec(),
+            grounds: approved.grounds().clone(),
             approval: approved.grant().approval_text().to_owned(),
             approvals: approved.grant().approvals().to_vec(),
             touches: approved.grant().touches().to_vec(),
@@ -58,6 +58,7 @@ impl Decided {
 pub(crate) struct Story<'a> {
     pub(crate) subject: Subject<'a>,
     pub(crate) signatures: &'a [SignatureFile],
+    pub(crate) ais: &'a AisFile,
     pub(crate) replays: Option<&'a Replayed>,
     pub(crate) outcome: Outcome,
     pub(crate) reason: Option<&'a str>,
@@ -71,7 +72,7 @@ pub(crate) struct Story<'a> {
 
 /// For the parts that every story fills in itself.
 static UNDECIDED: Decided = Decided {
-    rules: Vec::new(),
+    grounds: Grounds { rules: Vec::new(), gate: None },
     approval: String::new(),
     approvals: Vec::new(),
     touches: Vec::new(),
@@ -81,7 +82,9 @@ static UNDECIDED: Decided = Decided {
 impl<'a> Story<'a> {
     pub(crate) fn of_request(request: &'a Request, claimed: &'a Claimed) -> Self {
         let replays = claimed.replays();
-        Self { replays, ..Self::of(Subject::Request(request), claimed.signatures()) }
+        let signatures = claimed.signatures();
+        let ais = claimed.ais();
+        Self { replays, ais, ..Self::of(Subject::Request(request), signatures) }
     }
 
     pub(crate) fn of_draft(refused: &'a Refused, claimed: &'a Claimed) -> Self {
@@ -90,13 +93,15 @@ impl<'a> Story<'a> {
             bytes: refused.bytes(),
             request_id: refused.request_id(),
         };
-        Self { replays: claimed.replays(), ..Self::of(subject, claimed.signatures()) }
+        let (replays, ais) = (claimed.replays(), claimed.ais());
+        Self { replays, ais, ..Self::of(subject, claimed.signatures()) }
     }
 
     pub(crate) fn of(subject: Subject<'a>, signatures: &'a [SignatureFile]) -> Self {
         Self {
             subject,
             signatures,
+            ais: &AisFile::Missing,
             replays: None,
             outcome: Outcome::Refused,
             reason: None,
@@ -194,8 +199,13 @@ impl Host {
         // After a run both are there, or the directory was taken away and the run cannot be told.
         let stdout_head = result.head("stdout", HEAD_BYTES)?;
         let stderr_head = result.head("stderr", HEAD_BYTES)?;
+        let ais = match story.ais {
+            AisFile::Read { name, bytes } => Some((name.clone(), bytes.clone())),
+            AisFile::Missing | AisFile::Unread(_) => None,
+        };
+        let signatures = story.signatures.iter();
         let request_files: Vec<(String, Vec<u8>)> =
-            story.signatures.iter().map(|file| (file.name.clone(), file.bytes.clone())).collect();
+            signatures.map(|file| (file.name.clone(), file.bytes.clone())).chain(ais).collect();
         let (policy_name, policy_sha256) = match &story.decided.policy {
             Some((name, sha256)) => (name.as_str(), *sha256),
             None => (self.policy.name(), self.policy.sha256()),
@@ -210,7 +220,7 @@ impl Host {
             outcome: story.outcome,
             reason: story.reason,
             violations: story.violations,
-            rules: &story.decided.rules,
+            grounds: &story.decided.grounds,
             policy_name,
             policy_sha256,
             approval: &story.decided.approval,

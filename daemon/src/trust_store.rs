@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use policies::Signers;
+use validator::Sha256;
 
 use crate::config::{ConfigError, read_revoked, read_signers};
 
@@ -47,6 +48,11 @@ impl TrustStore {
     #[must_use]
     pub fn signers(&self) -> Option<&Signers> {
         self.signers.as_ref()
+    }
+
+    /// Which trust store this is, as one digest: another one when a file of it changes.
+    pub(crate) fn standing(&self) -> Sha256 {
+        Sha256::of(format!("{:?}", self.read).as_bytes())
     }
 
     /// Reads the files again if they are others than those that were read.

@@ -8,9 +8,10 @@ use validator::RiskLevel;
 
 use crate::approval::SIGNATURE_FILES_MAX;
 use crate::form::{
-    ApprovalForm, ConstraintsForm, LayersForm, OutputsForm, PolicyForm, RiskForm, RiskLevelForm,
-    RuntimeForm, SignaturesMinForm,
+    ApprovalForm, ConstraintsForm, GateModeForm, LayersForm, OutputsForm, PolicyForm, RiskForm,
+    RiskLevelForm, RuntimeForm, SignaturesMinForm,
 };
+use crate::grounds::GateMode;
 use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
 use crate::policy::{ApprovalRules, LayerRules, Owner, RiskFloors, Rules, SignaturesMin};
@@ -57,6 +58,11 @@ pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules,
         layers,
         outputs_strict: matches!(form.outputs, OutputsForm::Strict),
         constraints_refused: matches!(form.constraints, ConstraintsForm::Refuse),
+        held_sec_max: form.held_sec_max.0,
+        gate: match form.aana.mode {
+            GateModeForm::Enforce => GateMode::Enforce,
+            GateModeForm::Shadow => GateMode::Shadow,
+        },
     })
 }
 

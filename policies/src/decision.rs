@@ -6,7 +6,9 @@ use validator::{Code, Request, UtcTime, Violation};
 
 use crate::approval::{self, Approval};
 use crate::evidence::{Evidence, Installed};
+use crate::gate_rule::{self, Standing};
 use crate::grant::Grant;
+use crate::grounds::{GateFinding, Grounds};
 use crate::hosts;
 use crate::policy::Policy;
 use crate::rules;
@@ -52,6 +54,17 @@ pub struct RuleVerdict {
 pub enum Decision {
     /// It may run.
     Approve(Approved),
+    /// It may not yet: every rule that says no says so for want of a person's answer that may still
+    /// come. Whoever holds requests asks again when something
+    /// has changed; for anybody else it is a refusal.
+    Hold {
+        /// The request, given back.
+        request: Request,
+        /// What it waits for.
+        violations: Vec<Violation>,
+        /// What every rule said.
+        grounds: Grounds,
+    },
     /// It may not.
     Refuse {
         /// The request, given back for its record.
@@ -59,7 +72,7 @@ pub enum Decision {
         /// Everything that stands against it.
         violations: Vec<Violation>,
         /// What every rule said.
-        rules: Vec<RuleVerdict>,
+        grounds: Grounds,
     },
 }
 
@@ -70,7 +83,7 @@ pub struct Approved {
     request: Request,
     // Boxed, so that a refusal is not as large as an approval.
     grant: Box<Grant>,
-    rules: Vec<RuleVerdict>,
+    grounds: Grounds,
 }
 
 impl Approved {
@@ -84,10 +97,10 @@ impl Approved {
         &self.grant
     }
 
-    /// What every rule said.
+    /// Why it may run.
     #[must_use]
-    pub fn rules(&self) -> &[RuleVerdict] {
-        &self.rules
+    pub fn grounds(&self) -> &Grounds {
+        &self.grounds
     }
 
     /// Whether the approval is still young enough: time passes between the decision and exec.
@@ -116,13 +129,15 @@ impl Approved {
 pub fn authorise(request: Request, policy: &Policy, evidence: &Evidence<'_>) -> Decision {
     let Judged { chosen, approval, findings, .. } = judge(&request, policy, evidence);
     let clean = findings.is_clean();
-    let Findings { rules, violations, .. } = findings;
+    let waits = findings.waits();
+    let (grounds, violations) = findings.into_grounds();
     match (chosen, approval) {
         (Some(chosen), Some(approval)) if clean => {
             let grant = Box::new(Grant::new(&request, policy, chosen, approval));
-            Decision::Approve(Approved { request, grant, rules })
+            Decision::Approve(Approved { request, grant, grounds })
         }
-        _ => Decision::Refuse { request, violations, rules },
+        _ if waits => Decision::Hold { request, violations, grounds },
+        _ => Decision::Refuse { request, violations, grounds },
     }
 }
 
@@ -149,7 +164,12 @@ pub(crate) fn judge<'a>(
     rules::constraints(request, policy, &mut findings);
     rules::layers(policy, &mut findings);
     let bounds_hold = findings.is_clean();
+    let before = findings.violations.len();
     let approval = approval::judge(request, policy, evidence, &mut findings);
+    let holds = findings.violations.len() == before;
+    let standing = Standing { approval: approval.as_ref(), holds };
+    let runtime = chosen.map(|(runtime, _)| runtime);
+    gate_rule::judge(request, policy, runtime, &standing, evidence, &mut findings);
     Judged { chosen, bounds_hold, approval, findings }
 }
 
@@ -160,12 +180,34 @@ pub(crate) struct Findings {
     pub(crate) violations: Vec<Violation>,
     /// Rules that refuse for want of something that may still come, each with its violation's place.
     pub(crate) lacking: Vec<(String, usize)>,
+    /// Rules that refuse only because others do: what stands against the request is theirs to say.
+    pub(crate) following: Vec<String>,
+    pub(crate) gate: Option<GateFinding>,
+    /// How many of the violations a person's answer can take away.
+    holding: usize,
 }
 
 impl Findings {
     fn new(request: &Request) -> Self {
         let request_id = request.id().to_string();
-        Self { request_id, rules: Vec::new(), violations: Vec::new(), lacking: Vec::new() }
+        Self {
+            request_id,
+            rules: Vec::new(),
+            violations: Vec::new(),
+            lacking: Vec::new(),
+            following: Vec::new(),
+            gate: None,
+            holding: 0,
+        }
+    }
+
+    /// Whether all that stands against the request is for want of somebody's answer.
+    fn waits(&self) -> bool {
+        self.holding > 0 && self.holding == self.violations.len()
+    }
+
+    fn into_grounds(self) -> (Grounds, Vec<Violation>) {
+        (Grounds { rules: self.rules, gate: self.gate }, self.violations)
     }
 
     fn is_clean(&self) -> bool {
@@ -189,6 +231,18 @@ impl Findings {
         let message = format!("{}: {reason}", self.request_id);
         self.violations.push(Violation::error(code, message).hint(hint));
         self.row(rule, Verdict::Refuse, reason);
+    }
+
+    /// Refuses as others do, and is content when they are.
+    pub(crate) fn follow(&mut self, rule: &str, reason: impl Into<String>) {
+        self.following.push(rule.to_owned());
+        self.row(rule, Verdict::Refuse, reason.into());
+    }
+
+    /// Refuses as well; but a person can still say yes, and the request waits for it.
+    pub(crate) fn hold(&mut self, rule: &str, code: Code, reason: impl Into<String>, hint: &str) {
+        self.holding += 1;
+        self.lack(rule, code, reason, hint);
     }
 
     /// Refuses as well; but the same text may yet pass, when more signatures lie beside it.

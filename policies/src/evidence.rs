@@ -17,6 +17,25 @@ pub struct SignatureFile {
     pub bytes: Vec<u8>,
 }
 
+/// The most bytes of an AIS bundle beside a request: a dozen signed documents.
+pub const AIS_BUNDLE_BYTES_MAX: usize = 256 * 1024;
+
+/// The AIS bundle beside a request, `<stem>.ais.json`: an allegation until it verifies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AisFile {
+    /// There is none.
+    Missing,
+    /// There is one.
+    Read {
+        /// Its name, for messages.
+        name: String,
+        /// Its bytes.
+        bytes: Vec<u8>,
+    },
+    /// There is something that was not read, as a message that names it.
+    Unread(String),
+}
+
 /// How the request came here.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Submission {

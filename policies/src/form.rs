@@ -19,6 +19,21 @@ pub(crate) struct PolicyForm {
     pub(crate) layers: LayersForm,
     pub(crate) outputs: OutputsForm,
     pub(crate) constraints: ConstraintsForm,
+    pub(crate) held_sec_max: Count,
+    pub(crate) aana: AanaForm,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AanaForm {
+    pub(crate) mode: GateModeForm,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum GateModeForm {
+    Enforce,
+    Shadow,
 }
 
 #[derive(serde::Deserialize)]

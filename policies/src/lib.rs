@@ -14,7 +14,9 @@ mod check;
 mod decision;
 mod evidence;
 mod form;
+mod gate_rule;
 mod grant;
+mod grounds;
 mod hosts;
 mod limits;
 mod locate;
@@ -33,8 +35,11 @@ pub use approval::{
     StandardTime, Touch, Verified,
 };
 pub use decision::{Approved, Decision, RuleVerdict, Verdict, authorise};
-pub use evidence::{Binaries, Evidence, Installed, Ledger, SignatureFile, Submission};
+pub use evidence::{
+    AIS_BUNDLE_BYTES_MAX, AisFile, Binaries, Evidence, Installed, Ledger, SignatureFile, Submission,
+};
 pub use grant::Grant;
+pub use grounds::{GateFinding, GateMode, Grounds};
 pub use hosts::{GrantedHost, GrantedNetwork};
 pub use limits::{Ceilings, GrantedLimits};
 pub use outlook::{Outlook, Prospect, foresee};

@@ -4,6 +4,8 @@
 use validator::{RiskLevel, Sha256};
 
 use crate::check;
+use crate::evidence::Submission;
+use crate::grounds::GateMode;
 use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
 use crate::problem::{PolicyError, PolicyProblem};
@@ -35,6 +37,8 @@ pub(crate) struct Rules {
     pub(crate) layers: LayerRules,
     pub(crate) outputs_strict: bool,
     pub(crate) constraints_refused: bool,
+    pub(crate) held_sec_max: u64,
+    pub(crate) gate: GateMode,
 }
 
 /// Whose word is an approval.
@@ -48,6 +52,20 @@ pub(crate) struct ApprovalRules {
     pub(crate) requester_required: bool,
     pub(crate) audience_required: bool,
     pub(crate) user_verification: bool,
+}
+
+impl ApprovalRules {
+    /// Whether the file is one of an approver's, or typed by one.
+    pub(crate) fn knows(&self, submission: &Submission) -> bool {
+        let (uid, name) = match submission {
+            Submission::Invoked { uid, name } => (*uid, name.as_deref()),
+            Submission::Dropped { owner, owner_name } => (owner.get(), owner_name.as_deref()),
+        };
+        self.owners.iter().any(|owner| match owner {
+            Owner::Uid(known) => *known == uid,
+            Owner::Name(known) => Some(known.as_str()) == name,
+        })
+    }
 }
 
 /// How many people must have signed, by risk class.
@@ -152,6 +170,12 @@ impl Policy {
     /// The runtimes on offer, by name.
     pub fn runtimes(&self) -> impl Iterator<Item = &Runtime> {
         self.rules.runtimes.iter()
+    }
+
+    /// How long a request may wait for somebody's answer, in seconds since it was dropped.
+    #[must_use]
+    pub fn held_sec_max(&self) -> u64 {
+        self.rules.held_sec_max
     }
 
     /// The ceilings.

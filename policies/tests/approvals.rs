@@ -267,7 +267,7 @@ fn whoever_asks_never_counts_as_approver() {
     let case = Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice(), bob()]);
     let approved = case.accepted(&standard());
     assert_eq!(approved.grant().approvals().len(), 1);
-    assert!(reason(approved.rules(), "approval.self").contains("not counted: alice"));
+    assert!(reason(&approved.grounds().rules, "approval.self").contains("not counted: alice"));
     let case = Case::of(&[ASKED_BY_ALICE]).approved_by(&[alice(), bob()]);
     assert_eq!(case.codes(&standard()), ["approval.self", "approval.principal"]);
     let case = Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice(), bob()]);
@@ -348,7 +348,7 @@ fn a_revoked_key_counts_for_nothing() {
     // It stops nobody else, neither as approver nor by rejecting.
     let case = Case::of(&[BY_BOB]).approved_by(&[alice(), bob()]).trusting(revoked(&alice()));
     let approved = case.accepted(&standard());
-    assert!(reason(approved.rules(), "approval.revoked").contains("not counted"));
+    assert!(reason(&approved.grounds().rules, "approval.revoked").contains("not counted"));
     assert_eq!(approved.grant().approvals().len(), 1);
     let case = Case::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[bob()]);
     accepts(case.trusting(revoked(&bob())).decide(&standard()));
@@ -476,7 +476,7 @@ fn the_risk_class_asks_for_its_number_and_words_never_lower_it() {
         let all = || vec![alice(), bob(), carol()];
         let keys: Vec<SoftKey> = all().into_iter().take(needed).collect();
         let approved = Case::of(changes).approved_by(&keys).accepted(&by_class);
-        assert_eq!(reason(approved.rules(), "approval.risk"), why);
+        assert_eq!(reason(&approved.grounds().rules, "approval.risk"), why);
         let fewer: Vec<SoftKey> = all().into_iter().take(needed - 1).collect();
         let codes = Case::of(changes).approved_by(&fewer).codes(&by_class);
         assert_eq!(codes, ["approval.count"], "{why}");

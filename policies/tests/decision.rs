@@ -57,14 +57,14 @@ fn a_good_request_of_the_invoker_is_approved() {
     let approved = approved(decision);
     assert_eq!(approved.request().id().as_str(), ID);
     for rule in ["backend", "command", "language", "runtime", "network", "constraints", "layers"] {
-        assert_eq!(verdict(approved.rules(), rule), Verdict::Pass, "{rule}");
+        assert_eq!(verdict(&approved.grounds().rules, rule), Verdict::Pass, "{rule}");
     }
     for rule in ["limits.cpu", "limits.memory", "limits.time", "approval.submitter"] {
-        assert_eq!(verdict(approved.rules(), rule), Verdict::Pass, "{rule}");
+        assert_eq!(verdict(&approved.grounds().rules, rule), Verdict::Pass, "{rule}");
     }
     for rule in ["age", "signature", "count", "principal", "rejected"] {
         let rule = format!("approval.{rule}");
-        assert_eq!(verdict(approved.rules(), &rule), Verdict::NotApplicable, "{rule}");
+        assert_eq!(verdict(&approved.grounds().rules, &rule), Verdict::NotApplicable, "{rule}");
     }
 }
 
@@ -158,7 +158,7 @@ fn a_cache_is_named_only_where_it_is() {
         assert_eq!(grant.tmp(), TmpUse::Programs);
         let cache = if there { ", /cache/go is /var/warm/go" } else { "" };
         let told = format!("go is /opt/go/bin/go with /opt/go{cache}");
-        assert_eq!(reason(approved.rules(), "runtime"), told);
+        assert_eq!(reason(&approved.grounds().rules, "runtime"), told);
     }
 }
 
@@ -236,7 +236,7 @@ fn each_rule_refuses_what_it_is_about() {
         assert_eq!(verdict(&rules, rule), Verdict::Refuse);
         let refusing = rules.iter().filter(|it| it.verdict == Verdict::Refuse).count();
         assert_eq!(refusing, 1, "{new}");
-        assert_eq!(rules.len(), 22, "every rule speaks: {rules:#?}");
+        assert_eq!(rules.len(), 23, "every rule speaks: {rules:#?}");
     }
 }
 
@@ -320,7 +320,7 @@ fn a_runtime_that_the_host_lacks_is_named_with_what_was_sought() {
 fn other_constraints_are_stated_or_refused() {
     let change = [("  - \"No persistence\"", "  - \"No persistence\"\n  - \"Be kind\"")];
     let stated = approved(Scene::default().decide(request(&change), &shipped("embedded")));
-    assert_eq!(reason(stated.rules(), "constraints"), "stated, not enforced: \"Be kind\"");
+    assert_eq!(reason(&stated.grounds().rules, "constraints"), "stated, not enforced: \"Be kind\"");
     let strict = policy("embedded", &[("constraints: stated", "constraints: refuse")]);
     let (violations, _) = refused(Scene::default().decide(request(&change), &strict));
     assert_eq!(codes(&violations), ["frontmatter.value"]);
@@ -334,7 +334,7 @@ fn the_record_is_told_about_strict_outputs_and_exceptions() {
     let approved = approved(Scene::default().decide(request(&[]), &policy("embedded", &changes)));
     assert!(approved.grant().outputs_strict());
     assert!(!approved.grant().cgroup_exception());
-    assert!(reason(approved.rules(), "layers").ends_with("exceptions: none"));
+    assert!(reason(&approved.grounds().rules, "layers").ends_with("exceptions: none"));
 }
 
 #[test]
@@ -404,7 +404,7 @@ fn an_approval_ages() {
         let decision = scene.decide(request(&[]), &policy);
         if good {
             let approved = approved(decision);
-            assert_eq!(verdict(approved.rules(), "approval.age"), Verdict::Pass);
+            assert_eq!(verdict(&approved.grounds().rules, "approval.age"), Verdict::Pass);
         } else {
             let (violations, _) = refused(decision);
             assert_eq!(codes(&violations), ["approval.expired"], "{now}");
@@ -452,7 +452,7 @@ fn what_is_granted_is_what_is_asked_for_and_on_offer() {
     // Private addresses are the host's that lists them, and nobody else's.
     assert_eq!(hosts, ["data.lan [8080] [10.0.0.5, fd00::5]", "pypi.org [443] []"]);
     assert_eq!((network.bytes_max, network.connections_max), (1 << 30, 32));
-    assert!(reason(approved.rules(), "network").contains("pypi.org:443, data.lan:8080"));
+    assert!(reason(&approved.grounds().rules, "network").contains("pypi.org:443, data.lan:8080"));
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn a_stock_signature_of_either_kind_and_hash_counts() {
         assert!(String::from_utf8_lossy(&output.stdout).contains(fingerprint.as_str()));
         for rule in ["signature", "count", "principal", "rejected", "age"] {
             let rule = format!("approval.{rule}");
-            assert_eq!(verdict(approved.rules(), &rule), Verdict::Pass, "{rule}");
+            assert_eq!(verdict(&approved.grounds().rules, &rule), Verdict::Pass, "{rule}");
         }
     }
 }
@@ -149,7 +149,7 @@ fn a_broken_file_does_not_stop_a_good_one() {
     let junk = SignatureFile { name: "r.md.\u{202e}x.sig".to_owned(), bytes: vec![0; 9] };
     let scene = scene(&[line], vec![junk, workshop.approve("alice")]);
     let approved = approved(decide(&scene, 1));
-    let reason = reason(approved.rules(), "approval.signature");
+    let reason = reason(&approved.grounds().rules, "approval.signature");
     assert!(reason.contains("1 verified; not counted: "), "{reason}");
     assert!(!reason.contains('\u{202e}'), "{reason}");
 }

@@ -8,6 +8,7 @@ use validator::{Sha256, Violation};
 
 use policies::{RuleVerdict, Touch};
 
+use crate::authority;
 use crate::outside::Showing;
 use crate::request_files::{RequestFiles, Row};
 use crate::statement::{ReplayOf, Statement};
@@ -140,7 +141,7 @@ fn decisions(says: &Statement<'_>, show: Showing) -> Map {
         ]
     };
     let rows = says.violations.iter().take(show.violations_max());
-    vec![
+    let mut map = vec![
         (
             "policy",
             Node::Map(vec![
@@ -148,10 +149,12 @@ fn decisions(says: &Statement<'_>, show: Showing) -> Map {
                 ("sha256", Node::Text(says.policy_sha256.to_string())),
             ]),
         ),
-        ("rules", Node::maps(says.rules.iter().map(rule))),
+        ("rules", Node::maps(says.grounds.rules.iter().map(rule))),
         ("violations", Node::maps(rows.map(violation))),
         ("violations_total", Node::Uint(count(says.violations.len()))),
-    ]
+    ];
+    map.extend(authority::answers(says.grounds, show));
+    map
 }
 
 fn run(says: &Statement<'_>, show: Showing) -> Map {

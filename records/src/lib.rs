@@ -8,6 +8,7 @@
 
 mod agent;
 mod attestation;
+mod authority;
 mod base64;
 mod body;
 mod bundle;
@@ -50,7 +51,7 @@ pub use key_error::KeyError;
 pub use key_source::{KeySource, Keys};
 pub use keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL, ResultKey, SigningError};
 pub use network::{HostUse, NetworkReport, NetworkUse, Refusal, Unaccounted};
-pub use policies::{RuleVerdict, Verdict};
+pub use policies::{Grounds, RuleVerdict, Verdict};
 pub use predicate::predicate_schema;
 pub use public_keys::{Dated, PublicKeys};
 pub use recalled::{LeftFile, Recalled};

@@ -2,7 +2,8 @@
 //! words that records are made of, and must never allow a key that no record has: a reader would
 //! wait for it for ever.
 
-use policies::Verdict;
+use policies::aana::{Gate, Route};
+use policies::{GateMode, Verdict};
 use sandbox::outcome::Outcome;
 use sandbox::report::{LimitName, Mechanism, RejectReason};
 use serde_json::{Map, Value, json};
@@ -27,12 +28,16 @@ const OUTCOMES: [Outcome; 14] = [
     Outcome::Indeterminate,
 ];
 
+/// Keys that the records of earlier versions do not have.
+const LATER: [&str; 1] = ["gate"];
+
 /// The predicate of type [`PREDICATE_TYPE`] as JSON Schema (draft 2020-12).
 #[must_use]
 pub fn predicate_schema() -> Value {
     let fields: Vec<(&str, Value, &str)> =
         [upstream(), provenance(), decisions(), run()].into_iter().flatten().collect();
-    let required: Vec<&str> = fields.iter().map(|(key, ..)| *key).collect();
+    let keys = fields.iter().map(|(key, ..)| *key);
+    let required: Vec<&str> = keys.filter(|key| !LATER.contains(key)).collect();
     let mut properties = Map::new();
     for (key, mut value, meaning) in fields.clone() {
         if let Some(object) = value.as_object_mut() {
@@ -143,7 +148,27 @@ fn decisions() -> Fields {
         ("rules", list(rule), "What each of its rules said, and why: also which said no."),
         ("violations", list(violation), "What the request's check found, from its beginning."),
         ("violations_total", count(), "How much it found."),
+        (
+            "gate",
+            or_null(gate()),
+            "What the AANA gate said; null where there was no call to judge.",
+        ),
     ]
+}
+
+fn gate() -> Value {
+    let route = || words(Route::WORDS.iter().copied());
+    record(&[
+        ("mode", words([GateMode::Enforce, GateMode::Shadow].map(GateMode::as_str))),
+        ("gate_decision", words(Gate::WORDS.iter().copied())),
+        ("recommended_action", route()),
+        ("aana_route", or_null(route())),
+        ("runtime_recommended_route", or_null(route())),
+        ("aix_score", json!({ "type": "number", "minimum": 0 })),
+        ("hard_blockers", list(text())),
+        ("reasons", list(text())),
+        ("answer", text()),
+    ])
 }
 
 fn run() -> Fields {
@@ -269,8 +294,8 @@ fn time() -> Value {
     json!({ "$ref": "#/$defs/time" })
 }
 
-fn words<const N: usize>(words: [&str; N]) -> Value {
-    json!({ "enum": words.to_vec() })
+fn words(words: impl IntoIterator<Item = &'static str>) -> Value {
+    json!({ "enum": words.into_iter().collect::<Vec<_>>() })
 }
 
 fn list(items: Value) -> Value {

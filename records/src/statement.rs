@@ -5,7 +5,7 @@ use sandbox::outcome::Outcome;
 use sandbox::report::{Artifact, Confinement, Finished};
 use validator::{ExpectedOutput, Request, RequestId, ResultId, Sha256, UtcTime, Violation};
 
-use policies::{RuleVerdict, Touch};
+use policies::{Grounds, Touch};
 
 use crate::network::NetworkUse;
 
@@ -53,7 +53,8 @@ pub struct Statement<'a> {
     /// Why it was refused, could not be set up, or is indeterminate.
     pub reason: Option<&'a str>,
     pub violations: &'a [Violation],
-    pub rules: &'a [RuleVerdict],
+    /// Why it was decided as it was.
+    pub grounds: &'a Grounds,
     pub policy_name: &'a str,
     pub policy_sha256: Sha256,
     /// What the approval was worth, e.g. `unsigned, by the invoker`.

@@ -3,21 +3,20 @@
 //! The original may be anybody's and may change under our eyes; from here on only the copy counts. It
 //! stays where it is until the result is published.
 
-use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use policies::SignatureFile;
+use policies::{AisFile, SignatureFile};
 use rustix::fs::{
     CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, flock, fstat, openat, openat2,
 };
 use serde::{Deserialize, Serialize};
 use validator::{Draft, OwnerUid, REQUEST_BYTES_MAX, ResultId, Sha256};
 
+use crate::companions::Companions;
 use crate::durable;
 use crate::error::SpoolError;
 use crate::places::Spool;
@@ -107,14 +106,6 @@ pub(crate) enum Inputs {
     Unusable(String),
 }
 
-/// The signatures beside a request, and of each that is there and was not read why: it may be the
-/// one that rejects.
-#[derive(Default)]
-pub(crate) struct Signatures {
-    pub(crate) read: Vec<SignatureFile>,
-    pub(crate) unread: Vec<String>,
-}
-
 /// A request of which we hold a private copy.
 #[must_use]
 pub struct Claimed {
@@ -123,7 +114,7 @@ pub struct Claimed {
     pub(crate) slot: ClaimId,
     pub(crate) directory: PathBuf,
     pub(crate) file_name: String,
-    pub(crate) signatures: Signatures,
+    pub(crate) companions: Companions,
     pub(crate) inputs: Inputs,
     pub(crate) inputs_path: PathBuf,
     pub(crate) origin: Origin,
@@ -154,13 +145,19 @@ impl Claimed {
 
     #[must_use]
     pub fn signatures(&self) -> &[SignatureFile] {
-        &self.signatures.read
+        &self.companions.signatures
     }
 
     /// Signature files that are there and were not read, each by name with the reason.
     #[must_use]
     pub fn unread_signatures(&self) -> &[String] {
-        &self.signatures.unread
+        &self.companions.unread
+    }
+
+    /// The AIS bundle beside it.
+    #[must_use]
+    pub fn ais(&self) -> &AisFile {
+        &self.companions.ais
     }
 
     /// Makes the copy survive a crash: part of the barrier before exec.
@@ -219,19 +216,19 @@ impl Spool {
         let opened = rustix::fs::open(path, flags, Mode::empty());
         let file = opened.map_err(SpoolError::errno(path, "open"))?;
         let read = read_bounded(&file, path, REQUEST_BYTES_MAX, Links::Any)?;
-        let signatures = signatures_of(&parent, file_name)?;
+        let companions = Companions::of(&parent, file_name)?;
         let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
         let inputs_path =
             inputs.map_or_else(|| parent.join(format!("{stem}.inputs")), Path::to_owned);
         let inputs = open_inputs(&inputs_path);
-        self.copy(read, file_name, signatures, (inputs, inputs_path), origin, id)
+        self.copy(read, file_name, companions, (inputs, inputs_path), origin, id)
     }
 
     pub(crate) fn copy(
         &self,
         (bytes, owner): (Vec<u8>, u32),
         file_name: &str,
-        signatures: Signatures,
+        companions: Companions,
         (inputs, inputs_path): (Inputs, PathBuf),
         origin: Origin,
         id: ClaimId,
@@ -257,9 +254,8 @@ impl Spool {
             let note = serde_json::to_vec(&note)?;
             durable::write_new(&hidden.join("claim.json"), &note, 0o600)?;
             durable::write_new(&hidden.join("request.md"), &bytes, 0o400)?;
-            for signature in &signatures.read {
-                let path = hidden.join(&signature.name);
-                durable::write_new(&path, &signature.bytes, 0o400)?;
+            for (name, bytes) in companions.files() {
+                durable::write_new(&hidden.join(&name), &bytes, 0o400)?;
             }
             durable::rename_new(&hidden, &directory)?;
             Ok(lock)
@@ -284,7 +280,7 @@ impl Spool {
                 id,
                 directory,
                 file_name,
-                signatures,
+                companions,
                 inputs,
                 inputs_path,
                 origin,
@@ -352,66 +348,6 @@ pub(crate) fn open_beneath(
         | ResolveFlags::NO_XDEV;
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     openat2(directory, name, flags, Mode::empty(), resolve)
-}
-
-/// The signatures beside a request: every `<file>*.sig`. One that is there and is not read is never
-/// left out: it is told as unread, for it may be the one that rejects.
-pub(crate) fn signatures_of(parent: &Path, file_name: &str) -> Result<Signatures, SpoolError> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = openat(CWD, parent, flags, Mode::empty());
-    let directory = opened.map_err(SpoolError::errno(parent, "open"))?;
-    let mut names = Vec::new();
-    for entry in fs::read_dir(parent).map_err(SpoolError::io(parent, "list"))? {
-        let name = entry.map_err(SpoolError::io(parent, "list"))?.file_name();
-        if is_signature_of(&name, file_name) {
-            names.push(name);
-        }
-    }
-    names.sort();
-    let mut signatures = Signatures::default();
-    // One too many is enough for the policy to see that there are too many, and what is not looked
-    // at is told: one of the others may be gone, or unreadable.
-    const READ_MAX: usize = policies::SIGNATURE_FILES_MAX + 1;
-    if let Some(beyond) = names.get(READ_MAX) {
-        let path = validator::escape_line(&parent.join(beyond).display().to_string());
-        let (count, max) = (names.len(), policies::SIGNATURE_FILES_MAX);
-        let why = format!("{path}: one of {count} signature files; at most {max} are read");
-        signatures.unread.push(why);
-    }
-    for name in names.into_iter().take(READ_MAX) {
-        let path = parent.join(&name);
-        match read_signature(&directory, &path, name) {
-            Ok(Some(file)) => signatures.read.push(file),
-            Ok(None) => {}
-            Err(error) => signatures.unread.push(validator::escape_line(&error.to_string())),
-        }
-    }
-    Ok(signatures)
-}
-
-/// The file, or nothing where it went away since it was listed.
-fn read_signature(
-    directory: &OwnedFd,
-    path: &Path,
-    name: OsString,
-) -> Result<Option<SignatureFile>, SpoolError> {
-    // Records and messages hold the name as text.
-    let unreadable = || io::Error::new(io::ErrorKind::InvalidFilename, "the name is no plain text");
-    let name = name.into_string().ok().filter(|name| validator::escape_line(name) == *name);
-    let name = name.ok_or_else(|| SpoolError::io(path, "read the name")(unreadable()))?;
-    let file = match open_beneath(directory, &name, OFlags::RDONLY) {
-        Err(rustix::io::Errno::NOENT) => return Ok(None),
-        opened => opened.map_err(SpoolError::errno(path, "open"))?,
-    };
-    let (bytes, _) = read_bounded(&file, path, policies::SIGNATURE_BYTES_MAX, Links::One)?;
-    Ok(Some(SignatureFile { name, bytes }))
-}
-
-/// `<file>*.sig`: what anybody could take for a signature of the file is one, or a rejection might
-/// be passed over for its name.
-pub(crate) fn is_signature_of(name: &OsStr, file_name: &str) -> bool {
-    let rest = name.as_bytes().strip_prefix(file_name.as_bytes());
-    rest.is_some_and(|rest| rest.ends_with(b".sig"))
 }
 
 pub(crate) fn open_inputs(path: &Path) -> Inputs {

@@ -9,8 +9,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::claim::{Claimed, Dropped, Origin, is_signature_of, remove_claim, remove_tree};
-use crate::dropbox::Dropbox;
+use crate::claim::{Claimed, Dropped, Origin, remove_claim, remove_tree};
+use crate::companions::is_signature_of;
+use crate::dropbox::{AIS_SUFFIX, Dropbox};
 use crate::durable;
 use crate::error::SpoolError;
 use crate::places::Spool;
@@ -115,16 +116,17 @@ pub(crate) fn take_originals_away(
     }
     let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
     let inputs = format!("{stem}.inputs");
+    let ais = format!("{stem}{AIS_SUFFIX}");
     for entry in fs::read_dir(dropbox).map_err(SpoolError::io(dropbox, "list"))? {
         let entry = entry.map_err(SpoolError::io(dropbox, "list"))?;
         let name = entry.file_name();
         let is_inputs = name == *inputs;
-        if !is_inputs && !is_signature_of(&name, file_name) {
+        if !is_inputs && name != *ais && !is_signature_of(&name, file_name) {
             continue;
         }
         let path = entry.path();
         let gone = match keep {
-            // The claim holds copies of the signatures already.
+            // The claim holds copies of the others already.
             Some(keep) if is_inputs => durable::rename_new(&path, &keep.join(&name)),
             _ if is_inputs => fs::remove_dir_all(&path),
             _ => fs::remove_file(&path),

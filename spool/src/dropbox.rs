@@ -1,20 +1,23 @@
 //! The directory that others drop requests into: looked at by handle, believed in nothing.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, CWD, Mode, OFlags, access, fstat, openat};
-use validator::{Draft, REQUEST_BYTES_MAX};
+use validator::{Draft, REQUEST_BYTES_MAX, Sha256};
 
 use crate::claim::{
     ClaimId, Claimed, Dropped, Links, Origin, open_beneath, open_inputs, read_bounded,
-    signatures_of,
 };
+use crate::companions::Companions;
 use crate::error::SpoolError;
 use crate::places::Spool;
 
+/// How the name of the AIS bundle beside a request ends, after the request's stem.
+pub(crate) const AIS_SUFFIX: &str = ".ais.json";
 /// Names longer than this are not ours.
 const NAME_BYTES_MAX: usize = 128;
 /// The sticky bit of a directory.
@@ -102,12 +105,42 @@ impl Dropbox {
         Ok(waiting)
     }
 
+    /// What lies in the directory for each request, as one digest by its stem: it is another one when
+    /// a request, a signature or an AIS bundle came, went or changed.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn sets(&self) -> Result<BTreeMap<String, Sha256>, SpoolError> {
+        let mut rows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for entry in fs::read_dir(&self.path).map_err(SpoolError::io(&self.path, "list"))? {
+            let entry = entry.map_err(SpoolError::io(&self.path, "list"))?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let Some(stem) = stem_of(&name) else { continue };
+            let row = format!("{name} {:?}", self.identity(&name));
+            rows.entry(stem.to_owned()).or_default().insert(row);
+        }
+        let digest = |rows: BTreeSet<String>| {
+            Sha256::of(rows.into_iter().collect::<Vec<_>>().join("\n").as_bytes())
+        };
+        Ok(rows.into_iter().map(|(stem, rows)| (stem, digest(rows))).collect())
+    }
+
     /// Which object has a name now, so that a change can be told from the same thing seen again.
     #[must_use]
     pub fn identity(&self, name: &str) -> Option<(u64, i64, i64)> {
         let found = fs::symlink_metadata(self.path.join(name)).ok()?;
         Some((found.ino(), found.ctime(), found.ctime_nsec()))
     }
+}
+
+/// What the names of everything that belongs to one request begin with.
+#[must_use]
+pub fn stem_of(name: &str) -> Option<&str> {
+    if name.starts_with('.') {
+        return None;
+    }
+    let end = [".md", AIS_SUFFIX].iter().filter_map(|mark| name.find(mark)).min()?;
+    name.get(..end)
 }
 
 impl Spool {
@@ -133,7 +166,7 @@ impl Spool {
         };
         let stat = fstat(&file).map_err(SpoolError::errno(&path, "look at"))?;
         let read = read_bounded(&file, &path, REQUEST_BYTES_MAX, Links::One)?;
-        let signatures = signatures_of(&dropbox.path, name)?;
+        let companions = Companions::of(&dropbox.path, name)?;
         let stem = name.strip_suffix(".md").unwrap_or(name);
         let inputs_path = dropbox.path.join(format!("{stem}.inputs"));
         let inputs = open_inputs(&inputs_path);
@@ -142,6 +175,6 @@ impl Spool {
             device: stat.st_dev,
             inode: stat.st_ino,
         });
-        self.copy(read, name, signatures, (inputs, inputs_path), origin, id)
+        self.copy(read, name, companions, (inputs, inputs_path), origin, id)
     }
 }

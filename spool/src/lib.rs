@@ -14,12 +14,14 @@
 
 mod beside;
 mod claim;
+mod companions;
 mod depart;
 mod drafting;
 mod dropbox;
 mod durable;
 mod error;
 mod fresh;
+mod held;
 mod ledger;
 mod places;
 mod pour;
@@ -34,8 +36,9 @@ mod undeclared;
 pub use beside::{insist_unchanged, place_beside, replace_own};
 pub use claim::{ClaimId, Claimed, Replayed};
 pub use drafting::Drafting;
-pub use dropbox::{Dropbox, Waiting};
+pub use dropbox::{Dropbox, Waiting, stem_of};
 pub use error::SpoolError;
+pub use held::{Held, WaitsFor, held_in};
 pub use ledger::{BeginError, Begun, Seen};
 pub use places::{Places, Spool};
 pub use promote::{Dropped, Submission};

@@ -14,10 +14,11 @@ use placing::{
     Made, create, fill, io_or_taken, make_directory, make_parents, place_file, place_whole, taken,
     undo,
 };
-use policies::SignatureFile;
+use policies::{AisFile, SignatureFile};
 use rustix::fs::{Access, Mode, OFlags, access, fstat};
 
-use crate::claim::{Links, Signatures, insist_on_file, read_bounded, signatures_of};
+use crate::claim::{Links, insist_on_file, read_bounded};
+use crate::companions::Companions;
 use crate::durable;
 use crate::error::SpoolError;
 use crate::fresh::hidden_beside;
@@ -26,8 +27,7 @@ use crate::fresh::hidden_beside;
 pub struct Submission {
     file_name: String,
     bytes: Vec<u8>,
-    signatures: Vec<SignatureFile>,
-    unread_signatures: Vec<String>,
+    companions: Companions,
     inputs: PathBuf,
 }
 
@@ -64,9 +64,8 @@ impl Submission {
             _ => PathBuf::from("."),
         };
         let inputs = inputs.map_or_else(|| parent.join(inputs_name(&file_name)), Path::to_owned);
-        let Signatures { read: signatures, unread: unread_signatures } =
-            signatures_of(&parent, &file_name)?;
-        Ok(Self { file_name, bytes, signatures, unread_signatures, inputs })
+        let companions = Companions::of(&parent, &file_name)?;
+        Ok(Self { file_name, bytes, companions, inputs })
     }
 
     #[must_use]
@@ -82,13 +81,19 @@ impl Submission {
     /// The signatures beside it.
     #[must_use]
     pub fn signatures(&self) -> &[SignatureFile] {
-        &self.signatures
+        &self.companions.signatures
     }
 
     /// Why each signature beside it that cannot be read cannot; they are not dropped.
     #[must_use]
     pub fn unread_signatures(&self) -> &[String] {
-        &self.unread_signatures
+        &self.companions.unread
+    }
+
+    /// The AIS bundle beside it.
+    #[must_use]
+    pub fn ais(&self) -> &AisFile {
+        &self.companions.ais
     }
 
     /// Where its inputs are read from.
@@ -147,7 +152,7 @@ impl Submission {
         made: &mut Vec<Made>,
     ) -> Result<Dropped, SpoolError> {
         let mut names = Vec::new();
-        for signature in &self.signatures {
+        for signature in &self.companions.signatures {
             let path = approved.join(&signature.name);
             let most = policies::SIGNATURE_BYTES_MAX;
             let there = open_file(&path)
@@ -175,10 +180,10 @@ impl Submission {
         access(approved, Access::WRITE_OK | Access::EXEC_OK)
             .map_err(SpoolError::errno(approved, "write into"))?;
         let inputs = approved.join(inputs_name(&self.file_name));
-        let signatures: Vec<PathBuf> =
-            self.signatures.iter().map(|signature| approved.join(&signature.name)).collect();
+        let files = self.companions.files();
+        let beside: Vec<PathBuf> = files.iter().map(|(name, _)| approved.join(name)).collect();
         // Inputs that nobody declared would have the request refused, so none may wait there.
-        for path in [target, &inputs].into_iter().chain(signatures.iter().map(PathBuf::as_path)) {
+        for path in [target, &inputs].into_iter().chain(beside.iter().map(PathBuf::as_path)) {
             if fs::symlink_metadata(path).is_ok() {
                 return Err(taken(path));
             }
@@ -186,8 +191,8 @@ impl Submission {
         if !declared.is_empty() {
             self.place_inputs(&inputs, declared, made)?;
         }
-        for (path, signature) in signatures.iter().zip(&self.signatures) {
-            place_file(path, &signature.bytes, made)?;
+        for (path, (_, bytes)) in beside.iter().zip(&files) {
+            place_file(path, bytes, made)?;
         }
         durable::sync_dir(approved).map_err(SpoolError::io(approved, "make durable"))?;
         place_whole(target, &self.bytes, made)

@@ -15,11 +15,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use policies::SignatureFile;
+use policies::{AisFile, SignatureFile};
 use rustix::fs::{FlockOperation, flock};
 use validator::{RequestId, ResultId, Sha256, UtcTime};
 
-use crate::claim::{ClaimId, ClaimNote, Replayed, remove_claim, remove_tree, signatures_of};
+use crate::claim::{ClaimId, ClaimNote, Replayed, remove_claim, remove_tree};
+use crate::companions::Companions;
 use crate::depart::take_originals_away;
 use crate::durable;
 use crate::error::SpoolError;
@@ -32,7 +33,7 @@ use crate::publish::{Originals, Receipt};
 pub struct Unfinished {
     note: ClaimNote,
     bytes: Vec<u8>,
-    signatures: Vec<SignatureFile>,
+    companions: Companions,
     claim: ClaimId,
     request_id: RequestId,
     result_id: ResultId,
@@ -54,7 +55,13 @@ impl Unfinished {
 
     #[must_use]
     pub fn signatures(&self) -> &[SignatureFile] {
-        &self.signatures
+        &self.companions.signatures
+    }
+
+    /// The AIS bundle beside the request.
+    #[must_use]
+    pub fn ais(&self) -> &AisFile {
+        &self.companions.ais
     }
 
     #[must_use]
@@ -188,7 +195,7 @@ impl Spool {
         let path = directory.join("request.md");
         Ok(Some(Unfinished {
             bytes: fs::read(&path).map_err(SpoolError::io(&path, "read"))?,
-            signatures: signatures_of(directory, &note.file_name)?.read,
+            companions: Companions::of(directory, &note.file_name)?,
             request_id: intent.request_id.parse().map_err(|_| wrong("read the request id"))?,
             begun: intent.begun.parse().map_err(|_| wrong("read the time"))?,
             policy_sha256: intent.policy_sha256.parse().map_err(|_| wrong("read the policy"))?,

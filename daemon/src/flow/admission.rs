@@ -5,6 +5,7 @@ use spool::{Claimed, StageError, Staged};
 use validator::{Checked, Draft, Place, Request, UtcTime, Violation};
 
 use super::{Step, end};
+use crate::held::Patience;
 use crate::host::{Halt, Host};
 use crate::ready::MadeAhead;
 use crate::tell::Decided;
@@ -45,7 +46,7 @@ impl Host {
         &mut self,
         request: Request,
         claimed: Claimed,
-        submission: Submission,
+        (submission, patience): (Submission, Patience),
         warnings: &[Violation],
         now: UtcTime,
     ) -> Result<Step<(Approved, Claimed)>, Halt> {
@@ -70,9 +71,14 @@ impl Host {
                 self.refuse(approved.request(), claimed, all, &decided).map(end)
             }
             Decision::Approve(approved) => Ok(Step::Next((approved, claimed))),
-            Decision::Refuse { request, violations, rules } => {
+            Decision::Hold { violations, .. } if patience.lasts(now) => {
+                self.spool.abandon(claimed);
+                Ok(Step::Hold(violations))
+            }
+            Decision::Hold { request, violations, grounds }
+            | Decision::Refuse { request, violations, grounds } => {
                 let all = warnings.iter().cloned().chain(violations).collect();
-                let decided = Decided { rules, ..Decided::nothing() };
+                let decided = Decided { grounds, ..Decided::nothing() };
                 self.refuse(&request, claimed, all, &decided).map(end)
             }
         }

@@ -14,6 +14,7 @@ use spool::{Claimed, Originals, Receipt, Replayed, SpoolError};
 use validator::{Code, Draft, Sha256, UtcTime, Violation};
 
 use crate::edge;
+use crate::held::Patience;
 use crate::host::{Halt, Host};
 use crate::tell::Published;
 
@@ -24,6 +25,7 @@ pub(crate) struct Ask {
     pub(crate) submission: Submission,
     /// The time that it is judged by: now, or that of the run which is done again.
     pub(crate) at: UtcTime,
+    pub(crate) patience: Patience,
 }
 
 /// A run that is to be done again.
@@ -56,17 +58,38 @@ pub struct Told {
     pub originals: Originals,
 }
 
-/// Either the next state, or the end of the story.
+/// What became of a claimed request for now.
+#[must_use]
+pub(crate) enum Answer {
+    Told(Box<Told>),
+    /// It waits for somebody's answer, and for what; the claim was given up and the original is where it
+    /// was.
+    Held(Vec<Violation>),
+}
+
+impl Answer {
+    /// For what nobody holds.
+    fn at_once(self) -> Result<Told, Halt> {
+        match self {
+            Self::Told(told) => Ok(*told),
+            Self::Held(_) => Err(Halt::NobodyHolds),
+        }
+    }
+}
+
+/// Either the next state, or the end of the story, or of this look at it.
 enum Step<T> {
     Next(T),
     End(Box<Told>),
+    Hold(Vec<Violation>),
 }
 
 macro_rules! next {
     ($step:expr) => {
         match $step {
             Step::Next(next) => next,
-            Step::End(told) => return Ok(*told),
+            Step::End(told) => return Ok(Answer::Told(told)),
+            Step::Hold(waits_for) => return Ok(Answer::Held(waits_for)),
         }
     };
 }
@@ -96,7 +119,8 @@ impl Host {
             Err(error) => return Err(error.into()),
         };
         let submission = Submission::Invoked { uid, name: edge::user_name(uid) };
-        self.process(Ask { draft, claimed, submission, at: edge::now() }, cancelled)
+        let ask = Ask { draft, claimed, submission, at: edge::now(), patience: Patience::None };
+        self.process(ask, cancelled)?.at_once()
     }
 
     /// Does the run of a published record again, judged by the time of that run. Nothing is used up,
@@ -119,10 +143,11 @@ impl Host {
             return Err(Halt::OtherRequest(request.to_owned()));
         }
         let submission = Submission::Invoked { uid, name: edge::user_name(uid) };
-        self.process(Ask { draft, claimed, submission, at }, cancelled)
+        let ask = Ask { draft, claimed, submission, at, patience: Patience::None };
+        self.process(ask, cancelled)?.at_once()
     }
 
-    /// Takes one claimed request to its published record.
+    /// Takes one claimed request to its published record, or to somebody's answer.
     ///
     /// # Errors
     /// [`Halt`]: our own disk or key failed. Nothing more may be admitted; what was begun is told by
@@ -131,8 +156,8 @@ impl Host {
         &mut self,
         ask: Ask,
         cancelled: &mut dyn FnMut() -> bool,
-    ) -> Result<Told, Halt> {
-        let Ask { draft, claimed, submission, at } = ask;
+    ) -> Result<Answer, Halt> {
+        let Ask { draft, claimed, submission, at, patience } = ask;
         // Without room for its record nothing is begun.
         if let Err(error) = self.spool.keep_reserve() {
             self.spool.abandon(claimed);
@@ -140,10 +165,10 @@ impl Host {
         }
         let (request, claimed, violations) = next!(self.check(draft, claimed, &submission, at)?);
         let (approved, claimed) =
-            next!(self.authorise(request, claimed, submission, &violations, at)?);
+            next!(self.authorise(request, claimed, (submission, patience), &violations, at)?);
         let (staged, ahead) = next!(self.stage(approved, claimed, &violations)?);
         let prepared = next!(self.build(staged, ahead, violations)?);
-        self.run(prepared, cancelled)
+        Ok(Answer::Told(Box::new(self.run(prepared, cancelled)?)))
     }
 }
 

@@ -6,7 +6,7 @@ use validator::Code;
 use super::people::People;
 use crate::decision::Findings;
 use crate::evidence::Submission;
-use crate::policy::{ApprovalRules, Owner};
+use crate::policy::ApprovalRules;
 
 const RULE: &str = "approval.submitter";
 
@@ -22,10 +22,7 @@ pub(super) fn judge(
         Submission::Dropped { owner, owner_name } => (owner.get(), owner_name.as_deref(), false),
     };
     let who = name.map_or_else(|| uid.to_string(), validator::escape_line);
-    let listed = rules.owners.iter().any(|owner| match owner {
-        Owner::Uid(known) => *known == uid,
-        Owner::Name(known) => Some(known.as_str()) == name,
-    });
+    let listed = rules.knows(submission);
     if !rules.self_approval && people.ask_as(name.unwrap_or(&who)) {
         let reason = format!("{who} asks for this run and cannot approve it");
         let hint = "have somebody else submit the request";

@@ -7,27 +7,9 @@ use validator::Language;
 
 use super::spelling::{is_long_option, is_slug, is_variable, is_word};
 use super::{BinaryRule, CacheRule, HeapRule, ProcView, Runtime, TmpUse};
+use crate::aana::{RiskDomain, ToolCategory};
 use crate::form::{ProcForm, RuntimeForm, TmpForm};
 use crate::problem::Problems;
-
-/// The values of the AANA event schema (reference contract 0.1).
-const TOOL_CATEGORIES: [&str; 4] = ["public_read", "private_read", "write", "unknown"];
-const RISK_DOMAINS: [&str; 14] = [
-    "devops",
-    "finance",
-    "education",
-    "hr",
-    "legal",
-    "pharma",
-    "healthcare",
-    "commerce",
-    "customer_support",
-    "security",
-    "research",
-    "personal_productivity",
-    "public_information",
-    "unknown",
-];
 
 impl Runtime {
     pub(crate) fn check(
@@ -68,8 +50,9 @@ impl Runtime {
             env: form.env.into_iter().collect(),
             pids_min: form.pids_min.0,
             heap,
-            tool_category: form.tool_category,
-            risk_domain: form.risk_domain,
+            // What is on no list was told, and no such policy is used.
+            tool_category: ToolCategory::of(&form.tool_category).unwrap_or(ToolCategory::Unknown),
+            risk_domain: RiskDomain::of(&form.risk_domain).unwrap_or(RiskDomain::Unknown),
         }
     }
 }
@@ -90,8 +73,8 @@ impl Entry<'_, '_> {
             let at = self.at.clone();
             self.problems.add(&at, "not a name", "use 1 to 32 of a-z, 0-9, `-` and `_`");
         }
-        self.one_of("tool_category", &form.tool_category, &TOOL_CATEGORIES);
-        self.one_of("risk_domain", &form.risk_domain, &RISK_DOMAINS);
+        self.one_of("tool_category", &form.tool_category, ToolCategory::WORDS);
+        self.one_of("risk_domain", &form.risk_domain, RiskDomain::WORDS);
         if form.words.is_empty() {
             self.wrong("words", "empty", "name at least one word that chooses this runtime");
         }

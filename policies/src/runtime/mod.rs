@@ -11,6 +11,8 @@ use validator::Language;
 
 pub(crate) use spelling::is_slug;
 
+use crate::aana::{RiskDomain, ToolCategory};
+
 /// Where the binary of a runtime comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum BinaryRule {
@@ -101,8 +103,8 @@ pub struct Runtime {
     env: Vec<(String, String)>,
     pids_min: u64,
     heap: HeapRule,
-    tool_category: String,
-    risk_domain: String,
+    tool_category: ToolCategory,
+    risk_domain: RiskDomain,
 }
 
 impl Runtime {
@@ -180,14 +182,14 @@ impl Runtime {
 
     /// The kind of act that a run is, in the words of the AANA contract.
     #[must_use]
-    pub fn tool_category(&self) -> &str {
-        &self.tool_category
+    pub fn tool_category(&self) -> ToolCategory {
+        self.tool_category
     }
 
     /// The domain of risk of a run, in the words of the AANA contract.
     #[must_use]
-    pub fn risk_domain(&self) -> &str {
-        &self.risk_domain
+    pub fn risk_domain(&self) -> RiskDomain {
+        self.risk_domain
     }
 
     /// Processes and threads without which the runtime hangs or aborts.

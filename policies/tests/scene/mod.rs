@@ -159,6 +159,7 @@ pub(crate) fn approved(decision: Decision) -> policies::Approved {
     match decision {
         Decision::Approve(approved) => approved,
         Decision::Refuse { violations, .. } => panic!("refused: {violations:#?}"),
+        Decision::Hold { violations, .. } => panic!("held: {violations:#?}"),
     }
 }
 
@@ -169,8 +170,17 @@ pub(crate) fn accepts(decision: Decision) {
 
 pub(crate) fn refused(decision: Decision) -> (Vec<Violation>, Vec<RuleVerdict>) {
     match decision {
-        Decision::Refuse { violations, rules, .. } => (violations, rules),
-        Decision::Approve(approved) => panic!("approved: {:#?}", approved.rules()),
+        Decision::Refuse { violations, grounds, .. } => (violations, grounds.rules),
+        Decision::Approve(approved) => panic!("approved: {:#?}", approved.grounds().rules),
+        Decision::Hold { violations, .. } => panic!("held: {violations:#?}"),
+    }
+}
+
+pub(crate) fn held(decision: Decision) -> (Vec<Violation>, Vec<RuleVerdict>) {
+    match decision {
+        Decision::Hold { violations, grounds, .. } => (violations, grounds.rules),
+        Decision::Refuse { violations, .. } => panic!("refused: {violations:#?}"),
+        Decision::Approve(approved) => panic!("approved: {:#?}", approved.grounds().rules),
     }
 }
 

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use records::{
-    NetworkUse, Ran, ResultKey, RuleVerdict, SignedRecord, Statement, Subject, Verdict, sign,
+    Grounds, NetworkUse, Ran, ResultKey, RuleVerdict, SignedRecord, Statement, Subject, Verdict,
+    sign,
 };
 use sandbox::outcome::{Facts, Outcome, ToolEnd};
 use sandbox::report::{
@@ -126,7 +127,7 @@ pub(crate) struct Case {
     pub(crate) stderr: Vec<u8>,
     pub(crate) artifacts: Vec<(String, Vec<u8>)>,
     pub(crate) result_id: ResultId,
-    rules: Vec<RuleVerdict>,
+    grounds: Grounds,
     approvals: Vec<(String, String)>,
     request_files: Vec<(String, Vec<u8>)>,
 }
@@ -153,10 +154,13 @@ impl Case {
             stderr,
             artifacts,
             result_id,
-            rules: vec![
-                rule("approval.signature", Verdict::NotApplicable),
-                rule("limits.memory", Verdict::Pass),
-            ],
+            grounds: Grounds {
+                rules: vec![
+                    rule("approval.signature", Verdict::NotApplicable),
+                    rule("limits.memory", Verdict::Pass),
+                ],
+                ..Grounds::default()
+            },
             approvals: vec![("alice@host".into(), "SHA256:abc".into())],
             request_files: vec![(format!("{REQUEST_ID}.md.sig"), b"signature".to_vec())],
         }
@@ -196,7 +200,7 @@ impl Case {
             outcome: Outcome::Ok,
             reason: None,
             violations: &[],
-            rules: &self.rules,
+            grounds: &self.grounds,
             policy_name: "embedded",
             policy_sha256: Sha256::of(b"policy"),
             approval: "unsigned, by the invoker",

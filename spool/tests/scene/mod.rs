@@ -84,7 +84,9 @@ impl Scene {
         };
         match policies::authorise(request, &self.policy, &evidence) {
             Decision::Approve(approved) => (approved, claimed),
-            Decision::Refuse { violations, .. } => panic!("{violations:#?}"),
+            Decision::Hold { violations, .. } | Decision::Refuse { violations, .. } => {
+                panic!("{violations:#?}")
+            }
         }
     }
 

@@ -15,7 +15,7 @@ use crate::fault::Fault;
 use crate::yaml;
 
 /// Each looks at the facts and says what cannot be.
-const RULES: [fn(&Says<'_>) -> Option<String>; 22] = [
+const RULES: [fn(&Says<'_>) -> Option<String>; 23] = [
     ran_for_its_outcome,
     never_ran_for_its_outcome,
     exit_code_of_nothing,
@@ -29,6 +29,7 @@ const RULES: [fn(&Says<'_>) -> Option<String>; 22] = [
     output_incomplete,
     left_without_a_run,
     ran_although_refused,
+    ran_although_gated,
     refused_for_nothing,
     times_in_order,
     approved_before,
@@ -210,6 +211,20 @@ fn ran_although_refused(says: &Says<'_>) -> Option<String> {
     let rule = says.rows("rules").iter().find(said_no)?;
     let rule = rule["rule"].as_str().unwrap_or_default();
     (says.ran() == Some(true)).then(|| format!("rule {rule} refused, and a run is stated"))
+}
+
+/// Also what the answer of the gate says of itself, which stands beside its parts.
+fn ran_although_gated(says: &Says<'_>) -> Option<String> {
+    let gate = &says.facts["gate"];
+    let decision = gate["gate_decision"].as_str()?;
+    let answer: Value = serde_json::from_str(gate["answer"].as_str()?).unwrap_or_default();
+    let keys = ["gate_decision", "recommended_action", "aana_route", "hard_blockers", "reasons"];
+    if let Some(key) = keys.into_iter().find(|key| answer[*key] != gate[*key]) {
+        return Some(format!("gate.{key} is {} and the answer has {}", gate[key], answer[key]));
+    }
+    let enforced = gate["mode"] == "enforce";
+    let told = || format!("it ran, and the gate's decision was {decision}");
+    (enforced && decision != "pass" && says.ran()?).then(told)
 }
 
 fn refused_for_nothing(says: &Says<'_>) -> Option<String> {

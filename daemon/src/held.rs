@@ -1,0 +1,119 @@
+//! Requests that wait for somebody's answer: what is remembered of each between two looks. Whether one is
+//! asked about again is decided by what changed; a clock alone must never let one run.
+
+use std::collections::BTreeMap;
+
+use spool::{Dropbox, Held, SpoolError, WaitsFor};
+use validator::{Sha256, UtcTime, Violation};
+
+/// How long a held request may wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Patience {
+    /// Nobody holds it: who asked wants to be told now.
+    None,
+    /// Until then it waits; after that it is refused.
+    Until(UtcTime),
+}
+
+impl Patience {
+    pub(crate) fn lasts(self, now: UtcTime) -> bool {
+        matches!(self, Self::Until(until) if now <= until)
+    }
+}
+
+/// What a decision hung on when it was made.
+pub(crate) type Standing = Sha256;
+
+/// The requests that wait, by the name of the file.
+#[derive(Default)]
+pub(crate) struct HeldRequests {
+    waiting: BTreeMap<String, (Standing, UtcTime)>,
+}
+
+impl HeldRequests {
+    /// Whether nothing changed since it was held, and it may wait on.
+    pub(crate) fn rests(&self, name: &str, standing: Standing, now: UtcTime) -> bool {
+        self.waiting.get(name).is_some_and(|(then, until)| *then == standing && now <= *until)
+    }
+
+    pub(crate) fn hold(&mut self, name: &str, standing: Standing, until: UtcTime) {
+        self.waiting.insert(name.to_owned(), (standing, until));
+    }
+
+    /// Whether it was held.
+    pub(crate) fn release(&mut self, name: &str) -> bool {
+        self.waiting.remove(name).is_some()
+    }
+
+    /// The names of those that are not among these any more, which are forgotten.
+    pub(crate) fn forget_others(&mut self, is_there: impl Fn(&str) -> bool) -> Vec<String> {
+        let gone: Vec<String> =
+            self.waiting.keys().filter(|name| !is_there(name)).cloned().collect();
+        gone.iter().for_each(|name| {
+            self.waiting.remove(name);
+        });
+        gone
+    }
+}
+
+/// When a request was dropped: its inode changed last then, and nobody can set that time.
+pub(crate) fn dropped_at(dropbox: &Dropbox, name: &str) -> Option<UtcTime> {
+    dropbox.identity(name).map(|(_, changed, _)| UtcTime::from_unix(changed))
+}
+
+/// What a decision about a request hangs on: the files beside it, and everything of the host's that may
+/// change while it waits.
+pub(crate) fn standing(files: Option<&Sha256>, host: &[Sha256]) -> Standing {
+    let rows: Vec<String> = files.into_iter().chain(host).map(Sha256::to_string).collect();
+    Sha256::of(rows.join(" ").as_bytes())
+}
+
+/// What is told of it.
+pub(crate) fn told(since: UtcTime, until: UtcTime, violations: &[Violation]) -> Held {
+    let waits = |violation: &Violation| WaitsFor {
+        code: violation.code.as_str().into_owned(),
+        message: violation.message.clone(),
+    };
+    Held {
+        since_utc: since.to_string(),
+        until_utc: until.to_string(),
+        waits_for: violations.iter().map(waits).collect(),
+    }
+}
+
+/// For the daemon's own list alone: nothing hangs on it.
+pub(crate) fn told_or_warned(result: Result<(), SpoolError>) {
+    if let Err(error) = result {
+        tracing::warn!("{error}; the list of what waits is not whole");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(sec: i64) -> UtcTime {
+        UtcTime::from_unix(sec)
+    }
+
+    #[test]
+    fn a_held_request_rests_until_something_changes_or_its_time_is_over() {
+        let (then, now) = (Sha256::of(b"a"), Sha256::of(b"b"));
+        let mut held = HeldRequests::default();
+        assert!(!held.rests("TR.md", then, at(0)));
+        held.hold("TR.md", then, at(100));
+        assert!(held.rests("TR.md", then, at(100)));
+        assert!(!held.rests("TR.md", now, at(100)));
+        assert!(!held.rests("TR.md", then, at(101)));
+        assert!(!held.rests("another.md", then, at(100)));
+        assert_eq!(held.forget_others(|name| name != "TR.md"), ["TR.md"]);
+        assert!(!held.release("TR.md"));
+    }
+
+    #[test]
+    fn patience_ends() {
+        assert!(!Patience::None.lasts(at(0)));
+        assert!(Patience::Until(at(5)).lasts(at(5)));
+        assert!(!Patience::Until(at(5)).lasts(at(6)));
+    }
+}

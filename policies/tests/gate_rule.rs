@@ -1,0 +1,74 @@
+//! The AANA gate as a rule of the decision: it can only make a decision stricter, and what it says is
+//! told whole, whether it counts or not.
+
+mod scene;
+
+use policies::aana::{AuthorizationState, Route};
+use policies::{Decision, GateMode, Policy, Verdict};
+use scene::{Scene, approved, codes, dropped, held, policy, reason, refused, request, verdict};
+
+const RULE: &str = "aana.gate";
+
+fn embedded(changes: &[(&str, &str)]) -> Policy {
+    policy("embedded", changes)
+}
+
+#[test]
+fn a_plain_approved_run_is_accepted_as_confirmed() {
+    let approved = approved(Scene::default().decide(request(&[]), &embedded(&[])));
+    let grounds = approved.grounds();
+    assert_eq!(verdict(&grounds.rules, RULE), Verdict::Pass);
+    assert!(reason(&grounds.rules, RULE).starts_with("accept: "), "{:?}", grounds.rules);
+    let gate = grounds.gate.as_ref().expect("the gate was asked");
+    assert_eq!(gate.mode, GateMode::Enforce);
+    assert_eq!(gate.result.authorization_state, Some(AuthorizationState::Confirmed));
+    assert_eq!(gate.result.recommended_action, Route::Accept);
+}
+
+#[test]
+fn what_the_gate_defers_is_held_and_in_shadow_it_is_only_told() {
+    let unknown = ("tool_category: write", "tool_category: unknown");
+    let scene = Scene { submission: dropped(), ..Scene::default() };
+    let owners = ("owners: []", "owners: [alice]");
+    let policy = embedded(&[unknown, owners]);
+    let (violations, rules) = held(scene.decide(request(&[]), &policy));
+    assert_eq!(codes(&violations), ["gate.unknown_tool_category"]);
+    assert_eq!(verdict(&rules, RULE), Verdict::Refuse);
+    assert!(reason(&rules, RULE).starts_with("defer: unknown_tool_category"), "{rules:?}");
+
+    let shadow = embedded(&[unknown, owners, ("mode: enforce", "mode: shadow")]);
+    let approved = approved(scene.decide(request(&[]), &shadow));
+    let grounds = approved.grounds();
+    assert!(reason(&grounds.rules, RULE).starts_with("not enforced"), "{:?}", grounds.rules);
+    let gate = grounds.gate.as_ref().expect("the gate was asked");
+    assert_eq!((gate.mode, gate.result.recommended_action), (GateMode::Shadow, Route::Defer));
+}
+
+#[test]
+fn the_gate_never_holds_what_another_rule_refuses() {
+    let policy = embedded(&[("tool_category: write", "tool_category: unknown")]);
+    let too_long = ("time_limit_sec: 120", "time_limit_sec: 9999999");
+    let (violations, _) = refused(Scene::default().decide(request(&[too_long]), &policy));
+    assert_eq!(codes(&violations), ["limits.over-policy", "gate.unknown_tool_category"]);
+}
+
+#[test]
+fn the_state_is_what_was_verified_and_a_missing_approval_is_told_once() {
+    let stranger = Scene { submission: dropped(), ..Scene::default() };
+    let decision = stranger.decide(request(&[]), &embedded(&[]));
+    let Decision::Refuse { violations, grounds, .. } = decision else {
+        panic!("{decision:?}");
+    };
+    assert_eq!(codes(&violations), ["approval.principal"]);
+    assert_eq!(verdict(&grounds.rules, RULE), Verdict::Refuse);
+    let gate = grounds.gate.expect("the gate was asked");
+    assert_eq!(gate.result.authorization_state, Some(AuthorizationState::UserClaimed));
+    assert!(!gate.result.passes());
+}
+
+#[test]
+fn without_a_runtime_there_is_no_call_to_judge() {
+    let other = ("python -c 'print(1 + 1)'", "perl -e 'print 2'");
+    let (_, rules) = refused(Scene::default().decide(request(&[other]), &embedded(&[])));
+    assert_eq!(verdict(&rules, RULE), Verdict::NotApplicable);
+}
