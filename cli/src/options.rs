@@ -1,6 +1,7 @@
 //! What may be typed. One definition for each command: parser and help come from it.
 
 mod approving;
+mod permission;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,9 +17,13 @@ use validator::{Language, RequestedBy, RiskLevel, Sensitivity};
 use crate::output;
 
 pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
+pub(crate) use permission::{
+    Permission, PermissionAct, PermissionCleanup, PermissionGet, PermissionList, PermissionRequest,
+    PermissionRevoke, PermissionSet, QuestionOptions, SourceOptions, StoreOptions, TypedArguments,
+};
 
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 13] = [
+const NOT_BUILT_YET: [&[&str]; 12] = [
     &["ais"],
     &["cancel"],
     &["completions"],
@@ -26,7 +31,6 @@ const NOT_BUILT_YET: [&[&str]; 13] = [
     &["gc"],
     &["hold"],
     &["mcp"],
-    &["permission"],
     &["release"],
     &["show"],
     &["status"],
@@ -76,6 +80,8 @@ pub(crate) enum Command {
     Log(crate::log::options::Log),
     /// Make and show the key that signs results
     Keys(Keys),
+    /// Say what agents may call, ask people for it, and take their answers in
+    Permission(Permission),
     /// Check and show policies
     Policy(Policy),
     /// Make what languages need once per host
@@ -514,8 +520,8 @@ impl Options {
             if let Some(words) = not_built_yet(&error, &typed) {
                 output::note(format_args!(
                     "'{}' is not built yet; this version has run, draft, lint, review, explain, \
-                     approve, reject, promote, verify, replay, list, log, keys, policy check, policy \
-                     show and doctor --warm",
+                     approve, reject, promote, verify, replay, list, log, keys, permission, policy \
+                     check, policy show and doctor --warm",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);

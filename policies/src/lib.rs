@@ -19,6 +19,7 @@ mod limits;
 mod locate;
 mod number;
 mod outlook;
+pub mod permissions;
 mod policy;
 mod problem;
 mod rules;

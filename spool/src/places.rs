@@ -199,7 +199,7 @@ fn remove_quietly(path: &Path) {
 }
 
 /// Makes a directory if it is not there, and says where it really is.
-fn make_dir(path: &Path, mode: u32) -> Result<PathBuf, SpoolError> {
+pub(crate) fn make_dir(path: &Path, mode: u32) -> Result<PathBuf, SpoolError> {
     if !path.is_dir() {
         let made = DirBuilder::new().mode(mode).recursive(true).create(path);
         made.map_err(SpoolError::io(path, "make the directory"))?;
