@@ -3,9 +3,9 @@
 //! again as it was given.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -81,6 +81,10 @@ fn write(asked: &PermissionSet, request: &Path) -> Result<PathBuf, Undone> {
         let why = "name what to --grant and what to --deny; the rest is denied".to_owned();
         return Err(refuse(why));
     }
+    let mut named = asked.grant.iter().chain(&asked.deny);
+    if let Some(other) = named.find(|tool| !file.data.requested_tools.contains(tool)) {
+        return Err(refuse(format!("{other} was not asked for; answer what was asked")));
+    }
     let limits = GrantLimits {
         uses: asked.uses,
         expires_utc: asked.expires,
@@ -112,6 +116,8 @@ fn write(asked: &PermissionSet, request: &Path) -> Result<PathBuf, Undone> {
         },
     };
     place_beside(&path, &bytes)?;
+    // Where a umask lets a group write, an unsigned answer would count for nobody.
+    std::fs::set_permissions(&path, Permissions::from_mode(0o644)).map_err(Failure::io(&path))?;
     if let Some(armoured) = signature {
         place_beside(&beside(&path, ".sig"), armoured.as_bytes())?;
     }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use policies::permissions::{
-    AskFile, Change, PermissionManager, ShownInputs, Terms, ToolAuthorizationState,
+    AskFile, Change, PermissionManager, Refused, ShownInputs, Terms, ToolAuthorizationState,
 };
 use serde_json::{Value, json};
-use spool::Filed;
+use spool::{Filed, StoreError};
 use validator::reveal_line;
 
 use super::{Undone, source_json, terms};
@@ -26,7 +26,14 @@ pub(super) fn get(asked: &PermissionGet) -> Result<ExitCode, Undone> {
     let approved =
         !calls.is_empty() && found.values().all(|it| state(it) == ToolAuthorizationState::Approved);
     let spent = match asked.spend && approved {
-        true => store.spend(&source, &calls, &moment)?,
+        true => match store.spend(&source, &calls, &moment) {
+            // Somebody else was quicker.
+            Err(StoreError::Refused(blocked @ Refused::Blocked(..))) => {
+                output::note(blocked);
+                return Ok(ExitCode::from(1));
+            }
+            spent => spent?,
+        },
         false => None,
     };
     match asked.store.format {
