@@ -21,6 +21,7 @@ mod list;
 mod log;
 mod options;
 mod output;
+mod permission;
 mod policy;
 mod promote;
 mod reject;
@@ -80,6 +81,7 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::List(asked) => list::list(&asked),
         Command::Log(asked) => log::log(&asked),
         Command::Keys(asked) => keys::keys(&asked),
+        Command::Permission(asked) => permission::permission(&asked),
         Command::Policy(asked) => policy::policy(&asked),
         Command::Doctor(asked) => doctor::doctor(&asked),
     }

@@ -2,6 +2,7 @@
 
 mod approving;
 mod gate;
+mod permission;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,16 +19,19 @@ use crate::output;
 
 pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
 pub(crate) use gate::{Gate, GateFormat};
+pub(crate) use permission::{
+    Permission, PermissionAct, PermissionCleanup, PermissionGet, PermissionList, PermissionRequest,
+    PermissionRevoke, PermissionSet, QuestionOptions, SourceOptions, StoreOptions, TypedArguments,
+};
 
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 12] = [
+const NOT_BUILT_YET: [&[&str]; 11] = [
     &["ais"],
     &["cancel"],
     &["completions"],
     &["gc"],
     &["hold"],
     &["mcp"],
-    &["permission"],
     &["release"],
     &["show"],
     &["status"],
@@ -79,6 +83,8 @@ pub(crate) enum Command {
     Log(crate::log::options::Log),
     /// Make and show the key that signs results
     Keys(Keys),
+    /// Say what agents may call, ask people for it, and take their answers in
+    Permission(Permission),
     /// Check and show policies
     Policy(Policy),
     /// Make what languages need once per host
@@ -517,8 +523,8 @@ impl Options {
             if let Some(words) = not_built_yet(&error, &typed) {
                 output::note(format_args!(
                     "'{}' is not built yet; this version has run, draft, lint, review, explain, \
-                     approve, reject, gate, promote, verify, replay, list, log, keys, policy check, \
-                     policy show and doctor --warm",
+                     approve, reject, gate, permission, promote, verify, replay, list, log, keys, \
+                     policy check, policy show and doctor --warm",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);

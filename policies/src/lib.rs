@@ -22,6 +22,7 @@ mod limits;
 mod locate;
 mod number;
 mod outlook;
+pub mod permissions;
 mod policy;
 mod problem;
 mod rules;

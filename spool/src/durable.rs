@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, RenameFlags, open, renameat_with};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags, open, renameat, renameat_with};
 
 /// Writes a new file. It survives a crash only after [`sync_tree`] of what it lies in.
 pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
@@ -43,4 +43,11 @@ pub(crate) fn sync_tree(path: &Path) -> io::Result<()> {
         }
     }
     sync_dir(path)
+}
+
+/// Renames within one file system over a file of ours that is there; whoever opens the name sees either
+/// whole, and after a crash one of them is there.
+pub(crate) fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
+    renameat(CWD, from, CWD, to)?;
+    sync_dir(to.parent().unwrap_or(to))
 }

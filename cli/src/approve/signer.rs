@@ -55,7 +55,7 @@ impl Signer {
         }
     }
 
-    fn of_file(path: &Path) -> Result<Self, NoSigner> {
+    pub(crate) fn of_file(path: &Path) -> Result<Self, NoSigner> {
         let shown = show::name(path);
         let refused = |why: String| NoSigner::Refused(format!("{shown}: {why}"));
         let text = Zeroizing::new(read_file(path, KEY_BYTES_MAX)?);

@@ -177,6 +177,28 @@ impl Signers {
         Err(why)
     }
 
+    /// The names of the first line that lets the key of a verified signature sign for its namespace at
+    /// that time, as they stand there.
+    ///
+    /// # Errors
+    ///
+    /// [`NotEntitled`] says why none does.
+    pub(crate) fn names_for(&self, verified: &Verified, at: UtcTime) -> Result<&str, NotEntitled> {
+        if self.is_revoked(verified.key()) {
+            return Err(NotEntitled::Revoked);
+        }
+        let mut why = NotEntitled::Unknown;
+        for line in self.of_key(verified.key()) {
+            match (line.is_for(verified.namespace()), line.validity.holds(at)) {
+                (true, true) => return Ok(&line.written),
+                (true, false) => why = NotEntitled::Time,
+                (false, _) if why == NotEntitled::Unknown => why = NotEntitled::Namespace,
+                (false, _) => {}
+            }
+        }
+        Err(why)
+    }
+
     pub(crate) fn of_key<'s>(&'s self, key: &SignerKey) -> impl Iterator<Item = &'s Signer> {
         self.entries.iter().filter(move |entry| entry.key == *key)
     }

@@ -1,0 +1,303 @@
+//! An answer: what a person wrote, and whether it is theirs to give. It must never count without an
+//! author whom the rules accept, nor for another question than the one whose bytes it names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+use validator::{Sha256, UtcTime, escape_line, read_json};
+
+use super::as_text;
+use super::ask::AskId;
+use super::change::Author;
+use super::contract::{ANSWER_TYPE, CONTRACT_VERSION};
+use super::name::{Source, ToolName};
+use crate::approval::{NotEntitled, Signers, SshSignature};
+use crate::evidence::SignatureFile;
+
+/// The namespace of a signature over the bytes of an answer.
+pub const PERMISSION_NAMESPACE: &str = "permission.tool-exec@threegate";
+/// The most bytes of an answer.
+pub const ANSWER_BYTES_MAX: usize = 128 * 1024;
+const COMMENTARY_CHARS_MAX: usize = 4096;
+const TOOLS_MAX: usize = super::call::TOOLS_MAX;
+const USES_MAX: u32 = 1_000_000;
+
+/// An answer file as it stands on the disk.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    r#type: String,
+    version: String,
+    /// What it answers.
+    pub answers: Answered,
+    /// The answer: the contract's success emission.
+    pub data: AnswerData,
+    /// What narrows a grant, by tool.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub limits: BTreeMap<ToolName, GrantLimits>,
+}
+
+/// Which question is answered.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answered {
+    /// Its name.
+    pub id: AskId,
+    /// The digest of its file.
+    #[serde(with = "as_text")]
+    pub sha256: Sha256,
+    /// For whom it asked.
+    pub source: Source,
+}
+
+/// The contract's success emission.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerData {
+    /// The tools that may be called; one that is denied too is denied.
+    pub granted: Vec<ToolName>,
+    /// The tools that may not.
+    pub denied: Vec<ToolName>,
+    /// Words for whoever reads the trail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commentary: Option<String>,
+}
+
+/// What narrows the grant of one tool; each that is missing narrows nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GrantLimits {
+    /// How many calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uses: Option<NonZeroU32>,
+    /// Until when: the first second in which it is good no longer.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "as_text::maybe")]
+    pub expires_utc: Option<UtcTime>,
+    /// For which inputs.
+    #[serde(default)]
+    pub arguments: Arguments,
+}
+
+/// Which inputs a grant is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arguments {
+    /// Any, as a grant of the seed's is.
+    #[default]
+    Any,
+    /// Those that the question showed, and no others.
+    AsRequested,
+}
+
+/// An answer that does not count.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NotAccepted(String);
+
+impl fmt::Display for NotAccepted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotAccepted {}
+
+impl Answer {
+    /// An answer to one question, to be written down.
+    #[must_use]
+    pub fn to(
+        answers: Answered,
+        data: AnswerData,
+        limits: BTreeMap<ToolName, GrantLimits>,
+    ) -> Self {
+        let (r#type, version) = (ANSWER_TYPE.to_owned(), CONTRACT_VERSION.to_owned());
+        Self { r#type, version, answers, data, limits }
+    }
+
+    /// Reads an answer file: strictly, for a person reads it too.
+    ///
+    /// # Errors
+    /// [`NotAccepted`] says what is wrong with it.
+    pub fn read(bytes: &[u8]) -> Result<Self, NotAccepted> {
+        let wrong = |what: String| NotAccepted(escape_line(&what));
+        let value = read_json(bytes, ANSWER_BYTES_MAX).map_err(|it| wrong(it.to_string()))?;
+        if has_null(&value) {
+            // A limit that is null reads as one that is not there.
+            return Err(wrong("limits: leave a limit out instead of writing null".to_owned()));
+        }
+        let answer: Self =
+            serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
+        match answer.fault() {
+            None => Ok(answer),
+            Some(what) => Err(wrong(what)),
+        }
+    }
+
+    /// The bytes of its file.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        // It cannot fail: its keys are text. No bytes are no answer.
+        let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
+        bytes.push(b'\n');
+        bytes
+    }
+
+    fn fault(&self) -> Option<String> {
+        if self.r#type != ANSWER_TYPE || self.version != CONTRACT_VERSION {
+            return Some(format!("is not `{ANSWER_TYPE}` of version {CONTRACT_VERSION}"));
+        }
+        for (list, tools) in [("granted", &self.data.granted), ("denied", &self.data.denied)] {
+            let mut seen = BTreeSet::new();
+            if let Some(twice) = tools.iter().find(|tool| !seen.insert(*tool)) {
+                return Some(format!("data.{list}: names {twice} twice"));
+            }
+            if tools.len() > TOOLS_MAX {
+                return Some(format!("data.{list}: more than {TOOLS_MAX} tools"));
+            }
+        }
+        let commentary = self.data.commentary.as_deref().unwrap_or_default();
+        if commentary.chars().count() > COMMENTARY_CHARS_MAX {
+            return Some(format!("data.commentary: more than {COMMENTARY_CHARS_MAX} characters"));
+        }
+        if let Some(other) = self.limits.keys().find(|tool| !self.data.granted.contains(tool)) {
+            return Some(format!("limits: {other} is not granted"));
+        }
+        let many = |limits: &GrantLimits| limits.uses.is_some_and(|it| it.get() > USES_MAX);
+        let many = self.limits.iter().find(|(_, limits)| many(limits));
+        many.map(|(tool, _)| format!("limits.{tool}.uses: more than {USES_MAX}; leave it out"))
+    }
+}
+
+fn has_null(value: &serde_json::Value) -> bool {
+    let limits = value.get("limits").and_then(|it| it.as_object());
+    let tools = limits.into_iter().flat_map(|tools| tools.values());
+    value.get("limits").is_some_and(serde_json::Value::is_null)
+        || value.pointer("/data/commentary").is_some_and(serde_json::Value::is_null)
+        || tools.filter_map(|it| it.as_object()).any(|it| it.values().any(|v| v.is_null()))
+}
+
+/// Whose answers count. Nobody's, unless something is filled in.
+#[derive(Clone, Debug, Default)]
+pub struct AnswerRules {
+    /// Whose signatures do.
+    pub signers: Option<Signers>,
+    /// The users of the host whose own files do, unsigned.
+    pub uids: BTreeSet<u32>,
+}
+
+/// What is known of an answer beside its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct AnswerEvidence<'e> {
+    /// The signatures that lie beside it.
+    pub signatures: &'e [SignatureFile],
+    /// Whose file it is, where it is a file.
+    pub owner: Option<FileOwner>,
+    /// The present time.
+    pub now: UtcTime,
+}
+
+/// Whose a file is, as the descriptor it was read from says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FileOwner {
+    /// The user.
+    pub uid: u32,
+    /// The permission bits.
+    pub mode: u32,
+}
+
+/// An answer whose author the rules accept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Accepted {
+    pub(crate) answer: Answer,
+    pub(crate) by: Author,
+}
+
+impl Accepted {
+    /// An answer that the embedding program vouches for: it has asked whoever decides, and nobody else
+    /// can have written it.
+    #[must_use]
+    pub fn vouched(answer: Answer, program: &str) -> Self {
+        Self { answer, by: Author::Program(program.to_owned()) }
+    }
+
+    /// The answer.
+    #[must_use]
+    pub fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub fn by(&self) -> &Author {
+        &self.by
+    }
+}
+
+impl AnswerRules {
+    /// The answer in these bytes, if it is well formed and by somebody whose answers count.
+    ///
+    /// # Errors
+    /// [`NotAccepted`] says what is wrong, and of every signature why it does not count.
+    pub fn accept(
+        &self,
+        bytes: &[u8],
+        evidence: &AnswerEvidence<'_>,
+    ) -> Result<Accepted, NotAccepted> {
+        let answer = Answer::read(bytes)?;
+        let mut why_not = Vec::new();
+        for file in evidence.signatures {
+            match self.signer(bytes, file, evidence.now) {
+                Ok(by) => return Ok(Accepted { answer, by }),
+                Err(why) => why_not.push(format!("{}: {why}", escape_line(&file.name))),
+            }
+        }
+        match evidence.owner.map(|owner| self.owner(owner)) {
+            Some(Ok(by)) => return Ok(Accepted { answer, by }),
+            Some(Err(why)) => why_not.push(why),
+            None => {}
+        }
+        if evidence.signatures.is_empty() && self.signers.is_some() {
+            why_not.push(format!("no signature; sign its bytes for {PERMISSION_NAMESPACE}"));
+        }
+        Err(NotAccepted(why_not.join("; ")))
+    }
+
+    fn signer(&self, bytes: &[u8], file: &SignatureFile, now: UtcTime) -> Result<Author, String> {
+        let Some(signers) = &self.signers else {
+            return Err("no allowed_signers are known, so no signature counts".to_owned());
+        };
+        let signature = SshSignature::parse(&file.bytes).map_err(|error| error.to_string())?;
+        if signature.namespace() != PERMISSION_NAMESPACE {
+            let shown = escape_line(signature.namespace());
+            return Err(format!("namespace `{shown}` is not `{PERMISSION_NAMESPACE}`"));
+        }
+        let verified = signature.verify(bytes).map_err(|error| error.to_string())?;
+        let fingerprint = verified.key().fingerprint();
+        match signers.names_for(&verified, now) {
+            Ok(names) => Ok(Author::Signed { principal: names.to_owned(), fingerprint }),
+            Err(why) => Err(format!("key {fingerprint} {}", reason(why))),
+        }
+    }
+
+    fn owner(&self, owner: FileOwner) -> Result<Author, String> {
+        let FileOwner { uid, mode } = owner;
+        if !self.uids.contains(&uid) {
+            return Err(format!("its owner, uid {uid}, is none whose unsigned answers count"));
+        }
+        if mode & 0o022 != 0 {
+            let mode = mode & 0o777;
+            return Err(format!("others may write it (mode {mode:o}); chmod go-w it"));
+        }
+        Ok(Author::Uid(uid))
+    }
+}
+
+fn reason(why: NotEntitled) -> &'static str {
+    match why {
+        NotEntitled::Revoked => "is revoked",
+        NotEntitled::Unknown => "is not in allowed_signers",
+        NotEntitled::Namespace => "may not answer for permissions",
+        NotEntitled::Time => "is not valid now",
+    }
+}

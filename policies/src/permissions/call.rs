@@ -1,0 +1,232 @@
+//! What is asked about: tools, and for each the calls that wait with their inputs. Two inputs that
+//! differ must never have one digest; the same members in another order are the same input.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use validator::{JsonError, Request, Sha256, Work, read_json};
+
+use super::name::{NotAName, Source, ToolName};
+
+/// The most tools in one question.
+pub const TOOLS_MAX: usize = 64;
+/// The most calls of one tool in it.
+pub const CALLS_MAX: usize = 64;
+/// The most bytes of a question in JSON.
+pub const CALLS_BYTES_MAX: usize = 128 * 1024;
+
+/// One tool of a question (seed 003, the values of `tools`).
+#[derive(Clone, PartialEq, Debug)]
+pub struct AskedTool {
+    /// The tool's own name, where it is known by another one to agents.
+    pub original_name: String,
+    /// What kind of tool: `arvo`, `mcp`, `internal`, or `toolexec` for runs of this program.
+    pub kind: String,
+    /// The inputs of the calls that wait; none where only the tool is asked about.
+    pub inputs: Vec<Map<String, Value>>,
+}
+
+/// All tools that are asked about at once, by the name that agents use.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Calls(BTreeMap<ToolName, AskedTool>);
+
+/// A question that is none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NotCalls {
+    /// Not JSON that every reader understands alike.
+    Json(JsonError),
+    /// Not of the form, or a name that is none.
+    Form(String),
+    /// More than are looked at: at most 64 tools with at most 64 calls each.
+    TooMany,
+    /// A definition that names another tool than the key above it.
+    OtherName(ToolName),
+}
+
+impl fmt::Display for NotCalls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(error) => write!(f, "question: {error}"),
+            Self::Form(what) => write!(f, "question: {what}"),
+            Self::TooMany => {
+                write!(f, "question: more than {TOOLS_MAX} tools or {CALLS_MAX} calls of one")
+            }
+            Self::OtherName(tool) => {
+                write!(f, "question: tools.{tool}: its definition or a call names another tool")
+            }
+        }
+    }
+}
+
+impl std::error::Error for NotCalls {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    source: Source,
+    tools: BTreeMap<ToolName, ToolForm>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToolForm {
+    definition: Option<Definition>,
+    #[serde(default)]
+    requests: Vec<CallForm>,
+}
+
+/// `description`, `inputSchema` and the rest of a server's entry decide nothing and are passed over.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Definition {
+    name: String,
+    server_config: Option<Server>,
+}
+
+#[derive(Deserialize)]
+struct Server {
+    kind: String,
+    name: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct CallForm {
+    /// Which call of the model's turn: nothing here depends on it.
+    #[serde(rename = "toolUseId")]
+    _tool_use_id: Option<String>,
+    name: Option<String>,
+    input: Map<String, Value>,
+}
+
+impl Calls {
+    /// No tool yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One run of a request, for the daemon: the tool `toolexec.run.<language>` with the command as
+    /// the call's input, or the code where the work is code.
+    #[must_use]
+    pub fn of_request(request: &Request) -> Self {
+        let input = match request.work() {
+            Work::Command { argv, .. } => json!({ "argv": argv }),
+            Work::Code(code) => json!({ "code": code.text(), "inputs": code.inputs() }),
+        };
+        let tool = ToolName::of_run(request.language());
+        let inputs = input.as_object().cloned().into_iter().collect();
+        let name = tool.as_str().to_owned();
+        let asked = AskedTool { original_name: name, kind: "toolexec".into(), inputs };
+        Self(BTreeMap::from([(tool, asked)]))
+    }
+
+    /// Asks about one more tool; several calls of one tool are added up.
+    ///
+    /// # Errors
+    /// [`NotCalls::TooMany`].
+    pub fn ask(&mut self, tool: ToolName, inputs: Vec<Map<String, Value>>) -> Result<(), NotCalls> {
+        let name = tool.as_str().to_owned();
+        let asked = self.0.entry(tool).or_insert_with(|| AskedTool {
+            original_name: name,
+            kind: "internal".into(),
+            inputs: Vec::new(),
+        });
+        asked.inputs.extend(inputs);
+        let crowded = self.0.len() > TOOLS_MAX || asked_too_much(&self.0);
+        if crowded { Err(NotCalls::TooMany) } else { Ok(()) }
+    }
+
+    /// Reads `{"source": …, "tools": {<name>: {"definition": …, "requests": [{"input": …}]}}}`, the
+    /// parameters of the seed's `get` and `requestBuilder`.
+    ///
+    /// # Errors
+    /// [`NotCalls`] says what is wrong.
+    pub fn read(bytes: &[u8]) -> Result<(Source, Self), NotCalls> {
+        let value = read_json(bytes, CALLS_BYTES_MAX).map_err(NotCalls::Json)?;
+        let form: Form =
+            serde_json::from_value(value).map_err(|error| NotCalls::Form(error.to_string()))?;
+        let mut tools = BTreeMap::new();
+        for (tool, form) in form.tools {
+            let asked = form.asked(&tool)?;
+            tools.insert(tool, asked);
+        }
+        if tools.len() > TOOLS_MAX || asked_too_much(&tools) {
+            return Err(NotCalls::TooMany);
+        }
+        Ok((form.source, Self(tools)))
+    }
+
+    /// Whether nothing is asked.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The tools and what is asked of each, in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&ToolName, &AskedTool)> {
+        self.0.iter()
+    }
+
+    /// The same question about these tools only.
+    #[must_use]
+    pub fn only(&self, wanted: impl Fn(&ToolName) -> bool) -> Self {
+        let kept = self.0.iter().filter(|(tool, _)| wanted(tool));
+        Self(kept.map(|(tool, asked)| (tool.clone(), asked.clone())).collect())
+    }
+
+    /// The same for whoever asks the same of the same tools, whatever the order of members.
+    pub(crate) fn sha256(&self, source: &Source) -> Sha256 {
+        let tools: BTreeMap<_, Vec<String>> = self
+            .iter()
+            .map(|(tool, asked)| (tool, asked.digests().map(|it| it.to_string()).collect()))
+            .collect();
+        let bytes = serde_json::to_vec(&json!({ "source": source, "tools": tools }));
+        // It cannot fail: keys are text and values are texts. Were it to, nothing would be shared.
+        Sha256::of(&bytes.unwrap_or_else(|_| format!("{source:?} {tools:?}").into_bytes()))
+    }
+}
+
+impl ToolForm {
+    fn asked(self, tool: &ToolName) -> Result<AskedTool, NotCalls> {
+        let other = |name: &str| name != tool.as_str();
+        let names = self.requests.iter().filter_map(|call| call.name.as_deref());
+        let definition = self.definition.as_ref().map(|it| it.name.as_str());
+        if names.chain(definition).any(other) {
+            return Err(NotCalls::OtherName(tool.clone()));
+        }
+        let server = self.definition.and_then(|it| it.server_config);
+        let (kind, original) = match server {
+            Some(server) => (server.kind, server.name),
+            None => ("internal".to_owned(), None),
+        };
+        // They are shown to a person, as names are.
+        let shows = |text: &str| text.parse::<ToolName>();
+        let form = |error: NotAName| NotCalls::Form(format!("tools.{tool}: {error}"));
+        let original_name = original.unwrap_or_else(|| tool.as_str().to_owned());
+        shows(&kind).and(shows(&original_name)).map_err(form)?;
+        let inputs = self.requests.into_iter().map(|call| call.input).collect();
+        Ok(AskedTool { original_name, kind, inputs })
+    }
+}
+
+impl AskedTool {
+    /// The digest of each input.
+    pub(crate) fn digests(&self) -> impl Iterator<Item = Sha256> {
+        self.inputs.iter().map(digest)
+    }
+}
+
+fn asked_too_much(tools: &BTreeMap<ToolName, AskedTool>) -> bool {
+    tools.values().any(|asked| asked.inputs.len() > CALLS_MAX)
+}
+
+/// SHA-256 of the input as compact JSON, members in code point order.
+pub(crate) fn digest(input: &Map<String, Value>) -> Sha256 {
+    let mut value = Value::Object(input.clone());
+    // The map may keep insertion order if another crate asks serde_json for that.
+    value.sort_all_objects();
+    Sha256::of(value.to_string().as_bytes())
+}

@@ -1,0 +1,160 @@
+//! The changes that there are, as the trail keeps them: one entry each, with when, in whose trace and by
+//! whose word. An entry is what happened whole: an answer's grants and denials are never two entries.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use validator::UtcTime;
+
+use super::as_text;
+use super::ask::{AskId, OpenAsk};
+use super::grant::{Denial, Grant, GrantId, Standing};
+use super::name::{Source, ToolName};
+use super::trace::Traceparent;
+
+/// By whose word something changed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Author {
+    /// A person whose signature verified.
+    Signed {
+        /// The names that `allowed_signers` gives the key.
+        principal: String,
+        /// The key, `SHA256:…`.
+        fingerprint: String,
+    },
+    /// Whoever acts as this user of the host.
+    Uid(u32),
+    /// The program that this library is part of.
+    Program(String),
+}
+
+impl fmt::Display for Author {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Signed { principal, fingerprint } => write!(f, "{principal} {fingerprint}"),
+            Self::Uid(uid) => write!(f, "uid {uid}"),
+            Self::Program(name) => f.write_str(name),
+        }
+    }
+}
+
+/// When, in whose trace and by whom an operation is done (seed 003, `config.otelInfo`).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Moment {
+    /// The present time.
+    pub now: UtcTime,
+    /// The caller's trace.
+    pub traceparent: Traceparent,
+    /// Who acts; of an answer counts who gave it.
+    pub by: Author,
+}
+
+/// One entry of the trail.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Its number: one more than the one before it.
+    pub number: u64,
+    /// When.
+    #[serde(with = "as_text")]
+    pub at: UtcTime,
+    /// In whose trace.
+    pub traceparent: Traceparent,
+    /// By whose word.
+    pub by: Author,
+    /// What.
+    pub change: Change,
+}
+
+/// What happened.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Change {
+    /// A person was asked.
+    Lodged(OpenAsk),
+    /// What was asked cannot be answered any more.
+    Withdrawn {
+        /// Which.
+        request: AskId,
+    },
+    /// The person answered.
+    Answered {
+        /// What was asked.
+        request: AskId,
+        /// Whose permissions.
+        source: Source,
+        /// What may be called now.
+        granted: Vec<Granted>,
+        /// What may not.
+        denied: Vec<Denied>,
+        /// The person's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commentary: Option<String>,
+    },
+    /// Calls were begun on the strength of grants that are not for any number.
+    Spent {
+        /// Whose.
+        source: Source,
+        /// One for each call.
+        uses: Vec<Use>,
+    },
+    /// Grants were taken back; whoever was asked about the tool cannot answer any more.
+    Revoked {
+        /// Whose.
+        source: Source,
+        /// Of which tool.
+        tool: ToolName,
+        /// Which.
+        grants: Vec<GrantId>,
+    },
+    /// A denial was taken back: the tool may be asked for again.
+    Lifted {
+        /// Whose.
+        source: Source,
+        /// Of which tool.
+        tool: ToolName,
+    },
+    /// The workflow ended: nothing of it is kept.
+    CleanedUp {
+        /// Whose.
+        source: Source,
+    },
+    /// What stood when the trail was begun anew.
+    Kept {
+        /// Whose.
+        source: Source,
+        /// All of it.
+        standings: Vec<Standing>,
+    },
+}
+
+/// A tool with what was granted of it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Granted {
+    /// The tool.
+    pub tool: ToolName,
+    /// The grant.
+    pub grant: Grant,
+}
+
+/// A tool that was denied, and how.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Denied {
+    /// The tool.
+    pub tool: ToolName,
+    /// How.
+    pub denial: Denial,
+}
+
+/// One call that a limited grant was used for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Use {
+    /// The tool.
+    pub tool: ToolName,
+    /// The grant that has one use less now.
+    pub grant: GrantId,
+}

@@ -1,0 +1,115 @@
+//! The contract of asking for a permission: its names, its version, its schema, and the data that is
+//! asked with (seed 003, `contract`). The members are the seed's and no others; what binds an answer to
+//! its question stands beside the data, never in it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::call::Calls;
+use super::name::{Source, ToolName};
+
+/// The contract's version.
+pub const CONTRACT_VERSION: &str = "1.0.0";
+/// The type of the event that asks.
+pub const REQUEST_TYPE: &str = "arvo.default.simple.permission.request";
+/// The type of the event that answers.
+pub const ANSWER_TYPE: &str = "evt.arvo.default.simple.permission.request.success";
+/// The contract as a JSON Schema, draft 2020-12.
+pub const CONTRACT_SCHEMA: &str = include_str!("contract-1.0.0.schema.json");
+
+/// One version of a contract.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Contract {
+    /// What both sides call it.
+    pub uri: &'static str,
+    /// Which version.
+    pub version: &'static str,
+    /// The type of the event that it accepts.
+    pub accepts: &'static str,
+    /// The type of the event that it emits.
+    pub emits: &'static str,
+    /// The JSON Schema of both.
+    pub schema: &'static str,
+}
+
+/// The contract of both implementations.
+pub const CONTRACT: Contract = Contract {
+    uri: "#/arvo/tools/default/agentic/permission/simple",
+    version: CONTRACT_VERSION,
+    accepts: REQUEST_TYPE,
+    emits: ANSWER_TYPE,
+    schema: CONTRACT_SCHEMA,
+};
+
+/// Whether a person who is asked sees what the tools would be called with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ShownInputs {
+    /// The inputs of every call.
+    Whole,
+    /// `requests` is null.
+    Withheld,
+}
+
+/// What a person is asked with: the contract's `accepts` data.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct RequestData {
+    /// The agent.
+    pub agent_id: String,
+    /// The tools, by the names that agents use.
+    pub requested_tools: Vec<ToolName>,
+    /// Why, in words.
+    pub reason: String,
+    /// More about each tool.
+    pub tool_meta_data: BTreeMap<ToolName, ToolMetaData>,
+}
+
+/// More about one tool.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ToolMetaData {
+    /// The name that agents use.
+    pub name: ToolName,
+    /// The tool's own.
+    pub original_name: String,
+    /// What kind of tool.
+    pub kind: String,
+    /// The calls that wait; none where inputs are not shown.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub requests: Option<Vec<ShownCall>>,
+}
+
+/// One call as a person sees it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShownCall {
+    /// What the tool would be called with.
+    pub input: Map<String, Value>,
+}
+
+impl RequestData {
+    /// Asks for all of these tools.
+    #[must_use]
+    pub fn of(source: &Source, calls: &Calls, shown: ShownInputs) -> Self {
+        let tools: Vec<ToolName> = calls.iter().map(|(tool, _)| tool.clone()).collect();
+        let names: Vec<&str> = tools.iter().map(ToolName::as_str).collect();
+        let reason = format!("{} asks to call {}", source.name, names.join(", "));
+        let about = |(tool, asked): (&ToolName, &super::call::AskedTool)| {
+            let show = |input: &Map<String, Value>| ShownCall { input: input.clone() };
+            let requests = match shown {
+                ShownInputs::Whole => Some(asked.inputs.iter().map(show).collect()),
+                ShownInputs::Withheld => None,
+            };
+            let (original_name, kind) = (asked.original_name.clone(), asked.kind.clone());
+            (tool.clone(), ToolMetaData { name: tool.clone(), original_name, kind, requests })
+        };
+        Self {
+            agent_id: source.name.as_str().to_owned(),
+            requested_tools: tools,
+            reason,
+            tool_meta_data: calls.iter().map(about).collect(),
+        }
+    }
+}

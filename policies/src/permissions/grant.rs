@@ -1,0 +1,148 @@
+//! What one permission is: for which inputs, how often, until when. A grant must never be read as more
+//! than its answer said: a limit that cannot be read makes the whole entry unreadable.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use validator::{Sha256, UtcTime};
+
+use super::as_text;
+use super::name::ToolName;
+
+/// One grant's name: the entry of the trail that made it, and its place there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct GrantId {
+    pub(crate) entry: u64,
+    pub(crate) place: u32,
+}
+
+/// The text names no grant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NotAGrantId;
+
+impl fmt::Display for NotAGrantId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("is no grant; `toolexec permission list` names them, such as G12.0")
+    }
+}
+
+impl std::error::Error for NotAGrantId {}
+
+impl fmt::Display for GrantId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "G{}.{}", self.entry, self.place)
+    }
+}
+
+impl FromStr for GrantId {
+    type Err = NotAGrantId;
+
+    fn from_str(text: &str) -> Result<Self, NotAGrantId> {
+        let parts = text.strip_prefix('G').and_then(|rest| rest.split_once('.'));
+        let (entry, place) = parts.ok_or(NotAGrantId)?;
+        let id = Self {
+            entry: entry.parse().map_err(|_| NotAGrantId)?,
+            place: place.parse().map_err(|_| NotAGrantId)?,
+        };
+        // One grant has one name: neither a sign nor leading zeros.
+        if id.to_string() == text { Ok(id) } else { Err(NotAGrantId) }
+    }
+}
+
+impl TryFrom<String> for GrantId {
+    type Error = NotAGrantId;
+
+    fn try_from(text: String) -> Result<Self, NotAGrantId> {
+        text.parse()
+    }
+}
+
+impl From<GrantId> for String {
+    fn from(id: GrantId) -> Self {
+        id.to_string()
+    }
+}
+
+/// One permission of one tool.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grant {
+    /// Its name.
+    pub id: GrantId,
+    /// How many calls it is still good for; none: any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uses_left: Option<NonZeroU32>,
+    /// The first second in which it is good no longer.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "as_text::maybe")]
+    pub expires: Option<UtcTime>,
+    /// The digests of the inputs that it is good for; none: any input.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "inputs")]
+    pub inputs: Option<Box<[Sha256]>>,
+}
+
+impl Grant {
+    /// Whether it has not expired.
+    #[must_use]
+    pub fn is_live(&self, now: UtcTime) -> bool {
+        self.expires.is_none_or(|end| now < end)
+    }
+
+    pub(crate) fn is_for(&self, input: impl FnOnce() -> Sha256) -> bool {
+        self.inputs.as_ref().is_none_or(|inputs| inputs.contains(&input()))
+    }
+}
+
+/// A tool that may not be called, whatever is granted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Denial {
+    /// The answer named it.
+    Said,
+    /// The answer granted others and left it out.
+    LeftOut,
+}
+
+/// What stands of one tool.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Standing {
+    /// The tool.
+    pub tool: ToolName,
+    /// Why it is denied; there are no grants beside it then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub denied: Option<Denial>,
+    /// What was granted and is neither used up nor revoked; some may have expired.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<Grant>,
+}
+
+mod inputs {
+    //! Digests as texts, where there may be none.
+
+    use serde::{Deserializer, Serializer};
+    use validator::Sha256;
+
+    use super::as_text::each;
+
+    // serde's `with` hands over the field as it is.
+    pub(super) fn serialize<S: Serializer>(
+        inputs: &Option<Box<[Sha256]>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match inputs {
+            Some(inputs) => each::serialize(inputs, to),
+            None => to.serialize_none(),
+        }
+    }
+
+    /// Only where the member is there: `null` is refused, for it would mean any input.
+    pub(super) fn deserialize<'de, D>(from: D) -> Result<Option<Box<[Sha256]>>, D::Error>
+    where
+        D: Deserializer<'de>,
+    {
+        each::deserialize(from).map(|inputs: Vec<Sha256>| Some(inputs.into_boxed_slice()))
+    }
+}

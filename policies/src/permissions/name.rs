@@ -1,0 +1,231 @@
+//! The names that permissions are kept under: agent, workflow, access-control scope, tool. Two names
+//! that look alike in a list must not be two, so nothing is let in that a terminal would not show as it
+//! is; and none is so long that it could fill a disk.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use validator::{Language, Request, escape_line};
+
+/// The most bytes that a name may have.
+pub const NAME_BYTES_MAX: usize = 512;
+/// The most bytes of a domain, which is also a directory's name.
+const DOMAIN_BYTES_MAX: usize = 100;
+const DOMAINS_MAX: usize = 16;
+
+/// A text that is no name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NotAName {
+    what: &'static str,
+    why: &'static str,
+}
+
+impl fmt::Display for NotAName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.what, self.why)
+    }
+}
+
+impl std::error::Error for NotAName {}
+
+/// Why the text is no name; none if it is one.
+fn fault(text: &str) -> Option<&'static str> {
+    if text.trim().is_empty() {
+        return Some("is empty; give it a name");
+    }
+    if text.len() > NAME_BYTES_MAX {
+        return Some("is longer than 512 bytes; shorten it");
+    }
+    if text.trim() != text {
+        return Some("has blanks around it; take them away");
+    }
+    let shows = !text.contains('\t') && escape_line(text) == text;
+    (!shows).then_some("holds characters that cannot be seen; take them away")
+}
+
+/// Names that are shared, so that a million permissions of one tool hold its name once.
+#[derive(Default, Debug)]
+pub(crate) struct SharedNames {
+    known: HashSet<Arc<str>>,
+    look_again_at: usize,
+}
+
+impl SharedNames {
+    const LOOK_AT_LEAST: usize = 1024;
+
+    fn share(&mut self, name: Arc<str>) -> Arc<str> {
+        if let Some(known) = self.known.get(&name) {
+            return Arc::clone(known);
+        }
+        if self.known.len() >= self.look_again_at.max(Self::LOOK_AT_LEAST) {
+            self.known.retain(|name| Arc::strong_count(name) > 1);
+            self.look_again_at = 2 * self.known.len();
+        }
+        self.known.insert(Arc::clone(&name));
+        name
+    }
+}
+
+macro_rules! names {
+    ($($(#[$doc:meta])* $name:ident $what:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// The text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = NotAName;
+
+            fn from_str(text: &str) -> Result<Self, NotAName> {
+                match fault(text) {
+                    None => Ok(Self(text.into())),
+                    Some(why) => Err(NotAName { what: $what, why }),
+                }
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = NotAName;
+
+            fn try_from(text: String) -> Result<Self, NotAName> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> Self {
+                name.as_str().to_owned()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )*};
+}
+
+names! {
+    /// The agent that asks (seed 003, `name`).
+    AgentName "the agent's name";
+    /// The workflow execution that it works in (seed 003, `subject`).
+    Subject "the subject";
+    /// The access-control scope that it inherited (seed 003, `accesscontrol`).
+    AccessControl "the access control";
+    /// A tool by the name that agents use (seed 003, `tool.name`).
+    ToolName "the tool's name";
+}
+
+impl ToolName {
+    /// The name of running a tool request of this language: `toolexec.run.<language>`.
+    #[must_use]
+    pub fn of_run(language: Language) -> Self {
+        Self(format!("toolexec.run.{}", language.as_str()).into())
+    }
+
+    pub(crate) fn shared(self, names: &mut SharedNames) -> Self {
+        Self(names.share(self.0))
+    }
+}
+
+/// Whose permissions: agent × workflow × access-control scope (seed 003, `PermissionManagerContext`).
+/// No part may be left out of a comparison: the same agent of another tenant is another source.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// The agent.
+    pub name: AgentName,
+    /// The workflow execution.
+    pub subject: Subject,
+    /// The access-control scope; `null` is a scope of its own and stands for no other.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub accesscontrol: Option<AccessControl>,
+}
+
+impl Source {
+    /// Whose permission a request needs: its `x-agent`, or else the agent `unknown` in a workflow of
+    /// the request's own. Leaving the key out so never finds a grant that naming oneself would not.
+    ///
+    /// # Errors
+    /// A part of `x-agent` is no name: nothing is permitted then.
+    pub fn of_request(request: &Request) -> Result<Self, NotAName> {
+        let Some(agent) = request.agent() else {
+            let subject = request.id().as_str().parse()?;
+            return Ok(Self { name: "unknown".parse()?, subject, accesscontrol: None });
+        };
+        Ok(Self {
+            name: agent.name().parse()?,
+            subject: agent.subject().parse()?,
+            accesscontrol: agent.accesscontrol().map(str::parse).transpose()?,
+        })
+    }
+
+    pub(crate) fn shared(self, names: &mut SharedNames) -> Self {
+        let scope = self.accesscontrol.map(|it| AccessControl(names.share(it.0)));
+        let name = AgentName(names.share(self.name.0));
+        Self { name, subject: self.subject, accesscontrol: scope }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "agent {} in {}", self.name, self.subject)?;
+        match &self.accesscontrol {
+            Some(scope) => write!(f, " ({scope})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Where requests for permission are filed: a list of directories' names that is never empty.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub struct Domains(Vec<String>);
+
+impl Domains {
+    /// The names, in the order in which they were given.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+}
+
+impl TryFrom<Vec<String>> for Domains {
+    type Error = NotAName;
+
+    fn try_from(names: Vec<String>) -> Result<Self, NotAName> {
+        let wrong = |why| Err(NotAName { what: "domains", why });
+        if names.is_empty() || names.len() > DOMAINS_MAX {
+            return wrong("is no list of 1 to 16 names; leave it out for none");
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let is_name = |name: &String| {
+            let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+            begins && name.len() <= DOMAIN_BYTES_MAX && name.chars().all(plain)
+        };
+        if !names.iter().all(is_name) {
+            return wrong("a domain begins with a letter or digit and has letters, digits and ._-");
+        }
+        if names.iter().collect::<HashSet<_>>().len() != names.len() {
+            return wrong("names a domain twice");
+        }
+        Ok(Self(names))
+    }
+}
+
+impl From<Domains> for Vec<String> {
+    fn from(domains: Domains) -> Self {
+        domains.0
+    }
+}

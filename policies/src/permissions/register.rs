@@ -1,0 +1,354 @@
+//! What stands: an index of every permission, made of the entries of the trail and of nothing else. It
+//! must never answer APPROVED but for a grant that it holds, and an entry that cannot follow the ones
+//! before it is an error, not a guess.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use validator::{Sha256, UtcTime};
+
+use super::ask::{AskId, OpenAsk};
+use super::call::{AskedTool, digest};
+use super::change::{Change, Denied, Entry, Granted, Use};
+use super::grant::{Denial, Grant, GrantId, Standing};
+use super::name::{SharedNames, Source, ToolName};
+use super::refused::Refused;
+
+/// The most questions that are open at a time.
+pub(super) const OPEN_MAX: usize = 10_000;
+/// The most tools of one source.
+pub(super) const STANDINGS_MAX: usize = 1024;
+/// The most grants of one tool of one source.
+pub(super) const GRANTS_MAX: usize = 16;
+/// The most sources.
+pub(super) const SOURCES_MAX: usize = 4_000_000;
+
+/// Whether a tool may be called (seed 003, `ToolAuthorizationState`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum ToolAuthorizationState {
+    /// It may not, and nobody is asked.
+    Denied,
+    /// It may.
+    Approved,
+    /// It may not, but somebody can be asked.
+    Requestable,
+}
+
+impl fmt::Display for ToolAuthorizationState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Denied => "DENIED",
+            Self::Approved => "APPROVED",
+            Self::Requestable => "REQUESTABLE",
+        })
+    }
+}
+
+/// A state, and why it is that one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Finding {
+    /// DENIED: by an answer.
+    Denied(Denial),
+    /// APPROVED: by this grant, or by this one and others where there are several calls.
+    Granted(GrantId),
+    /// REQUESTABLE: nothing stands of this tool.
+    Missing,
+    /// REQUESTABLE: every grant has expired.
+    Expired,
+    /// REQUESTABLE: no grant is for these inputs, or for so many calls.
+    NotForThese,
+}
+
+impl Finding {
+    /// The state.
+    #[must_use]
+    pub fn state(&self) -> ToolAuthorizationState {
+        match self {
+            Self::Denied(_) => ToolAuthorizationState::Denied,
+            Self::Granted(_) => ToolAuthorizationState::Approved,
+            Self::Missing | Self::Expired | Self::NotForThese => {
+                ToolAuthorizationState::Requestable
+            }
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Denied(Denial::Said) => f.write_str("an answer denied it"),
+            Self::Denied(Denial::LeftOut) => {
+                f.write_str("an answer left it out, which is a denial")
+            }
+            Self::Granted(id) => write!(f, "granted by {id}"),
+            Self::Missing => f.write_str("nobody has granted it"),
+            Self::Expired => f.write_str("what was granted has expired"),
+            Self::NotForThese => {
+                f.write_str("what was granted is for other inputs, or for fewer calls")
+            }
+        }
+    }
+}
+
+/// The index.
+#[derive(Debug, Default)]
+pub struct Register {
+    pub(super) number: u64,
+    pub(super) held: HashMap<Source, Vec<Standing>>,
+    pub(super) open: HashMap<AskId, OpenAsk>,
+    pub(super) asked: HashMap<Sha256, AskId>,
+    names: SharedNames,
+}
+
+/// The calls of a tool, of which one at least is meant: where no input is known, one of unknown input.
+fn inputs_of(asked: &AskedTool) -> Vec<Option<Sha256>> {
+    match asked.inputs.is_empty() {
+        true => vec![None],
+        false => asked.inputs.iter().map(|input| Some(digest(input))).collect(),
+    }
+}
+
+impl Register {
+    /// One that goes on after the entry of this number, of which nothing else is known here.
+    #[must_use]
+    pub fn after(number: u64) -> Self {
+        Self { number, ..Self::default() }
+    }
+
+    /// The number of the last entry.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// What stands, in no order.
+    pub fn standings(&self) -> impl Iterator<Item = (&Source, &Standing)> {
+        self.held.iter().flat_map(|(source, held)| held.iter().map(move |it| (source, it)))
+    }
+
+    /// The questions that wait for an answer, in no order.
+    pub fn open(&self) -> impl Iterator<Item = &OpenAsk> {
+        self.open.values()
+    }
+
+    /// What stands of one tool.
+    #[must_use]
+    pub fn standing(&self, source: &Source, tool: &ToolName) -> Option<&Standing> {
+        let held = self.held.get(source)?;
+        held.binary_search_by(|it| it.tool.cmp(tool)).ok().map(|at| &held[at])
+    }
+
+    /// Whether every call that is asked about is permitted together, and why or why not.
+    #[must_use]
+    pub fn find(
+        &self,
+        source: &Source,
+        tool: &ToolName,
+        asked: &AskedTool,
+        now: UtcTime,
+    ) -> Finding {
+        let Some(standing) = self.standing(source, tool) else { return Finding::Missing };
+        if let Some(denial) = standing.denied {
+            return Finding::Denied(denial);
+        }
+        let unlimited = |it: &&Grant| it.uses_left.is_none() && it.inputs.is_none();
+        if let Some(grant) = standing.grants.iter().filter(unlimited).find(|it| it.is_live(now)) {
+            return Finding::Granted(grant.id);
+        }
+        match allot(standing, asked, now) {
+            Ok(grants) => grants.first().map_or(Finding::NotForThese, |id| Finding::Granted(*id)),
+            Err(finding) => finding,
+        }
+    }
+
+    /// Takes the next entry in.
+    ///
+    /// # Errors
+    /// [`Refused::Inconsistent`]: it cannot follow. What was there before is there still, but nothing
+    /// may be answered from it any more.
+    pub fn apply(&mut self, entry: Entry) -> Result<(), Refused> {
+        let number = entry.number;
+        let wrong = |why| Refused::Inconsistent { entry: number, why };
+        if self.number.checked_add(1) != Some(number) {
+            return Err(wrong("does not follow the one before it"));
+        }
+        self.take_in(entry.change, entry.at).map_err(wrong)?;
+        self.number = number;
+        Ok(())
+    }
+
+    fn take_in(&mut self, change: Change, at: UtcTime) -> Result<(), &'static str> {
+        match change {
+            Change::Lodged(ask) => self.lodge(ask, at),
+            Change::Withdrawn { request } => self.close(&request),
+            Change::Answered { request, source, granted, denied, commentary: _ } => {
+                self.close(&request)?;
+                let source = source.shared(&mut self.names);
+                denied.into_iter().for_each(|it| self.deny(&source, it));
+                granted.into_iter().for_each(|it| self.grant(&source, it, at));
+                Ok(())
+            }
+            Change::Spent { source, uses } => {
+                uses.iter().try_for_each(|one| self.spend(&source, one))
+            }
+            Change::Revoked { source, tool, grants } => {
+                self.withdraw(&source, Some(&tool));
+                let mut known = true;
+                self.change(&source, &tool, |standing| {
+                    known = grants.iter().all(|id| standing.grants.iter().any(|it| it.id == *id));
+                    standing.grants.retain(|it| !grants.contains(&it.id));
+                });
+                if known { Ok(()) } else { Err("revokes a grant that is not there") }
+            }
+            Change::Lifted { source, tool } => {
+                self.change(&source, &tool, |standing| standing.denied = None);
+                Ok(())
+            }
+            Change::CleanedUp { source } => {
+                self.withdraw(&source, None);
+                self.held.remove(&source);
+                Ok(())
+            }
+            Change::Kept { source, standings } => self.keep(source, standings),
+        }
+    }
+
+    fn lodge(&mut self, ask: OpenAsk, at: UtcTime) -> Result<(), &'static str> {
+        if self.open.contains_key(&ask.id) {
+            return Err("lodges a question twice");
+        }
+        if self.open.len() >= OPEN_MAX {
+            self.open.retain(|_, open| at < open.expires);
+            let open = &self.open;
+            self.asked.retain(|_, id| open.contains_key(id));
+        }
+        self.asked.insert(ask.asks_sha256, ask.id.clone());
+        self.open.insert(ask.id.clone(), ask);
+        Ok(())
+    }
+
+    fn close(&mut self, id: &AskId) -> Result<(), &'static str> {
+        let ask = self.open.remove(id).ok_or("is about a question that is not open")?;
+        if self.asked.get(&ask.asks_sha256) == Some(id) {
+            self.asked.remove(&ask.asks_sha256);
+        }
+        Ok(())
+    }
+
+    /// Closes the questions of a source, all or those about this tool.
+    fn withdraw(&mut self, source: &Source, tool: Option<&ToolName>) {
+        let about = |ask: &OpenAsk| tool.is_none_or(|tool| ask.about(tool).is_some());
+        self.open.retain(|_, ask| ask.source != *source || !about(ask));
+        let open = &self.open;
+        self.asked.retain(|_, id| open.contains_key(id));
+    }
+
+    fn deny(&mut self, source: &Source, Denied { tool, denial }: Denied) {
+        let standing = self.standing_mut(source, tool);
+        // What the person said themselves is what is told.
+        standing.denied = match standing.denied {
+            Some(Denial::Said) => Some(Denial::Said),
+            _ => Some(denial),
+        };
+        standing.grants = Vec::new();
+    }
+
+    fn grant(&mut self, source: &Source, Granted { tool, grant }: Granted, at: UtcTime) {
+        let standing = self.standing_mut(source, tool);
+        if standing.denied.is_none() {
+            standing.grants.retain(|it| it.is_live(at));
+            standing.grants.push(grant);
+        }
+    }
+
+    fn standing_mut(&mut self, source: &Source, tool: ToolName) -> &mut Standing {
+        let held = self.held.entry(source.clone()).or_default();
+        let at = match held.binary_search_by(|it| it.tool.cmp(&tool)) {
+            Ok(at) => at,
+            Err(at) => {
+                let tool = tool.shared(&mut self.names);
+                held.reserve_exact(1);
+                held.insert(at, Standing { tool, denied: None, grants: Vec::new() });
+                at
+            }
+        };
+        &mut held[at]
+    }
+
+    fn spend(&mut self, source: &Source, spent: &Use) -> Result<(), &'static str> {
+        let mut known = false;
+        self.change(source, &spent.tool, |standing| {
+            let at = standing.grants.iter().position(|it| it.id == spent.grant);
+            let Some((at, uses)) = at.and_then(|at| Some((at, standing.grants[at].uses_left?)))
+            else {
+                return;
+            };
+            known = true;
+            match std::num::NonZeroU32::new(uses.get() - 1) {
+                None => drop(standing.grants.remove(at)),
+                left => standing.grants[at].uses_left = left,
+            }
+        });
+        if known { Ok(()) } else { Err("spends a grant that is not there") }
+    }
+
+    /// Changes a standing, and lets go of it where nothing is left.
+    fn change(&mut self, source: &Source, tool: &ToolName, act: impl FnOnce(&mut Standing)) {
+        let Some(held) = self.held.get_mut(source) else { return };
+        let Ok(at) = held.binary_search_by(|it| it.tool.cmp(tool)) else { return };
+        act(&mut held[at]);
+        if held[at].denied.is_none() && held[at].grants.is_empty() {
+            held.remove(at);
+        }
+        if held.is_empty() {
+            self.held.remove(source);
+        }
+    }
+
+    fn keep(&mut self, source: Source, standings: Vec<Standing>) -> Result<(), &'static str> {
+        let source = source.shared(&mut self.names);
+        for kept in standings {
+            if self.standing(&source, &kept.tool).is_some() {
+                return Err("keeps a tool twice");
+            }
+            let standing = self.standing_mut(&source, kept.tool);
+            (standing.denied, standing.grants) = (kept.denied, kept.grants);
+        }
+        Ok(())
+    }
+}
+
+/// Which grant each call would use: those for any number first, then those for these inputs only, then
+/// those that expire soonest, so that what is good for more stays.
+pub(super) fn allot(
+    standing: &Standing,
+    asked: &AskedTool,
+    now: UtcTime,
+) -> Result<Vec<GrantId>, Finding> {
+    if let Some(denial) = standing.denied {
+        return Err(Finding::Denied(denial));
+    }
+    let mut live: Vec<&Grant> = standing.grants.iter().filter(|it| it.is_live(now)).collect();
+    if live.is_empty() {
+        return Err(if standing.grants.is_empty() { Finding::Missing } else { Finding::Expired });
+    }
+    live.sort_by_key(|it| {
+        let end = it.expires.map_or(i64::MAX, UtcTime::unix);
+        (it.uses_left.is_some(), it.inputs.is_none(), end, it.id)
+    });
+    let mut left: Vec<Option<u32>> = live.iter().map(|it| it.uses_left.map(|n| n.get())).collect();
+    let mut used = Vec::new();
+    for input in inputs_of(asked) {
+        let fits = |grant: &Grant| match input {
+            Some(digest) => grant.is_for(|| digest),
+            None => grant.inputs.is_none(),
+        };
+        let at = (0..live.len()).find(|&at| left[at] != Some(0) && fits(live[at]));
+        let at = at.ok_or(Finding::NotForThese)?;
+        left[at] = left[at].map(|uses| uses - 1);
+        used.push(live[at].id);
+    }
+    Ok(used)
+}

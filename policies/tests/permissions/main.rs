@@ -1,0 +1,367 @@
+//! What may be called: the seed's semantics, the holes of its public implementation closed, whose answers
+//! count, and that every file is of the contract's schema.
+
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
+
+mod answers;
+mod scene;
+
+use std::num::NonZeroU32;
+
+use jsonschema::Validator;
+use policies::permissions::{
+    Accepted, Answer, Arguments, CONTRACT, CONTRACT_SCHEMA, Calls, Change, Domains, GrantLimits,
+    PermissionManager, Refused, Source, ToolAuthorizationState as State, Traceparent,
+};
+use proptest::prelude::*;
+use scene::{Desk, answer, at, calls, later, limited, noon, source, tool, with_inputs};
+use serde_json::{Value, json};
+
+#[test]
+fn what_is_missing_is_requestable_and_the_key_has_four_parts() {
+    let mut desk = Desk::new();
+    let mine = source("wf-1");
+    assert_eq!(desk.state(&mine, "a"), State::Requestable);
+    desk.settle(&mine, &["a"], &[]);
+    assert_eq!(desk.state(&mine, "a"), State::Approved);
+    let scope = Some("tenant:x".parse().unwrap());
+    let others = [
+        source("wf-2"),
+        Source { accesscontrol: scope, ..mine.clone() },
+        Source { name: "other".parse().unwrap(), ..mine.clone() },
+    ];
+    for other in others {
+        assert_eq!(desk.state(&other, "a"), State::Requestable, "{other}");
+    }
+    assert_eq!(desk.state(&mine, "A"), State::Requestable);
+}
+
+#[test]
+fn denied_wins_and_what_is_left_out_is_denied() {
+    let mut desk = Desk::new();
+    let mine = source("wf-1");
+    let lodged = desk.lodge(&mine, &calls(&["both", "left", "yes"])).unwrap();
+    desk.set(answer(&lodged, &["both", "yes"], &["both"])).unwrap();
+    let asked = calls(&["both", "left", "never", "yes"]);
+    let found = desk.store.get(&mine, &asked, &noon()).unwrap();
+    let states: Vec<State> = found.values().copied().collect();
+    assert_eq!(states, [State::Denied, State::Denied, State::Requestable, State::Approved]);
+    // Nothing is lodged for what is denied, alone or among others.
+    assert!(matches!(desk.lodge(&mine, &calls(&["both"])), Err(Refused::Blocked(..))));
+    let lodged = desk.lodge(&mine, &calls(&["both", "never", "yes"])).unwrap();
+    let tools: Vec<_> = lodged.ask.tools.iter().map(|it| it.tool.as_str()).collect();
+    assert_eq!(tools, ["never"]);
+}
+
+#[test]
+fn a_single_use_is_used_up_by_its_own_call_only() {
+    let mut desk = Desk::new();
+    let mine = source("wf-1");
+    let lodged = desk.lodge(&mine, &calls(&["a", "b"])).unwrap();
+    let once = GrantLimits { uses: NonZeroU32::new(1), ..GrantLimits::default() };
+    let both = limited(limited(answer(&lodged, &["a", "b"], &[]), "a", once), "b", once);
+    desk.set(both).unwrap();
+    // Looking uses nothing up.
+    for _ in 0..3 {
+        assert_eq!(desk.state(&mine, "a"), State::Approved);
+    }
+    let two = with_inputs("a", &[json!({}), json!({"x": 1})]);
+    assert_eq!(desk.state_of(&mine, &two, "a"), State::Requestable, "two calls, one use");
+    assert!(desk.store.spend(&mine, &two, &noon()).is_err());
+    let spent = desk.store.spend(&mine, &calls(&["a"]), &noon()).unwrap();
+    assert!(matches!(spent, Some(Change::Spent { uses, .. }) if uses.len() == 1));
+    assert_eq!(desk.state(&mine, "a"), State::Requestable);
+    assert_eq!(desk.state(&mine, "b"), State::Approved, "the other grant is untouched");
+    assert!(desk.store.spend(&mine, &calls(&["a", "b"]), &noon()).is_err(), "all or none");
+    assert_eq!(desk.state(&mine, "b"), State::Approved);
+}
+
+#[test]
+fn grants_are_bound_to_inputs_and_time() {
+    let mut desk = Desk::new();
+    let mine = source("wf-1");
+    let shown = with_inputs("a", &[json!({"x": 1, "y": [2]})]);
+    let lodged = desk.lodge(&mine, &shown).unwrap();
+    let limits = GrantLimits {
+        arguments: Arguments::AsRequested,
+        expires_utc: Some(later(60).now),
+        uses: None,
+    };
+    desk.set(limited(answer(&lodged, &["a"], &[]), "a", limits)).unwrap();
+    let mut state = |inputs: &[Value]| desk.state_of(&mine, &with_inputs("a", inputs), "a");
+    assert_eq!(
+        state(&[json!({"y": [2], "x": 1})]),
+        State::Approved,
+        "the order of members is none"
+    );
+    assert_eq!(state(&[json!({"x": 1, "y": [3]})]), State::Requestable);
+    assert_eq!(state(&[json!({"x": 1, "y": [2]}), json!({})]), State::Requestable);
+    assert_eq!(desk.state(&mine, "a"), State::Requestable, "of unknown inputs");
+    for (seconds, expected) in [(59, State::Approved), (60, State::Requestable)] {
+        let found = desk.store.get(&mine, &shown, &later(seconds)).unwrap();
+        assert_eq!(found[&tool("a")], expected, "{seconds}");
+    }
+    let lodged = desk.lodge(&mine, &calls(&["b"])).unwrap();
+    let none = limited(answer(&lodged, &["b"], &[]), "b", limits);
+    assert!(matches!(desk.set(none), Err(Refused::NoInputs(_))));
+    let over = GrantLimits { expires_utc: Some(noon().now), ..GrantLimits::default() };
+    let over = limited(answer(&lodged, &["b"], &[]), "b", over);
+    assert!(matches!(desk.set(over), Err(Refused::OverAlready(..))));
+}
+
+#[test]
+fn an_answer_counts_once_and_for_its_own_question() {
+    let mut desk = Desk::new();
+    let (mine, other) = (source("wf-1"), source("wf-2"));
+    let lodged = desk.lodge(&mine, &calls(&["a"])).unwrap();
+    assert_eq!(desk.lodge(&mine, &calls(&["a"])).unwrap().file, None, "it is not asked twice");
+    let yes = answer(&lodged, &["a"], &[]);
+    let refusals: [(Answer, fn(&Refused) -> bool); 4] = [
+        (answer(&lodged, &["a", "b"], &[]), |it| matches!(it, Refused::NeverAsked(..))),
+        (answer(&lodged, &[], &["b"]), |it| matches!(it, Refused::NeverAsked(..))),
+        (edited(&yes, |it| it.answers.source = other.clone()), |it| {
+            matches!(it, Refused::OtherSource(_))
+        }),
+        (edited(&yes, |it| it.answers.sha256 = validator::Sha256::of(b"")), |it| {
+            matches!(it, Refused::OtherBytes(_))
+        }),
+    ];
+    for (wrong, expected) in refusals {
+        let error = desk.set(wrong).unwrap_err();
+        assert!(expected(&error), "{error:?}");
+    }
+    let vouched = Accepted::vouched(yes.clone(), "test");
+    let late = desk.store.set(&mine, &vouched, &at("2026-02-16T12:00:00Z"));
+    assert!(matches!(late, Err(Refused::Expired(_))));
+    assert!(matches!(desk.store.set(&other, &vouched, &noon()), Err(Refused::OtherSource(_))));
+    assert_eq!(desk.state(&mine, "a"), State::Requestable, "none of these changed anything");
+    desk.set(yes.clone()).unwrap();
+    desk.store.revoke(&mine, &tool("a"), None, &noon()).unwrap();
+    assert!(matches!(desk.set(yes), Err(Refused::NotOpen(_))), "a replay");
+    assert_eq!(desk.state(&mine, "a"), State::Requestable);
+}
+
+fn edited(answer: &Answer, edit: impl FnOnce(&mut Answer)) -> Answer {
+    let mut answer = answer.clone();
+    edit(&mut answer);
+    answer
+}
+
+#[test]
+fn revoking_takes_grants_and_open_questions_and_leaves_denials() {
+    let mut desk = Desk::new();
+    let mine = source("wf-1");
+    desk.settle(&mine, &["a"], &["b"]);
+    let open = desk.lodge(&mine, &calls(&["c"])).unwrap();
+    for name in ["a", "c"] {
+        desk.store.revoke(&mine, &tool(name), None, &noon()).unwrap();
+        assert_eq!(desk.state(&mine, name), State::Requestable);
+    }
+    let answered_before = answer(&open, &["c"], &[]);
+    assert!(matches!(desk.set(answered_before), Err(Refused::NotOpen(_))));
+    let again = desk.store.revoke(&mine, &tool("a"), None, &noon());
+    assert!(matches!(again, Err(Refused::NothingThere(_))));
+    assert!(desk.store.revoke(&mine, &tool("b"), None, &noon()).is_err());
+    assert_eq!(desk.state(&mine, "b"), State::Denied);
+    desk.store.lift(&mine, &tool("b"), &noon()).unwrap();
+    assert_eq!(desk.state(&mine, "b"), State::Requestable);
+    assert!(desk.store.lift(&mine, &tool("a"), &noon()).is_err());
+}
+
+#[test]
+fn a_denial_ends_older_grants_for_good_whatever_came_first() {
+    for denial_first in [true, false] {
+        let mut desk = Desk::new();
+        let mine = source("wf-1");
+        let one = desk.lodge(&mine, &calls(&["a"])).unwrap();
+        let two = desk.lodge(&mine, &calls(&["a", "b"])).unwrap();
+        let (yes, no) = (answer(&one, &["a"], &[]), answer(&two, &["b"], &["a"]));
+        for next in if denial_first { [no, yes] } else { [yes, no] } {
+            desk.set(next).unwrap();
+        }
+        assert_eq!(desk.state(&mine, "a"), State::Denied, "{denial_first}");
+        desk.store.lift(&mine, &tool("a"), &noon()).unwrap();
+        assert_eq!(desk.state(&mine, "a"), State::Requestable, "{denial_first}");
+    }
+}
+
+#[test]
+fn a_cleanup_forgets_exactly_one_workflow() {
+    let mut desk = Desk::new();
+    let (mine, other) = (source("wf-1"), source("wf-2"));
+    let scoped = Source { accesscontrol: Some("t".parse().unwrap()), ..mine.clone() };
+    for source in [&mine, &other, &scoped] {
+        desk.settle(source, &["a"], &["b"]);
+    }
+    let open = desk.lodge(&mine, &calls(&["c"])).unwrap();
+    assert!(desk.store.cleanup(&mine, &noon()).unwrap().is_some());
+    assert_eq!(desk.state(&mine, "a"), State::Requestable);
+    assert_eq!(desk.state(&mine, "b"), State::Requestable);
+    assert!(desk.set(answer(&open, &["c"], &[])).is_err());
+    for kept in [&other, &scoped] {
+        assert_eq!(desk.state(kept, "a"), State::Approved);
+    }
+    assert_eq!(desk.store.cleanup(&mine, &noon()).unwrap(), None, "twice is no mistake");
+    let numbers: Vec<u64> = desk.store.trail().map(|entry| entry.number).collect();
+    assert_eq!(numbers, (1..=8).collect::<Vec<_>>(), "one entry for each change");
+}
+
+#[test]
+fn questions_and_answers_are_of_the_contracts_schema() {
+    let root: Value = serde_json::from_str(CONTRACT_SCHEMA).unwrap();
+    let schema = jsonschema::draft202012::new(&root).unwrap();
+    let part = |name: &str| -> Validator {
+        let mut root = root.clone();
+        let parts = root.as_object_mut().unwrap();
+        parts.remove("oneOf");
+        parts.insert("$ref".into(), json!(format!("#/$defs/{name}")));
+        jsonschema::draft202012::new(&root).unwrap()
+    };
+    let mut desk = Desk::new();
+    let mine = source("wf-1");
+    assert_eq!((desk.store.contract(), CONTRACT.version), (&CONTRACT, "1.0.0"));
+    assert_eq!(desk.store.domains(), None);
+    let asked = with_inputs("a", &[json!({"argv": ["x"]})]);
+    let data = desk.store.request_builder(&mine, &asked, &noon());
+    let data = serde_json::to_value(data).unwrap();
+    assert!(part("accepts").is_valid(&data), "{data}");
+    assert_eq!(data["agentId"], "core");
+    assert_eq!(data["requestedTools"], json!(["a"]));
+    assert_eq!(data["toolMetaData"]["a"]["requests"], json!([{"input": {"argv": ["x"]}}]));
+    let lodged = desk.lodge(&mine, &asked).unwrap();
+    let file: Value = serde_json::from_slice(lodged.file.as_ref().unwrap()).unwrap();
+    assert!(schema.is_valid(&file), "{file}");
+    let once = GrantLimits { uses: NonZeroU32::new(1), ..GrantLimits::default() };
+    let yes = limited(answer(&lodged, &["a"], &[]), "a", once);
+    let file: Value = serde_json::from_slice(&yes.bytes()).unwrap();
+    assert!(schema.is_valid(&file) && part("success").is_valid(&file["data"]), "{file}");
+    assert_eq!(Answer::read(&yes.bytes()).unwrap(), yes);
+}
+
+#[test]
+fn a_question_is_read_strictly() {
+    let good = r#"{"source": {"name": "n", "subject": "s", "accesscontrol": null}, "tools": {"t":
+        {"definition": {"name": "t", "description": "d", "serverConfig": {"kind": "mcp", "name": "o"}},
+         "requests": [{"toolUseId": "1", "name": "t", "input": {"a": 1}}]}}}"#;
+    let (source, calls) = Calls::read(good.as_bytes()).unwrap();
+    assert_eq!(source.subject.as_str(), "s");
+    let (_, asked) = calls.iter().next().unwrap();
+    assert_eq!((asked.kind.as_str(), asked.original_name.as_str()), ("mcp", "o"));
+    for (from, to) in [
+        (r#""accesscontrol": null"#, r#""accesscontrol": """#),
+        (r#", "accesscontrol": null"#, ""),
+        (r#""name": "n","#, r#""name": "n", "name": "m","#),
+        (r#""name": "t", "input""#, r#""name": "u", "input""#),
+        (r#"{"name": "t", "desc"#, r#"{"name": "u", "desc"#),
+        (r#"{"a": 1}"#, "[1]"),
+        (r#"{"a": 1}"#, r#"{"a": 9007199254740993}"#),
+        (r#"{"a": 1}"#, r#"{"a": 1}, "more": 1"#),
+        (r#""name": "n""#, "\"name\": \"n\\u202e\""),
+        (r#""name": "n""#, r#""name": " n""#),
+    ] {
+        assert!(good.contains(from), "{from}");
+        assert!(Calls::read(good.replace(from, to).as_bytes()).is_err(), "{from} → {to}");
+    }
+    assert!(Calls::read("[".repeat(100_000).as_bytes()).is_err());
+}
+
+#[test]
+fn a_traceparent_is_read_strictly() {
+    let good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    assert_eq!(good.parse::<Traceparent>().unwrap().to_string(), good);
+    for bad in [
+        "",
+        "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
+        "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+        "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+        "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x",
+        "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1",
+        "00-+af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        " 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    ] {
+        assert!(bad.parse::<Traceparent>().is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn domains_are_plain_names_and_never_none() {
+    let domains = |names: &[&str]| {
+        Domains::try_from(names.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    assert!(domains(&["human.interaction", "x"]).is_ok());
+    for bad in [&[][..], &[".."], &["a/b"], &[""], &["a", "a"], &[".hidden"], &["a\n"]] {
+        assert!(domains(bad).is_err(), "{bad:?}");
+    }
+}
+
+/// What one person says of four tools: not asked, granted, denied, both, or left out.
+fn says() -> impl Strategy<Value = [u8; 4]> {
+    prop::array::uniform4(0_u8..5)
+}
+
+fn tell(desk: &mut Desk, source: &Source, said: [u8; 4]) {
+    let names = ["a", "b", "c", "d"];
+    let named = |wanted: &[u8]| -> Vec<&str> {
+        names
+            .iter()
+            .zip(said)
+            .filter(|(_, it)| wanted.contains(it))
+            .map(|(name, _)| *name)
+            .collect()
+    };
+    let Ok(lodged) = desk.lodge(source, &calls(&named(&[1, 2, 3, 4]))) else { return };
+    let asked = |list: Vec<&'static str>| -> Vec<&'static str> {
+        list.into_iter()
+            .filter(|it| lodged.ask.tools.iter().any(|one| one.tool == tool(it)))
+            .collect()
+    };
+    let names_of = |wanted: &[u8]| -> Vec<&'static str> {
+        asked(
+            names
+                .iter()
+                .zip(said)
+                .filter(|(_, it)| wanted.contains(it))
+                .map(|(name, _)| *name)
+                .collect(),
+        )
+    };
+    desk.set(answer(&lodged, &names_of(&[1, 3]), &names_of(&[2, 3]))).unwrap();
+}
+
+proptest! {
+    #[test]
+    fn a_further_denial_never_permits(said in prop::collection::vec(says(), 1..5), at in 0_usize..5, tool_at in 0_usize..4) {
+        let mine = source("wf-1");
+        let (mut less, mut more) = (Desk::new(), Desk::new());
+        for (index, says) in said.iter().enumerate() {
+            tell(&mut less, &mine, *says);
+            let mut stricter = *says;
+            if index == at {
+                stricter[tool_at] = match says[tool_at] { 1 => 3, 0 => 2, other => other };
+            }
+            tell(&mut more, &mine, stricter);
+        }
+        for name in ["a", "b", "c", "d"] {
+            if more.state(&mine, name) == State::Approved {
+                prop_assert_eq!(less.state(&mine, name), State::Approved, "{}", name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_tool_is_approved_only_if_some_answer_granted_it(said in prop::collection::vec(says(), 1..5)) {
+        let (mut desk, mine) = (Desk::new(), source("wf-1"));
+        said.iter().for_each(|says| tell(&mut desk, &mine, *says));
+        for (index, name) in ["a", "b", "c", "d"].into_iter().enumerate() {
+            let first = said.iter().map(|says| says[index]).find(|it| *it != 0);
+            let expected = match first {
+                None => State::Requestable,
+                Some(1) => State::Approved,
+                Some(_) => State::Denied,
+            };
+            prop_assert_eq!(desk.state(&mine, name), expected, "{}", name);
+        }
+    }
+}

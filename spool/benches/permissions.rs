@@ -1,0 +1,138 @@
+//! What `get` costs with a million permissions: `cargo bench -p spool --bench permissions`.
+//!
+//! The trail is made by real answers, sixteen tools each, in memory (`/dev/shm`) where syncing costs
+//! nothing; then it is opened anew and asked. `GRANTS` in the environment changes the number.
+
+#![allow(clippy::unwrap_used, reason = "a bench that cannot run must stop")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use policies::permissions::{
+    Accepted, Answer, AnswerData, Answered, Author, Calls, Moment, PermissionManager, Scoped,
+    Source, Terms, ToolAuthorizationState, ToolName,
+};
+use spool::Durable;
+
+const TOOLS: usize = 16;
+const ASKED: usize = 200_000;
+
+fn main() {
+    let grants = std::env::var("GRANTS").ok().and_then(|text| text.parse().ok());
+    let sources = grants.unwrap_or(1_000_000) / TOOLS;
+    let place = PathBuf::from(format!("/dev/shm/toolexec-permissions-{}", std::process::id()));
+    let before = Instant::now();
+    let mut made = Durable::open(&place, Terms::default()).unwrap();
+    (0..sources).for_each(|number| grant(&mut made, number));
+    println!("{} grants made by {sources} answers in {:.1?}", sources * TOOLS, before.elapsed());
+    let resident = resident_mib();
+    drop(made);
+    let (mut durable, loaded) = open(&place);
+    println!("loaded, as written: {loaded:.2?}; {} MiB of trail", size_mib(&place));
+    durable.begin_anew(&moment()).unwrap();
+    drop(durable);
+    let (mut durable, loaded) = open(&place);
+    println!("loaded, begun anew: {loaded:.2?}; {} MiB of trail", size_mib(&place));
+    println!("resident memory with it: {resident} MiB");
+    let mut scoped = Scoped::default();
+    (0..sources).for_each(|number| grant(&mut scoped, number));
+    println!("{:<34} {:>9} {:>9} {:>9}", "get", "p50", "p99", "max");
+    row("Durable, one tool", &mut durable, sources, 1);
+    row("Durable, sixteen tools at once", &mut durable, sources, TOOLS);
+    row("Scoped, one tool", &mut scoped, sources, 1);
+    drop(durable);
+    fs::remove_dir_all(&place).unwrap();
+    spending();
+}
+
+fn open(place: &Path) -> (Durable, Duration) {
+    let begun = Instant::now();
+    let durable = Durable::open(place, Terms::default()).unwrap();
+    (durable, begun.elapsed())
+}
+
+fn size_mib(place: &Path) -> u64 {
+    fs::metadata(place.join("trail.jsonl")).unwrap().len() >> 20
+}
+
+fn resident_mib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+}
+
+fn source(number: usize) -> Source {
+    Source {
+        name: "support.agent".parse().unwrap(),
+        subject: format!("workflow-execution-{number:08}").parse().unwrap(),
+        accesscontrol: Some(format!("tenant:{}", number % 100).parse().unwrap()),
+    }
+}
+
+fn moment() -> Moment {
+    let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".parse().unwrap();
+    let now = "2026-02-09T12:00:00Z".parse().unwrap();
+    Moment { now, traceparent, by: Author::Program("bench".into()) }
+}
+
+fn calls(first: usize, count: usize) -> Calls {
+    let mut calls = Calls::new();
+    for at in first..first + count {
+        let tool: ToolName = format!("toolexec.run.tool-{at:02}").parse().unwrap();
+        calls.ask(tool, Vec::new()).unwrap();
+    }
+    calls
+}
+
+fn grant<M: PermissionManager>(store: &mut M, number: usize) {
+    let (source, calls, moment) = (source(number), calls(0, TOOLS), moment());
+    let lodged = store.lodge(&source, &calls, &moment, number as u64).unwrap();
+    let ask = &lodged.ask;
+    let answers = Answered { id: ask.id.clone(), sha256: ask.sha256, source: source.clone() };
+    let granted = calls.iter().map(|(tool, _)| tool.clone()).collect();
+    let data = AnswerData { granted, denied: Vec::new(), commentary: None };
+    let answer = Accepted::vouched(Answer::to(answers, data, BTreeMap::new()), "bench");
+    store.set(&source, &answer, &moment).unwrap();
+}
+
+/// Asks about sources here and there, each question made before the clock starts.
+fn row<M: PermissionManager>(name: &str, store: &mut M, sources: usize, tools: usize) {
+    let moment = moment();
+    let mut times = Vec::with_capacity(ASKED);
+    let mut at = 1;
+    for turn in 0..ASKED {
+        at = (at * 48_271 + turn) % sources;
+        let (source, asked) = (source(at), calls(at % (TOOLS - tools + 1), tools));
+        let begun = Instant::now();
+        let found = store.get(&source, &asked, &moment).unwrap();
+        let took = begun.elapsed();
+        assert!(found.values().all(|it| *it == ToolAuthorizationState::Approved));
+        black_box(found);
+        times.push(took);
+    }
+    times.sort();
+    let (p50, p99, max) = (times[ASKED / 2], times[ASKED * 99 / 100], times[ASKED - 1]);
+    println!("{name:<34} {p50:>9.2?} {p99:>9.2?} {max:>9.2?}");
+}
+
+/// What a change costs on the disk of the temporary directory.
+fn spending() {
+    let place = std::env::temp_dir().join(format!("toolexec-permissions-{}", std::process::id()));
+    let mut store = Durable::open(&place, Terms::default()).unwrap();
+    let mut times: Vec<Duration> = (0..200)
+        .map(|number| {
+            let begun = Instant::now();
+            grant(&mut store, number);
+            begun.elapsed() / 2
+        })
+        .collect();
+    times.sort();
+    println!(
+        "{:<34} {:>9.2?} {:>9.2?} {:>9.2?}",
+        "one change, durable", times[100], times[198], times[199]
+    );
+    fs::remove_dir_all(&place).unwrap();
+}

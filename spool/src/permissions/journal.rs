@@ -1,0 +1,376 @@
+//! The trail on the disk: one file that only grows, and the index made of it. What is acknowledged is on
+//! the disk; what was never written whole is no entry; anything else that does not fit is damage, after
+//! which nothing is answered.
+//!
+//! Writers hold `lock` alone; readers hold it together, and only when the file has grown. A tail without
+//! a line end so is a writer's that died: the next writer cuts it off.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use policies::permissions::{Author, Change, Entry, Moment, Register};
+use rustix::fs::{FlockOperation, flock, fstat};
+
+use super::error::StoreError;
+use super::line::{self, Head, LINE_BYTES_MAX, Line, Sum};
+use crate::durable;
+use crate::places::make_dir;
+
+/// A file is begun anew when it has this many times the lines it began with, and so many at least.
+const GROWTH: u64 = 3;
+const LINES_AT_LEAST: u64 = 10_000;
+
+pub(super) struct Journal {
+    pub(super) directory: PathBuf,
+    path: PathBuf,
+    lock: File,
+    file: File,
+    /// How far it was read: to the end of its last whole line.
+    read_to: u64,
+    sum: Sum,
+    head: Option<Head>,
+    /// Lines that were read, and how many of them the file began with.
+    lines: u64,
+    began_with: u64,
+    register: Register,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Sound,
+    /// Its last line says that another file takes its place.
+    Sealed,
+    /// A write failed in a way that leaves open what is on the disk.
+    Doubtful,
+}
+
+impl Journal {
+    pub(super) fn open(directory: &Path) -> Result<Self, StoreError> {
+        let directory = make_dir(directory, 0o700)?;
+        let lock_path = directory.join("lock");
+        let opened = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&lock_path);
+        let lock = opened.map_err(StoreError::disk(&lock_path, "open"))?;
+        let path = directory.join("trail.jsonl");
+        if !path.exists() {
+            let begin = || begin(&directory, &path);
+            locked(&lock, &lock_path, FlockOperation::LockExclusive, begin)?;
+        }
+        let file = open_file(&path)?;
+        let mut journal = Self {
+            directory,
+            path,
+            lock,
+            file,
+            read_to: 0,
+            sum: Sum::default(),
+            head: None,
+            lines: 0,
+            began_with: 0,
+            register: Register::default(),
+            state: State::Sound,
+        };
+        journal.look()?;
+        Ok(journal)
+    }
+
+    /// What stands now. Where nothing was written since, this is one system call.
+    pub(super) fn look(&mut self) -> Result<&Register, StoreError> {
+        self.insist_on_certainty()?;
+        let stat = fstat(&self.file).map_err(StoreError::errno(&self.path, "look at"))?;
+        if u64::try_from(stat.st_size).ok() != Some(self.read_to) {
+            self.hold(FlockOperation::LockShared)?;
+            let read = self.read_on();
+            self.release()?;
+            read?;
+        }
+        Ok(&self.register)
+    }
+
+    /// What stood when it was last looked at.
+    pub(super) fn register(&self) -> &Register {
+        &self.register
+    }
+
+    /// Does `act` while nobody else writes, with every line read.
+    pub(super) fn alone<T>(
+        &mut self,
+        act: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.insist_on_certainty()?;
+        self.hold(FlockOperation::LockExclusive)?;
+        let done = self.read_on().and_then(|()| self.cut_off_tail()).and_then(|()| act(self));
+        let released = self.release();
+        let done = done?;
+        released.map(|()| done)
+    }
+
+    /// Keeps a change; on the disk when this returns. Only for whoever is alone.
+    pub(super) fn keep(
+        &mut self,
+        change: Change,
+        moment: &Moment,
+        by: Author,
+    ) -> Result<(), StoreError> {
+        let number = self.register.number().saturating_add(1);
+        let (at, traceparent) = (moment.now, moment.traceparent);
+        let entry = Entry { number, at, traceparent, by, change };
+        let line = Line::Entry(Box::new(entry));
+        self.append(&line)?;
+        let Line::Entry(entry) = line else { return Ok(()) };
+        if let Err(error) = self.register.apply(*entry) {
+            self.state = State::Doubtful;
+            return Err(error.into());
+        }
+        if self.lines > LINES_AT_LEAST.max(self.began_with.saturating_mul(GROWTH))
+            && let Err(error) = self.begin_anew(moment)
+        {
+            // The change is kept all the same.
+            tracing::warn!("{error}");
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, line: &Line) -> Result<(), StoreError> {
+        let mut bytes = Vec::new();
+        let sum = line::write(line, self.sum, &mut bytes)
+            .map_err(|error| StoreError::disk(&self.path, "write a line")(error.into()))?;
+        if bytes.len() > LINE_BYTES_MAX {
+            let why = "the change is larger than one line may be";
+            return Err(policies::permissions::Refused::Full(why).into());
+        }
+        if let Err(error) = self.file.write_all(&bytes) {
+            if self.file.set_len(self.read_to).is_err() {
+                self.state = State::Doubtful;
+            }
+            return Err(StoreError::disk(&self.path, "append a change")(error));
+        }
+        if let Err(error) = self.file.sync_data() {
+            // What the kernel still has of it is not known, and never becomes known by trying again.
+            self.state = State::Doubtful;
+            if let Err(cut) = self.file.set_len(self.read_to) {
+                tracing::warn!("{}: cut off what was not kept: {cut}", self.path.display());
+            }
+            return Err(StoreError::disk(&self.path, "make a change durable")(error));
+        }
+        self.read_to += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        self.sum = sum;
+        self.lines += 1;
+        Ok(())
+    }
+
+    fn read_on(&mut self) -> Result<(), StoreError> {
+        loop {
+            self.read_lines()?;
+            if self.state != State::Sealed {
+                return Ok(());
+            }
+            self.state = State::Sound;
+            let next = open_file(&self.path)?;
+            let stat = |file: &File| {
+                file.metadata()
+                    .map(|it| (it.dev(), it.ino()))
+                    .map_err(StoreError::disk(&self.path, "look at"))
+            };
+            if stat(&next)? == stat(&self.file)? {
+                // Whoever sealed it died before the other file was in its place: it goes on.
+                return Ok(());
+            }
+            self.file = next;
+            (self.read_to, self.sum, self.head) = (0, Sum::default(), None);
+            (self.lines, self.began_with) = (0, 0);
+            self.register = Register::default();
+        }
+    }
+
+    fn read_lines(&mut self) -> Result<(), StoreError> {
+        let failed = |act| StoreError::disk(&self.path, act);
+        let length = self.file.metadata().map_err(failed("look at"))?.len();
+        if length < self.read_to {
+            return Err(self.damaged("ends before what was read of it".to_owned()));
+        }
+        let copy = self.file.try_clone().map_err(failed("read"))?;
+        let mut reader = BufReader::with_capacity(256 * 1024, copy);
+        reader.seek(SeekFrom::Start(self.read_to)).map_err(failed("read"))?;
+        let mut text = Vec::new();
+        loop {
+            text.clear();
+            let most = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
+            let mut bounded = reader.by_ref().take(most + 1);
+            bounded.read_until(b'\n', &mut text).map_err(StoreError::disk(&self.path, "read"))?;
+            if text.len() > LINE_BYTES_MAX {
+                return Err(self.damaged("is longer than a line may be".to_owned()));
+            }
+            let Some(whole) = text.strip_suffix(b"\n") else { return Ok(()) };
+            let (line, sum) = line::read(whole, self.sum).map_err(|why| self.damaged(why))?;
+            self.take_in(line)?;
+            self.read_to += u64::try_from(text.len()).unwrap_or(u64::MAX);
+            self.sum = sum;
+            self.lines += 1;
+        }
+    }
+
+    fn take_in(&mut self, line: Line) -> Result<(), StoreError> {
+        match (line, &self.head) {
+            (Line::Begun(head), None) if head.is_ours() => {
+                self.register = Register::after(head.after);
+                self.head = Some(head);
+                Ok(())
+            }
+            (Line::Entry(entry), Some(_)) => {
+                let kept = matches!(entry.change, Change::Kept { .. });
+                let applied = self.register.apply(*entry);
+                applied.map_err(|error| self.damaged(error.to_string()))?;
+                // What the file began with, and the questions above it.
+                self.began_with = if kept { self.lines } else { self.began_with };
+                Ok(())
+            }
+            (Line::Sealed(_), Some(_)) => {
+                self.state = State::Sealed;
+                Ok(())
+            }
+            _ => Err(self.damaged("is not a line that may stand here".to_owned())),
+        }
+    }
+
+    fn cut_off_tail(&mut self) -> Result<(), StoreError> {
+        let length = self.file.metadata().map_err(StoreError::disk(&self.path, "look at"))?.len();
+        if length > self.read_to {
+            // The append never ended, so nobody was ever told that it had.
+            let cut = self.file.set_len(self.read_to);
+            cut.map_err(StoreError::disk(&self.path, "cut off an unfinished line"))?;
+        }
+        Ok(())
+    }
+
+    /// Begins the trail anew with what stands now. The file so far stays beside it under another name.
+    pub(super) fn begin_anew(&mut self, moment: &Moment) -> Result<(), StoreError> {
+        let generation = self.head.as_ref().map_or(0, |head| head.generation);
+        let next = self.directory.join(".next");
+        remove_if_there(&next)?;
+        let mut written = Written::begin(&next, generation + 1, self.register.number())?;
+        let mut number = self.register.number();
+        for change in self.register.kept(moment.now) {
+            number = number.saturating_add(1);
+            let (at, traceparent) = (moment.now, moment.traceparent);
+            let by = Author::Program("toolexec".to_owned());
+            written.add(&Line::Entry(Box::new(Entry { number, at, traceparent, by, change })))?;
+        }
+        written.end()?;
+        let old = self.directory.join(format!("trail-{generation:08}.jsonl"));
+        remove_if_there(&old)?;
+        // From here on whoever reads the old file looks for another one.
+        self.append(&Line::Sealed(generation + 1))?;
+        fs::hard_link(&self.path, &old).map_err(StoreError::disk(&old, "keep the old trail"))?;
+        durable::rename_over(&next, &self.path)
+            .map_err(StoreError::disk(&self.path, "put in place"))?;
+        self.state = State::Sealed;
+        self.read_on()
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn hold(&self, operation: FlockOperation) -> Result<(), StoreError> {
+        let path = self.directory.join("lock");
+        flock(&self.lock, operation).map_err(StoreError::errno(&path, "lock"))
+    }
+
+    fn release(&self) -> Result<(), StoreError> {
+        let path = self.directory.join("lock");
+        flock(&self.lock, FlockOperation::Unlock).map_err(StoreError::errno(&path, "unlock"))
+    }
+
+    fn insist_on_certainty(&self) -> Result<(), StoreError> {
+        match self.state {
+            State::Doubtful => Err(StoreError::Doubtful { path: self.path.clone() }),
+            State::Sound | State::Sealed => Ok(()),
+        }
+    }
+
+    fn damaged(&self, why: String) -> StoreError {
+        StoreError::Damaged { path: self.path.clone(), offset: self.read_to, why }
+    }
+}
+
+/// A file on its way to be the trail.
+struct Written {
+    path: PathBuf,
+    file: File,
+    sum: Sum,
+    waiting: Vec<u8>,
+}
+
+impl Written {
+    fn begin(path: &Path, generation: u64, after: u64) -> Result<Self, StoreError> {
+        let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        let file = opened.map_err(StoreError::disk(path, "make"))?;
+        let (path, sum) = (path.to_owned(), Sum::default());
+        let mut written = Self { path, file, sum, waiting: Vec::new() };
+        written.add(&Line::Begun(Head::new(generation, after)))?;
+        Ok(written)
+    }
+
+    fn add(&mut self, line: &Line) -> Result<(), StoreError> {
+        self.sum = line::write(line, self.sum, &mut self.waiting)
+            .map_err(|error| StoreError::disk(&self.path, "write a line")(error.into()))?;
+        if self.waiting.len() > LINE_BYTES_MAX { self.pour() } else { Ok(()) }
+    }
+
+    fn pour(&mut self) -> Result<(), StoreError> {
+        let written = self.file.write_all(&self.waiting);
+        self.waiting.clear();
+        written.map_err(StoreError::disk(&self.path, "write"))
+    }
+
+    fn end(mut self) -> Result<(), StoreError> {
+        self.pour()?;
+        self.file.sync_all().map_err(StoreError::disk(&self.path, "make durable"))
+    }
+}
+
+fn begin(directory: &Path, path: &Path) -> Result<(), StoreError> {
+    if path.exists() {
+        return Ok(());
+    }
+    let next = directory.join(".next");
+    remove_if_there(&next)?;
+    Written::begin(&next, 0, 0)?.end()?;
+    durable::rename_new(&next, path).map_err(StoreError::disk(path, "put in place"))?;
+    durable::sync_dir(directory).map_err(StoreError::disk(directory, "make durable"))
+}
+
+fn locked<T>(
+    lock: &File,
+    path: &Path,
+    operation: FlockOperation,
+    act: impl FnOnce() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    flock(lock, operation).map_err(StoreError::errno(path, "lock"))?;
+    let done = act();
+    flock(lock, FlockOperation::Unlock).map_err(StoreError::errno(path, "unlock"))?;
+    done
+}
+
+fn open_file(path: &Path) -> Result<File, StoreError> {
+    let opened = OpenOptions::new().read(true).append(true).open(path);
+    opened.map_err(StoreError::disk(path, "open"))
+}
+
+/// What a program left that died in the middle of making it.
+fn remove_if_there(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(StoreError::disk(path, "remove")(error))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,98 @@
+//! One line of the trail: a checksum that covers the line and, through the checksum before it, every
+//! line above; and what happened, in JSON. A line must never be taken in whose checksum is not that.
+
+use policies::permissions::Entry;
+use serde::{Deserialize, Serialize};
+use validator::Sha256;
+
+/// The most bytes of a line.
+pub(super) const LINE_BYTES_MAX: usize = 1024 * 1024;
+const SUM_DIGITS: usize = 32;
+const JOURNAL: &str = "toolexec permissions";
+const VERSION: u32 = 1;
+
+/// A checksum, of a line and all lines above it: half of a SHA-256.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Sum([u8; SUM_DIGITS / 2]);
+
+impl Sum {
+    fn then(self, json: &[u8]) -> Self {
+        let mut stream = validator::Sha256Stream::new();
+        stream.update(&self.0);
+        stream.update(json);
+        Self::half(&stream.finish())
+    }
+
+    fn half(digest: &Sha256) -> Self {
+        let mut half = [0; SUM_DIGITS / 2];
+        half.copy_from_slice(&digest.as_bytes()[..SUM_DIGITS / 2]);
+        Self(half)
+    }
+
+    fn write(self, to: &mut Vec<u8>) {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        for byte in self.0 {
+            to.push(DIGITS[usize::from(byte >> 4)]);
+            to.push(DIGITS[usize::from(byte & 15)]);
+        }
+    }
+}
+
+/// What a line says.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub(super) enum Line {
+    /// The first of a file.
+    Begun(Head),
+    /// A change.
+    Entry(Box<Entry>),
+    /// Another file is about to take this one's place and name.
+    Sealed(u64),
+}
+
+/// What file this is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Head {
+    journal: String,
+    version: u32,
+    /// How many files were the trail before.
+    pub(super) generation: u64,
+    /// The number of the last entry of the file before.
+    pub(super) after: u64,
+}
+
+impl Head {
+    pub(super) fn new(generation: u64, after: u64) -> Self {
+        Self { journal: JOURNAL.to_owned(), version: VERSION, generation, after }
+    }
+
+    pub(super) fn is_ours(&self) -> bool {
+        self.journal == JOURNAL && self.version == VERSION
+    }
+}
+
+/// Writes a line behind others, with its end, and gives the checksum for the next.
+pub(super) fn write(line: &Line, before: Sum, to: &mut Vec<u8>) -> Result<Sum, serde_json::Error> {
+    let json = serde_json::to_vec(line)?;
+    let sum = before.then(&json);
+    sum.write(to);
+    to.push(b' ');
+    to.extend_from_slice(&json);
+    to.push(b'\n');
+    Ok(sum)
+}
+
+/// Reads a line without its end.
+pub(super) fn read(text: &[u8], before: Sum) -> Result<(Line, Sum), String> {
+    let (head, json) = text.split_at_checked(SUM_DIGITS + 1).ok_or("is too short a line")?;
+    let sum = before.then(json);
+    let mut expected = Vec::with_capacity(SUM_DIGITS + 1);
+    sum.write(&mut expected);
+    expected.push(b' ');
+    if head != expected {
+        return Err("has another checksum: it, or a line above it, was changed or lost".to_owned());
+    }
+    let line = serde_json::from_slice(json).map_err(|error| format!("is no entry: {error}"))?;
+    Ok((line, sum))
+}

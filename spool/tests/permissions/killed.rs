@@ -1,0 +1,89 @@
+//! A program that is killed in the middle of its writes, many times: what it was told had happened has
+//! happened, and nothing else is permitted.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use policies::permissions::{PermissionManager, ToolAuthorizationState as State};
+
+use super::scene::{Place, answer, calls, noon, open, source, state, tool};
+
+const STORE: &str = "TOOLEXEC_TEST_KILLED_STORE";
+const FROM: &str = "TOOLEXEC_TEST_KILLED_FROM";
+const ROUNDS: u64 = 30;
+const WORKFLOWS_A_ROUND: u64 = 1_000_000;
+
+/// Asks, grants, and of every second workflow revokes; says after each what it was told is done. It runs
+/// by itself only where the test below starts it.
+#[test]
+fn writes_until_it_is_killed() {
+    let (Ok(store), Ok(from)) = (std::env::var(STORE), std::env::var(FROM)) else { return };
+    let mut store = open(Path::new(&store)).unwrap();
+    let first: u64 = from.parse().unwrap();
+    let mut out = std::io::stdout().lock();
+    for number in first..first + WORKFLOWS_A_ROUND {
+        let mine = source(number);
+        let lodged = store.lodge(&mine, &calls(&["a"]), &noon(), number).unwrap();
+        store.set(&mine, &answer(&lodged, &["a"], &[], None), &noon()).unwrap();
+        writeln!(out, "\ngranted {number}").unwrap();
+        if number % 2 == 1 {
+            store.revoke(&mine, &tool("a"), None, &noon()).unwrap();
+            writeln!(out, "\nrevoked {number}").unwrap();
+        }
+        if number % 50 == 0 {
+            store.begin_anew(&noon()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_was_acknowledged_outlives_a_kill_and_nothing_else_is_permitted() {
+    let place = Place::new();
+    let (mut acknowledged, mut granted_last) = (0, None);
+    for round in 0..ROUNDS {
+        let first = round * WORKFLOWS_A_ROUND;
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["killed::writes_until_it_is_killed", "--exact", "--nocapture"])
+            .env(STORE, place.store())
+            .env(FROM, first.to_string())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let said = BufReader::new(child.stdout.take().unwrap());
+        let reader =
+            thread::spawn(move || said.lines().map_while(Result::ok).collect::<Vec<String>>());
+        thread::sleep(Duration::from_micros(30_000 + round * 2_711));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let said = reader.join().unwrap();
+        let mut store = place.open();
+        let (mut granted, mut revoked) = (Vec::new(), Vec::new());
+        for line in &said {
+            // The last line may have been cut.
+            let number = |word: &str| line.strip_prefix(word).and_then(|it| it.parse::<u64>().ok());
+            granted.extend(number("granted "));
+            revoked.extend(number("revoked "));
+        }
+        for number in &granted {
+            acknowledged += 1;
+            let found = state(&mut store, &source(*number), "a");
+            let expected = match revoked.contains(number) {
+                true => State::Requestable,
+                // The last one may be revoked already without anybody having heard of it.
+                false if number % 2 == 1 => continue,
+                false => State::Approved,
+            };
+            assert_eq!(found, expected, "round {round}, workflow {number}");
+        }
+        granted_last = granted.last().copied().or(granted_last);
+        // The workflow that was being written may stand; none behind it was ever asked about.
+        let next = granted.last().map_or(first, |last| last + 1);
+        assert_eq!(state(&mut store, &source(next + 1), "a"), State::Requestable);
+        assert_eq!(state(&mut store, &source(next), "b"), State::Requestable);
+    }
+    assert!(acknowledged > 20, "only {acknowledged}: it was killed before it wrote");
+    assert!(granted_last.is_some());
+}

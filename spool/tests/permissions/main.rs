@@ -1,0 +1,158 @@
+//! Permissions on the disk: they stand what the ones in memory stand, over crashes, kills and other
+//! processes; and a trail that was meddled with permits nothing.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+mod killed;
+mod model;
+mod scene;
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::thread;
+
+use policies::permissions::{PermissionManager, Refused, ToolAuthorizationState as State};
+use scene::{Place, calls, grant, noon, source, state, tool};
+use spool::{Filed, StoreError};
+
+#[test]
+fn a_change_is_seen_by_every_process_that_has_it_open() {
+    let place = Place::new();
+    let (mut one, mut other) = (place.open(), place.open());
+    let mine = source(1);
+    assert_eq!(state(&mut other, &mine, "a"), State::Requestable);
+    grant(&mut one, &mine, &["a"], None);
+    assert_eq!(state(&mut other, &mine, "a"), State::Approved);
+    other.revoke(&mine, &tool("a"), None, &noon()).unwrap();
+    assert_eq!(state(&mut one, &mine, "a"), State::Requestable);
+    // And after the trail was begun anew by one of them.
+    grant(&mut one, &mine, &["b"], None);
+    other.begin_anew(&noon()).unwrap();
+    grant(&mut other, &mine, &["c"], None);
+    for store in [&mut one, &mut other, &mut place.open()] {
+        assert_eq!(state(store, &mine, "b"), State::Approved);
+        assert_eq!(state(store, &mine, "c"), State::Approved);
+    }
+    assert!(place.path("trail-00000000.jsonl").is_file(), "the old trail is kept");
+}
+
+#[test]
+fn one_use_is_had_by_one_of_many() {
+    let place = Place::new();
+    let mine = source(1);
+    grant(&mut place.open(), &mine, &["a"], Some(5));
+    let spend = || {
+        let mut store = place.open();
+        let tries = (0..5).map(|_| store.spend(&mine, &calls(&["a"]), &noon()));
+        tries
+            .filter(|tried| match tried {
+                Ok(spent) => spent.is_some(),
+                Err(StoreError::Refused(Refused::Blocked(..))) => false,
+                Err(error) => panic!("{error}"),
+            })
+            .count()
+    };
+    let spent: usize = thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(spend)).collect();
+        threads.into_iter().map(|it| it.join().unwrap()).sum()
+    });
+    assert_eq!(spent, 5);
+    assert_eq!(state(&mut place.open(), &mine, "a"), State::Requestable);
+}
+
+#[test]
+fn an_unfinished_last_line_is_as_if_it_were_never_begun() {
+    let place = Place::new();
+    let mine = source(1);
+    let mut store = place.open();
+    grant(&mut store, &mine, &["a"], None);
+    let whole = fs::read(place.trail()).unwrap();
+    store.revoke(&mine, &tool("a"), None, &noon()).unwrap();
+    let longer = fs::read(place.trail()).unwrap();
+    for length in whole.len()..longer.len() {
+        let place = Place::of(&longer[..length]);
+        assert_eq!(state(&mut place.open(), &mine, "a"), State::Approved, "{length}");
+        let (mut reader, mut writer) = (place.open(), place.open());
+        grant(&mut writer, &mine, &["b"], None);
+        assert_eq!(state(&mut reader, &mine, "b"), State::Approved, "{length}");
+        assert_eq!(state(&mut place.open(), &mine, "b"), State::Approved, "{length}");
+    }
+    assert_eq!(state(&mut Place::of(&longer).open(), &mine, "a"), State::Requestable);
+}
+
+#[test]
+fn a_trail_that_was_meddled_with_permits_nothing_and_says_where() {
+    let place = Place::new();
+    let mine = source(1);
+    for name in ["a", "b", "c"] {
+        grant(&mut place.open(), &mine, &[name], None);
+    }
+    let good = fs::read(place.trail()).unwrap();
+    let ends: Vec<usize> =
+        good.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();
+    let refused = |bytes: &[u8], offset: usize| {
+        let error = Place::of(bytes).opened().err().expect("it was opened");
+        let text = error.to_string();
+        assert!(matches!(error, StoreError::Damaged { .. }), "{text}");
+        assert!(
+            text.contains("trail.jsonl") && text.contains(&format!("byte {offset}:")),
+            "{text}"
+        );
+    };
+    for at in (0..good.len()).step_by(7) {
+        let mut bad = good.clone();
+        bad[at] ^= 1;
+        let line = ends.iter().rev().find(|end| **end <= at).copied().unwrap_or(0);
+        // The end of the last line gone is an unfinished line.
+        if at + 1 != good.len() && bad[at] != b'\n' {
+            refused(&bad, line);
+        }
+    }
+    // A line taken out, and two that changed places.
+    refused(&[&good[..ends[1]], &good[ends[2]..]].concat(), ends[1]);
+    let swapped =
+        [&good[..ends[1]], &good[ends[2]..ends[3]], &good[ends[1]..ends[2]], &good[ends[3]..]];
+    refused(&swapped.concat(), ends[1]);
+    refused(&[&good[..], b"{}\n"].concat(), good.len());
+    // Whoever had it open sees it too.
+    let mut store = place.open();
+    let mut file = OpenOptions::new().append(true).open(place.trail()).unwrap();
+    file.write_all(b"00 {}\n").unwrap();
+    for _ in 0..2 {
+        assert!(store.get(&mine, &calls(&["a"]), &noon()).is_err());
+        assert!(store.spend(&mine, &calls(&["a"]), &noon()).is_err());
+    }
+    let shorter = Place::of(&good);
+    let mut store = shorter.open();
+    OpenOptions::new().write(true).open(shorter.trail()).unwrap().set_len(100).unwrap();
+    assert!(store.get(&mine, &calls(&["a"]), &noon()).is_err());
+}
+
+#[test]
+fn a_question_is_filed_once_and_again_where_its_file_is_gone() {
+    let place = Place::new();
+    let mine = source(1);
+    let drafts = place.path("drafts");
+    let (mut one, mut other) = (place.open(), place.open());
+    let asked = calls(&["a"]);
+    let first = one.file_request(&mine, &asked, &noon(), &drafts).unwrap();
+    let (lodged, paths) = first.parts();
+    assert!(matches!(first, Filed::New(..)));
+    assert_eq!(fs::read(&paths[0]).unwrap(), *lodged.file.as_ref().unwrap());
+    let again = other.file_request(&mine, &asked, &noon(), &drafts).unwrap();
+    assert!(matches!(&again, Filed::Waiting(waits, _) if waits.ask == lodged.ask));
+    assert_eq!(fs::read_dir(drafts.join("permissions")).unwrap().count(), 1);
+    fs::remove_file(&paths[0]).unwrap();
+    let anew = other.file_request(&mine, &asked, &noon(), &drafts).unwrap();
+    assert!(matches!(&anew, Filed::New(new, _) if new.ask.id != lodged.ask.id));
+    // Where it cannot be filed nothing waits.
+    let file = place.path("no-directory");
+    fs::write(&file, "").unwrap();
+    assert!(one.file_request(&mine, &calls(&["b"]), &noon(), &file).is_err());
+    let waiting = one.register().unwrap().open().count();
+    assert_eq!(waiting, 1);
+}

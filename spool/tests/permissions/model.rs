@@ -1,0 +1,227 @@
+//! Permissions on the disk against those in memory: the same operations, with reopenings, a second
+//! handle and trails begun anew between them, leave the same.
+
+use policies::permissions::{
+    Change, GrantId, Lodged, PermissionManager, Refused, Scoped, Source, Terms, ToolName,
+};
+use proptest::prelude::*;
+use spool::{Durable, StoreError};
+
+use super::scene::{Place, answer, calls, noon, source, tool};
+
+const TOOLS: [&str; 3] = ["a", "b", "c"];
+
+#[derive(Clone, Debug)]
+enum Step {
+    Lodge(u64, usize),
+    /// Answers the question that was lodged so many steps ago.
+    Answer(usize, u8, Option<u32>),
+    Spend(u64, usize),
+    Revoke(u64, usize),
+    RevokeOne(u64, usize, usize),
+    Lift(u64, usize),
+    CleanUp(u64),
+    Reopen,
+    BeginAnew,
+    OtherHandle,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let (who, which) = (0_u64..3, 0_usize..3);
+    prop_oneof![
+        4 => (who.clone(), 0_usize..7).prop_map(|(who, set)| Step::Lodge(who, set)),
+        6 => (0_usize..4, 0_u8..16, prop::option::of(1_u32..3))
+            .prop_map(|(ago, said, uses)| Step::Answer(ago, said, uses)),
+        3 => (who.clone(), which.clone()).prop_map(|(who, tool)| Step::Spend(who, tool)),
+        1 => (who.clone(), which.clone()).prop_map(|(who, tool)| Step::Revoke(who, tool)),
+        1 => (who.clone(), which.clone(), 0_usize..2)
+            .prop_map(|(who, tool, one)| Step::RevokeOne(who, tool, one)),
+        1 => (who.clone(), which).prop_map(|(who, tool)| Step::Lift(who, tool)),
+        1 => who.prop_map(Step::CleanUp),
+        1 => Just(Step::Reopen),
+        1 => Just(Step::BeginAnew),
+        1 => Just(Step::OtherHandle),
+    ]
+}
+
+/// The tools whose bits are set; at least one.
+fn some(bits: usize) -> Vec<&'static str> {
+    TOOLS
+        .into_iter()
+        .enumerate()
+        .filter(|(at, _)| (bits + 1) >> at & 1 == 1)
+        .map(|it| it.1)
+        .collect()
+}
+
+/// What an operation did, without the names of grants: a trail that is begun anew counts on.
+fn plain<E: std::fmt::Debug>(
+    done: Result<Option<Change>, E>,
+    refused: impl Fn(E) -> Refused,
+) -> String {
+    let kind = |change: Change| match change {
+        Change::Answered { granted, denied, .. } => format!("{} {}", granted.len(), denied.len()),
+        Change::Spent { uses, .. } => format!("spent {}", uses.len()),
+        Change::Revoked { grants, .. } => format!("revoked {}", grants.len()),
+        Change::Lifted { .. } => "lifted".to_owned(),
+        Change::CleanedUp { .. } => "cleaned".to_owned(),
+        other => format!("{other:?}"),
+    };
+    match done.map_err(refused) {
+        Ok(change) => change.map_or("nothing".to_owned(), kind),
+        Err(Refused::NoGrant(_)) => "no grant".to_owned(),
+        Err(Refused::Blocked(tool, found)) => format!("{tool} {}", found.state()),
+        Err(refused) => refused.to_string(),
+    }
+}
+
+fn refusal(error: StoreError) -> Refused {
+    match error {
+        StoreError::Refused(refused) => refused,
+        other => panic!("{other}"),
+    }
+}
+
+fn nth_grant(
+    register: &policies::permissions::Register,
+    source: &Source,
+    tool: &ToolName,
+    nth: usize,
+) -> Option<GrantId> {
+    register.standing(source, tool).and_then(|it| it.grants.get(nth)).map(|it| it.id)
+}
+
+struct Pair {
+    disk: Durable,
+    memory: Scoped,
+    lodged: Vec<(Lodged, Vec<&'static str>)>,
+    nonce: u64,
+}
+
+impl Pair {
+    fn take(&mut self, step: &Step, place: &Place) {
+        let now = noon();
+        let tool_of = |at: &usize| tool(TOOLS[*at]);
+        let no = |refused: Refused| refused;
+        let (on_disk, in_memory) = match step {
+            Step::Lodge(who, set) => return self.lodge(&source(*who), some(*set)),
+            Step::Answer(ago, said, uses) => {
+                let at = self.lodged.len().checked_sub(ago + 1);
+                let Some((lodged, tools)) = at.map(|at| self.lodged[at].clone()) else { return };
+                let of = |bit: u8| -> Vec<&str> {
+                    let bits = |at: usize| said >> (at % 2 * 2 + usize::from(bit)) & 1 == 1;
+                    tools.iter().enumerate().filter(|(at, _)| bits(*at)).map(|it| *it.1).collect()
+                };
+                let said = answer(&lodged, &of(0), &of(1), *uses);
+                let source = lodged.ask.source.clone();
+                let (disk, memory) =
+                    (self.disk.set(&source, &said, &now), self.memory.set(&source, &said, &now));
+                (plain(disk.map(Some), refusal), plain(memory.map(Some), no))
+            }
+            Step::Spend(who, at) => {
+                let asked = calls(&[TOOLS[*at]]);
+                let (disk, memory) = (
+                    self.disk.spend(&source(*who), &asked, &now),
+                    self.memory.spend(&source(*who), &asked, &now),
+                );
+                (plain(disk, refusal), plain(memory, no))
+            }
+            Step::Revoke(who, at) => {
+                let (who, tool) = (source(*who), tool_of(at));
+                let (disk, memory) = (
+                    self.disk.revoke(&who, &tool, None, &now),
+                    self.memory.revoke(&who, &tool, None, &now),
+                );
+                (plain(disk.map(Some), refusal), plain(memory.map(Some), no))
+            }
+            Step::RevokeOne(who, at, nth) => {
+                let (who, tool) = (source(*who), tool_of(at));
+                let disk = nth_grant(self.disk.register().unwrap(), &who, &tool, *nth);
+                let memory = nth_grant(self.memory.register(), &who, &tool, *nth);
+                assert_eq!(disk.is_some(), memory.is_some());
+                let (Some(disk), Some(memory)) = (disk, memory) else { return };
+                let disk = self.disk.revoke_grant(disk, &now);
+                let memory = self.memory.revoke(&who, &tool, Some(memory), &now);
+                (plain(disk.map(Some), refusal), plain(memory.map(Some), no))
+            }
+            Step::Lift(who, at) => {
+                let (who, tool) = (source(*who), tool_of(at));
+                let (disk, memory) =
+                    (self.disk.lift(&who, &tool, &now), self.memory.lift(&who, &tool, &now));
+                (plain(disk.map(Some), refusal), plain(memory.map(Some), no))
+            }
+            Step::CleanUp(who) => {
+                let who = source(*who);
+                (
+                    plain(self.disk.cleanup(&who, &now), refusal),
+                    plain(self.memory.cleanup(&who, &now), no),
+                )
+            }
+            Step::Reopen => {
+                self.disk = place.open();
+                return;
+            }
+            Step::BeginAnew => return self.disk.begin_anew(&now).unwrap(),
+            Step::OtherHandle => {
+                // What another process does is seen here.
+                let (who, mut other) = (source(0), place.open());
+                (
+                    plain(other.cleanup(&who, &now), refusal),
+                    plain(self.memory.cleanup(&who, &now), no),
+                )
+            }
+        };
+        assert_eq!(on_disk, in_memory, "{step:?}");
+    }
+
+    fn lodge(&mut self, source: &Source, tools: Vec<&'static str>) {
+        self.nonce += 1;
+        let asked = calls(&tools);
+        let disk = self.disk.lodge(source, &asked, &noon(), self.nonce).map_err(refusal);
+        let memory = self.memory.lodge(source, &asked, &noon(), self.nonce);
+        match (disk, memory) {
+            (Ok(disk), Ok(memory)) => {
+                assert_eq!(disk, memory);
+                let is_asked =
+                    |it: &&'static str| disk.ask.tools.iter().any(|one| one.tool == tool(it));
+                let tools = tools.into_iter().filter(is_asked).collect();
+                self.lodged.push((disk, tools));
+            }
+            (disk, memory) => assert_eq!(disk.is_err(), memory.is_err()),
+        }
+    }
+
+    /// Everything that stands, on both sides.
+    fn compare(&mut self) {
+        for who in 0..3 {
+            for name in TOOLS {
+                let (who, asked) = (source(who), calls(&[name]));
+                let disk = self.disk.get(&who, &asked, &noon()).unwrap();
+                assert_eq!(disk, self.memory.get(&who, &asked, &noon()).unwrap());
+                let uses = |register: &policies::permissions::Register| {
+                    let standing = register.standing(&who, &tool(name)).cloned();
+                    standing.map(|it| {
+                        (it.denied, it.grants.iter().map(|it| it.uses_left).collect::<Vec<_>>())
+                    })
+                };
+                assert_eq!(uses(self.disk.register().unwrap()), uses(self.memory.register()));
+            }
+        }
+        let disk = self.disk.register().unwrap().open().count();
+        assert_eq!(disk, self.memory.register().open().count());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #[test]
+    fn the_disk_stands_what_memory_stands(steps in prop::collection::vec(step(), 1..40)) {
+        let place = Place::new();
+        let memory = Scoped::new(Terms::default());
+        let mut pair = Pair { disk: place.open(), memory, lodged: Vec::new(), nonce: 0 };
+        for step in &steps {
+            pair.take(step, &place);
+            pair.compare();
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! A directory for one test's permissions, and an agent with its tools. It must never decide anything.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use policies::permissions::{
+    Accepted, Answer, AnswerData, Answered, Author, Calls, GrantLimits, Lodged, Moment,
+    PermissionManager, Source, Terms, ToolAuthorizationState, ToolName,
+};
+use spool::{Durable, StoreError};
+
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
+pub(crate) struct Place(PathBuf);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("toolexec-permissions-{}-{count}", std::process::id());
+        let top = std::env::temp_dir().join(name);
+        fs::create_dir(&top).unwrap();
+        Self(top)
+    }
+
+    /// With a trail of these bytes.
+    pub(crate) fn of(trail: &[u8]) -> Self {
+        let place = Self::new();
+        fs::create_dir(place.path("store")).unwrap();
+        fs::write(place.trail(), trail).unwrap();
+        place
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        self.0.join("store")
+    }
+
+    pub(crate) fn trail(&self) -> PathBuf {
+        self.store().join("trail.jsonl")
+    }
+
+    /// Old trails lie in the store, drafts beside it.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        if name.starts_with("trail") { self.store().join(name) } else { self.0.join(name) }
+    }
+
+    pub(crate) fn opened(&self) -> Result<Durable, StoreError> {
+        open(&self.store())
+    }
+
+    pub(crate) fn open(&self) -> Durable {
+        self.opened().unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+pub(crate) fn open(store: &Path) -> Result<Durable, StoreError> {
+    Durable::open(store, Terms::default())
+}
+
+pub(crate) fn source(number: u64) -> Source {
+    Source {
+        name: "core".parse().unwrap(),
+        subject: format!("wf-{number}").parse().unwrap(),
+        accesscontrol: None,
+    }
+}
+
+pub(crate) fn tool(name: &str) -> ToolName {
+    name.parse().unwrap()
+}
+
+pub(crate) fn noon() -> Moment {
+    let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".parse().unwrap();
+    let now = "2026-02-09T12:00:00Z".parse().unwrap();
+    Moment { now, traceparent, by: Author::Program("test".into()) }
+}
+
+pub(crate) fn calls(tools: &[&str]) -> Calls {
+    let mut calls = Calls::new();
+    tools.iter().for_each(|name| calls.ask(tool(name), Vec::new()).unwrap());
+    calls
+}
+
+pub(crate) fn answer(
+    lodged: &Lodged,
+    granted: &[&str],
+    denied: &[&str],
+    uses: Option<u32>,
+) -> Accepted {
+    let ask = &lodged.ask;
+    let answers = Answered { id: ask.id.clone(), sha256: ask.sha256, source: ask.source.clone() };
+    let tools = |names: &[&str]| -> Vec<ToolName> { names.iter().map(|it| tool(it)).collect() };
+    let data = AnswerData { granted: tools(granted), denied: tools(denied), commentary: None };
+    let limits = GrantLimits { uses: uses.and_then(NonZeroU32::new), ..GrantLimits::default() };
+    let limits: BTreeMap<_, _> = data.granted.iter().map(|it| (it.clone(), limits)).collect();
+    Accepted::vouched(Answer::to(answers, data, limits), "test")
+}
+
+/// Asks for tools and grants them.
+pub(crate) fn grant(store: &mut Durable, source: &Source, tools: &[&str], uses: Option<u32>) {
+    let nonce = COUNT.fetch_add(1, Ordering::Relaxed);
+    let lodged = store.lodge(source, &calls(tools), &noon(), nonce).unwrap();
+    store.set(source, &answer(&lodged, tools, &[], uses), &noon()).unwrap();
+}
+
+pub(crate) fn state(store: &mut Durable, source: &Source, name: &str) -> ToolAuthorizationState {
+    store.get(source, &calls(&[name]), &noon()).unwrap()[&tool(name)]
+}
