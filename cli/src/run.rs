@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use daemon::{
-    Halt, Host, HostParts, RecordLog, Told, TrustStore, find_egress, find_launcher, open_keys,
+    Halt, Host, HostParts, Permissions, RecordLog, Told, TrustStore, find_egress, find_launcher,
+    open_keys,
 };
 
 use records::log::LogPlace;
@@ -89,8 +90,19 @@ pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
     let launcher = Reach::Spawn { program, staging, mounts_allowed, seats_max };
     let caches = state.join("caches");
     let egress = find_egress();
-    let mut host =
-        Host::new(HostParts { spool, policy, trust, key, log, launcher, egress, caches });
+    let permissions = Permissions::open(&policy, &state.join("permissions"), &state.join("drafts"))
+        .map_err(Halt::from)?;
+    let mut host = Host::new(HostParts {
+        spool,
+        policy,
+        trust,
+        key,
+        log,
+        launcher,
+        egress,
+        permissions,
+        caches,
+    });
     for id in host.recover()? {
         output::note(format_args!("an earlier run was interrupted; its record is {id}"));
     }

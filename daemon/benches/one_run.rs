@@ -134,6 +134,7 @@ fn host(top: &Path) -> Host {
         launcher: reach(staging),
         spool,
         egress: None,
+        permissions: None,
         caches: state.join("caches"),
     })
 }

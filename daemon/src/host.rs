@@ -9,9 +9,10 @@ use policies::{Binaries, Policy};
 use records::log::{LogError, ProofFault};
 use records::{KeyError, ResultKey, SignError};
 use sandbox::client::{Launcher, Reach};
-use spool::{Spool, SpoolError};
+use spool::{Spool, SpoolError, StoreError};
 use validator::{Sha256, UtcTime};
 
+use crate::permissions::Permissions;
 use crate::ready::ReadyCells;
 use crate::record_log::RecordLog;
 use crate::runtimes;
@@ -29,6 +30,8 @@ pub struct HostParts {
     pub launcher: Reach,
     /// The proxy of runs that name hosts; without one they are refused.
     pub egress: Option<Egress>,
+    /// What people answered about agents; nothing where policy asks for no permission.
+    pub permissions: Option<Permissions>,
     /// The directory with the caches that were made once for all runs, by the name of the runtime.
     pub caches: PathBuf,
 }
@@ -45,16 +48,18 @@ pub struct Host {
     pub(crate) launcher: Launcher,
     pub(crate) egress: Option<Egress>,
     pub(crate) binaries: Binaries,
+    pub(crate) permissions: Option<Permissions>,
 }
 
 impl Host {
     #[must_use]
     pub fn new(parts: HostParts) -> Self {
-        let HostParts { spool, policy, trust, key, log, launcher, egress, caches } = parts;
+        let HostParts { spool, policy, trust, key, log, launcher, egress, permissions, caches } =
+            parts;
         let binaries = runtimes::find(&policy, &caches);
         let launcher = Launcher::new(runtimes::allow(launcher, &policy, &binaries));
         let ready = ReadyCells::new(0);
-        Self { spool, policy, trust, key, log, ready, launcher, egress, binaries }
+        Self { spool, policy, trust, key, log, ready, launcher, egress, binaries, permissions }
     }
 
     /// Keeps at most so many cells ready for runs to come. The service that
@@ -66,8 +71,10 @@ impl Host {
     }
 
     /// What decisions hang on beside the request and its files, and may change while one waits.
-    pub(crate) fn standing(&self) -> Vec<Sha256> {
-        vec![self.policy.sha256(), self.trust.standing()]
+    pub(crate) fn standing(&mut self) -> Result<Vec<Sha256>, Halt> {
+        let permissions = self.permissions.as_mut().map(Permissions::standing).transpose()?;
+        let fixed = [self.policy.sha256(), self.trust.standing()];
+        Ok(fixed.into_iter().chain(permissions).collect())
     }
 
     /// How long a request that was dropped then may wait for an answer.
@@ -119,6 +126,7 @@ pub enum Halt {
     Key(KeyError),
     Sign(SignError),
     Log(LogError),
+    Permissions(StoreError),
     /// A record's request is not the one that it was: nothing is run in its name.
     OtherRequest(PathBuf),
     /// A request was held where nobody would ask about it again.
@@ -138,6 +146,7 @@ impl fmt::Display for Halt {
             Self::OtherRequest(path) => {
                 write!(f, "{}: was changed since its record was verified", path.display())
             }
+            Self::Permissions(error) => write!(f, "permissions: {error}"),
             Self::Log(error) => write!(f, "the record cannot be logged: {error}"),
             Self::NobodyHolds => {
                 f.write_str("the request waits for an answer, and nobody waits for it")
@@ -165,6 +174,12 @@ impl From<KeyError> for Halt {
 impl From<LogError> for Halt {
     fn from(error: LogError) -> Self {
         Self::Log(error)
+    }
+}
+
+impl From<StoreError> for Halt {
+    fn from(error: StoreError) -> Self {
+        Self::Permissions(error)
     }
 }
 

@@ -147,6 +147,7 @@ impl Service {
         for gone in self.held.forget_others(|name| waiting.iter().any(|one| one.name() == name)) {
             held::told_or_warned(self.host.spool.forget_held(&gone));
         }
+        self.take_answers()?;
         let sets = self.dropbox.sets()?;
         for one in waiting {
             if self.stopping() {
@@ -169,7 +170,7 @@ impl Service {
             }
             let name = one.name().to_owned();
             let files = spool::stem_of(&name).and_then(|stem| sets.get(stem));
-            let standing = held::standing(files, &self.host.standing());
+            let standing = held::standing(files, &self.host.standing()?);
             if self.held.rests(&name, standing, edge::now()) {
                 continue;
             }
@@ -193,6 +194,18 @@ impl Service {
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Before the requests: one of them may wait for such an answer.
+    fn take_answers(&mut self) -> Result<(), Halt> {
+        let host = &mut self.host;
+        let Some(permissions) = &mut host.permissions else { return Ok(()) };
+        // By whose keys there are now; a trust store that cannot be read is told with the requests.
+        if host.trust.refresh().is_ok() {
+            let places = (&host.spool, &self.dropbox);
+            permissions.take_answers(places, &host.policy, host.trust.signers())?;
         }
         Ok(())
     }

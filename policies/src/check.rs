@@ -8,13 +8,16 @@ use validator::RiskLevel;
 
 use crate::approval::SIGNATURE_FILES_MAX;
 use crate::form::{
-    ApprovalForm, ConstraintsForm, GateModeForm, LayersForm, OutputsForm, PolicyForm, RiskForm,
-    RiskLevelForm, RuntimeForm, SignaturesMinForm,
+    ApprovalForm, ConstraintsForm, CoveredForm, GateModeForm, LayersForm, OutputsForm,
+    PermissionsForm, PolicyForm, RiskForm, RiskLevelForm, RuntimeForm, SignaturesMinForm,
 };
 use crate::grounds::GateMode;
 use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
-use crate::policy::{ApprovalRules, LayerRules, Owner, RiskFloors, Rules, SignaturesMin};
+use crate::permissions::{Domains, ShownInputs, Terms};
+use crate::policy::{
+    ApprovalRules, Covered, LayerRules, Owner, PermissionRules, RiskFloors, Rules, SignaturesMin,
+};
 use crate::problem::{PolicyError, Problems};
 use crate::runtime::{Runtime, is_slug};
 
@@ -48,6 +51,7 @@ pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules,
     let runtimes = runtimes(form.runtimes, approval.invoker, &ceilings, &mut problems);
     let network = NetworkRules::check(&form.network, &mut problems);
     let layers = layers(form.layers, &mut problems);
+    let permissions = permissions(form.permissions, &mut problems);
     problems.verdict(Rules {
         name: form.name,
         approval,
@@ -63,6 +67,7 @@ pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules,
             GateModeForm::Enforce => GateMode::Enforce,
             GateModeForm::Shadow => GateMode::Shadow,
         },
+        permissions,
     })
 }
 
@@ -118,6 +123,23 @@ fn signatures_min(form: &SignaturesMinForm, problems: &mut Problems<'_>) -> Sign
         problems.add("approval.signatures_min", "falls as the risk rises", advice);
     }
     SignaturesMin { low, medium, high }
+}
+
+fn permissions(form: PermissionsForm, problems: &mut Problems<'_>) -> PermissionRules {
+    let domains = form.domains.map(Domains::try_from).transpose().unwrap_or_else(|error| {
+        problems.add("permissions.domains", error.to_string(), "write null for no domain");
+        None
+    });
+    let shown = if form.inputs_shown { ShownInputs::Whole } else { ShownInputs::Withheld };
+    PermissionRules {
+        covered: match form.covers {
+            CoveredForm::Nobody => Covered::Nobody,
+            CoveredForm::CoreDraft => Covered::CoreDraft,
+            CoveredForm::Everybody => Covered::Everybody,
+        },
+        terms: Terms { domains, shown },
+        answer_uids: form.answer_uids.into_iter().collect(),
+    }
 }
 
 fn risk(form: &RiskForm) -> RiskFloors {

@@ -8,8 +8,9 @@ use crate::approval::{self, Approval};
 use crate::evidence::{Evidence, Installed};
 use crate::gate_rule::{self, Standing};
 use crate::grant::Grant;
-use crate::grounds::{GateFinding, Grounds};
+use crate::grounds::{GateFinding, Grounds, PermissionFinding};
 use crate::hosts;
+use crate::permission_rule;
 use crate::policy::Policy;
 use crate::rules;
 use crate::runtime::Runtime;
@@ -166,10 +167,12 @@ pub(crate) fn judge<'a>(
     let bounds_hold = findings.is_clean();
     let before = findings.violations.len();
     let approval = approval::judge(request, policy, evidence, &mut findings);
-    let holds = findings.violations.len() == before;
+    // That nobody asked the ledger says nothing of the approval.
+    let holds = findings.violations[before..].iter().all(|it| it.code == Code::SpoolReplayed);
     let standing = Standing { approval: approval.as_ref(), holds };
     let runtime = chosen.map(|(runtime, _)| runtime);
     gate_rule::judge(request, policy, runtime, &standing, evidence, &mut findings);
+    permission_rule::judge(request, policy, &evidence.permission, &mut findings);
     Judged { chosen, bounds_hold, approval, findings }
 }
 
@@ -183,6 +186,7 @@ pub(crate) struct Findings {
     /// Rules that refuse only because others do: what stands against the request is theirs to say.
     pub(crate) following: Vec<String>,
     pub(crate) gate: Option<GateFinding>,
+    pub(crate) permission: Option<PermissionFinding>,
     /// How many of the violations a person's answer can take away.
     holding: usize,
 }
@@ -197,6 +201,7 @@ impl Findings {
             lacking: Vec::new(),
             following: Vec::new(),
             gate: None,
+            permission: None,
             holding: 0,
         }
     }
@@ -207,7 +212,8 @@ impl Findings {
     }
 
     fn into_grounds(self) -> (Grounds, Vec<Violation>) {
-        (Grounds { rules: self.rules, gate: self.gate }, self.violations)
+        let Self { rules, gate, permission, violations, .. } = self;
+        (Grounds { rules, gate, permission }, violations)
     }
 
     fn is_clean(&self) -> bool {

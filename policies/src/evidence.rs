@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use validator::{OwnerUid, UtcTime};
 
 use crate::approval::Signers;
+use crate::permissions::Finding;
 
 /// A signature file found beside a request: an allegation until it verifies.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -145,10 +146,22 @@ pub struct Evidence<'a> {
     pub origin: Option<&'a str>,
     /// What the ledger says of these bytes.
     pub ledger: Ledger,
+    /// What the host's permissions say of the run, where policy covers it.
+    pub permission: Permission,
     /// The programs that this host has.
     pub binaries: &'a Binaries,
     /// The present time.
     pub now: UtcTime,
+}
+
+/// What people answered about this agent and this tool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Permission {
+    /// Nobody asked the store: good for an outlook and for what policy does not cover; nothing that it
+    /// covers is approved so.
+    NotAsked,
+    /// The store's answer.
+    Found(Finding),
 }
 
 /// Whether a request was used up: an approval is good for one start.

@@ -21,6 +21,25 @@ pub(crate) struct PolicyForm {
     pub(crate) constraints: ConstraintsForm,
     pub(crate) held_sec_max: Count,
     pub(crate) aana: AanaForm,
+    pub(crate) permissions: PermissionsForm,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PermissionsForm {
+    pub(crate) covers: CoveredForm,
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub(crate) domains: Option<Vec<String>>,
+    pub(crate) inputs_shown: bool,
+    pub(crate) answer_uids: Vec<u32>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CoveredForm {
+    Nobody,
+    CoreDraft,
+    Everybody,
 }
 
 #[derive(serde::Deserialize)]

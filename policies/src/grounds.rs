@@ -3,6 +3,7 @@
 
 use crate::aana::GateResult;
 use crate::decision::RuleVerdict;
+use crate::permissions::{Finding, Source, ToolName};
 
 /// Whether the gate's answer counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +34,17 @@ pub struct GateFinding {
     pub result: GateResult,
 }
 
+/// What people answered of the run, and of whose.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PermissionFinding {
+    /// Whose permission it is.
+    pub source: Source,
+    /// For which tool.
+    pub tool: ToolName,
+    /// The state and its reason.
+    pub finding: Finding,
+}
+
 /// The grounds of one decision.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Grounds {
@@ -40,4 +52,6 @@ pub struct Grounds {
     pub rules: Vec<RuleVerdict>,
     /// What the AANA gate said; nothing where no runtime was chosen, so that there is no event.
     pub gate: Option<GateFinding>,
+    /// What the permission manager said; nothing where policy does not cover the request.
+    pub permission: Option<PermissionFinding>,
 }

@@ -22,6 +22,7 @@ mod limits;
 mod locate;
 mod number;
 mod outlook;
+mod permission_rule;
 pub mod permissions;
 mod policy;
 mod problem;
@@ -37,10 +38,11 @@ pub use approval::{
 };
 pub use decision::{Approved, Decision, RuleVerdict, Verdict, authorise};
 pub use evidence::{
-    AIS_BUNDLE_BYTES_MAX, AisFile, Binaries, Evidence, Installed, Ledger, SignatureFile, Submission,
+    AIS_BUNDLE_BYTES_MAX, AisFile, Binaries, Evidence, Installed, Ledger, Permission,
+    SignatureFile, Submission,
 };
 pub use grant::Grant;
-pub use grounds::{GateFinding, GateMode, Grounds};
+pub use grounds::{GateFinding, GateMode, Grounds, PermissionFinding};
 pub use hosts::{GrantedHost, GrantedNetwork};
 pub use limits::{Ceilings, GrantedLimits};
 pub use outlook::{Outlook, Prospect, foresee};

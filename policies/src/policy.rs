@@ -1,13 +1,16 @@
 //! A policy that was read and found whole. A value of [`Policy`] must never exist unless the file
 //! passed every check, and the digest it carries must be that of the very bytes that were read.
 
-use validator::{RiskLevel, Sha256};
+use std::collections::BTreeSet;
+
+use validator::{Request, RiskLevel, Sha256};
 
 use crate::check;
 use crate::evidence::Submission;
 use crate::grounds::GateMode;
 use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
+use crate::permissions::Terms;
 use crate::problem::{PolicyError, PolicyProblem};
 use crate::runtime::Runtime;
 use crate::translate;
@@ -39,6 +42,33 @@ pub(crate) struct Rules {
     pub(crate) constraints_refused: bool,
     pub(crate) held_sec_max: u64,
     pub(crate) gate: GateMode,
+    pub(crate) permissions: PermissionRules,
+}
+
+/// Which requests need a permission, and whose answers give one.
+#[derive(Clone, Debug)]
+pub(crate) struct PermissionRules {
+    pub(crate) covered: Covered,
+    pub(crate) terms: Terms,
+    pub(crate) answer_uids: BTreeSet<u32>,
+}
+
+/// Whom a check covers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Covered {
+    Nobody,
+    CoreDraft,
+    Everybody,
+}
+
+impl Covered {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Nobody => "nobody",
+            Self::CoreDraft => "core_draft",
+            Self::Everybody => "everybody",
+        }
+    }
 }
 
 /// Whose word is an approval.
@@ -170,6 +200,25 @@ impl Policy {
     /// The runtimes on offer, by name.
     pub fn runtimes(&self) -> impl Iterator<Item = &Runtime> {
         self.rules.runtimes.iter()
+    }
+
+    /// Whether this request needs a permission.
+    #[must_use]
+    pub fn asks_permission(&self, request: &Request) -> bool {
+        self.rules.permissions.covered.covers(request)
+    }
+
+    /// How people are asked for permissions; nothing where nobody needs one.
+    #[must_use]
+    pub fn permission_terms(&self) -> Option<&Terms> {
+        let rules = &self.rules.permissions;
+        (rules.covered != Covered::Nobody).then_some(&rules.terms)
+    }
+
+    /// The users of the host whose unsigned answers about permissions count.
+    #[must_use]
+    pub fn permission_uids(&self) -> &BTreeSet<u32> {
+        &self.rules.permissions.answer_uids
     }
 
     /// How long a request may wait for somebody's answer, in seconds since it was dropped.

@@ -11,7 +11,7 @@ use crate::problem::{PolicyError, PolicyProblem};
 
 /// Keys of later versions that an operator would plausibly write today. Ignoring one would run
 /// requests without the check it asks for.
-const NOT_BUILT: [&str; 2] = ["permissions", "ais"];
+const NOT_BUILT: [&str; 1] = ["ais"];
 
 const SHOW: &str = "`toolexec policy show embedded` prints a complete policy";
 

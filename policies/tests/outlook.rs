@@ -15,6 +15,7 @@ fn outlook(scene: &Scene, request: Request, policy: &Policy) -> Outlook {
         signers: scene.signers.as_ref(),
         origin: scene.origin.as_deref(),
         ledger: scene.ledger.clone(),
+        permission: policies::Permission::NotAsked,
         binaries: &scene.binaries,
         now: scene.now,
     };

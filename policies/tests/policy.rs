@@ -121,10 +121,12 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("mode: enforce", "mode: dream", "aana.mode: `dream` is not one of enforce, shadow"),
     ("held_sec_max: 0\n", "", "held_sec_max: missing"),
     (
-        "outputs: lenient",
-        "permissions:\n  for: all\noutputs: lenient",
-        "permissions: not built yet",
+        "covers: nobody",
+        "covers: agents",
+        "permissions.covers: `agents` is not one of nobody, core_",
     ),
+    ("domains: null", "domains: [a/b]", "permissions.domains: domains: a domain begins with"),
+    ("answer_uids: []", "answer_uids: [alice]", "permissions.answer_uids"),
     ("outputs: lenient", "ais: required\noutputs: lenient", "ais: not built yet"),
     ("hosts: []", "hosts: [{host: pypi.org, ports: [443]}]", "private: missing"),
     (

@@ -1,14 +1,17 @@
-//! What the authorities beside the policy's own rules answered: the AANA gate. The whole answer stands in
+//! What the authorities beside the policy's own rules answered: the AANA gate, the permissions. The whole answer stands in
 //! the record, as the authority gave it, beside the parts of it that a reader asks for first.
 
-use policies::{GateFinding, Grounds};
+use policies::{GateFinding, Grounds, PermissionFinding};
 
 use crate::outside::Showing;
 use crate::yaml::{Map, Node};
 
 /// What each of them said; `null` where it was not asked.
 pub(crate) fn answers(grounds: &Grounds, show: Showing) -> Map {
-    vec![("gate", grounds.gate.as_ref().map_or(Node::Null, |finding| gate(finding, show)))]
+    let gate = grounds.gate.as_ref().map_or(Node::Null, |finding| gate(finding, show));
+    let permission = grounds.permission.as_ref();
+    let permission = permission.map_or(Node::Null, |finding| permitted(finding, show));
+    vec![("gate", gate), ("permission", permission)]
 }
 
 fn gate(finding: &GateFinding, show: Showing) -> Node {
@@ -26,6 +29,19 @@ fn gate(finding: &GateFinding, show: Showing) -> Node {
         ("hard_blockers", show.exact_list(&result.hard_blockers)),
         ("reasons", show.exact_list(&result.reasons)),
         ("answer", show.exact(&whole(result))),
+    ])
+}
+
+fn permitted(found: &PermissionFinding, show: Showing) -> Node {
+    let PermissionFinding { source, tool, finding } = found;
+    let scope = source.accesscontrol.as_ref();
+    Node::Map(vec![
+        ("agent", show.exact(source.name.as_str())),
+        ("subject", show.exact(source.subject.as_str())),
+        ("accesscontrol", scope.map_or(Node::Null, |scope| show.exact(scope.as_str()))),
+        ("tool", show.exact(tool.as_str())),
+        ("state", Node::text(finding.state().to_string())),
+        ("reason", show.words(&finding.to_string())),
     ])
 }
 

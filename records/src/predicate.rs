@@ -29,7 +29,7 @@ const OUTCOMES: [Outcome; 14] = [
 ];
 
 /// Keys that the records of earlier versions do not have.
-const LATER: [&str; 1] = ["gate"];
+const LATER: [&str; 2] = ["gate", "permission"];
 
 /// The predicate of type [`PREDICATE_TYPE`] as JSON Schema (draft 2020-12).
 #[must_use]
@@ -153,7 +153,23 @@ fn decisions() -> Fields {
             or_null(gate()),
             "What the AANA gate said; null where there was no call to judge.",
         ),
+        (
+            "permission",
+            or_null(permission()),
+            "What people answered of the agent and the tool; null where policy asks for none.",
+        ),
     ]
+}
+
+fn permission() -> Value {
+    record(&[
+        ("agent", text()),
+        ("subject", text()),
+        ("accesscontrol", or_null(text())),
+        ("tool", text()),
+        ("state", words(["DENIED", "APPROVED", "REQUESTABLE"])),
+        ("reason", text()),
+    ])
 }
 
 fn gate() -> Value {

@@ -60,6 +60,10 @@ impl Dropbox {
         Ok(Self { path, directory })
     }
 
+    pub(crate) fn handle(&self) -> &OwnedFd {
+        &self.directory
+    }
+
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -41,7 +41,7 @@ pub use dropbox::{Dropbox, Waiting, stem_of};
 pub use error::SpoolError;
 pub use held::{Held, WaitsFor, held_in};
 pub use ledger::{BeginError, Begun, Seen};
-pub use permissions::{Durable, Filed, StoreError, new_traceparent};
+pub use permissions::{AnswerFate, DroppedAnswer, Durable, Filed, StoreError, new_traceparent};
 pub use places::{Places, Spool};
 pub use promote::{Dropped, Submission};
 pub use publish::{Originals, Receipt, ResultDraft};

@@ -170,6 +170,7 @@ impl Case {
             signers: signers.as_ref(),
             origin: origin.as_deref(),
             ledger: Ledger::NotAsked,
+            permission: policies::Permission::NotAsked,
             binaries: &binaries,
             now: show::now(),
         };

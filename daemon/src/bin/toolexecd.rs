@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use daemon::config::Config;
-use daemon::{Halt, Host, HostParts, RecordLog, Service, Stop, open_keys};
+use daemon::{Halt, Host, HostParts, Permissions, RecordLog, Service, Stop, open_keys};
 use records::log::LogPlace;
 use spool::{Dropbox, Places, Spool};
 
@@ -147,6 +147,11 @@ fn serve(config: Config) -> Result<(), Halt> {
     let keys = open_keys(&config.keys, config.log_origin.as_ref())?;
     let place = LogPlace::kept_in(&config.state, &config.log);
     let log = RecordLog::of_daemon(place, keys.log, config.heartbeat_sec)?;
+    let permissions = Permissions::open(
+        &config.policy,
+        &config.state.join("permissions"),
+        &config.spool.join("drafts"),
+    )?;
     let host = Host::new(HostParts {
         spool,
         policy: config.policy,
@@ -155,6 +160,7 @@ fn serve(config: Config) -> Result<(), Halt> {
         log,
         launcher: config.launcher,
         egress: config.egress,
+        permissions,
         caches: config.state.join("caches"),
     })
     .with_ready_cells(config.ready_cells);

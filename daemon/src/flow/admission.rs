@@ -1,8 +1,8 @@
 //! Bytes to an approved request whose inputs are staged. Nothing here may start anything.
 
-use policies::{Approved, Decision, Evidence, Ledger, Submission, authorise};
+use policies::{Approved, Decision, Evidence, Ledger, Permission, Submission, authorise};
 use spool::{Claimed, StageError, Staged};
-use validator::{Checked, Draft, Place, Request, UtcTime, Violation};
+use validator::{Checked, Code, Draft, Place, Request, UtcTime, Violation};
 
 use super::{Step, end};
 use crate::held::Patience;
@@ -50,7 +50,14 @@ impl Host {
         warnings: &[Violation],
         now: UtcTime,
     ) -> Result<Step<(Approved, Claimed)>, Halt> {
+        let permission = match &mut self.permissions {
+            Some(permissions) if self.policy.asks_permission(&request) => {
+                permissions.look_up(&request)?
+            }
+            _ => Permission::NotAsked,
+        };
         let evidence = Evidence {
+            permission,
             submission,
             signatures: claimed.signatures(),
             unread_signatures: claimed.unread_signatures(),
@@ -71,7 +78,12 @@ impl Host {
                 self.refuse(approved.request(), claimed, all, &decided).map(end)
             }
             Decision::Approve(approved) => Ok(Step::Next((approved, claimed))),
-            Decision::Hold { violations, .. } if patience.lasts(now) => {
+            Decision::Hold { request, violations, .. } if patience.lasts(now) => {
+                if let Some(permissions) = &mut self.permissions
+                    && violations.iter().any(|it| it.code == Code::PermissionRequestable)
+                {
+                    permissions.ask(&request)?;
+                }
                 self.spool.abandon(claimed);
                 Ok(Step::Hold(violations))
             }

@@ -1,12 +1,13 @@
 //! Begin, start, finish, tell: the only place where a tool runs. What happens after the intent ends in a
 //! record, whatever it is.
 
+use policies::Approved;
 use records::NetworkUse;
 use sandbox::client::{BuildError, ReadyCell};
 use sandbox::outcome::Outcome;
 use sandbox::report::{Confinement, Finished};
 use spool::{BeginError, Begun, ResultDraft};
-use validator::{ResultId, Violation};
+use validator::{Code, ResultId, Violation};
 
 use super::cell::{Made, Prepared};
 use super::{Told, told};
@@ -50,6 +51,13 @@ impl Host {
             let decided = Decided::by(&approved);
             return self.refuse(approved.request(), claimed, violations, &decided);
         }
+        if let Err(blocked) = self.spend_permission(staged.approved())? {
+            drop(ready);
+            let (approved, claimed) = staged.into_parts();
+            violations.push(blocked);
+            let decided = Decided::by(&approved);
+            return self.refuse(approved.request(), claimed, violations, &decided);
+        }
         // A tool must not run for a record that the log will not take.
         self.log.ready()?;
         let id = staged.approved().request().id().clone();
@@ -74,12 +82,33 @@ impl Host {
         let network = network.map_or(NetworkUse::Nothing, OpenNetwork::close);
         let known = Known { confinement: &confinement, network: &network };
         let (published, exit_code) = self.tell_run(&begun, known, &ended, result, &violations)?;
-        let (_, claimed) = begun.into_staged().into_parts();
+        let (approved, claimed) = begun.into_staged().into_parts();
+        if let Some(permissions) = &mut self.permissions {
+            permissions.clean_up(approved.request());
+        }
         let originals = self.spool.archive_claim(claimed, &published.receipt)?;
         let exit_code = if published.whole { exit_code } else { -1 };
         let mut told = told(published, exit_code, violations, originals);
         told.degraded = confinement.degraded;
         Ok(told)
+    }
+
+    /// What a grant allows once is used up before the start: a crash between the two loses the use, and
+    /// never gives it twice.
+    fn spend_permission(&mut self, approved: &Approved) -> Result<Result<(), Violation>, Halt> {
+        let (Some(permissions), Some(found)) =
+            (&mut self.permissions, &approved.grounds().permission)
+        else {
+            return Ok(Ok(()));
+        };
+        match permissions.spend(found, approved.request()) {
+            Ok(()) => Ok(Ok(())),
+            Err(error) if error.is_refusal() => {
+                let message = format!("{}: {error}", approved.request().id());
+                Ok(Err(Violation::error(Code::PermissionRequestable, message)))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn run_begun(

@@ -120,6 +120,7 @@ pub(crate) struct Scene {
     pub(crate) signers: Option<Signers>,
     pub(crate) origin: Option<String>,
     pub(crate) ledger: Ledger,
+    pub(crate) permission: policies::Permission,
     pub(crate) binaries: Binaries,
     pub(crate) now: UtcTime,
 }
@@ -133,6 +134,7 @@ impl Default for Scene {
             signers: None,
             origin: None,
             ledger: Ledger::Unused,
+            permission: policies::Permission::NotAsked,
             binaries: found(),
             now: time(NOW),
         }
@@ -148,6 +150,7 @@ impl Scene {
             signers: self.signers.as_ref(),
             origin: self.origin.as_deref(),
             ledger: self.ledger.clone(),
+            permission: self.permission,
             binaries: &self.binaries,
             now: self.now,
         };

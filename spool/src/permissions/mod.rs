@@ -3,6 +3,7 @@
 //! the disk before anybody hears of it, and nothing that is not on the disk is ever an approval.
 
 mod drafts;
+mod dropped;
 mod error;
 mod journal;
 mod line;
@@ -18,6 +19,7 @@ use policies::permissions::{
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::error::SpoolError;
+pub use dropped::{AnswerFate, DroppedAnswer};
 pub use error::StoreError;
 use journal::Journal;
 

@@ -79,6 +79,7 @@ impl Scene {
             signers: None,
             origin: None,
             ledger: policies::Ledger::Unused,
+            permission: policies::Permission::NotAsked,
             binaries: &binaries,
             now,
         };

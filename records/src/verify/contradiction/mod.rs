@@ -15,7 +15,7 @@ use crate::fault::Fault;
 use crate::yaml;
 
 /// Each looks at the facts and says what cannot be.
-const RULES: [fn(&Says<'_>) -> Option<String>; 23] = [
+const RULES: [fn(&Says<'_>) -> Option<String>; 24] = [
     ran_for_its_outcome,
     never_ran_for_its_outcome,
     exit_code_of_nothing,
@@ -30,6 +30,7 @@ const RULES: [fn(&Says<'_>) -> Option<String>; 23] = [
     left_without_a_run,
     ran_although_refused,
     ran_although_gated,
+    ran_without_permission,
     refused_for_nothing,
     times_in_order,
     approved_before,
@@ -225,6 +226,12 @@ fn ran_although_gated(says: &Says<'_>) -> Option<String> {
     let enforced = gate["mode"] == "enforce";
     let told = || format!("it ran, and the gate's decision was {decision}");
     (enforced && decision != "pass" && says.ran()?).then(told)
+}
+
+fn ran_without_permission(says: &Says<'_>) -> Option<String> {
+    let state = says.facts["permission"]["state"].as_str()?;
+    let told = || format!("it ran, and the permission was {state}");
+    (state != "APPROVED" && says.ran()?).then(told)
 }
 
 fn refused_for_nothing(says: &Says<'_>) -> Option<String> {

@@ -1,0 +1,163 @@
+//! The host's permissions at work: what stands is looked up for the decision, what is missing is asked of
+//! people, their answers are taken in, and what a start uses up is used up before it. It decides nothing,
+//! and a store that cannot be read stops admission.
+
+use std::path::{Path, PathBuf};
+
+use policies::permissions::{
+    AnswerEvidence, AnswerRules, Author, Calls, Change, Moment, PermissionManager, Source,
+};
+use policies::{Permission, PermissionFinding, Policy, Signers};
+use spool::{AnswerFate, Dropbox, Durable, Filed, Spool, SpoolError, StoreError, new_traceparent};
+use validator::{Request, Sha256, escape_line};
+
+use crate::edge;
+
+const PROGRAM: &str = "toolexecd";
+
+/// The store of a host whose policy asks for permissions.
+pub struct Permissions {
+    store: Durable,
+    drafts: PathBuf,
+}
+
+impl Permissions {
+    /// Opens the store in `directory`, if the policy asks anybody for a permission. Questions go below
+    /// `drafts`.
+    ///
+    /// # Errors
+    /// The disk, or a store that was meddled with.
+    pub fn open(
+        policy: &Policy,
+        directory: &Path,
+        drafts: &Path,
+    ) -> Result<Option<Self>, StoreError> {
+        let Some(terms) = policy.permission_terms() else { return Ok(None) };
+        let store = Durable::open(directory, terms.clone())?;
+        Ok(Some(Self { store, drafts: drafts.to_owned() }))
+    }
+
+    /// Which answers stand, as one digest.
+    pub(crate) fn standing(&mut self) -> Result<Sha256, StoreError> {
+        let number = self.store.register()?.number();
+        Ok(Sha256::of(format!("permissions {number}").as_bytes()))
+    }
+
+    /// What stands of a request's run.
+    pub(crate) fn look_up(&mut self, request: &Request) -> Result<Permission, StoreError> {
+        // What has no name is refused by the rule itself.
+        let Ok(source) = Source::of_request(request) else { return Ok(Permission::NotAsked) };
+        let found = self.store.look_up(&source, &Calls::of_request(request), &moment()?)?;
+        Ok(Permission::Found(found))
+    }
+
+    /// Asks people about a request's run, once.
+    pub(crate) fn ask(&mut self, request: &Request) -> Result<(), StoreError> {
+        let Ok(source) = Source::of_request(request) else { return Ok(()) };
+        let calls = Calls::of_request(request);
+        let filed = self.store.file_request(&source, &calls, &moment()?, &self.drafts)?;
+        if let Filed::New(_, paths) = &filed {
+            for path in paths {
+                tracing::info!(question = %path.display(), "{}: a permission is asked for", request.id());
+            }
+        }
+        Ok(())
+    }
+
+    /// Uses up what the start of a request's run uses up. It is on the disk when this returns.
+    pub(crate) fn spend(
+        &mut self,
+        found: &PermissionFinding,
+        request: &Request,
+    ) -> Result<(), StoreError> {
+        self.store.spend(&found.source, &Calls::of_request(request), &moment()?)?;
+        Ok(())
+    }
+
+    /// A request that names no agent is a workflow of its own, which has ended with it. Whatever this
+    /// answers, the run has ended as it ended.
+    pub(crate) fn clean_up(&mut self, request: &Request) {
+        let Ok(source) = Source::of_request(request) else { return };
+        if source.subject.as_str() != request.id().as_str() {
+            return;
+        }
+        let cleaned = moment().and_then(|moment| self.store.cleanup(&source, &moment));
+        if let Err(error) = cleaned {
+            tracing::warn!("{}: its permissions were not let go of: {error}", request.id());
+        }
+    }
+
+    /// Takes in the answers that were dropped; what is none, or nobody's whose answers count, is put
+    /// away with the reason in the log.
+    pub(crate) fn take_answers(
+        &mut self,
+        (spool, dropbox): (&Spool, &Dropbox),
+        policy: &Policy,
+        signers: Option<&Signers>,
+    ) -> Result<(), StoreError> {
+        for name in dropbox.answers()? {
+            let fate = match self.take_answer(dropbox, &name, policy, signers) {
+                Ok(()) => AnswerFate::TakenIn,
+                Err(Undone::TurnedDown(why)) => {
+                    tracing::warn!("{name}: not taken in: {}", escape_line(&why));
+                    AnswerFate::TurnedDown
+                }
+                Err(Undone::Store(error)) => return Err(error),
+            };
+            spool.put_answer_away(dropbox, &name, fate)?;
+        }
+        Ok(())
+    }
+
+    fn take_answer(
+        &mut self,
+        dropbox: &Dropbox,
+        name: &str,
+        policy: &Policy,
+        signers: Option<&Signers>,
+    ) -> Result<(), Undone> {
+        let dropped = dropbox.read_answer(name).map_err(|it: SpoolError| it.to_string())?;
+        let rules =
+            AnswerRules { signers: signers.cloned(), uids: policy.permission_uids().clone() };
+        let moment = moment()?;
+        let evidence = AnswerEvidence {
+            signatures: &dropped.signatures,
+            owner: Some(dropped.owner),
+            now: moment.now,
+        };
+        let accepted = rules.accept(&dropped.bytes, &evidence).map_err(|it| it.to_string())?;
+        let source = accepted.answer().answers.source.clone();
+        let change = self.store.set(&source, &accepted, &moment)?;
+        if let Change::Answered { granted, denied, .. } = &change {
+            let by = escape_line(&accepted.by().to_string());
+            let (granted, denied) = (granted.len(), denied.len());
+            tracing::info!(%by, granted, denied, "{name}: a permission was answered");
+        }
+        Ok(())
+    }
+}
+
+enum Undone {
+    TurnedDown(String),
+    Store(StoreError),
+}
+
+impl From<String> for Undone {
+    fn from(why: String) -> Self {
+        Self::TurnedDown(why)
+    }
+}
+
+impl From<StoreError> for Undone {
+    fn from(error: StoreError) -> Self {
+        match error.is_refusal() {
+            true => Self::TurnedDown(error.to_string()),
+            false => Self::Store(error),
+        }
+    }
+}
+
+fn moment() -> Result<Moment, StoreError> {
+    let by = Author::Program(PROGRAM.to_owned());
+    Ok(Moment { now: edge::now(), traceparent: new_traceparent()?, by })
+}

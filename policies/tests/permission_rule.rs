@@ -1,0 +1,69 @@
+//! The permission manager as a rule of the decision: who is covered, and what each answer does.
+
+mod scene;
+
+use policies::permissions::{Denial, Finding};
+use policies::{Permission, Policy, Verdict};
+use scene::{Scene, approved, codes, dropped, held, policy, reason, refused, request, verdict};
+
+const RULE: &str = "permission";
+const AGENT: (&str, &str) = (
+    "requested_by: \"human\"",
+    "requested_by: \"human\"\nx-agent:\n  name: \"stats.agent\"\n  subject: \"wf-1\"\n  accesscontrol: \"tenant:acme\"",
+);
+const DRAFT: (&str, &str) = ("requested_by: \"human\"", "requested_by: \"core_draft\"");
+
+fn covering(whom: &str) -> Policy {
+    let covers = format!("covers: {whom}");
+    policy("embedded", &[("covers: nobody", &covers), ("owners: []", "owners: [alice]")])
+}
+
+fn scene(permission: Permission) -> Scene {
+    Scene { submission: dropped(), permission, ..Scene::default() }
+}
+
+#[test]
+fn policy_says_who_is_covered_and_leaving_the_agent_out_never_helps() {
+    let missing = || scene(Permission::Found(Finding::Missing));
+    let cases = [
+        ("nobody", vec![DRAFT], false),
+        ("core_draft", vec![], false),
+        ("core_draft", vec![DRAFT], true),
+        ("core_draft", vec![AGENT], true),
+        ("everybody", vec![], true),
+    ];
+    for (whom, changes, covered) in cases {
+        let decision = missing().decide(request(&changes), &covering(whom));
+        if covered {
+            let (violations, rules) = held(decision);
+            assert_eq!(codes(&violations), ["permission.requestable"], "{whom}");
+            let said = reason(&rules, RULE);
+            let agent =
+                if changes == [AGENT] { "agent stats.agent in wf-1" } else { "agent unknown" };
+            assert!(said.starts_with(agent), "{said}");
+            assert!(said.contains("toolexec.run.python: REQUESTABLE"), "{said}");
+        } else {
+            assert_eq!(verdict(&approved(decision).grounds().rules, RULE), Verdict::NotApplicable);
+        }
+    }
+}
+
+#[test]
+fn a_denial_refuses_and_an_approval_passes() {
+    for denial in [Denial::Said, Denial::LeftOut] {
+        let scene = scene(Permission::Found(Finding::Denied(denial)));
+        let (violations, _) = refused(scene.decide(request(&[DRAFT]), &covering("core_draft")));
+        assert_eq!(codes(&violations), ["permission.denied"]);
+    }
+    let scene = scene(Permission::Found(Finding::Granted("G7.0".parse().expect("a grant's name"))));
+    let approved = approved(scene.decide(request(&[DRAFT]), &covering("core_draft")));
+    assert_eq!(verdict(&approved.grounds().rules, RULE), Verdict::Pass);
+    assert!(approved.grounds().permission.is_some());
+}
+
+#[test]
+fn a_store_that_nobody_asked_approves_nothing() {
+    let decision = scene(Permission::NotAsked).decide(request(&[DRAFT]), &covering("everybody"));
+    let (violations, _) = refused(decision);
+    assert_eq!(codes(&violations), ["permission.requestable"]);
+}

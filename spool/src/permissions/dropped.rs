@@ -1,0 +1,119 @@
+//! Answers that people drop into `approved/`, `<question>.answer.json` with its signature beside it: read
+//! by handle and bounded, and put away once they were taken in or turned down. An answer that is turned
+//! down must not be looked at again, nor be lost.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use policies::SignatureFile;
+use policies::permissions::{ANSWER_BYTES_MAX, FileOwner};
+use rustix::fs::{OFlags, fstat};
+
+use crate::claim::{Links, open_beneath, read_bounded};
+use crate::companions::Companions;
+use crate::dropbox::Dropbox;
+use crate::durable;
+use crate::error::SpoolError;
+use crate::places::{Spool, make_dir};
+
+const SUFFIX: &str = ".answer.json";
+const NAME_BYTES_MAX: usize = 200;
+/// So many answers of one name are kept apart.
+const NAMESAKES_MAX: u32 = 1000;
+
+/// An answer as it lies there.
+#[must_use]
+pub struct DroppedAnswer {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Whose file it is, and who else may write it.
+    pub owner: FileOwner,
+    /// The signatures beside it.
+    pub signatures: Vec<SignatureFile>,
+}
+
+/// What became of an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AnswerFate {
+    /// It goes to `archive/permissions/`.
+    TakenIn,
+    /// It goes to `quarantine/permissions/`.
+    TurnedDown,
+}
+
+impl Dropbox {
+    /// The names of the answers that lie there, sorted.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn answers(&self) -> Result<Vec<String>, SpoolError> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.path()).map_err(SpoolError::io(self.path(), "list"))? {
+            let entry = entry.map_err(SpoolError::io(self.path(), "list"))?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+            let fits = name.len() <= NAME_BYTES_MAX && name.chars().all(plain);
+            if fits && name.ends_with(SUFFIX) && !name.starts_with('.') {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Reads one of them.
+    ///
+    /// # Errors
+    /// It is gone, no regular file with one link, too large, or cannot be read.
+    pub fn read_answer(&self, name: &str) -> Result<DroppedAnswer, SpoolError> {
+        let path = self.path().join(name);
+        let file = open_beneath(self.handle(), name, OFlags::RDONLY)
+            .map_err(SpoolError::errno(&path, "open"))?;
+        let stat = fstat(&file).map_err(SpoolError::errno(&path, "look at"))?;
+        let (bytes, _) = read_bounded(&file, &path, ANSWER_BYTES_MAX, Links::One)?;
+        let owner = FileOwner { uid: stat.st_uid, mode: stat.st_mode };
+        let signatures = Companions::of(self.path(), name)?.signatures;
+        Ok(DroppedAnswer { bytes, owner, signatures })
+    }
+}
+
+impl Spool {
+    /// Puts an answer and its signatures away, whatever else of the name was put away before.
+    ///
+    /// # Errors
+    /// It cannot be moved: it would be looked at again.
+    pub fn put_answer_away(
+        &self,
+        dropbox: &Dropbox,
+        name: &str,
+        fate: AnswerFate,
+    ) -> Result<(), SpoolError> {
+        let top = match fate {
+            AnswerFate::TakenIn => self.archive(),
+            AnswerFate::TurnedDown => self.quarantine(),
+        };
+        let place = make_dir(&top.join("permissions"), 0o700)?;
+        for signature in Companions::of(dropbox.path(), name)?.signatures {
+            let from = dropbox.path().join(&signature.name);
+            move_aside(&from, &place, &signature.name)?;
+        }
+        move_aside(&dropbox.path().join(name), &place, name)
+    }
+}
+
+fn move_aside(from: &Path, place: &Path, name: &str) -> Result<(), SpoolError> {
+    let named = |number: u32| -> PathBuf {
+        if number == 0 { place.join(name) } else { place.join(format!("{name}.{number}")) }
+    };
+    let mut last = None;
+    for number in 0..NAMESAKES_MAX {
+        match durable::rename_new(from, &named(number)) {
+            Ok(()) => return Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => last = Some(error),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(SpoolError::io(from, "put away")(error)),
+        }
+    }
+    let full = last.unwrap_or_else(|| std::io::ErrorKind::AlreadyExists.into());
+    Err(SpoolError::io(from, "put away")(full))
+}
