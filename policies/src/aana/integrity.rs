@@ -114,7 +114,10 @@ impl Examined {
 
     /// Whether it speaks against the action, or cannot be relied on.
     pub(super) fn denies(&self) -> bool {
-        self.missing || self.contradicts || self.lacks_authorization || self.errors.iter().any(Option::is_some)
+        self.missing
+            || self.contradicts
+            || self.lacks_authorization
+            || self.errors.iter().any(Option::is_some)
     }
 }
 
@@ -193,9 +196,8 @@ impl EvidenceIntegrity {
             each_once(codes)
         };
         let (error_codes, warning_codes) = (codes(IssueLevel::Error), codes(IssueLevel::Warning));
-        let named = |counts: fn(&Reference<'_>, &Examined) -> bool| {
-            sources(references, examined, counts)
-        };
+        let named =
+            |counts: fn(&Reference<'_>, &Examined) -> bool| sources(references, examined, counts);
         Self {
             evidence_safety_version: "0.1",
             checked_ref_count: references.len(),
@@ -221,22 +223,22 @@ fn take(
     examined: &Examined,
     category: ToolCategory,
 ) {
-        let path = format!("$.evidence_refs[{number}]");
-        let error = |found: Found| found.map(|it| (IssueLevel::Error, it));
-        let sensitive = matches!(category, ToolCategory::PrivateRead | ToolCategory::Write);
-        let warning = |found: Found| found.filter(|_| sensitive).map(|it| (IssueLevel::Warning, it));
-        let [redaction, leak, stated, age] = examined.errors;
-        let [trust, unredacted, unstated, undated] = weaknesses(reference);
-        let found = [
-            warning(trust),
-            error(redaction).or(warning(unredacted)),
-            error(leak),
-            error(stated).or(warning(unstated)),
-            error(age).or(warning(undated)),
-        ];
-        for (level, (code, place, message)) in found.into_iter().flatten() {
-            issues.push(Issue { level, code, path: format!("{path}{place}"), message });
-        }
+    let path = format!("$.evidence_refs[{number}]");
+    let error = |found: Found| found.map(|it| (IssueLevel::Error, it));
+    let sensitive = matches!(category, ToolCategory::PrivateRead | ToolCategory::Write);
+    let warning = |found: Found| found.filter(|_| sensitive).map(|it| (IssueLevel::Warning, it));
+    let [redaction, leak, stated, age] = examined.errors;
+    let [trust, unredacted, unstated, undated] = weaknesses(reference);
+    let found = [
+        warning(trust),
+        error(redaction).or(warning(unredacted)),
+        error(leak),
+        error(stated).or(warning(unstated)),
+        error(age).or(warning(undated)),
+    ];
+    for (level, (code, place, message)) in found.into_iter().flatten() {
+        issues.push(Issue { level, code, path: format!("{path}{place}"), message });
+    }
 }
 
 /// The sources of those references of which something is so, each once.
