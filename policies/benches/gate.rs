@@ -48,7 +48,8 @@ fn costs(criterion: &mut Criterion) {
         now,
     };
     assert!(Event::of(&run).gate().passes());
-    criterion.bench_function("a request of ours", |it| it.iter(|| Event::of(black_box(&run)).gate()));
+    criterion
+        .bench_function("a request of ours", |it| it.iter(|| Event::of(black_box(&run)).gate()));
 }
 
 criterion_group!(benches, costs);

@@ -79,7 +79,8 @@ fn what_is_no_event_is_refused_in_json_too() {
     let twice = public().to_string().replacen('{', "{\"tool_name\":\"other\",", 1);
     let wide = public().to_string().replace("{}", "{\"a\":9007199254740992}");
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let huge = public().to_string().replace("{}", &format!("{{\"a\":\"{}\"}}", "x".repeat(9 * MIB)));
+    let huge =
+        public().to_string().replace("{}", &format!("{{\"a\":\"{}\"}}", "x".repeat(9 * MIB)));
     let inputs: [&[u8]; 9] = [
         b"",
         b"nonsense",
@@ -192,11 +193,8 @@ fn old_evidence_is_stale() {
 #[test]
 fn the_example_of_the_page_is_true() {
     let page = fs::read_to_string(workspace().join("docs/gate.md")).unwrap();
-    let blocks: Vec<&str> = page
-        .split("\n```json\n")
-        .skip(1)
-        .map(|it| it.split("\n```").next().unwrap())
-        .collect();
+    let blocks: Vec<&str> =
+        page.split("\n```json\n").skip(1).map(|it| it.split("\n```").next().unwrap()).collect();
     let [event, beginning] = blocks[..] else { panic!("{} blocks", blocks.len()) };
     let bench = Bench::new();
     let file = bench.scratch().file("event.json", event);

@@ -102,10 +102,10 @@ pub(crate) fn reference(clean: bool) -> impl Strategy<Value = Value> {
         proptest::option::of(words(clean)),
         proptest::option::of(select(freshness.to_vec())),
         proptest::option::weighted(0.3, select(times.to_vec())),
-        proptest::option::weighted(if clean { 0.0 } else { 0.1 }, Just(json!(["a"]))),
+        proptest::option::weighted(0.1, Just(json!(["a"]))),
     );
-    let typed =
-        typed.prop_map(|((source, kind), trust, redaction, summary, status, time, contradicts)| {
+    let typed = typed.prop_map(
+        move |((source, kind), trust, redaction, summary, status, time, contradicts)| {
             let mut members = Map::new();
             members.insert("source_id".to_owned(), source.into());
             let texts = [
@@ -120,9 +120,11 @@ pub(crate) fn reference(clean: bool) -> impl Strategy<Value = Value> {
             }
             let status = status.map(|it| ("freshness".to_owned(), json!({ "status": it })));
             members.extend(status);
+            let contradicts = contradicts.filter(|_| !clean);
             members.extend(contradicts.map(|it| ("contradicts".to_owned(), it)));
             Value::Object(members)
-        });
+        },
+    );
     prop_oneof![
         9 => typed,
         1 => select(&["TR-1", "user_confirmed", "x authenticated"][..]).prop_map(Value::from),
@@ -142,23 +144,35 @@ pub(crate) fn event() -> impl Strategy<Value = Value> {
         select(&TOOLS[..]),
         select(&CATEGORIES[..]),
         select(&STATES[..]),
-        proptest::collection::vec(reference(false), 0..4),
+        prop_oneof![
+            proptest::collection::vec(reference(true), 0..3),
+            proptest::collection::vec(reference(false), 0..4),
+        ],
         select(&["research", "finance", "public_information", "security", "unknown"][..]),
         arguments,
-        select(&ROUTES[..]),
+        prop_oneof![Just("accept"), select(&ROUTES[..])],
         proptest::option::weighted(0.2, words(true)),
+        any::<bool>(),
     )
-        .prop_map(|(tool, category, state, evidence, domain, arguments, route, intent)| {
-            let mut event = json!({
-                "tool_name": tool, "tool_category": category, "authorization_state": state,
-                "evidence_refs": evidence, "risk_domain": domain,
-                "proposed_arguments": arguments, "recommended_route": route,
-            });
-            if let Some(intent) = intent {
-                event["user_intent"] = intent.into();
-            }
-            event
-        })
+        .prop_map(
+            |(tool, category, state, mut evidence, domain, arguments, route, intent, approved)| {
+                if approved {
+                    evidence.push(json!({
+                        "source_id": "a", "kind": "approval", "trust_tier": "verified",
+                        "redaction_status": "redacted", "summary": "A note.",
+                    }));
+                }
+                let mut event = json!({
+                    "tool_name": tool, "tool_category": category, "authorization_state": state,
+                    "evidence_refs": evidence, "risk_domain": domain,
+                    "proposed_arguments": arguments, "recommended_route": route,
+                });
+                if let Some(intent) = intent {
+                    event["user_intent"] = intent.into();
+                }
+                event
+            },
+        )
 }
 
 /// Values that hardly any field takes.
