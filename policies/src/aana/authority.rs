@@ -1,6 +1,6 @@
-//! How far the evidence supports the state that an event declares. Wording may keep a declared state
-//! from being lowered, as upstream has it; it must never lift one. Only the type of a reference lifts,
-//! and only where the reference itself denies nothing.
+//! How far the evidence supports the state that an event declares. Words alone must never speak for a
+//! state: not to lift one that was not declared, nor to keep one that was. A lift needs the type of a
+//! reference, and one that denies nothing.
 
 use serde::Serialize;
 
@@ -13,15 +13,20 @@ const TOOL_VALIDATED: [&str; 5] =
     ["validated", "ownership", "eligible", "policy validation", "verified target"];
 /// The same in a rule.
 const POLICY_VALIDATED: [&str; 3] = ["validated", "allowed", "eligible"];
-/// `user-confirmed` is among them.
-const CONFIRMED: [&str; 2] = ["confirmed", "explicitly confirm"];
+/// Words that lift upstream, `user-confirmed` among them, and to which state.
+const LIFTING_WORDS: [(&str, AuthorizationState); 4] = [
+    ("user claimed", AuthorizationState::UserClaimed),
+    ("authenticated", AuthorizationState::Authenticated),
+    ("confirmed", AuthorizationState::Confirmed),
+    ("explicitly confirm", AuthorizationState::Confirmed),
+];
 
 /// What the evidence says of the declared state.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct AuthorizationReport {
     /// The state by which the event is judged: the declared one, or the one it was lifted to before.
     pub declared_state: AuthorizationState,
-    /// The strongest state that any reference speaks for, in type or words.
+    /// The strongest state that any reference speaks for by its type.
     pub evidence_supported_state: AuthorizationState,
     /// The state that decides.
     pub effective_state: AuthorizationState,
@@ -29,15 +34,15 @@ pub struct AuthorizationReport {
     pub support: Vec<AuthorizationState>,
     /// Whether the declared state was lowered.
     pub downgraded: bool,
-    /// What stood against a lift that upstream would have made.
+    /// What stood against a state that upstream would have taken.
     #[serde(skip)]
     pub(super) not_lifted: Option<NotLifted>,
 }
 
-/// Why a state was not lifted.
+/// Why a state was not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NotLifted {
-    /// Only words speak for the higher state.
+    /// Only words speak for it.
     Wording,
     /// The reference that has the right type denies something.
     Denial,
@@ -52,15 +57,19 @@ impl NotLifted {
     }
 }
 
-/// The strongest states that references speak for: by type or wording, by type alone, and by the type
-/// of references that deny nothing.
+/// The strongest states that references speak for.
 struct Support {
+    /// By type, where an answer or a rule must speak of a validation.
     each: Vec<AuthorizationState>,
+    typed: AuthorizationState,
+    /// By type alone.
+    kind: AuthorizationState,
+    /// By the type alone of references that deny nothing.
+    lifting: AuthorizationState,
+    /// By type or words, as upstream counts.
     worded: AuthorizationState,
     /// The same without references that are a text alone, which lift nothing upstream either.
     worded_in_full: AuthorizationState,
-    typed: AuthorizationState,
-    lifting: AuthorizationState,
 }
 
 impl Support {
@@ -68,32 +77,42 @@ impl Support {
         let none = AuthorizationState::None;
         let mut support = Self {
             each: Vec::new(),
+            typed: none,
+            kind: none,
+            lifting: none,
             worded: none,
             worded_in_full: none,
-            typed: none,
-            lifting: none,
         };
         for (reference, examined) in call.references.iter().zip(examined) {
-            let spoken = spoken_for(reference).max().unwrap_or(none);
-            support.worded = support.worded.max(spoken);
-            if !reference.bare {
-                support.worded_in_full = support.worded_in_full.max(spoken);
-            }
-            support.each.extend(spoken_for(reference));
-            let typed = by_type(reference);
-            support.typed = support.typed.max(typed);
-            if typed > support.lifting && !examined.denies() {
-                support.lifting = typed;
-            }
+            support.take(reference, examined);
         }
         support.each.sort_unstable();
         support.each.dedup();
+        support.typed = support.each.last().copied().unwrap_or(none);
         support
+    }
+
+    fn take(&mut self, reference: &Reference<'_>, examined: &Examined) {
+        let kind = by_kind(reference);
+        self.kind = self.kind.max(kind);
+        if !examined.denies() {
+            self.lifting = self.lifting.max(kind);
+        }
+        let validated = speaks_of_validation(reference).then_some(AuthorizationState::Validated);
+        let claimed = is_claim(reference).then_some(AuthorizationState::UserClaimed);
+        let kinds = (kind != AuthorizationState::None).then_some(kind);
+        self.each.extend([claimed, kinds, validated].into_iter().flatten());
+        let typed = validated.map_or(kind, |it| it.max(kind));
+        let worded = by_words(reference).max(typed);
+        self.worded = self.worded.max(worded);
+        if !reference.bare {
+            self.worded_in_full = self.worded_in_full.max(worded);
+        }
     }
 
     /// What stands against a lift to a state that upstream would lift to.
     fn against(&self, wanted: AuthorizationState) -> Option<NotLifted> {
-        match (self.lifting >= wanted, self.typed >= wanted) {
+        match (self.lifting >= wanted, self.kind >= wanted) {
             (true, _) => None,
             (false, true) => Some(NotLifted::Denial),
             (false, false) => Some(NotLifted::Wording),
@@ -101,43 +120,35 @@ impl Support {
     }
 }
 
-/// The state that a reference is of by its type.
-fn by_type(reference: &Reference<'_>) -> AuthorizationState {
-    match (reference.kind, reference.trust) {
-        (EvidenceKind::Approval, _) => AuthorizationState::Confirmed,
-        (EvidenceKind::AuthEvent, _) => AuthorizationState::Authenticated,
-        (EvidenceKind::UserMessage, _) | (_, TrustTier::UserClaimed) => {
-            AuthorizationState::UserClaimed
-        }
+fn is_claim(reference: &Reference<'_>) -> bool {
+    reference.kind == EvidenceKind::UserMessage || reference.trust == TrustTier::UserClaimed
+}
+
+fn by_kind(reference: &Reference<'_>) -> AuthorizationState {
+    match reference.kind {
+        EvidenceKind::Approval => AuthorizationState::Confirmed,
+        EvidenceKind::AuthEvent => AuthorizationState::Authenticated,
+        _ if is_claim(reference) => AuthorizationState::UserClaimed,
         _ => AuthorizationState::None,
     }
 }
 
-/// Every state that a reference speaks for, in type or words.
-fn spoken_for(reference: &Reference<'_>) -> impl Iterator<Item = AuthorizationState> {
-    let (kind, text) = (reference.kind, reference.authority_text.as_str());
-    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let claimed = kind == EvidenceKind::UserMessage
-        || reference.trust == TrustTier::UserClaimed
-        || says(&["user claimed"]);
-    let authenticated = kind == EvidenceKind::AuthEvent || says(&["authenticated"]);
-    let validated = match kind {
+fn speaks_of_validation(reference: &Reference<'_>) -> bool {
+    let says = |words: &[&str]| words.iter().any(|it| reference.authority_text.contains(it));
+    match reference.kind {
         EvidenceKind::ToolResult => says(&TOOL_VALIDATED),
         EvidenceKind::Policy => says(&POLICY_VALIDATED),
         _ => false,
-    };
-    let confirmed = kind == EvidenceKind::Approval || says(&CONFIRMED);
-    [
-        (claimed, AuthorizationState::UserClaimed),
-        (authenticated, AuthorizationState::Authenticated),
-        (validated, AuthorizationState::Validated),
-        (confirmed, AuthorizationState::Confirmed),
-    ]
-    .into_iter()
-    .filter_map(|(speaks, state)| speaks.then_some(state))
+    }
 }
 
-/// Judges the declared state, and lifts it first where the event proposes more than it allows.
+fn by_words(reference: &Reference<'_>) -> AuthorizationState {
+    let said = LIFTING_WORDS.iter().filter(|(word, _)| reference.authority_text.contains(word));
+    said.map(|(_, state)| *state).max().unwrap_or(AuthorizationState::None)
+}
+
+/// Judges the declared state, and lifts it first where the event proposes more than it allows; with
+/// the reason, if it was lifted.
 pub(super) fn judge(
     call: &mut Call<'_>,
     examined: &[Examined],
@@ -145,14 +156,15 @@ pub(super) fn judge(
     let support = Support::of(call, examined);
     let (lifted, mut not_lifted) = lift(call, &support);
     let declared = call.declared;
-    let has_evidence = !call.references.is_empty();
     // Without any evidence a consequential event is stopped for just that; a public read is not, and
     // its state must not be worth more than with evidence that does not support it.
-    let judged = has_evidence || call.category == ToolCategory::PublicRead;
+    let judged = !call.references.is_empty() || call.category == ToolCategory::PublicRead;
     let downgraded =
-        judged && declared >= AuthorizationState::Authenticated && support.worded < declared;
+        judged && declared >= AuthorizationState::Authenticated && support.typed < declared;
     let effective = if downgraded {
-        support.worded.max(AuthorizationState::UserClaimed)
+        let by_words = support.worded > support.typed;
+        not_lifted = not_lifted.or(by_words.then_some(NotLifted::Wording));
+        support.typed.max(AuthorizationState::UserClaimed)
     } else if declared == AuthorizationState::None {
         not_lifted = not_lifted.or(support.against(support.worded));
         support.lifting
@@ -161,7 +173,7 @@ pub(super) fn judge(
     };
     let report = AuthorizationReport {
         declared_state: declared,
-        evidence_supported_state: support.worded,
+        evidence_supported_state: support.typed,
         effective_state: effective,
         support: support.each,
         downgraded,
@@ -170,7 +182,7 @@ pub(super) fn judge(
     (report, lifted)
 }
 
-/// A typed reference may lift the state of an event that would else be none at all.
+/// A typed reference may lift the state of an event whose route would else be forbidden to it.
 fn lift(call: &mut Call<'_>, support: &Support) -> (Option<&'static str>, Option<NotLifted>) {
     type Suffices = fn(AuthorizationState) -> bool;
     let (suffices, reason): (Suffices, _) = match (call.route, call.category) {

@@ -54,10 +54,9 @@ pub fn gate_pre_tool_call(event: &Value, now: UtcTime) -> GateResult {
     let name = event.get("tool_name").and_then(Value::as_str);
     let errors = schema::errors(event);
     if !errors.is_empty() {
-        let word = |name| event.get(name).and_then(Value::as_str);
         let forbidden = schema::forbidden(
-            word("tool_category").and_then(ToolCategory::of),
-            word("recommended_route").and_then(Route::of),
+            event.get("tool_category").and_then(Value::as_str).and_then(ToolCategory::of),
+            event.get("recommended_route"),
             event.get("authorization_state"),
         );
         let errors = schema::merged(errors, forbidden);
@@ -69,8 +68,8 @@ pub fn gate_pre_tool_call(event: &Value, now: UtcTime) -> GateResult {
     };
     let examined: Vec<Examined> = call.references.iter().map(|it| Examined::of(it, now)).collect();
     let (authority, lifted) = authority::judge(&mut call, &examined);
-    let state = Value::from(call.declared.as_str());
-    let errors = schema::forbidden(Some(call.category), Some(call.route), Some(&state));
+    let (state, route) = (call.declared.as_str().into(), call.route.as_str().into());
+    let errors = schema::forbidden(Some(call.category), Some(&route), Some(&state));
     if !errors.is_empty() {
         let reason = authority.not_lifted.map(authority::NotLifted::reason);
         return GateResult::no_event(name.map(str::to_owned), errors, reason);

@@ -117,11 +117,11 @@ pub(super) fn errors(event: &Value) -> Vec<ValidationError> {
 /// propose.
 pub(super) fn forbidden(
     category: Option<ToolCategory>,
-    route: Option<Route>,
+    route: Option<&Value>,
     state: Option<&Value>,
 ) -> Vec<ValidationError> {
     let mut walk = Walk::default();
-    let accepts = route == Some(Route::Accept);
+    let accepts = route.is_some_and(|it| it == Route::Accept.as_str());
     let from = |first: AuthorizationState| {
         let words = AuthorizationState::ALL.iter().filter(|it| **it >= first);
         words.map(|it| it.as_str()).collect::<Vec<_>>()
@@ -129,9 +129,11 @@ pub(super) fn forbidden(
     let states = match category {
         Some(ToolCategory::Write) if accepts => from(AuthorizationState::Validated),
         Some(ToolCategory::PrivateRead) if accepts => from(AuthorizationState::Authenticated),
-        Some(ToolCategory::Unknown) if accepts => {
-            walk.path = vec![Step::Name("recommended_route")];
-            walk.word(&Value::from(Route::Accept.as_str()), &Route::WORDS[1..]);
+        Some(ToolCategory::Unknown) => {
+            if let Some(route) = route {
+                walk.path = vec![Step::Name("recommended_route")];
+                walk.word(route, &Route::WORDS[1..]);
+            }
             return walk.told();
         }
         _ => return Vec::new(),

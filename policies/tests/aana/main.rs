@@ -1,0 +1,44 @@
+//! The gate of the AANA Agent Action Contract v1: the published cases, upstream's measured answers, a
+//! model of its published algorithm, and what must hold of every event.
+
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
+
+mod bytes;
+mod events;
+mod model;
+mod ours;
+mod properties;
+mod published;
+mod schema;
+mod stricter;
+
+use policies::aana::{Gate, GateResult, Route, gate_pre_tool_call};
+use serde_json::Value;
+use validator::UtcTime;
+
+/// The time at which upstream was asked.
+fn now() -> UtcTime {
+    "2026-11-22T14:40:00Z".parse().unwrap()
+}
+
+fn gate(event: &Value) -> GateResult {
+    let result = gate_pre_tool_call(event, now());
+    let passes = result.gate_decision == Gate::Pass;
+    assert_eq!(result.passes(), passes, "{event}");
+    if passes {
+        assert_eq!(result.recommended_action, Route::Accept, "{event}");
+        assert!(result.hard_blockers.is_empty() && result.aana_route == Some(Route::Accept));
+    }
+    assert_eq!(result.aix.decision, result.recommended_action);
+    assert_eq!(result.aix.hard_blockers, result.hard_blockers);
+    result
+}
+
+/// How strict an answer is: what passes is the loosest, accepted but blocked is next.
+fn strictness(result: &GateResult) -> (bool, Route) {
+    (!result.passes(), result.recommended_action)
+}
+
+fn as_json(result: &GateResult) -> Value {
+    serde_json::to_value(result).unwrap()
+}

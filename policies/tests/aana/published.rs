@@ -1,0 +1,115 @@
+//! The cases that upstream publishes, and what its own gate was seen to answer to events made for the
+//! purpose: answers are equal but for the differences that have a name.
+
+use policies::aana::{Gate, Route};
+use serde_json::Value;
+
+use crate::{as_json, gate};
+
+const CASES: &str = include_str!("contract_cases.json");
+const EXAMPLES: &str = include_str!("sdk_examples.json");
+const MEASURED: &str = include_str!("measured.jsonl");
+
+fn route(word: &Value) -> Route {
+    // Where upstream names no route there was no event, and nothing is stricter.
+    word.as_str().and_then(Route::of).unwrap_or(Route::Refuse)
+}
+
+#[test]
+fn all_six_published_cases_have_the_published_route() {
+    let cases: Value = serde_json::from_str(CASES).unwrap();
+    let cases = cases["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 6);
+    for case in cases {
+        let result = gate(&case["event"]);
+        assert_eq!(result.recommended_action, route(&case["expected_route"]), "{case}");
+        let passes = case["expected_route"] == "accept";
+        assert_eq!(result.passes(), passes, "{case}");
+        // The sentence that nobody is authenticated lifts upstream's own route from defer to ask.
+        let lowered = case["name"] == "unsafe_write_refuse_no_auth";
+        let told =
+            result.reasons.iter().any(|it| it == "authorization_state_not_lifted_from_wording");
+        assert_eq!(told, lowered, "{case}");
+    }
+}
+
+#[test]
+fn all_three_published_examples_are_answered_as_upstream_answers() {
+    let examples: Value = serde_json::from_str(EXAMPLES).unwrap();
+    let examples = examples["examples"].as_array().unwrap();
+    let said: Vec<Value> = examples.iter().map(|it| as_json(&gate(&it["event"]))).collect();
+    assert_eq!(said.len(), 3);
+    let fields = |result: &Value| {
+        ["gate_decision", "recommended_action", "aana_route", "hard_blockers", "reasons"]
+            .map(|name| result[name].clone())
+    };
+    let fresh = "evidence_warning:missing_freshness_timestamp";
+    let expected = serde_json::json!([
+        ["pass", "accept", "accept", [], ["public_read_allowed_without_identity_auth"]],
+        ["pass", "accept", "accept", [], ["private_read_has_authenticated_context", fresh]],
+        [
+            "fail",
+            "defer",
+            "ask",
+            [
+                "high_risk_write_missing_explicit_confirmation",
+                "write_missing_explicit_confirmation",
+                "write_missing_validation_or_confirmation",
+            ],
+            [
+                "high_risk_write_requires_explicit_confirmation",
+                fresh,
+                "runtime_recommended_stricter_route:defer",
+            ],
+        ],
+    ]);
+    for (result, expected) in said.iter().zip(expected.as_array().unwrap()) {
+        assert_eq!(fields(result).as_slice(), expected.as_array().unwrap().as_slice());
+    }
+    assert_eq!(said[0]["aix"]["score"], 0.95);
+    assert_eq!(said[2]["aix"]["components"], serde_json::json!({"P": 0.45, "F": 0.75, "C": 0.45}));
+}
+
+/// Reasons that only we give; an answer with one of them may be another.
+const OURS: [&str; 3] = [
+    "authorization_state_not_lifted_from_wording",
+    "authorization_state_not_lifted_from_denial",
+    "public_read_without_evidence",
+];
+
+#[test]
+fn what_was_measured_is_answered_alike_and_never_looser() {
+    let (mut equal, mut differ) = (0, 0);
+    for line in MEASURED.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let (event, upstream) = (&row["event"], &row["upstream"]);
+        let result = gate(event);
+        let said = as_json(&result);
+        assert!(result.recommended_action >= route(&upstream["recommended_action"]), "{row}");
+        assert!(result.gate_decision == Gate::Fail || upstream["gate_decision"] == "pass", "{row}");
+        let own = result.aana_route.unwrap_or(Route::Refuse);
+        assert!(own >= route(&upstream["aana_route"]), "{row}");
+        let reason = result.reasons.iter().any(|it| OURS.contains(&it.as_str()));
+        // A public read that claims a state and has no evidence.
+        let bare = result.evidence_ref_count == 0
+            && result.authorization_report.as_ref().is_some_and(|it| it.downgraded);
+        let only_ours = reason || bare;
+        let no_event = !result.validation_errors.is_empty();
+        if upstream["validation_errors"].is_array() {
+            // Whatever is wrong for upstream is wrong here, in the same words.
+            for error in upstream["validation_errors"].as_array().unwrap() {
+                let ours = said["validation_errors"].as_array().unwrap();
+                assert!(ours.contains(error), "{error}\n{said}\n{event}");
+            }
+            equal += 1;
+        } else if only_ours || no_event {
+            differ += 1;
+        } else {
+            for name in upstream.as_object().unwrap().keys() {
+                assert_eq!(said[name], upstream[name], "{name} of {event}");
+            }
+            equal += 1;
+        }
+    }
+    assert_eq!((equal, differ), (135, 35), "as many as when they were measured");
+}
