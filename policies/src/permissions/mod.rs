@@ -7,12 +7,15 @@
 //! memory; the one on disk is the spool's. Both are a trail of [`Entry`]s and a [`Register`] made of it:
 //! `plan` turns an operation into the one [`Change`] that does it, and `register` alone takes changes in.
 
+mod acceptance;
+mod allot;
 mod answer;
 mod as_text;
 mod ask;
 mod call;
 mod change;
 mod contract;
+mod finding;
 mod grant;
 mod name;
 mod plan;
@@ -23,9 +26,9 @@ mod trace;
 
 use std::collections::BTreeMap;
 
+pub use acceptance::{Accepted, AnswerEvidence, AnswerRules, FileOwner, PERMISSION_NAMESPACE};
 pub use answer::{
-    ANSWER_BYTES_MAX, Accepted, Answer, AnswerData, AnswerEvidence, AnswerRules, Answered,
-    Arguments, FileOwner, GrantLimits, NotAccepted, PERMISSION_NAMESPACE,
+    ANSWER_BYTES_MAX, Answer, AnswerData, Answered, Arguments, GrantLimits, NotAccepted,
 };
 pub use ask::{
     ASK_BYTES_MAX, ASK_OPEN_SEC, AskFile, AskId, AskedAbout, NotAnAskId, OpenAsk, Terms,
@@ -36,13 +39,14 @@ pub use contract::{
     ANSWER_TYPE, CONTRACT, CONTRACT_SCHEMA, CONTRACT_VERSION, Contract, REQUEST_TYPE, RequestData,
     ShownCall, ShownInputs, ToolMetaData,
 };
+pub use finding::{Finding, ToolAuthorizationState};
 pub use grant::{Denial, Grant, GrantId, NotAGrantId, Standing};
 pub use name::{
     AccessControl, AgentName, Domains, NAME_BYTES_MAX, NotAName, Source, Subject, ToolName,
 };
 pub use plan::Lodging;
 pub use refused::Refused;
-pub use register::{Finding, Register, ToolAuthorizationState};
+pub use register::Register;
 pub use scoped::Scoped;
 pub use trace::{NotATraceparent, Traceparent};
 

@@ -5,17 +5,17 @@ use std::num::NonZeroU32;
 
 use validator::UtcTime;
 
-use super::answer::{Accepted, Answer, Arguments};
+use super::acceptance::Accepted;
+use super::allot::allot;
+use super::answer::{Answer, Arguments};
 use super::ask::OpenAsk;
 use super::call::Calls;
 use super::change::{Change, Denied, Granted, Use};
+use super::finding::{Finding, ToolAuthorizationState};
 use super::grant::{Denial, Grant, GrantId, Standing};
 use super::name::{Source, ToolName};
 use super::refused::Refused;
-use super::register::{
-    Finding, GRANTS_MAX, OPEN_MAX, Register, SOURCES_MAX, STANDINGS_MAX, ToolAuthorizationState,
-    allot,
-};
+use super::register::{GRANTS_MAX, OPEN_MAX, Register, SOURCES_MAX, STANDINGS_MAX};
 
 /// Standings in one entry of a trail that is begun anew.
 const KEPT_AT_ONCE: usize = 8;

@@ -5,9 +5,9 @@ use std::fmt;
 use validator::UtcTime;
 
 use super::ask::AskId;
+use super::finding::Finding;
 use super::grant::GrantId;
 use super::name::{Source, ToolName};
-use super::register::Finding;
 
 /// An operation that was not done.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -3,15 +3,15 @@
 //! before it is an error, not a guess.
 
 use std::collections::HashMap;
-use std::fmt;
 
-use serde::{Deserialize, Serialize};
 use validator::{Sha256, UtcTime};
 
+use super::allot::allot;
 use super::ask::{AskId, OpenAsk};
-use super::call::{AskedTool, digest};
+use super::call::AskedTool;
 use super::change::{Change, Denied, Entry, Granted, Use};
-use super::grant::{Denial, Grant, GrantId, Standing};
+use super::finding::Finding;
+use super::grant::{Denial, Grant, Standing};
 use super::name::{SharedNames, Source, ToolName};
 use super::refused::Refused;
 
@@ -24,74 +24,6 @@ pub(super) const GRANTS_MAX: usize = 16;
 /// The most sources.
 pub(super) const SOURCES_MAX: usize = 4_000_000;
 
-/// Whether a tool may be called (seed 003, `ToolAuthorizationState`).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum ToolAuthorizationState {
-    /// It may not, and nobody is asked.
-    Denied,
-    /// It may.
-    Approved,
-    /// It may not, but somebody can be asked.
-    Requestable,
-}
-
-impl fmt::Display for ToolAuthorizationState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Denied => "DENIED",
-            Self::Approved => "APPROVED",
-            Self::Requestable => "REQUESTABLE",
-        })
-    }
-}
-
-/// A state, and why it is that one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Finding {
-    /// DENIED: by an answer.
-    Denied(Denial),
-    /// APPROVED: by this grant, or by this one and others where there are several calls.
-    Granted(GrantId),
-    /// REQUESTABLE: nothing stands of this tool.
-    Missing,
-    /// REQUESTABLE: every grant has expired.
-    Expired,
-    /// REQUESTABLE: no grant is for these inputs, or for so many calls.
-    NotForThese,
-}
-
-impl Finding {
-    /// The state.
-    #[must_use]
-    pub fn state(&self) -> ToolAuthorizationState {
-        match self {
-            Self::Denied(_) => ToolAuthorizationState::Denied,
-            Self::Granted(_) => ToolAuthorizationState::Approved,
-            Self::Missing | Self::Expired | Self::NotForThese => {
-                ToolAuthorizationState::Requestable
-            }
-        }
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Denied(Denial::Said) => f.write_str("an answer denied it"),
-            Self::Denied(Denial::LeftOut) => {
-                f.write_str("an answer left it out, which is a denial")
-            }
-            Self::Granted(id) => write!(f, "granted by {id}"),
-            Self::Missing => f.write_str("nobody has granted it"),
-            Self::Expired => f.write_str("what was granted has expired"),
-            Self::NotForThese => {
-                f.write_str("what was granted is for other inputs, or for fewer calls")
-            }
-        }
-    }
-}
-
 /// The index.
 #[derive(Debug, Default)]
 pub struct Register {
@@ -100,14 +32,6 @@ pub struct Register {
     pub(super) open: HashMap<AskId, OpenAsk>,
     pub(super) asked: HashMap<Sha256, AskId>,
     names: SharedNames,
-}
-
-/// The calls of a tool, of which one at least is meant: where no input is known, one of unknown input.
-fn inputs_of(asked: &AskedTool) -> Vec<Option<Sha256>> {
-    match asked.inputs.is_empty() {
-        true => vec![None],
-        false => asked.inputs.iter().map(|input| Some(digest(input))).collect(),
-    }
 }
 
 impl Register {
@@ -318,37 +242,4 @@ impl Register {
         }
         Ok(())
     }
-}
-
-/// Which grant each call would use: those for any number first, then those for these inputs only, then
-/// those that expire soonest, so that what is good for more stays.
-pub(super) fn allot(
-    standing: &Standing,
-    asked: &AskedTool,
-    now: UtcTime,
-) -> Result<Vec<GrantId>, Finding> {
-    if let Some(denial) = standing.denied {
-        return Err(Finding::Denied(denial));
-    }
-    let mut live: Vec<&Grant> = standing.grants.iter().filter(|it| it.is_live(now)).collect();
-    if live.is_empty() {
-        return Err(if standing.grants.is_empty() { Finding::Missing } else { Finding::Expired });
-    }
-    live.sort_by_key(|it| {
-        let end = it.expires.map_or(i64::MAX, UtcTime::unix);
-        (it.uses_left.is_some(), it.inputs.is_none(), end, it.id)
-    });
-    let mut left: Vec<Option<u32>> = live.iter().map(|it| it.uses_left.map(|n| n.get())).collect();
-    let mut used = Vec::new();
-    for input in inputs_of(asked) {
-        let fits = |grant: &Grant| match input {
-            Some(digest) => grant.is_for(|| digest),
-            None => grant.inputs.is_none(),
-        };
-        let at = (0..live.len()).find(|&at| left[at] != Some(0) && fits(live[at]));
-        let at = at.ok_or(Finding::NotForThese)?;
-        left[at] = left[at].map(|uses| uses - 1);
-        used.push(live[at].id);
-    }
-    Ok(used)
 }

@@ -3,16 +3,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::answer::Accepted;
+use super::acceptance::Accepted;
 use super::ask::{AskFile, OpenAsk, Terms};
 use super::call::Calls;
 use super::change::{Author, Change, Entry, Moment};
 use super::contract::{CONTRACT, Contract};
+use super::finding::Finding;
 use super::grant::GrantId;
 use super::name::{Domains, Source, ToolName};
 use super::plan::Lodging;
 use super::refused::Refused;
-use super::register::{Finding, Register};
+use super::register::Register;
 use super::{Lodged, PermissionManager};
 
 /// The last so many entries are kept to be looked at.

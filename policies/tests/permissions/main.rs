@@ -116,7 +116,8 @@ fn an_answer_counts_once_and_for_its_own_question() {
     let lodged = desk.lodge(&mine, &calls(&["a"])).unwrap();
     assert_eq!(desk.lodge(&mine, &calls(&["a"])).unwrap().file, None, "it is not asked twice");
     let yes = answer(&lodged, &["a"], &[]);
-    let refusals: [(Answer, fn(&Refused) -> bool); 4] = [
+    type Expected = fn(&Refused) -> bool;
+    let refusals: [(Answer, Expected); 4] = [
         (answer(&lodged, &["a", "b"], &[]), |it| matches!(it, Refused::NeverAsked(..))),
         (answer(&lodged, &[], &["b"]), |it| matches!(it, Refused::NeverAsked(..))),
         (edited(&yes, |it| it.answers.source = other.clone()), |it| {

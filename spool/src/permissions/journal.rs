@@ -15,6 +15,7 @@ use rustix::fs::{FlockOperation, flock, fstat};
 
 use super::error::StoreError;
 use super::line::{self, Head, LINE_BYTES_MAX, Line, Sum};
+use super::written::{Written, remove_if_there};
 use crate::durable;
 use crate::places::make_dir;
 
@@ -275,6 +276,11 @@ impl Journal {
         self.read_on()
     }
 
+    /// How long the file is to the end of its last whole line that was read.
+    pub(super) fn whole_bytes(&self) -> u64 {
+        self.read_to
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -298,42 +304,6 @@ impl Journal {
 
     fn damaged(&self, why: String) -> StoreError {
         StoreError::Damaged { path: self.path.clone(), offset: self.read_to, why }
-    }
-}
-
-/// A file on its way to be the trail.
-struct Written {
-    path: PathBuf,
-    file: File,
-    sum: Sum,
-    waiting: Vec<u8>,
-}
-
-impl Written {
-    fn begin(path: &Path, generation: u64, after: u64) -> Result<Self, StoreError> {
-        let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        let file = opened.map_err(StoreError::disk(path, "make"))?;
-        let (path, sum) = (path.to_owned(), Sum::default());
-        let mut written = Self { path, file, sum, waiting: Vec::new() };
-        written.add(&Line::Begun(Head::new(generation, after)))?;
-        Ok(written)
-    }
-
-    fn add(&mut self, line: &Line) -> Result<(), StoreError> {
-        self.sum = line::write(line, self.sum, &mut self.waiting)
-            .map_err(|error| StoreError::disk(&self.path, "write a line")(error.into()))?;
-        if self.waiting.len() > LINE_BYTES_MAX { self.pour() } else { Ok(()) }
-    }
-
-    fn pour(&mut self) -> Result<(), StoreError> {
-        let written = self.file.write_all(&self.waiting);
-        self.waiting.clear();
-        written.map_err(StoreError::disk(&self.path, "write"))
-    }
-
-    fn end(mut self) -> Result<(), StoreError> {
-        self.pour()?;
-        self.file.sync_all().map_err(StoreError::disk(&self.path, "make durable"))
     }
 }
 
@@ -363,14 +333,4 @@ fn locked<T>(
 fn open_file(path: &Path) -> Result<File, StoreError> {
     let opened = OpenOptions::new().read(true).append(true).open(path);
     opened.map_err(StoreError::disk(path, "open"))
-}
-
-/// What a program left that died in the middle of making it.
-fn remove_if_there(path: &Path) -> Result<(), StoreError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(StoreError::disk(path, "remove")(error))
-        }
-        _ => Ok(()),
-    }
 }

@@ -7,9 +7,10 @@ mod dropped;
 mod error;
 mod journal;
 mod line;
+mod written;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use policies::permissions::{
@@ -155,7 +156,8 @@ impl Durable {
         let path = self.journal.path();
         let failed = |error| StoreError::Disk(SpoolError::io(path, "read")(error));
         let file = std::fs::File::open(path).map_err(failed)?;
-        for line in BufReader::new(file).lines() {
+        let whole = file.take(self.journal.whole_bytes());
+        for line in BufReader::new(whole).lines() {
             let line = line.map_err(failed)?;
             let json = line.split_once(' ').map_or(line.as_str(), |(_, json)| json);
             take(json).map_err(failed)?;

@@ -1,0 +1,42 @@
+//! Reads any bytes as a question about permissions, a request file, an answer and a trace. It must never
+//! panic, and what was read as an answer must be the same answer when it is written and read again.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use policies::SignatureFile;
+use policies::permissions::{
+    Answer, AnswerEvidence, AnswerRules, AskFile, Author, Calls, Moment, PermissionManager, Scoped,
+    ToolAuthorizationState, Traceparent,
+};
+use validator::UtcTime;
+
+fuzz_target!(|bytes: &[u8]| {
+    let traceparent = Traceparent::from_random([1; 24]);
+    let moment =
+        Moment { now: UtcTime::from_unix(0), traceparent, by: Author::Program(String::new()) };
+    if let Ok((source, calls)) = Calls::read(bytes) {
+        let mut store = Scoped::default();
+        if let Ok(found) = store.get(&source, &calls, &moment) {
+            assert!(found.values().all(|it| *it == ToolAuthorizationState::Requestable));
+        }
+        if let Ok(lodged) = store.lodge(&source, &calls, &moment, 0) {
+            let file = lodged.file.expect("it is new");
+            assert!(AskFile::read(&file).is_ok());
+        }
+    }
+    if let Ok(file) = AskFile::read(bytes) {
+        assert!(file.data.requested_tools.len() <= bytes.len());
+    }
+    if let Ok(answer) = Answer::read(bytes) {
+        assert_eq!(Answer::read(&answer.bytes()), Ok(answer));
+    }
+    let signatures = [SignatureFile { name: String::new(), bytes: bytes.to_vec() }];
+    let evidence = AnswerEvidence { signatures: &signatures, owner: None, now: moment.now };
+    assert!(AnswerRules::default().accept(bytes, &evidence).is_err());
+    if let Some(trace) =
+        std::str::from_utf8(bytes).ok().and_then(|it| it.parse::<Traceparent>().ok())
+    {
+        assert_eq!(trace.to_string().as_bytes(), bytes);
+    }
+});

@@ -1,0 +1,49 @@
+//! Which grant is used for which call. A use must never be counted for two calls, nor a grant be used for
+//! an input that it is not for.
+
+use validator::{Sha256, UtcTime};
+
+use super::call::{AskedTool, digest};
+use super::finding::Finding;
+use super::grant::{Grant, GrantId, Standing};
+
+/// The calls of a tool, of which one at least is meant: where no input is known, one of unknown input.
+fn inputs_of(asked: &AskedTool) -> Vec<Option<Sha256>> {
+    match asked.inputs.is_empty() {
+        true => vec![None],
+        false => asked.inputs.iter().map(|input| Some(digest(input))).collect(),
+    }
+}
+
+/// Which grant each call would use: those for any number first, then those for these inputs only, then
+/// those that expire soonest, so that what is good for more stays.
+pub(super) fn allot(
+    standing: &Standing,
+    asked: &AskedTool,
+    now: UtcTime,
+) -> Result<Vec<GrantId>, Finding> {
+    if let Some(denial) = standing.denied {
+        return Err(Finding::Denied(denial));
+    }
+    let mut live: Vec<&Grant> = standing.grants.iter().filter(|it| it.is_live(now)).collect();
+    if live.is_empty() {
+        return Err(if standing.grants.is_empty() { Finding::Missing } else { Finding::Expired });
+    }
+    live.sort_by_key(|it| {
+        let end = it.expires.map_or(i64::MAX, UtcTime::unix);
+        (it.uses_left.is_some(), it.inputs.is_none(), end, it.id)
+    });
+    let mut left: Vec<Option<u32>> = live.iter().map(|it| it.uses_left.map(|n| n.get())).collect();
+    let mut used = Vec::new();
+    for input in inputs_of(asked) {
+        let fits = |grant: &Grant| match input {
+            Some(digest) => grant.is_for(|| digest),
+            None => grant.inputs.is_none(),
+        };
+        let at = (0..live.len()).find(|&at| left[at] != Some(0) && fits(live[at]));
+        let at = at.ok_or(Finding::NotForThese)?;
+        left[at] = left[at].map(|uses| uses - 1);
+        used.push(live[at].id);
+    }
+    Ok(used)
+}
