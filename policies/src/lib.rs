@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod ais;
 mod approval;
 mod check;
 mod decision;
