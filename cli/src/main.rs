@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ais;
 mod approve;
 mod code;
 mod doctor;
@@ -79,6 +80,7 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Log(asked) => log::log(&asked),
         Command::Keys(asked) => keys::keys(&asked),
         Command::Policy(asked) => policy::policy(&asked),
+        Command::Ais(asked) => ais::ais(&asked.act),
         Command::Doctor(asked) => doctor::doctor(&asked),
     }
 }

@@ -1,5 +1,6 @@
 //! What may be typed. One definition for each command: parser and help come from it.
 
+pub(crate) mod ais;
 mod approving;
 
 use std::ffi::OsString;
@@ -18,8 +19,7 @@ use crate::output;
 pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
 
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 13] = [
-    &["ais"],
+const NOT_BUILT_YET: [&[&str]; 12] = [
     &["cancel"],
     &["completions"],
     &["gate"],
@@ -78,6 +78,8 @@ pub(crate) enum Command {
     Keys(Keys),
     /// Check and show policies
     Policy(Policy),
+    /// Sign, check and make the artifacts that bind a run to a user's intent
+    Ais(ais::Ais),
     /// Make what languages need once per host
     Doctor(Doctor),
 }
@@ -514,8 +516,8 @@ impl Options {
             if let Some(words) = not_built_yet(&error, &typed) {
                 output::note(format_args!(
                     "'{}' is not built yet; this version has run, draft, lint, review, explain, \
-                     approve, reject, promote, verify, replay, list, log, keys, policy check, policy \
-                     show and doctor --warm",
+                     approve, reject, promote, verify, replay, list, log, keys, ais, policy check, \
+                     policy show and doctor --warm",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);

@@ -2,10 +2,27 @@
 //! only says how strict, or names what the seed leaves to local policy.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
+use validator::read_json;
 
 use super::apr::SEMANTIC_ENTAILMENT_V1;
+
+/// The most bytes that rules of their own may have.
+pub const RULES_BYTES_MAX: usize = 256 * 1024;
+
+/// Why a document holds no rules.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RulesError(String);
+
+impl fmt::Display for RulesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rules: {}", validator::escape_line(&self.0))
+    }
+}
+
+impl std::error::Error for RulesError {}
 
 /// The rules of one host, as they stand under `ais:` of its policy; what is missing is as shipped.
 #[derive(Clone, Debug, Deserialize)]
@@ -87,5 +104,46 @@ impl Default for AisRules {
             jurisdiction: None,
             profiles: BTreeMap::new(),
         }
+    }
+}
+
+impl AisRules {
+    /// Reads rules by themselves: JSON if they begin with `{`, else YAML.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong first: the form, an unknown member, a number out of its range.
+    pub fn read(bytes: &[u8]) -> Result<Self, RulesError> {
+        let wrong = |error: &dyn fmt::Display| RulesError(error.to_string());
+        if bytes.len() > RULES_BYTES_MAX {
+            return Err(wrong(&"larger than 256 KiB"));
+        }
+        let rules: Self = if bytes.trim_ascii_start().starts_with(b"{") {
+            let value = read_json(bytes, RULES_BYTES_MAX).map_err(|error| wrong(&error))?;
+            serde_json::from_value(value).map_err(|error| wrong(&error))?
+        } else {
+            let text = std::str::from_utf8(bytes).map_err(|_| wrong(&"not UTF-8"))?;
+            serde_yaml::from_str(text).map_err(|error| wrong(&error))?
+        };
+        rules.check()?;
+        Ok(rules)
+    }
+
+    /// Whether every number is in its range, for whoever reads rules as a part of something else.
+    ///
+    /// # Errors
+    ///
+    /// The first that is not.
+    pub fn check(&self) -> Result<(), RulesError> {
+        let of_profiles = self.profiles.values().flat_map(|it| [it.coverage_min, it.risk_max]);
+        let parts = [self.coverage_min].into_iter().chain(self.risk_max);
+        let wrong = |part: &f64| !(0.0..=1.0).contains(part);
+        if let Some(part) = parts.chain(of_profiles.flatten()).find(wrong) {
+            return Err(RulesError(format!("{part} is not from 0 to 1")));
+        }
+        if self.risk_max.windows(2).any(|pair| pair[0] > pair[1]) {
+            return Err(RulesError("risk_max allows less at a higher level".to_owned()));
+        }
+        Ok(())
     }
 }

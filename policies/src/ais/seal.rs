@@ -73,6 +73,9 @@ impl<T: Content> Sealed<T> {
             (Some(Value::Object(_)), _) | (None, Artifact::Crl) => {}
             _ => return Err(wrong("`proof` is missing or no object")),
         }
+        if let Some(name) = rest.iter().find_map(|(name, value)| null_in(name, value)) {
+            return Err(wrong(&format!("`{name}` is null; leave out what is not there")));
+        }
         let content: T = serde_json::from_value(Value::Object(rest))
             .map_err(|error| Malformed::new(artifact, error.to_string()))?;
         content.check().map_err(|what| Malformed::new(artifact, what))?;
@@ -123,6 +126,18 @@ impl<T> Sealed<T> {
             payloads.push(canonical(&Value::Object(object)));
         }
         payloads
+    }
+}
+
+/// The member that is null where only a value or nothing may stand.
+fn null_in<'a>(name: &'a str, value: &'a Value) -> Option<&'a str> {
+    match value {
+        // Whatever a tool, a JSON Schema or a guard says with it.
+        _ if ["args", "argsSchema", "equals"].contains(&name) => None,
+        Value::Null => Some(name),
+        Value::Array(items) => items.iter().find_map(|item| null_in(name, item)),
+        Value::Object(members) => members.iter().find_map(|(name, value)| null_in(name, value)),
+        _ => None,
     }
 }
 
