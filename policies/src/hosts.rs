@@ -77,9 +77,9 @@ impl NetworkRules {
 
     /// Every host with every port that a request may name, `host:port`.
     pub(crate) fn offered(&self) -> impl Iterator<Item = String> {
-        self.hosts.iter().flat_map(|rule| {
-            rule.ports.iter().map(move |port| format!("{}:{port}", rule.host))
-        })
+        self.hosts
+            .iter()
+            .flat_map(|rule| rule.ports.iter().map(move |port| format!("{}:{port}", rule.host)))
     }
 
     fn offer(&self, asked: &HostPort) -> Option<&HostRule> {

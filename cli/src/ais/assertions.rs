@@ -1,7 +1,10 @@
 //! What a host and whoever revokes assert: TCA, SCA, CRL, made and signed in one step. They say what was
 //! found here and now.
 
-use policies::ais::{Artifact, Crl as CrlContent, HostClaim, Sca as ScaContent, Sealed, SigningKey, Tca as TcaContent, embed, host_tca};
+use policies::ais::{
+    Artifact, Crl as CrlContent, HostClaim, Sca as ScaContent, Sealed, SigningKey,
+    Tca as TcaContent, embed, host_tca,
+};
 use serde_json::{Map, Value, json};
 use validator::UtcTime;
 
@@ -89,12 +92,15 @@ fn component(kind: &str, name: &str, version: &str, sha256: &str, source: &str) 
 fn model_of(typed: &str) -> Result<Value, Failure> {
     let parts = typed.split_once('=').and_then(|(named, hash)| {
         let (name, version) = named.rsplit_once('@')?;
-        Some((name, version, hash)).filter(|_| [name, version, hash].iter().all(|it| !it.is_empty()))
+        Some((name, version, hash))
+            .filter(|_| [name, version, hash].iter().all(|it| !it.is_empty()))
     });
     let Some((name, version, hash)) = parts else {
         return Err(Failure::Said(format!("--model {typed}: write NAME@VERSION=HASH")));
     };
-    Ok(json!({ "type": "model", "name": name, "version": version, "hash": hash, "source": "stated" }))
+    Ok(
+        json!({ "type": "model", "name": name, "version": version, "hash": hash, "source": "stated" }),
+    )
 }
 
 pub(super) fn crl(asked: &Crl) -> Done {

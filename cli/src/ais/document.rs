@@ -4,7 +4,10 @@ use std::path::Path;
 
 use policies::ais::{BUNDLE_BYTES_MAX, DOCUMENT_BYTES_MAX, Malformed, read_document};
 use serde_json::Value;
-use validator::{Checked, Draft, OwnerUid, Place, REQUEST_BYTES_MAX, Request, Violation, fill_approval, read_json};
+use validator::{
+    Checked, Draft, OwnerUid, Place, REQUEST_BYTES_MAX, Request, Violation, fill_approval,
+    read_json,
+};
 
 use super::Stop;
 use crate::failure::Failure;
@@ -33,7 +36,8 @@ pub(super) fn exactly(path: &Path) -> Result<Value, Stop> {
 
 /// An artifact: as it stands there, and as it is understood.
 pub(super) fn artifact<S: Understood>(path: &Path) -> Result<(Value, S), Stop> {
-    let value = read_json(&bytes(path, BUNDLE_BYTES_MAX)?, BUNDLE_BYTES_MAX).map_err(invalid(path))?;
+    let value =
+        read_json(&bytes(path, BUNDLE_BYTES_MAX)?, BUNDLE_BYTES_MAX).map_err(invalid(path))?;
     let sealed = S::of(&value).map_err(invalid(path))?;
     Ok((value, sealed))
 }
@@ -65,7 +69,7 @@ pub(super) fn request_or_draft(path: &Path) -> Result<Request, Stop> {
     let text = bytes(path, REQUEST_BYTES_MAX)?;
     let somebody = "somebody".parse().map_err(|_| Stop::Invalid(String::new()))?;
     match fill_approval(&text, &somebody, show::now()) {
-        Ok(filled) => check(path, filled.text.into_bytes()),
+        Ok(filled) => check(path, filled.bytes),
         Err(_) => check(path, text),
     }
 }
@@ -78,6 +82,9 @@ fn check(path: &Path, text: Vec<u8>) -> Result<Request, Stop> {
     verdict.map_err(|_| {
         let errors: Vec<Violation> = violations;
         show::aside(path, &text, &errors);
-        Stop::Invalid(format!("{}: is no request that could run; see toolexec lint", path.display()))
+        Stop::Invalid(format!(
+            "{}: is no request that could run; see toolexec lint",
+            path.display()
+        ))
     })
 }

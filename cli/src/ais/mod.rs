@@ -11,7 +11,9 @@ mod verify;
 use std::io::Write;
 use std::process::ExitCode;
 
-use policies::ais::{Apa, Artifact, Sealed, Uia, canonical, embed, entail, sign, step_args, tool_name};
+use policies::ais::{
+    Apa, Artifact, Sealed, Uia, canonical, embed, entail, sign, step_args, tool_name,
+};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -57,9 +59,9 @@ pub(crate) fn ais(act: &AisAct) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Prints JSON for programs, indented for people.
+/// Prints one object, on one line.
 fn print(value: &Value) -> Done {
-    output::line(format_args!("{value:#}"))?;
+    output::line(value)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -81,12 +83,13 @@ fn print_signature(asked: &Sign) -> Done {
     let wrong = |what: &str| Stop::Invalid(format!("{}: {what}", asked.file.display()));
     let Value::Object(object) = value else { return Err(wrong("is no object to embed in")) };
     let named = object.get("@type").and_then(Value::as_str).and_then(Artifact::named);
-    let artifact = match (named, object.contains_key("operations"), object.contains_key("components")) {
-        (Some(artifact), _, _) => artifact,
-        (None, true, false) => Artifact::Tca,
-        (None, false, true) => Artifact::Sca,
-        _ => return Err(wrong("has no `@type` of an artifact")),
-    };
+    let artifact =
+        match (named, object.contains_key("operations"), object.contains_key("components")) {
+            (Some(artifact), _, _) => artifact,
+            (None, true, false) => Artifact::Tca,
+            (None, false, true) => Artifact::Sca,
+            _ => return Err(wrong("has no `@type` of an artifact")),
+        };
     print(&embed(artifact, object, &key, kid))
 }
 

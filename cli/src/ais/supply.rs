@@ -48,12 +48,14 @@ pub(super) fn of(policy: &Policy) -> Result<Found, Failure> {
             found.paths.push((name, path));
         }
     }
-    let binaries = daemon::installed(policy, Path::new("/var/lib/toolexec/caches"));
+    let binaries = daemon::preview::installed(policy, Path::new("/var/lib/toolexec/caches"));
     for runtime in policy.runtimes() {
         let Some(installed) = binaries.get(runtime.name()) else { continue };
         // A runtime with a root of its own sees its binary there.
         let path = match runtime.root() {
-            Some(root) => root.join(installed.binary.strip_prefix("/").unwrap_or(&installed.binary)),
+            Some(root) => {
+                root.join(installed.binary.strip_prefix("/").unwrap_or(&installed.binary))
+            }
             None => installed.binary.clone(),
         };
         if let Some(digest) = of_file(&path)? {

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use policies::ais::{
-    AisRules, BUNDLE_BYTES_MAX, Bundle, Case, RULES_BYTES_MAX, RequestFacts, Supply, TRUST_BYTES_MAX,
-    TrustStore, judge,
+    AisRules, BUNDLE_BYTES_MAX, Bundle, Case, RULES_BYTES_MAX, RequestFacts, Supply,
+    TRUST_BYTES_MAX, TrustStore, judge,
 };
 use serde_json::json;
 

@@ -89,8 +89,9 @@ impl<'a> Compact<'a> {
                 let low = signature.filter(|it| it.normalize_s().is_none());
                 low.is_some_and(|it| key.verify(input, &it).is_ok())
             }
-            PublicKey::Secret(secret) => mac(secret, input)
-                .is_some_and(|mac| mac.verify_slice(&self.signature).is_ok()),
+            PublicKey::Secret(secret) => {
+                mac(secret, input).is_some_and(|mac| mac.verify_slice(&self.signature).is_ok())
+            }
         }
     }
 }

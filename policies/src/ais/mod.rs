@@ -36,7 +36,7 @@ pub use bundle::{BUNDLE_BYTES_MAX, Bundle, BundleError};
 pub use canonical::{DOCUMENT_BYTES_MAX, canonical, read_document};
 pub use code::{Code, Refusal};
 pub use crl::{Crl, Revoked, RevokedKind};
-pub use entail::{Entailment, EVIDENCE_TOLERANCE, entail};
+pub use entail::{EVIDENCE_TOLERANCE, Entailment, entail};
 pub use facts::{RequestFacts, Supply, step_args, tool_name};
 pub use field::{Count, Fraction, Text, Time, Uri};
 pub use guard::{Accepted, Case, Check, Judgement, StapledCrl, Verdict, guard, judge};

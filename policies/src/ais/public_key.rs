@@ -38,9 +38,9 @@ pub enum PublicKeyError {
 impl fmt::Display for PublicKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Form => f.write_str(
-                "no key: write a JWK, a PEM `BEGIN PUBLIC KEY` or a line of OpenSSH",
-            ),
+            Self::Form => {
+                f.write_str("no key: write a JWK, a PEM `BEGIN PUBLIC KEY` or a line of OpenSSH")
+            }
             Self::Member(name) => write!(f, "the JWK's `{name}` is missing or wrong"),
             Self::Unknown(name) => {
                 write!(f, "the JWK has `{}`, which has no place here", validator::escape_line(name))
@@ -128,7 +128,8 @@ impl PublicKey {
                     &p256::FieldBytes::from(y),
                     false,
                 );
-                let key = Option::<p256::PublicKey>::from(p256::PublicKey::from_encoded_point(&point));
+                let key =
+                    Option::<p256::PublicKey>::from(p256::PublicKey::from_encoded_point(&point));
                 (&["crv", "x", "y"], Self::P256(key.ok_or(PublicKeyError::Unsound)?.into()))
             }
             (Some("oct"), None) => (&["k"], Self::Secret(secret(jwk)?)),

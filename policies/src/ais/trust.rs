@@ -231,7 +231,8 @@ impl Form {
 impl KeyForm {
     fn check(self, store: &TrustStore) -> Result<TrustedKey, TrustError> {
         let kid = self.kid.to_string();
-        let key = PublicKey::read(&self.key).map_err(|error| TrustError::Key(kid.clone(), error))?;
+        let key =
+            PublicKey::read(&self.key).map_err(|error| TrustError::Key(kid.clone(), error))?;
         let what = if key.algorithm() != self.algorithm {
             Some(format!("`algorithm` is not that of the key, {}", key.algorithm().as_str()))
         } else if !store.principals.contains_key(&self.principal) {
@@ -240,7 +241,8 @@ impl KeyForm {
             Some("`roles` is empty".to_owned())
         } else if self.roles.contains(&Role::Verifier) && self.roles.contains(&Role::AgentRuntime) {
             Some("nobody verifies what they planned: choose verifier or agent-runtime".to_owned())
-        } else if self.valid_from.is_some_and(|from| self.valid_until.is_some_and(|it| it <= from)) {
+        } else if self.valid_from.is_some_and(|from| self.valid_until.is_some_and(|it| it <= from))
+        {
             Some("`valid_until` is not after `valid_from`".to_owned())
         } else if store.keys.iter().any(|other| other.kid == kid) {
             Some("two keys have this kid".to_owned())

@@ -25,7 +25,8 @@ const HEADER: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";
 
 fn demo_key() -> SigningKey {
     let golden: Value = document("golden_hs256.json");
-    SigningKey::from_secret(golden["secret"].as_str().unwrap_or_default().as_bytes()).expect("a key")
+    SigningKey::from_secret(golden["secret"].as_str().unwrap_or_default().as_bytes())
+        .expect("a key")
 }
 
 #[test]
@@ -88,17 +89,31 @@ fn names_go_by_code_point_and_marks_of_html_are_escaped() {
     let at = |what: &str| made.find(what).unwrap_or_else(|| panic!("{what}: {made}"));
     assert!(at("Hebrew") < at("Smiley"), "{made}");
     assert!(made.contains(r#""\u003c/script\u003e":"Browser Challenge""#), "{made}");
-    assert_eq!(canonical_text("\"<&>\u{2028}\u{2029}\u{7f}\u{e9}\""), "\"\\u003c\\u0026\\u003e\\u2028\\u2029\u{7f}\u{e9}\"");
+    assert_eq!(
+        canonical_text("\"<&>\u{2028}\u{2029}\u{7f}\u{e9}\""),
+        "\"\\u003c\\u0026\\u003e\\u2028\\u2029\u{7f}\u{e9}\""
+    );
     assert_eq!(canonical_text(r#""\b\f\n\r\t\u0001\/\"\\""#), r#""\b\f\n\r\t\u0001/\"\\""#);
 }
 
 #[test]
 fn numbers_have_one_form() {
     let rows = [
-        ("1.0", "1"), ("-0", "0"), ("-0.0", "0"), ("1e2", "100"), ("0.1", "0.1"), ("1E30", "1e+30"),
-        ("1e21", "1e+21"), ("999999999999999900000.0", "999999999999999900000"), ("1e-6", "0.000001"),
-        ("1e-7", "1e-7"), ("-1.5e-9", "-1.5e-9"), ("9007199254740991", "9007199254740991"),
-        ("5e-324", "5e-324"), ("0.30000000000000004", "0.30000000000000004"), ("-17", "-17"),
+        ("1.0", "1"),
+        ("-0", "0"),
+        ("-0.0", "0"),
+        ("1e2", "100"),
+        ("0.1", "0.1"),
+        ("1E30", "1e+30"),
+        ("1e21", "1e+21"),
+        ("999999999999999900000.0", "999999999999999900000"),
+        ("1e-6", "0.000001"),
+        ("1e-7", "1e-7"),
+        ("-1.5e-9", "-1.5e-9"),
+        ("9007199254740991", "9007199254740991"),
+        ("5e-324", "5e-324"),
+        ("0.30000000000000004", "0.30000000000000004"),
+        ("-17", "-17"),
     ];
     for (text, expected) in rows {
         assert_eq!(canonical_text(text), expected, "{text}");
@@ -108,8 +123,19 @@ fn numbers_have_one_form() {
 #[test]
 fn what_readers_read_differently_is_refused() {
     let rows = [
-        r#"{"a":1,"a":2}"#, r#"{"a":1,"\u0061":2}"#, "9007199254740992", r#"{"x":[-9007199254740993]}"#,
-        "123456789012345678901234567890", "1e400", "{", "", "1 2", "\"\\ud800\"", "NaN", "[1,]", "{'a':1}",
+        r#"{"a":1,"a":2}"#,
+        r#"{"a":1,"\u0061":2}"#,
+        "9007199254740992",
+        r#"{"x":[-9007199254740993]}"#,
+        "123456789012345678901234567890",
+        "1e400",
+        "{",
+        "",
+        "1 2",
+        "\"\\ud800\"",
+        "NaN",
+        "[1,]",
+        "{'a':1}",
     ];
     for text in rows {
         assert!(read_document(text.as_bytes()).is_err(), "{text}");
@@ -122,7 +148,9 @@ fn what_readers_read_differently_is_refused() {
 #[test]
 fn a_secret_is_its_files_bytes_less_one_line_end() {
     let signed = |file: &[u8]| {
-        SigningKey::from_secret(file).map(|key| sign(b"{}", &key, None)).map_err(|error| error.to_string())
+        SigningKey::from_secret(file)
+            .map(|key| sign(b"{}", &key, None))
+            .map_err(|error| error.to_string())
     };
     assert_eq!(signed(b"word"), signed(b"word\n"));
     assert_ne!(signed(b"word\n"), signed(b"word\n\n"));

@@ -253,7 +253,8 @@ fn p256_has_one_signature_of_64_bytes() {
     ];
     for (index, forged) in rows.into_iter().enumerate() {
         assert_ne!(forged, bytes, "{index}");
-        let (code, _) = said_of("apa", &format!("{input}.{}", encode(&forged))).expect_err("forged");
+        let (code, _) =
+            said_of("apa", &format!("{input}.{}", encode(&forged))).expect_err("forged");
         assert_eq!(code, Code::ApaSigInvalid, "{index}");
     }
 }

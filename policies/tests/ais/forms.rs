@@ -34,7 +34,8 @@ fn schemas_and_readers_accept_the_same_good_artifacts() {
     for (name, artifact, _) in PARTS {
         reads(artifact, &signed[name]).unwrap_or_else(|error| panic!("{error}"));
         let schema = schema(artifact);
-        let errors: Vec<String> = schema.iter_errors(&signed[name]).map(|it| it.to_string()).collect();
+        let errors: Vec<String> =
+            schema.iter_errors(&signed[name]).map(|it| it.to_string()).collect();
         assert_eq!(errors, Vec::<String>::new(), "{name}");
     }
 }
@@ -61,7 +62,8 @@ fn spoiled(value: &Value, path: &str, found: &mut Vec<(String, String)>) {
 #[test]
 fn schemas_and_readers_refuse_the_same_bad_artifacts() {
     let signed = Scene::good().signed();
-    let others = [json!(null), json!(-1), json!(1.5), json!(""), json!("x"), json!({}), json!([]), json!(7)];
+    let others =
+        [json!(null), json!(-1), json!(1.5), json!(""), json!("x"), json!({}), json!([]), json!(7)];
     let mut compared = 0;
     for (name, artifact, _) in PARTS {
         let (good, schema) = (&signed[name], schema(artifact));
@@ -69,12 +71,14 @@ fn schemas_and_readers_refuse_the_same_bad_artifacts() {
         spoiled(good, "", &mut places);
         for (above, member) in places {
             // What arguments and JSON Schemas are is for others to say.
-            if above.contains("/args") || above.contains("/argsSchema") || above.contains("/proof") {
+            if above.contains("/args") || above.contains("/argsSchema") || above.contains("/proof")
+            {
                 continue;
             }
             for other in others.iter().map(Some).chain([None]) {
                 let mut bad = good.clone();
-                let object = bad.pointer_mut(&above).and_then(Value::as_object_mut).expect("object");
+                let object =
+                    bad.pointer_mut(&above).and_then(Value::as_object_mut).expect("object");
                 match other {
                     Some(other) => object.insert(member.clone(), other.clone()),
                     None => object.remove(&member),

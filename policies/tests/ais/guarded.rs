@@ -17,7 +17,9 @@ fn a_good_call_is_accepted() {
 
 /// Code, what is changed, the change.
 const REFUSED: &[(Code, &str, Change)] = &[
-    (Code::InputSchemaInvalid, "unknown field", |s| { s.set("uia", "/more", json!(1)); }),
+    (Code::InputSchemaInvalid, "unknown field", |s| {
+        s.set("uia", "/more", json!(1));
+    }),
     (Code::InputSchemaInvalid, "args by schema", |s| {
         s.set("tca", "/operations/0/argsSchema", json!({ "required": ["more"] }));
     }),
@@ -27,17 +29,33 @@ const REFUSED: &[(Code, &str, Change)] = &[
     (Code::InputSchemaInvalid, "schema of a file", |s| {
         s.set("tca", "/operations/0/argsSchema", json!({ "$ref": "file:///etc/passwd" }));
     }),
-    (Code::UiaSigInvalid, "another role", |s| { s.signers.insert("uia", "operator"); }),
-    (Code::ApaSigInvalid, "another role", |s| { s.signers.insert("apa", "user"); }),
-    (Code::AprSigInvalid, "the planner", |s| { s.signers.insert("apr", "agent"); }),
+    (Code::UiaSigInvalid, "another role", |s| {
+        s.signers.insert("uia", "operator");
+    }),
+    (Code::ApaSigInvalid, "another role", |s| {
+        s.signers.insert("apa", "user");
+    }),
+    (Code::AprSigInvalid, "the planner", |s| {
+        s.signers.insert("apr", "agent");
+    }),
     (Code::AprSigInvalid, "the planner's other key", |s| {
         s.trust["keys"][2]["principal"] = json!("agent");
     }),
-    (Code::TcaSigInvalid, "another role", |s| { s.signers.insert("tca", "host"); }),
-    (Code::IbeSigInvalid, "another role", |s| { s.signers.insert("ibe", "user"); }),
-    (Code::ScaSigInvalid, "another role", |s| { s.signers.insert("sca", "operator"); }),
-    (Code::CrlSigInvalid, "another role", |s| { s.signers.insert("crl", "host"); }),
-    (Code::UiaSigInvalid, "unknown key", |s| { s.signers.insert("uia", "stranger"); }),
+    (Code::TcaSigInvalid, "another role", |s| {
+        s.signers.insert("tca", "host");
+    }),
+    (Code::IbeSigInvalid, "another role", |s| {
+        s.signers.insert("ibe", "user");
+    }),
+    (Code::ScaSigInvalid, "another role", |s| {
+        s.signers.insert("sca", "operator");
+    }),
+    (Code::CrlSigInvalid, "another role", |s| {
+        s.signers.insert("crl", "host");
+    }),
+    (Code::UiaSigInvalid, "unknown key", |s| {
+        s.signers.insert("uia", "stranger");
+    }),
     (Code::UiaSigInvalid, "another subject", |s| {
         s.set("uia", "/subject/id", json!("did:example:operator"));
     }),
@@ -50,7 +68,9 @@ const REFUSED: &[(Code, &str, Change)] = &[
     (Code::UiaSigInvalid, "key not valid any more", |s| {
         s.trust["keys"][0]["valid_until"] = json!("2026-06-01T11:57:59Z");
     }),
-    (Code::IbeExpired, "past", |s| { s.set("ibe", "/exp", json!("2026-06-01T11:57:59Z")); }),
+    (Code::IbeExpired, "past", |s| {
+        s.set("ibe", "/exp", json!("2026-06-01T11:57:59Z"));
+    }),
     (Code::IbeLifetimeExceeded, "too long", |s| {
         s.set("ibe", "/exp", json!("2026-06-01T13:00:01Z"));
     }),
@@ -58,9 +78,15 @@ const REFUSED: &[(Code, &str, Change)] = &[
         s.set("uia", "/constraints/timeWindow/notAfter", json!("2026-06-01T11:57:59Z"));
     }),
     (Code::IbeReplay, "used before", |s| s.seen.push("3f9c1d2e".to_owned())),
-    (Code::CrlStale, "missing", |s| { s.parts.remove("crl"); }),
-    (Code::CrlStale, "ended", |s| { s.set("crl", "/expires", json!("2026-06-01T11:57:59Z")); }),
-    (Code::CrlStale, "to come", |s| { s.set("crl", "/issued", json!("2026-06-01T12:02:01Z")); }),
+    (Code::CrlStale, "missing", |s| {
+        s.parts.remove("crl");
+    }),
+    (Code::CrlStale, "ended", |s| {
+        s.set("crl", "/expires", json!("2026-06-01T11:57:59Z"));
+    }),
+    (Code::CrlStale, "to come", |s| {
+        s.set("crl", "/issued", json!("2026-06-01T12:02:01Z"));
+    }),
     (Code::CrlStale, "holds too long", |s| {
         s.set("crl", "/expires", json!("2026-06-03T12:00:00Z"));
     }),
@@ -72,13 +98,27 @@ const REFUSED: &[(Code, &str, Change)] = &[
         let id = s.parts["apa"]["id"].clone();
         s.set("crl", "/revoked/0", json!({ "type": "APA", "id": id, "reason": "superseded" }));
     }),
-    (Code::LinkMismatch, "ibe.uiaRef", |s| { s.set("ibe", "/uiaRef", json!("urn:uia:other")); }),
-    (Code::LinkMismatch, "ibe.aprRef", |s| { s.set("ibe", "/aprRef", json!("urn:apr:other")); }),
-    (Code::LinkMismatch, "ibe.tcaRef", |s| { s.set("ibe", "/tcaRef", json!("urn:tca:o@1")); }),
-    (Code::LinkMismatch, "apa.uia", |s| { s.set("apa", "/uia", json!("urn:uia:other")); }),
-    (Code::LinkMismatch, "apr.uia", |s| { s.set("apr", "/uia", json!("urn:uia:other")); }),
-    (Code::LinkMismatch, "apr.apa", |s| { s.set("apr", "/apa", json!("urn:apa:other")); }),
-    (Code::IbeStepNotFound, "no such step", |s| { s.set("ibe", "/apaStepRef", json!("s2")); }),
+    (Code::LinkMismatch, "ibe.uiaRef", |s| {
+        s.set("ibe", "/uiaRef", json!("urn:uia:other"));
+    }),
+    (Code::LinkMismatch, "ibe.aprRef", |s| {
+        s.set("ibe", "/aprRef", json!("urn:apr:other"));
+    }),
+    (Code::LinkMismatch, "ibe.tcaRef", |s| {
+        s.set("ibe", "/tcaRef", json!("urn:tca:o@1"));
+    }),
+    (Code::LinkMismatch, "apa.uia", |s| {
+        s.set("apa", "/uia", json!("urn:uia:other"));
+    }),
+    (Code::LinkMismatch, "apr.uia", |s| {
+        s.set("apr", "/uia", json!("urn:uia:other"));
+    }),
+    (Code::LinkMismatch, "apr.apa", |s| {
+        s.set("apr", "/apa", json!("urn:apa:other"));
+    }),
+    (Code::IbeStepNotFound, "no such step", |s| {
+        s.set("ibe", "/apaStepRef", json!("s2"));
+    }),
     (Code::IbeStepNotFound, "of another plan", |s| {
         s.set("ibe", "/apaStepRef", json!("urn:apa:other#s1"));
     }),
@@ -120,12 +160,18 @@ const REFUSED: &[(Code, &str, Change)] = &[
     (Code::PlanGuardUnmet, "guard of the plan's own", |s| {
         s.set("apa", "/steps/0/guard", json!({ "pointer": "/apa/model/version", "equals": "1" }));
     }),
-    (Code::PlanTotalsLow, "writes", |s| { s.set("apa", "/steps/0/expected/writes", json!(2)); }),
-    (Code::PlanTotalsLow, "calls", |s| { s.take("apa", "/totals/predictedExternalCalls"); }),
+    (Code::PlanTotalsLow, "writes", |s| {
+        s.set("apa", "/steps/0/expected/writes", json!(2));
+    }),
+    (Code::PlanTotalsLow, "calls", |s| {
+        s.take("apa", "/totals/predictedExternalCalls");
+    }),
     (Code::AlignMismatch, "coverage", |s| {
         s.set("apr", "/evidence/coverage", json!(0.999_999_99));
     }),
-    (Code::AlignMismatch, "risk", |s| { s.set("apr", "/evidence/risk", json!(0.4)); }),
+    (Code::AlignMismatch, "risk", |s| {
+        s.set("apr", "/evidence/risk", json!(0.4));
+    }),
     (Code::AlignMismatch, "score of a step", |s| {
         s.set("apa", "/steps/0/alignment/score", json!(0.9));
     }),
@@ -190,7 +236,9 @@ const REFUSED: &[(Code, &str, Change)] = &[
     (Code::ScaMismatch, "another policy", |s| s.set_digest("policies")),
     (Code::ScaMismatch, "another program", |s| s.set_digest("guards")),
     (Code::ScaMismatch, "another runtime", |s| s.set_digest("runtimes")),
-    (Code::ScaMismatch, "nothing said of it", |s| { s.set("sca", "/x-runtimes", json!([])); }),
+    (Code::ScaMismatch, "nothing said of it", |s| {
+        s.set("sca", "/x-runtimes", json!([]));
+    }),
     (Code::ScaMismatch, "another model", |s| {
         s.set("sca", "/components/0/hash", json!("model-2"));
     }),
@@ -260,18 +308,26 @@ const ACCEPTED: &[(&str, Change)] = &[
     ("just past, within the skew", |s| {
         s.set("ibe", "/exp", json!("2026-06-01T11:58:00Z"));
     }),
-    ("the longest life", |s| { s.set("ibe", "/exp", json!("2026-06-01T13:00:00Z")); }),
-    ("fraction of a second", |s| { s.set("ibe", "/exp", json!("2026-06-01T12:10:00.25Z")); }),
+    ("the longest life", |s| {
+        s.set("ibe", "/exp", json!("2026-06-01T13:00:00Z"));
+    }),
+    ("fraction of a second", |s| {
+        s.set("ibe", "/exp", json!("2026-06-01T12:10:00.25Z"));
+    }),
     ("no list, and policy asks for none", |s| {
         s.parts.remove("crl");
         s.rules.crl = Presence::Optional;
     }),
-    ("no supply chain assertion", |s| { s.parts.remove("sca"); }),
+    ("no supply chain assertion", |s| {
+        s.parts.remove("sca");
+    }),
     ("no jurisdictions named", |s| {
         s.take("uia", "/constraints/jurisdictions");
         s.rules.jurisdiction = None;
     }),
-    ("no destinations of the user's", |s| { s.take("uia", "/constraints/destinations"); }),
+    ("no destinations of the user's", |s| {
+        s.take("uia", "/constraints/destinations");
+    }),
     ("guard that holds", |s| {
         s.set("apa", "/steps/0/guard", json!({ "pointer": "/uia/riskBudget/level", "equals": 3 }));
     }),

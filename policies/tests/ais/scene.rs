@@ -76,8 +76,10 @@ pub(crate) fn trust_value() -> Value {
             })
         })
         .collect();
-    let principals: Map<String, Value> =
-        ROLES.iter().map(|(name, _)| ((*name).to_owned(), json!([format!("did:example:{name}")]))).collect();
+    let principals: Map<String, Value> = ROLES
+        .iter()
+        .map(|(name, _)| ((*name).to_owned(), json!([format!("did:example:{name}")])))
+        .collect();
     json!({ "version": 1, "principals": principals, "keys": keys })
 }
 
@@ -211,88 +213,107 @@ fn hash(name: &str) -> String {
 }
 
 fn parts(args: &Map<String, Value>) -> BTreeMap<&'static str, Value> {
-    let component = |kind: &str, name: &str, hash: String| {
-        json!({ "type": kind, "name": name, "version": "1", "hash": hash, "source": "tests" })
-    };
+    let component = |kind: &str, name: &str, hash: String| json!({ "type": kind, "name": name, "version": "1", "hash": hash, "source": "tests" });
     BTreeMap::from([
-        ("uia", json!({
-            "@type": "UIA",
-            "id": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000001",
-            "subject": { "id": "did:example:user" },
-            "purpose": "Summarize measurements of the weather",
-            "constraints": {
-                "dataClasses": ["internal", "derived"],
-                "jurisdictions": ["EU", "CH"],
-                "timeWindow": { "notAfter": "2026-06-30T00:00:00Z" },
-                "destinations": ["data.example"],
-            },
-            "riskBudget": { "level": 3, "maxWrites": 2, "maxRecords": 100, "maxExternalCalls": 1 },
-            "policyProfile": "research-readonly",
-        })),
-        ("apa", json!({
-            "@type": "APA",
-            "id": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000002",
-            "uia": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000001",
-            "model": { "vendor": "tests", "version": "1", "hash": "model-1" },
-            "steps": [{
-                "id": "s1",
-                "tool": TOOL,
-                "args": args,
-                "expected": { "dataClasses": ["derived"], "writes": 1, "externalCalls": 1 },
-                "alignment": { "score": 1, "why": "it summarizes" },
-            }],
-            "totals": { "predictedWrites": 1, "predictedRecords": 10, "predictedExternalCalls": 1 },
-        })),
-        ("apr", json!({
-            "@type": "APr",
-            "id": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000003",
-            "uia": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000001",
-            "apa": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000002",
-            "method": "semantic-entailment-v1",
-            "evidence": { "coverage": 1, "risk": 0.5, "obligations": ["log"] },
-        })),
-        ("tca", json!({
-            "id": "urn:tca:toolexec.run@1",
-            "operations": [{
-                "name": TOOL,
-                "argsSchema": {
-                    "type": "object",
-                    "required": ["prompt", "intent_sha256", "argv", "inputs"],
-                    "properties": { "argv": { "type": "array", "items": { "type": "string" } } },
+        (
+            "uia",
+            json!({
+                "@type": "UIA",
+                "id": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000001",
+                "subject": { "id": "did:example:user" },
+                "purpose": "Summarize measurements of the weather",
+                "constraints": {
+                    "dataClasses": ["internal", "derived"],
+                    "jurisdictions": ["EU", "CH"],
+                    "timeWindow": { "notAfter": "2026-06-30T00:00:00Z" },
+                    "destinations": ["data.example"],
                 },
-                "effects": {
-                    "writes": [0, 3], "dataClasses": ["derived"], "destinations": ["data.example:443"],
-                },
-            }],
-            "operator": "did:example:operator",
-        })),
-        ("ibe", json!({
-            "@type": "IBE",
-            "id": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000005",
-            "uiaRef": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000001",
-            "apaStepRef": "s1",
-            "aprRef": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000003",
-            "tcaRef": "urn:tca:toolexec.run@1",
-            "nonce": "3f9c1d2e",
-            "exp": "2026-06-01T12:10:00Z",
-        })),
-        ("crl", json!({
-            "@type": "CRL",
-            "issued": "2026-06-01T11:55:00Z",
-            "expires": "2026-06-01T12:55:00Z",
-            "revoked": [
-                { "type": "UIA", "id": "urn:uuid:of-somebody-else", "reason": "user-revoked" },
-            ],
-        })),
-        ("sca", json!({
-            "components": [
-                component("model", "planner", "model-1".to_owned()),
-                component("policy", "policy", hash("policy")),
-                component("guard", "toolexecd", hash("toolexecd")),
-            ],
-            "x-runtimes": [
-                { "name": "python", "version": "3", "hash": hash("python"), "source": "tests" },
-            ],
-        })),
+                "riskBudget": { "level": 3, "maxWrites": 2, "maxRecords": 100, "maxExternalCalls": 1 },
+                "policyProfile": "research-readonly",
+            }),
+        ),
+        (
+            "apa",
+            json!({
+                "@type": "APA",
+                "id": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000002",
+                "uia": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000001",
+                "model": { "vendor": "tests", "version": "1", "hash": "model-1" },
+                "steps": [{
+                    "id": "s1",
+                    "tool": TOOL,
+                    "args": args,
+                    "expected": { "dataClasses": ["derived"], "writes": 1, "externalCalls": 1 },
+                    "alignment": { "score": 1, "why": "it summarizes" },
+                }],
+                "totals": { "predictedWrites": 1, "predictedRecords": 10, "predictedExternalCalls": 1 },
+            }),
+        ),
+        (
+            "apr",
+            json!({
+                "@type": "APr",
+                "id": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000003",
+                "uia": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000001",
+                "apa": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000002",
+                "method": "semantic-entailment-v1",
+                "evidence": { "coverage": 1, "risk": 0.5, "obligations": ["log"] },
+            }),
+        ),
+        (
+            "tca",
+            json!({
+                "id": "urn:tca:toolexec.run@1",
+                "operations": [{
+                    "name": TOOL,
+                    "argsSchema": {
+                        "type": "object",
+                        "required": ["prompt", "intent_sha256", "argv", "inputs"],
+                        "properties": { "argv": { "type": "array", "items": { "type": "string" } } },
+                    },
+                    "effects": {
+                        "writes": [0, 3], "dataClasses": ["derived"], "destinations": ["data.example:443"],
+                    },
+                }],
+                "operator": "did:example:operator",
+            }),
+        ),
+        (
+            "ibe",
+            json!({
+                "@type": "IBE",
+                "id": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000005",
+                "uiaRef": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000001",
+                "apaStepRef": "s1",
+                "aprRef": "urn:uuid:0b6e1a52-4e0f-4c36-9d6a-000000000003",
+                "tcaRef": "urn:tca:toolexec.run@1",
+                "nonce": "3f9c1d2e",
+                "exp": "2026-06-01T12:10:00Z",
+            }),
+        ),
+        (
+            "crl",
+            json!({
+                "@type": "CRL",
+                "issued": "2026-06-01T11:55:00Z",
+                "expires": "2026-06-01T12:55:00Z",
+                "revoked": [
+                    { "type": "UIA", "id": "urn:uuid:of-somebody-else", "reason": "user-revoked" },
+                ],
+            }),
+        ),
+        (
+            "sca",
+            json!({
+                "components": [
+                    component("model", "planner", "model-1".to_owned()),
+                    component("policy", "policy", hash("policy")),
+                    component("guard", "toolexecd", hash("toolexecd")),
+                ],
+                "x-runtimes": [
+                    { "name": "python", "version": "3", "hash": hash("python"), "source": "tests" },
+                ],
+            }),
+        ),
     ])
 }

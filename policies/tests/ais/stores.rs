@@ -35,12 +35,17 @@ fn what_would_trust_too_much_is_no_store() {
     assert_refused(|s| s["keys"][2]["roles"] = json!(["verifier", "agent-runtime"]), "verifies");
     assert_refused(|s| s["keys"][0]["valid_until"] = json!("2026-01-01T00:00:00Z"), "valid_until");
     assert_refused(|s| s["keys"][0]["valid_until"] = json!("tomorrow"), "tomorrow");
-    assert_refused(|s| s["principals"]["agent"] = s["principals"]["user"].clone(), "two principals");
+    assert_refused(
+        |s| s["principals"]["agent"] = s["principals"]["user"].clone(),
+        "two principals",
+    );
     assert_refused(|s| s["keys"][0]["key"] = json!("ssh-rsa AAAA"), "no key");
     assert_refused(|s| s["keys"][0]["key"] = json!(private_pem("user")), "no key");
-    let twice = trust_value().to_string().replacen("\"version\":1", "\"version\":1,\"version\":1", 1);
+    let twice =
+        trust_value().to_string().replacen("\"version\":1", "\"version\":1,\"version\":1", 1);
     assert!(TrustStore::read(twice.as_bytes()).is_err());
-    for bytes in [&b""[..], b"[]", b"{", b"\xff", b"version: 1\nversion: 1\n", b"a: &x 1\nb: *x\n"] {
+    for bytes in [&b""[..], b"[]", b"{", b"\xff", b"version: 1\nversion: 1\n", b"a: &x 1\nb: *x\n"]
+    {
         assert!(TrustStore::read(bytes).is_err(), "{bytes:?}");
     }
 }

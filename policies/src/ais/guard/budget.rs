@@ -3,11 +3,11 @@
 
 use serde_json::json;
 
+use super::super::apr::SEMANTIC_ENTAILMENT_V1;
 use super::super::code::{Code, Refusal};
 use super::super::entail::EVIDENCE_TOLERANCE;
 use super::super::field::{Count, Text};
 use super::super::rules::ProfileRules;
-use super::super::apr::SEMANTIC_ENTAILMENT_V1;
 use super::plan::step_of;
 use super::{Answer, Case, Said};
 
@@ -38,8 +38,12 @@ pub(super) fn jurisdiction(case: &Case<'_>) -> Answer {
     };
     match &case.rules.jurisdiction {
         Some(here) if named.iter().any(|it| it.as_str() == here) => Ok(Said::Good(here.clone())),
-        Some(here) => Err(deny(format!("this host is in `{here}`, which the intent does not name"))),
-        None => Err(deny("the intent names jurisdictions, and policy does not say where this is".into())),
+        Some(here) => {
+            Err(deny(format!("this host is in `{here}`, which the intent does not name")))
+        }
+        None => Err(deny(
+            "the intent names jurisdictions, and policy does not say where this is".into(),
+        )),
     }
 }
 
@@ -68,9 +72,12 @@ fn is_least(number: f64, least: f64) -> bool {
 
 pub(super) fn coverage(case: &Case<'_>) -> Answer {
     let coverage = case.bundle.apr().evidence.coverage.get();
-    for least in [Some(case.rules.coverage_min), profile_of(case)?.coverage_min].into_iter().flatten() {
+    for least in
+        [Some(case.rules.coverage_min), profile_of(case)?.coverage_min].into_iter().flatten()
+    {
         if !is_least(coverage, least) {
-            let message = format!("the plan covers {coverage} of the intent; policy asks for {least}");
+            let message =
+                format!("the plan covers {coverage} of the intent; policy asks for {least}");
             let details = json!({ "coverage": coverage, "coverage_min": least });
             return Err(Refusal::new(Code::AlignBelowThreshold, message).with(details));
         }
@@ -79,7 +86,8 @@ pub(super) fn coverage(case: &Case<'_>) -> Answer {
 }
 
 pub(super) fn risk(case: &Case<'_>) -> Answer {
-    let (risk, level) = (case.bundle.apr().evidence.risk.get(), case.bundle.uia().risk_budget.level);
+    let (risk, level) =
+        (case.bundle.apr().evidence.risk.get(), case.bundle.uia().risk_budget.level);
     let ceiling = usize::try_from(level.get()).ok().and_then(|at| case.rules.risk_max.get(at));
     // A level that has no ceiling allows nothing.
     let ceiling = ceiling.copied().unwrap_or(-1.0);
@@ -100,7 +108,12 @@ pub(super) fn spending(case: &Case<'_>) -> Answer {
     let calls_max = budget.max_external_calls.map_or(0, Count::get);
     let rows = [
         ("writes", totals.predicted_writes.get(), writes_max, Code::RiskWritesExceeded),
-        ("records", totals.predicted_records.get(), budget.max_records.get(), Code::RiskRecordsExceeded),
+        (
+            "records",
+            totals.predicted_records.get(),
+            budget.max_records.get(),
+            Code::RiskRecordsExceeded,
+        ),
         ("external calls", totals.calls(), calls_max, Code::RiskCallsExceeded),
     ];
     for (what, predicted, most, code) in rows {

@@ -59,7 +59,9 @@ pub(super) fn crl(case: &Case<'_>) -> Answer {
     let refuse = |message: String| Err(Refusal::new(Code::CrlStale, message));
     let Some(crl) = case.bundle.crl() else {
         return match case.rules.crl {
-            Presence::Required => refuse("there is no revocation list, and policy asks for one".into()),
+            Presence::Required => {
+                refuse("there is no revocation list, and policy asks for one".into())
+            }
             Presence::Optional => Ok(Said::NotAsked("there is no revocation list")),
         };
     };

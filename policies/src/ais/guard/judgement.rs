@@ -107,10 +107,9 @@ impl Judgement {
             (Artifact::Tca, bundle.tca().id.to_string()),
             (Artifact::Ibe, ibe.id.to_string()),
         ];
-        let crl = bundle.crl().map(|crl| StapledCrl {
-            issued: crl.issued.utc(),
-            expires: crl.expires.utc(),
-        });
+        let crl = bundle
+            .crl()
+            .map(|crl| StapledCrl { issued: crl.issued.utc(), expires: crl.expires.utc() });
         let accepted = Accepted {
             names,
             signers,

@@ -136,7 +136,11 @@ pub(super) fn alternative(case: &Case<'_>) -> Answer {
         }
     }
     if chosen == [step.id.as_str()] {
-        return Ok(Said::Good(format!("of {} alternatives the guard chooses {}", group.len(), step.id)));
+        return Ok(Said::Good(format!(
+            "of {} alternatives the guard chooses {}",
+            group.len(),
+            step.id
+        )));
     }
     let message = format!("the guards choose {chosen:?} and not `{}` alone", step.id);
     Err(Refusal::new(Code::PlanGuardUnmet, message).with(json!({ "chosen": chosen })))
@@ -148,9 +152,8 @@ fn group_of<'a>(apa: &'a Apa, name: &Text) -> Vec<&'a Step> {
 
 /// Whether a step's guard chooses it, by what stands in the intent and the tool's assertion.
 fn decided(step: &Step, whole: &Value) -> Result<bool, Refusal> {
-    let refuse = |what: &str| {
-        Err(Refusal::new(Code::PlanGuardUnmet, format!("step `{}`: {what}", step.id)))
-    };
+    let refuse =
+        |what: &str| Err(Refusal::new(Code::PlanGuardUnmet, format!("step `{}`: {what}", step.id)));
     let Some(guard) = &step.guard else { return refuse("an alternative without a guard") };
     if !guard.pointer.starts_with("/uia/") && !guard.pointer.starts_with("/tca/") {
         return refuse("its guard does not point into the intent or the tool's assertion");
@@ -171,7 +174,10 @@ pub(super) fn binding(case: &Case<'_>) -> Answer {
         Err(Refusal::new(Code::IbeBindingMismatch, message).with(details))
     };
     if step.tool.as_str() != request.tool {
-        return refuse("its tool is another", json!({ "step": step.tool.as_str(), "is": request.tool }));
+        return refuse(
+            "its tool is another",
+            json!({ "step": step.tool.as_str(), "is": request.tool }),
+        );
     }
     let names = step.args.keys().chain(request.args.keys());
     let differs = |name: &&String| step.args.get(*name) != request.args.get(*name);
@@ -184,11 +190,16 @@ pub(super) fn binding(case: &Case<'_>) -> Answer {
     let expected = &step.expected;
     let hosts = u64::try_from(request.hosts.len()).unwrap_or(u64::MAX);
     if expected.writes.get() < request.writes {
-        let message = format!("the request writes {} files; the step, {}", request.writes, expected.writes.get());
+        let message = format!(
+            "the request writes {} files; the step, {}",
+            request.writes,
+            expected.writes.get()
+        );
         return Err(Refusal::new(Code::RiskWritesExceeded, message));
     }
     if expected.calls() < hosts {
-        let message = format!("the request names {hosts} hosts; the step calls {}", expected.calls());
+        let message =
+            format!("the request names {hosts} hosts; the step calls {}", expected.calls());
         return Err(Refusal::new(Code::RiskCallsExceeded, message));
     }
     Ok(Said::Good(format!("{} with the request's own arguments", step.tool)))
