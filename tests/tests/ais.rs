@@ -19,6 +19,11 @@ fn ais(bench: &Bench, words: &[&str]) -> Said {
     Said::of(command.current_dir(bench.scratch().path()).arg("ais").args(words))
 }
 
+/// A document where the commands are typed.
+fn put(bench: &Bench, name: &str, content: impl AsRef<[u8]>) {
+    fs::write(bench.scratch().path().join(name), content).unwrap();
+}
+
 fn golden() -> Value {
     let path = workspace().join("policies/tests/ais/vectors/golden_hs256.json");
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
@@ -28,10 +33,10 @@ fn golden() -> Value {
 fn published_payloads_and_signatures_come_out_byte_for_byte() {
     let (bench, golden) = (Bench::new(), golden());
     let secret = golden["secret"].as_str().unwrap();
-    bench.scratch().file("secret", format!("{secret}\n"));
+    put(&bench, "secret", format!("{secret}\n"));
     for case in golden["cases"].as_array().unwrap() {
         let payload: Value = serde_json::from_str(case["payload"].as_str().unwrap()).unwrap();
-        bench.scratch().file("document", format!("{payload:#}"));
+        put(&bench, "document", format!("{payload:#}"));
         let said = ais(&bench, &["canonical", "document"]);
         said.assert_code(0);
         assert_eq!(said.stdout, case["payload"].as_str().unwrap());
@@ -48,14 +53,14 @@ fn published_payloads_and_signatures_come_out_byte_for_byte() {
 #[test]
 fn bad_documents_and_keys_are_refused_and_nothing_is_signed() {
     let bench = Bench::new();
-    bench.scratch().file("secret", "word");
-    bench.scratch().file("empty", "\n");
-    bench.scratch().file("good", "{}");
+    put(&bench, "secret", "word");
+    put(&bench, "empty", "\n");
+    put(&bench, "good", "{}");
     let rows: [&[u8]; 7] =
         [b"{\"a\":1,\"a\":2}", b"{", b"", b"\xff", b"9007199254740993", b"{} {}", b"[1e999]"];
     let sign = ["sign", "--alg", "HS256", "--secret-file", "secret"];
     for bytes in rows {
-        bench.scratch().file("bad", bytes);
+        put(&bench, "bad", bytes);
         for words in [&["canonical"][..], &sign] {
             let said = ais(&bench, &[words, &["bad"]].concat());
             said.assert_code(2);
@@ -64,9 +69,9 @@ fn bad_documents_and_keys_are_refused_and_nothing_is_signed() {
         }
     }
     let deep = "[".repeat(100_000);
-    bench.scratch().file("bad", deep);
+    put(&bench, "bad", deep);
     ais(&bench, &["canonical", "bad"]).assert_code(2);
-    bench.scratch().file("bad", " ".repeat(2 << 20));
+    put(&bench, "bad", " ".repeat(2 << 20));
     ais(&bench, &["canonical", "bad"]).assert_code(2);
     for words in [
         &["canonical", "missing"][..],
@@ -200,21 +205,20 @@ fn what_the_page_says_binds_a_request_and_five_calls_are_refused() {
     fs::write(&bound.request, text).unwrap();
     // Over budget.
     let spent = ["--uia", "poor.json", "--apa", "apa.json", "--crl", "crl.json"];
-    let scratch = bound.bench.scratch();
-    let intent = fs::read_to_string(scratch.path().join("intent.json")).unwrap();
-    scratch.file("poor", intent.replace("\"maxRecords\": 1000", "\"maxRecords\": 99"));
+    let intent = fs::read_to_string(bound.bench.scratch().path().join("intent.json")).unwrap();
+    put(&bound.bench, "poor", intent.replace("\"maxRecords\": 1000", "\"maxRecords\": 99"));
     let words =
         ["sign", "--alg", "EdDSA", "--key-file", "alice", "--kid", "alice", "--embed", "poor"];
     let signed = ais(&bound.bench, &words);
     signed.assert_code(0);
-    scratch.file("poor.json", signed.stdout);
+    put(&bound.bench, "poor.json", signed.stdout);
     bound.assert_refused(bound.rebound("over.ais.json", &spent), "RISK-RECORDS-EXCEEDED");
     // Revoked.
     let id = "UIA=urn:uuid:11111111-1111-4111-8111-111111111111=user-revoked";
     let list =
         ais(&bound.bench, &["crl", "--revoke", id, "--key-file", "revoker", "--kid", "revoker"]);
     list.assert_code(0);
-    scratch.file("revoked.json", list.stdout);
+    put(&bound.bench, "revoked.json", list.stdout);
     let change = ["--uia", "uia.json", "--apa", "apa.json", "--crl", "revoked.json"];
     bound.assert_refused(bound.rebound("revoked.ais.json", &change), "UIA-REVOKED");
     // And without a list there is no saying.
@@ -226,11 +230,11 @@ fn digests_of_what_is_here_are_compared() {
     let Some(bound) = bound("digests_of_what_is_here_are_compared") else { return };
     let shown = Said::of(bound.bench.command("toolexec").args(["policy", "show", "embedded"]));
     shown.assert_code(0);
-    bound.bench.scratch().file("policy.yaml", &shown.stdout);
+    put(&bound.bench, "policy.yaml", &shown.stdout);
     let (said, answer) = bound.verify(&bound.bundle(), &["--policy", "policy.yaml"]);
     said.assert_code(0);
     assert_eq!(answer["verdict"], "accept");
-    bound.bench.scratch().file("policy.yaml", format!("{}# \n", shown.stdout));
+    put(&bound.bench, "policy.yaml", format!("{}# \n", shown.stdout));
     bound.assert_refused(
         bound.verify(&bound.bundle(), &["--policy", "policy.yaml"]),
         "SCA-MISMATCH",
@@ -256,7 +260,7 @@ fn an_envelope_is_never_minted_for_another_step_nor_over_a_file() {
     said.assert_says(&["no step does what the request does"]);
     assert!(!bound.bench.scratch().path().join("new.json").exists());
     // What is no bundle has an answer too.
-    bound.bench.scratch().file("bad.json", "{\"uia\":1,\"uia\":2}");
+    put(&bound.bench, "bad.json", "{\"uia\":1,\"uia\":2}");
     let bad = bound.bench.scratch().path().join("bad.json");
     let (said, answer) = bound.verify(&bad, &[]);
     said.assert_code(2);
