@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ais;
 mod approve;
 mod code;
 mod doctor;
@@ -83,6 +84,7 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Keys(asked) => keys::keys(&asked),
         Command::Permission(asked) => permission::permission(&asked),
         Command::Policy(asked) => policy::policy(&asked),
+        Command::Ais(asked) => ais::ais(&asked.act),
         Command::Doctor(asked) => doctor::doctor(&asked),
     }
 }

@@ -1,5 +1,6 @@
 //! What may be typed. One definition for each command: parser and help come from it.
 
+pub(crate) mod ais;
 mod approving;
 mod gate;
 mod permission;
@@ -25,8 +26,7 @@ pub(crate) use permission::{
 };
 
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 11] = [
-    &["ais"],
+const NOT_BUILT_YET: [&[&str]; 10] = [
     &["cancel"],
     &["completions"],
     &["gc"],
@@ -87,6 +87,8 @@ pub(crate) enum Command {
     Permission(Permission),
     /// Check and show policies
     Policy(Policy),
+    /// Sign, check and make the artifacts that bind a run to a user's intent
+    Ais(ais::Ais),
     /// Make what languages need once per host
     Doctor(Doctor),
 }
@@ -524,7 +526,7 @@ impl Options {
                 output::note(format_args!(
                     "'{}' is not built yet; this version has run, draft, lint, review, explain, \
                      approve, reject, gate, permission, promote, verify, replay, list, log, keys, \
-                     policy check, policy show and doctor --warm",
+                     ais, policy check, policy show and doctor --warm",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);

@@ -75,6 +75,13 @@ impl NetworkRules {
         Self { hosts, bytes_max, connections_max }
     }
 
+    /// Every host with every port that a request may name, `host:port`.
+    pub(crate) fn offered(&self) -> impl Iterator<Item = String> {
+        self.hosts
+            .iter()
+            .flat_map(|rule| rule.ports.iter().map(move |port| format!("{}:{port}", rule.host)))
+    }
+
     fn offer(&self, asked: &HostPort) -> Option<&HostRule> {
         let rule = self.hosts.iter().find(|rule| rule.host == asked.host())?;
         rule.ports.contains(&asked.port()).then_some(rule)

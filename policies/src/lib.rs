@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aana;
+pub mod ais;
 mod approval;
 mod check;
 mod decision;

@@ -1,0 +1,136 @@
+//! What a host and whoever revokes assert: TCA, SCA, CRL, made and signed in one step. They say what was
+//! found here and now.
+
+use policies::ais::{
+    Artifact, Crl as CrlContent, HostClaim, Sca as ScaContent, Sealed, SigningKey,
+    Tca as TcaContent, embed, host_tca,
+};
+use serde_json::{Map, Value, json};
+use validator::UtcTime;
+
+use super::document::Understood;
+use super::{Done, Stop, key, print, supply};
+use crate::failure::Failure;
+use crate::options::ais::{Crl, Sca, Tca};
+use crate::policy::named_or_embedded;
+use crate::show;
+
+/// Signs, and prints what every reader of it will accept.
+fn signed<S: Understood>(
+    artifact: Artifact,
+    content: Map<String, Value>,
+    key: &SigningKey,
+    kid: Option<&str>,
+) -> Done {
+    let signed = embed(artifact, content, key, kid);
+    S::of(&signed).map_err(|error| Stop::Invalid(error.to_string()))?;
+    print(&signed)
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}
+
+pub(super) fn tca(asked: &Tca) -> Done {
+    let policy = named_or_embedded(asked.policy.as_deref())?;
+    let key = key::of(&asked.key, None)?;
+    let claim = HostClaim {
+        operator: &asked.operator,
+        version: &asked.tca_version,
+        data_classes: &asked.data_classes,
+    };
+    let content = host_tca(&policy, &claim);
+    signed::<Sealed<TcaContent>>(Artifact::Tca, content, &key, asked.kid.as_deref())
+}
+
+pub(super) fn sca(asked: &Sca) -> Done {
+    let policy = named_or_embedded(asked.policy.as_deref())?;
+    let key = key::of(&asked.key, None)?;
+    let found = supply::of(&policy)?;
+    let place = |name: &str| {
+        let path = found.paths.iter().find(|(known, _)| known == name);
+        path.map_or_else(|| "toolexec".to_owned(), |(_, path)| path.display().to_string())
+    };
+    let own = env!("CARGO_PKG_VERSION");
+    let mut components: Vec<Value> = Vec::new();
+    for model in &asked.models {
+        components.push(model_of(model)?);
+    }
+    for (name, digest) in &found.digests.policies {
+        let source = match (name.as_str(), &asked.policy) {
+            ("policy", Some(path)) => path.display().to_string(),
+            _ => "toolexec".to_owned(),
+        };
+        components.push(component("policy", name, own, &digest.to_string(), &source));
+    }
+    for (name, digest) in &found.digests.guards {
+        components.push(component("guard", name, own, &digest.to_string(), &place(name)));
+    }
+    let runtimes: Vec<Value> = found
+        .digests
+        .runtimes
+        .iter()
+        .map(|(name, digest)| {
+            let hash = format!("sha256:{digest}");
+            json!({ "name": name, "version": "unknown", "hash": hash, "source": place(name) })
+        })
+        .collect();
+    let content = object(json!({
+        "@type": "SCA", "components": components, "x-runtimes": runtimes, "proof": {},
+    }));
+    signed::<Sealed<ScaContent>>(Artifact::Sca, content, &key, asked.kid.as_deref())
+}
+
+fn component(kind: &str, name: &str, version: &str, sha256: &str, source: &str) -> Value {
+    let hash = format!("sha256:{sha256}");
+    json!({ "type": kind, "name": name, "version": version, "hash": hash, "source": source })
+}
+
+fn model_of(typed: &str) -> Result<Value, Failure> {
+    let parts = typed.split_once('=').and_then(|(named, hash)| {
+        let (name, version) = named.rsplit_once('@')?;
+        Some((name, version, hash))
+            .filter(|_| [name, version, hash].iter().all(|it| !it.is_empty()))
+    });
+    let Some((name, version, hash)) = parts else {
+        return Err(Failure::Said(format!("--model {typed}: write NAME@VERSION=HASH")));
+    };
+    Ok(
+        json!({ "type": "model", "name": name, "version": version, "hash": hash, "source": "stated" }),
+    )
+}
+
+pub(super) fn crl(asked: &Crl) -> Done {
+    let key = key::of(&asked.key, None)?;
+    let mut revoked = Vec::new();
+    for typed in &asked.revoke {
+        revoked.push(revocation(typed)?);
+    }
+    let now = show::now();
+    let expires = UtcTime::from_unix(now.unix().saturating_add(i64::from(asked.seconds)));
+    let content = object(json!({
+        "@type": "CRL",
+        "issued": now.to_string(),
+        "expires": expires.to_string(),
+        "revoked": revoked,
+        "proof": {},
+    }));
+    signed::<Sealed<CrlContent>>(Artifact::Crl, content, &key, asked.kid.as_deref())
+}
+
+fn revocation(typed: &str) -> Result<Value, Failure> {
+    let mut parts = typed.splitn(3, '=');
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(kind @ ("UIA" | "APA")), Some(id), reason) if !id.is_empty() => {
+            let mut revoked = json!({ "type": kind, "id": id });
+            if let Some(reason) = reason {
+                revoked["reason"] = Value::from(reason);
+            }
+            Ok(revoked)
+        }
+        _ => Err(Failure::Said(format!("--revoke {typed}: write UIA=ID or APA=ID, and =REASON"))),
+    }
+}

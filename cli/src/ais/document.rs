@@ -1,0 +1,90 @@
+//! Documents that are typed: read bounded, and refused where they are not what they should be.
+
+use std::path::Path;
+
+use policies::ais::{BUNDLE_BYTES_MAX, DOCUMENT_BYTES_MAX, Malformed, read_document};
+use serde_json::Value;
+use validator::{
+    Checked, Draft, OwnerUid, Place, REQUEST_BYTES_MAX, Request, Violation, fill_approval,
+    read_json,
+};
+
+use super::Stop;
+use crate::failure::Failure;
+use crate::{show, state};
+
+/// The bytes of a file, or of stdin for `-`.
+pub(super) fn bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, Stop> {
+    let read = match path.to_str() {
+        Some("-") => state::read_file(Path::new("/dev/stdin"), bytes_max),
+        _ => state::read_document(path, bytes_max),
+    };
+    read.map_err(|failure| match failure {
+        Failure::TooLarge(..) => Stop::Invalid(failure.to_string()),
+        failure => Stop::Failed(failure),
+    })
+}
+
+fn invalid<E: std::fmt::Display>(path: &Path) -> impl Fn(E) -> Stop + '_ {
+    move |error| Stop::Invalid(format!("{}: {error}", path.display()))
+}
+
+/// Any JSON, for its canonical bytes.
+pub(super) fn exactly(path: &Path) -> Result<Value, Stop> {
+    read_document(&bytes(path, DOCUMENT_BYTES_MAX)?).map_err(invalid(path))
+}
+
+/// An artifact: as it stands there, and as it is understood.
+pub(super) fn artifact<S: Understood>(path: &Path) -> Result<(Value, S), Stop> {
+    let value =
+        read_json(&bytes(path, BUNDLE_BYTES_MAX)?, BUNDLE_BYTES_MAX).map_err(invalid(path))?;
+    let sealed = S::of(&value).map_err(invalid(path))?;
+    Ok((value, sealed))
+}
+
+/// What an artifact's document is read as.
+pub(super) trait Understood: Sized {
+    fn of(value: &Value) -> Result<Self, Malformed>;
+}
+
+macro_rules! understood {
+    ($($content:ident),*) => {
+        $(impl Understood for policies::ais::Sealed<policies::ais::$content> {
+            fn of(value: &Value) -> Result<Self, Malformed> {
+                Self::read(value)
+            }
+        })*
+    };
+}
+
+understood!(Uia, Apa, Apr, Tca, Crl, Sca);
+
+/// A request that is approved, as far as its text says.
+pub(super) fn request(path: &Path) -> Result<Request, Stop> {
+    check(path, bytes(path, REQUEST_BYTES_MAX)?)
+}
+
+/// The same of a draft, as if somebody had approved it: what it does is the same.
+pub(super) fn request_or_draft(path: &Path) -> Result<Request, Stop> {
+    let text = bytes(path, REQUEST_BYTES_MAX)?;
+    let somebody = "somebody".parse().map_err(|_| Stop::Invalid(String::new()))?;
+    match fill_approval(&text, &somebody, show::now()) {
+        Ok(filled) => check(path, filled.bytes),
+        Err(_) => check(path, text),
+    }
+}
+
+fn check(path: &Path, text: Vec<u8>) -> Result<Request, Stop> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let owner = OwnerUid::new(rustix::process::geteuid().as_raw());
+    let draft = Draft::new(text.clone(), &name, owner).map_err(invalid(path))?;
+    let Checked { violations, verdict } = draft.check(Place::Elsewhere, show::now());
+    verdict.map_err(|_| {
+        let errors: Vec<Violation> = violations;
+        show::aside(path, &text, &errors);
+        Stop::Invalid(format!(
+            "{}: is no request that could run; see toolexec lint",
+            path.display()
+        ))
+    })
+}

@@ -1,0 +1,37 @@
+//! Asks about any bytes as everything that AIS reads from outside. It must never panic; canonical bytes
+//! must be canonical again; and nothing may be accepted under a trust store that trusts nobody.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use policies::ais::{
+    AisRules, Bundle, Case, SigningKey, Supply, TrustStore, canonical, judge, read_document,
+};
+use validator::UtcTime;
+
+const NOBODY: &[u8] = b"{\"version\":1,\"principals\":{},\"keys\":[]}";
+
+fuzz_target!(|bytes: &[u8]| {
+    let now = UtcTime::from_unix(1_780_000_000);
+    if let Ok(value) = read_document(bytes) {
+        let once = canonical(&value);
+        // Whole numbers beyond 2^53 may be written with an exponent and come out without.
+        if let Ok(again) = read_document(&once) {
+            assert_eq!(canonical(&again), once);
+        }
+    }
+    drop(AisRules::read(bytes));
+    drop(TrustStore::read(bytes));
+    drop(SigningKey::from_private(&String::from_utf8_lossy(bytes)));
+    let (Ok(bundle), Ok(trust)) = (Bundle::read(bytes), TrustStore::read(NOBODY)) else { return };
+    let judgement = judge(&Case {
+        bundle: &bundle,
+        trust: &trust,
+        rules: &AisRules::default(),
+        request: None,
+        supply: &Supply::default(),
+        now,
+        nonce_seen: &|_| unreachable!("a nonce was asked about without a signature"),
+    });
+    assert!(judgement.refusal().is_some());
+});

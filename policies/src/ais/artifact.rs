@@ -1,0 +1,97 @@
+//! The seven artifacts by name. A document must never be taken for another kind than the one its
+//! place in a bundle says.
+
+use super::code::Code;
+use super::trust::Role;
+
+/// One of the artifacts of seed 004.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Artifact {
+    /// User Intent Assertion.
+    Uia,
+    /// Agent Plan Assertion.
+    Apa,
+    /// Alignment Proof.
+    Apr,
+    /// Tool Capability Assertion.
+    Tca,
+    /// Intent-Bound Envelope.
+    Ibe,
+    /// Supply Chain Assertion.
+    Sca,
+    /// Revocation list.
+    Crl,
+}
+
+impl Artifact {
+    /// All of them, in the order of the seed.
+    pub const ALL: [Self; 7] =
+        [Self::Uia, Self::Apa, Self::Apr, Self::Tca, Self::Ibe, Self::Sca, Self::Crl];
+
+    /// The name as it stands in `@type`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Uia => "UIA",
+            Self::Apa => "APA",
+            Self::Apr => "APr",
+            Self::Tca => "TCA",
+            Self::Ibe => "IBE",
+            Self::Sca => "SCA",
+            Self::Crl => "CRL",
+        }
+    }
+
+    /// The artifact of this `@type`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|artifact| artifact.as_str() == name)
+    }
+
+    /// Its JSON Schema (draft 2020-12), the exact text.
+    #[must_use]
+    pub fn schema(self) -> &'static str {
+        match self {
+            Self::Uia => include_str!("schemas/uia.schema.json"),
+            Self::Apa => include_str!("schemas/apa.schema.json"),
+            Self::Apr => include_str!("schemas/apr.schema.json"),
+            Self::Tca => include_str!("schemas/tca.schema.json"),
+            Self::Ibe => include_str!("schemas/ibe.schema.json"),
+            Self::Sca => include_str!("schemas/sca.schema.json"),
+            Self::Crl => include_str!("schemas/crl.schema.json"),
+        }
+    }
+
+    /// Whose keys may sign it.
+    #[must_use]
+    pub fn role(self) -> Role {
+        match self {
+            Self::Uia => Role::User,
+            Self::Apa => Role::AgentRuntime,
+            Self::Apr => Role::Verifier,
+            Self::Tca => Role::Operator,
+            Self::Ibe => Role::Envelope,
+            Self::Sca => Role::Host,
+            Self::Crl => Role::Revocation,
+        }
+    }
+
+    /// What is said when its signature does not count.
+    #[must_use]
+    pub fn signature_code(self) -> Code {
+        match self {
+            Self::Uia => Code::UiaSigInvalid,
+            Self::Apa => Code::ApaSigInvalid,
+            Self::Apr => Code::AprSigInvalid,
+            Self::Tca => Code::TcaSigInvalid,
+            Self::Ibe => Code::IbeSigInvalid,
+            Self::Sca => Code::ScaSigInvalid,
+            Self::Crl => Code::CrlSigInvalid,
+        }
+    }
+
+    /// Whether `@type` must be there. Upstream's tool assertions have none.
+    pub(super) fn says_its_type(self) -> bool {
+        !matches!(self, Self::Tca | Self::Sca)
+    }
+}

@@ -1,0 +1,163 @@
+//! A bundle: the artifacts of one call, as they lie beside a request. It must never have a member that
+//! nobody reads.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+use validator::{JsonError, read_json};
+
+use super::apa::Apa;
+use super::apr::Apr;
+use super::code::{Code, Refusal};
+use super::crl::Crl;
+use super::ibe::Ibe;
+use super::sca::Sca;
+use super::seal::{Content, Malformed, Sealed};
+use super::tca::Tca;
+use super::uia::Uia;
+
+/// The most bytes a bundle may have.
+pub const BUNDLE_BYTES_MAX: usize = 1024 * 1024;
+
+/// The artifacts of one call: `{uia, apa, apr, tca, ibe, crl?, sca?}`.
+#[derive(Clone, Debug)]
+pub struct Bundle {
+    pub(super) whole: Value,
+    pub(super) uia: Sealed<Uia>,
+    pub(super) apa: Sealed<Apa>,
+    pub(super) apr: Sealed<Apr>,
+    pub(super) tca: Sealed<Tca>,
+    pub(super) ibe: Sealed<Ibe>,
+    pub(super) crl: Option<Sealed<Crl>>,
+    pub(super) sca: Option<Sealed<Sca>>,
+}
+
+/// Why bytes are no bundle.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BundleError {
+    /// No JSON that everybody reads alike.
+    Json(JsonError),
+    /// Not an object.
+    NotAnObject,
+    /// A member is missing.
+    Missing(&'static str),
+    /// A member that bundles do not have.
+    Unknown(String),
+    /// A member has not the form of its artifact.
+    Artifact(Malformed),
+}
+
+impl BundleError {
+    /// The code by which it is refused.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Json(_) => Code::InputBadJson,
+            _ => Code::InputSchemaInvalid,
+        }
+    }
+
+    /// The same as a refusal.
+    #[must_use]
+    pub fn refusal(&self) -> Refusal {
+        Refusal::new(self.code(), self.to_string())
+    }
+}
+
+impl fmt::Display for BundleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(error) => write!(f, "bundle: {error}"),
+            Self::NotAnObject => f.write_str("bundle: not an object"),
+            Self::Missing(name) => write!(f, "bundle: `{name}` is missing"),
+            Self::Unknown(name) => {
+                write!(f, "bundle: unknown member `{}`", validator::escape_line(name))
+            }
+            Self::Artifact(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BundleError {}
+
+impl From<Malformed> for BundleError {
+    fn from(error: Malformed) -> Self {
+        Self::Artifact(error)
+    }
+}
+
+impl Bundle {
+    /// Reads a bundle and the form of everything in it; no signature is looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`BundleError`] says what is wrong first, and by which code it is refused.
+    pub fn read(bytes: &[u8]) -> Result<Self, BundleError> {
+        let whole = read_json(bytes, BUNDLE_BYTES_MAX).map_err(BundleError::Json)?;
+        let Value::Object(members) = &whole else { return Err(BundleError::NotAnObject) };
+        const NAMES: [&str; 7] = ["uia", "apa", "apr", "tca", "ibe", "crl", "sca"];
+        if let Some(unknown) = members.keys().find(|name| !NAMES.contains(&name.as_str())) {
+            return Err(BundleError::Unknown(unknown.clone()));
+        }
+        Ok(Self {
+            uia: needed(members, "uia")?,
+            apa: needed(members, "apa")?,
+            apr: needed(members, "apr")?,
+            tca: needed(members, "tca")?,
+            ibe: needed(members, "ibe")?,
+            crl: members.get("crl").map(Sealed::read).transpose()?,
+            sca: members.get("sca").map(Sealed::read).transpose()?,
+            whole,
+        })
+    }
+
+    /// The intent.
+    #[must_use]
+    pub fn uia(&self) -> &Uia {
+        self.uia.content()
+    }
+
+    /// The plan.
+    #[must_use]
+    pub fn apa(&self) -> &Apa {
+        self.apa.content()
+    }
+
+    /// The proof of alignment.
+    #[must_use]
+    pub fn apr(&self) -> &Apr {
+        self.apr.content()
+    }
+
+    /// The tool's assertion.
+    #[must_use]
+    pub fn tca(&self) -> &Tca {
+        self.tca.content()
+    }
+
+    /// The envelope.
+    #[must_use]
+    pub fn ibe(&self) -> &Ibe {
+        self.ibe.content()
+    }
+
+    /// The revocation list.
+    #[must_use]
+    pub fn crl(&self) -> Option<&Crl> {
+        self.crl.as_ref().map(Sealed::content)
+    }
+
+    /// The supply chain assertion.
+    #[must_use]
+    pub fn sca(&self) -> Option<&Sca> {
+        self.sca.as_ref().map(Sealed::content)
+    }
+}
+
+fn needed<T: Content>(
+    members: &Map<String, Value>,
+    name: &'static str,
+) -> Result<Sealed<T>, BundleError> {
+    let value = members.get(name).ok_or(BundleError::Missing(name))?;
+    Ok(Sealed::read(value)?)
+}

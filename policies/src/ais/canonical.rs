@@ -1,0 +1,151 @@
+//! The canonical form of Appendix A: the bytes that are signed. Two readers must never disagree about
+//! them, so a text that readers of JSON read differently never becomes a value here.
+
+use serde_json::{Number, Value};
+use validator::{JSON_INTEGER_MAX, JsonError, StrictJson};
+
+/// The most bytes that [`read_document`] reads.
+pub const DOCUMENT_BYTES_MAX: usize = 1024 * 1024;
+
+/// The canonical bytes of a value: names of objects in the order of their Unicode code points, no
+/// blanks, whole numbers as digits and others with the fewest digits that say the same binary64
+/// (as ECMAScript and Go write them), and texts as the encoder of Go writes them: `<`, `>`, `&`,
+/// U+2028 and U+2029 as `\u` escapes. The last, and the order where a name lies beyond the Basic
+/// Multilingual Plane, differ from RFC 8785.
+#[must_use]
+pub fn canonical(value: &Value) -> Vec<u8> {
+    let mut out = String::new();
+    write(value, &mut out);
+    out.into_bytes()
+}
+
+/// Reads what is to be made canonical, whatever it says: any JSON without a name twice in an object.
+/// Numbers with a fraction or an exponent may have any size; a whole number of 2^53 or more is refused,
+/// since readers round it.
+///
+/// # Errors
+///
+/// Too many bytes, no JSON, a name twice, more than 128 levels, a whole number beyond 2^53 - 1.
+pub fn read_document(bytes: &[u8]) -> Result<Value, JsonError> {
+    if bytes.len() > DOCUMENT_BYTES_MAX {
+        return Err(JsonError::TooLarge { bytes_max: DOCUMENT_BYTES_MAX });
+    }
+    let StrictJson(value) = serde_json::from_slice(bytes).map_err(|error| {
+        let said = error.to_string();
+        let message = said.split(" at line ").next().unwrap_or(&said).to_owned();
+        JsonError::Malformed { line: error.line().max(1), message }
+    })?;
+    match rounded(bytes) {
+        Some(number) => Err(JsonError::NumberTooLarge(number)),
+        None => Ok(value),
+    }
+}
+
+/// The first whole number of a JSON text that binary64 cannot tell from its neighbours.
+fn rounded(text: &[u8]) -> Option<String> {
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        if byte == b'"' {
+            at = after_string(text, at + 1);
+        } else if byte == b'-' || byte.is_ascii_digit() {
+            let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+            let length = text[at..].iter().take_while(part).count();
+            let token = String::from_utf8_lossy(&text[at..at + length]).into_owned();
+            let whole = token.trim_start_matches('-');
+            let small = || whole.parse::<u64>().is_ok_and(|size| size <= JSON_INTEGER_MAX);
+            if whole.bytes().all(|byte| byte.is_ascii_digit()) && !small() {
+                return Some(token);
+            }
+            at += length;
+        } else {
+            at += 1;
+        }
+    }
+    None
+}
+
+fn after_string(text: &[u8], mut at: usize) -> usize {
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'\\' => at += 2,
+            b'"' => return at + 1,
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+fn write(value: &Value, out: &mut String) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        Value::Number(number) => out.push_str(&digits(number)),
+        Value::String(text) => write_text(text, out),
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                separate(index, out);
+                write(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(members) => {
+            // The order of UTF-8's bytes is that of code points. The map may keep insertion order
+            // if another crate asks serde_json for that.
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_unstable_by_key(|(name, _)| *name);
+            out.push('{');
+            for (index, (name, member)) in members.into_iter().enumerate() {
+                separate(index, out);
+                write_text(name, out);
+                out.push(':');
+                write(member, out);
+            }
+            out.push('}');
+        }
+    }
+}
+
+fn separate(index: usize, out: &mut String) {
+    if index > 0 {
+        out.push(',');
+    }
+}
+
+fn digits(number: &Number) -> String {
+    let float = match number.as_f64() {
+        Some(float) if number.is_f64() => float,
+        _ => return number.to_string(),
+    };
+    let size = float.abs();
+    if size == 0.0 {
+        // Minus zero too (RFC 8785, section 3.2.2.3).
+        return "0".to_owned();
+    }
+    if (1e-6..1e21).contains(&size) {
+        return format!("{float}");
+    }
+    let text = format!("{float:e}");
+    if text.contains("e-") { text } else { text.replacen('e', "e+", 1) }
+}
+
+fn write_text(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '<' | '>' | '&' | '\0'..='\u{1f}' | '\u{2028}' | '\u{2029}' => {
+                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
+            _ => out.push(c),
+        }
+    }
+    out.push('"');
+}

@@ -1,0 +1,143 @@
+//! What the user allowed and what the host's policy accepts. Where both say something the stricter
+//! must always win.
+
+use serde_json::json;
+
+use super::super::apr::SEMANTIC_ENTAILMENT_V1;
+use super::super::code::{Code, Refusal};
+use super::super::entail::EVIDENCE_TOLERANCE;
+use super::super::field::{Count, Text};
+use super::super::rules::ProfileRules;
+use super::plan::step_of;
+use super::{Answer, Case, Said};
+
+fn deny(message: String) -> Refusal {
+    Refusal::new(Code::AuthzPolicyDeny, message)
+}
+
+fn profile_of<'a>(case: &Case<'a>) -> Result<&'a ProfileRules, Refusal> {
+    let name = case.bundle.uia().policy_profile.as_str();
+    let found = case.rules.profiles.get(name);
+    found.ok_or_else(|| deny(format!("this host's policy knows no profile `{name}`")))
+}
+
+pub(super) fn profile(case: &Case<'_>) -> Answer {
+    let (profile, name) = (profile_of(case)?, &case.bundle.uia().policy_profile);
+    if let Some(tools) = &profile.tools {
+        let tool = step_of(case)?.tool.as_str();
+        if !tools.iter().any(|known| known == tool) {
+            return Err(deny(format!("the profile `{name}` does not allow the tool `{tool}`")));
+        }
+    }
+    Ok(Said::Good(name.to_string()))
+}
+
+pub(super) fn jurisdiction(case: &Case<'_>) -> Answer {
+    let Some(named) = &case.bundle.uia().constraints.jurisdictions else {
+        return Ok(Said::NotAsked("the intent names none"));
+    };
+    match &case.rules.jurisdiction {
+        Some(here) if named.iter().any(|it| it.as_str() == here) => Ok(Said::Good(here.clone())),
+        Some(here) => {
+            Err(deny(format!("this host is in `{here}`, which the intent does not name")))
+        }
+        None => Err(deny(
+            "the intent names jurisdictions, and policy does not say where this is".into(),
+        )),
+    }
+}
+
+pub(super) fn method(case: &Case<'_>) -> Answer {
+    let method = case.bundle.apr().method.as_str();
+    let accepted = case.rules.methods.iter().any(|known| known == method);
+    if !accepted || method != SEMANTIC_ENTAILMENT_V1 {
+        return Err(deny(format!("the method `{method}` cannot be computed again here")));
+    }
+    Ok(Said::Good(method.to_owned()))
+}
+
+pub(super) fn obligations(case: &Case<'_>) -> Answer {
+    let asked = &case.bundle.apr().evidence.obligations;
+    let unknown = |it: &&Text| !case.rules.obligations.iter().any(|known| known == it.as_str());
+    match asked.iter().find(unknown) {
+        Some(it) => Err(deny(format!("the obligation `{it}` is not one that this host meets"))),
+        None => Ok(Said::Good(format!("{} obligations, all of them met", asked.len()))),
+    }
+}
+
+/// Whether one number is at least the other; never where one of them is no number.
+fn is_least(number: f64, least: f64) -> bool {
+    number + EVIDENCE_TOLERANCE >= least
+}
+
+pub(super) fn coverage(case: &Case<'_>) -> Answer {
+    let coverage = case.bundle.apr().evidence.coverage.get();
+    for least in
+        [Some(case.rules.coverage_min), profile_of(case)?.coverage_min].into_iter().flatten()
+    {
+        if !is_least(coverage, least) {
+            let message =
+                format!("the plan covers {coverage} of the intent; policy asks for {least}");
+            let details = json!({ "coverage": coverage, "coverage_min": least });
+            return Err(Refusal::new(Code::AlignBelowThreshold, message).with(details));
+        }
+    }
+    Ok(Said::Good(format!("coverage {coverage}")))
+}
+
+pub(super) fn risk(case: &Case<'_>) -> Answer {
+    let (risk, level) =
+        (case.bundle.apr().evidence.risk.get(), case.bundle.uia().risk_budget.level);
+    let ceiling = usize::try_from(level.get()).ok().and_then(|at| case.rules.risk_max.get(at));
+    // A level that has no ceiling allows nothing.
+    let ceiling = ceiling.copied().unwrap_or(-1.0);
+    for most in [Some(ceiling), profile_of(case)?.risk_max].into_iter().flatten() {
+        if !is_least(most, risk) {
+            let message = format!("the plan's risk is {risk}; level {} allows {most}", level.get());
+            let details = json!({ "risk": risk, "risk_max": most, "level": level.get() });
+            return Err(Refusal::new(Code::RiskBudgetExceeded, message).with(details));
+        }
+    }
+    Ok(Said::Good(format!("risk {risk} at level {}", level.get())))
+}
+
+pub(super) fn spending(case: &Case<'_>) -> Answer {
+    let (totals, budget) = (&case.bundle.apa().totals, &case.bundle.uia().risk_budget);
+    let of_profile = profile_of(case)?.writes_max.unwrap_or(u64::MAX);
+    let writes_max = budget.max_writes.get().min(of_profile);
+    let calls_max = budget.max_external_calls.map_or(0, Count::get);
+    let rows = [
+        ("writes", totals.predicted_writes.get(), writes_max, Code::RiskWritesExceeded),
+        (
+            "records",
+            totals.predicted_records.get(),
+            budget.max_records.get(),
+            Code::RiskRecordsExceeded,
+        ),
+        ("external calls", totals.calls(), calls_max, Code::RiskCallsExceeded),
+    ];
+    for (what, predicted, most, code) in rows {
+        if predicted > most {
+            let message = format!("the plan predicts {predicted} {what}; {most} are allowed");
+            let details = json!({ "predicted": predicted, "max": most });
+            return Err(Refusal::new(code, message).with(details));
+        }
+    }
+    Ok(Said::Good("writes, records and external calls are within the user's budget".to_owned()))
+}
+
+pub(super) fn data_classes(case: &Case<'_>) -> Answer {
+    let permitted = &case.bundle.uia().constraints.data_classes;
+    let of_steps = case.bundle.apa().steps.iter().flat_map(|step| &step.expected.data_classes);
+    let of_steps = of_steps.map(Text::as_str);
+    let of_request = case.request.into_iter().flat_map(|it| &it.data_classes).map(String::as_str);
+    let foreign = |class: &&str| !permitted.iter().any(|it| it.as_str() == *class);
+    match of_steps.chain(of_request).find(foreign) {
+        Some(class) => {
+            let message = format!("the intent does not permit data of the class `{class}`");
+            let details = json!({ "dataClass": class });
+            Err(Refusal::new(Code::DataClassNotPermitted, message).with(details))
+        }
+        None => Ok(Said::Good("every class of data is permitted".to_owned())),
+    }
+}

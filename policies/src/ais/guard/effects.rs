@@ -1,0 +1,109 @@
+//! What the tool's own assertion allows. Its schema must never fetch another from anywhere.
+
+use jsonschema::PatternOptions;
+use serde_json::{Map, Value, json};
+use validator::HostPort;
+
+use super::super::apa::Step;
+use super::super::code::{Code, Refusal};
+use super::super::destination::{host_of_url, names};
+use super::super::field::Text;
+use super::super::tca::Operation;
+use super::plan::step_of;
+use super::{Answer, Case, Said};
+
+fn operation_of<'a>(case: &Case<'a>, step: &Step) -> Result<&'a Operation, Refusal> {
+    let (tca, tool) = (case.bundle.tca(), step.tool.as_str());
+    tca.operation(tool).ok_or_else(|| {
+        let message = format!("{} has no operation `{tool}`", tca.id);
+        Refusal::new(Code::TcaOpNotAllowed, message).with(json!({ "tool": tool }))
+    })
+}
+
+pub(super) fn operation(case: &Case<'_>) -> Answer {
+    let step = step_of(case)?;
+    let operation = operation_of(case, step)?;
+    let (least, most) = operation.effects.writes.bounds();
+    let writes = step.expected.writes.get();
+    if !(least..=most).contains(&writes) {
+        let message = format!("the step writes {writes} times; the operation, {least} to {most}");
+        return Err(Refusal::new(Code::TcaEffectsExceeded, message)
+            .with(json!({ "writes": writes, "declared": [least, most] })));
+    }
+    let declared = &operation.effects.data_classes;
+    if let Some(class) = step.expected.data_classes.iter().find(|class| !declared.contains(class)) {
+        let message = format!("the operation does not declare data of the class `{class}`");
+        return Err(Refusal::new(Code::TcaEffectsExceeded, message)
+            .with(json!({ "dataClass": class.as_str() })));
+    }
+    arguments(&operation.args_schema, &step.args)?;
+    known_arguments(step)?;
+    Ok(Said::Good(format!("{}: arguments and effects as declared", operation.name)))
+}
+
+/// The arguments against the operation's JSON Schema. References to other documents cannot be followed,
+/// and patterns are matched in linear time.
+fn arguments(schema: &Value, args: &Map<String, Value>) -> Result<(), Refusal> {
+    let invalid = |message: String| Refusal::new(Code::InputSchemaInvalid, message);
+    let schema = jsonschema::options()
+        .with_pattern_options(PatternOptions::regex())
+        .build(schema)
+        .map_err(|error| invalid(format!("argsSchema is no JSON Schema: {error}")))?;
+    match schema.validate(&Value::Object(args.clone())) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            let place = error.instance_path().to_string();
+            Err(invalid(format!("arguments: {error}")).with(json!({ "path": place })))
+        }
+    }
+}
+
+/// What operations that this program knows by name need, whatever their schema says.
+fn known_arguments(step: &Step) -> Result<(), Refusal> {
+    let text = |name: &str| step.args.get(name).and_then(Value::as_str).unwrap_or_default();
+    let wrong = match step.tool.as_str() {
+        "http.get" => host_of_url(text("url")).is_none().then_some("`url` is no http(s) URL"),
+        "ollama.generate" => text("prompt").is_empty().then_some("`prompt` is empty"),
+        tool if tool.starts_with("toolexec.run.") => {
+            text("prompt").is_empty().then_some("`prompt` is empty")
+        }
+        _ => None,
+    };
+    match wrong {
+        Some(what) => Err(Refusal::new(Code::InputSchemaInvalid, format!("arguments: {what}"))),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn destinations(case: &Case<'_>) -> Answer {
+    let step = step_of(case)?;
+    let mut hosts: Vec<HostPort> = case.request.map_or_else(Vec::new, |it| it.hosts.clone());
+    if let Some(url) = step.args.get("url").and_then(Value::as_str) {
+        match host_of_url(url) {
+            Some(host) => hosts.push(host),
+            None => return Err(not_allowed(url, "the step's url")),
+        }
+    }
+    if hosts.is_empty() {
+        return Ok(Said::NotAsked("no host is named"));
+    }
+    let operation = operation_of(case, step)?;
+    let none: Vec<Text> = Vec::new();
+    let declared = operation.effects.destinations.as_ref().unwrap_or(&none);
+    for host in &hosts {
+        if !names(declared, host) {
+            return Err(not_allowed(&host.to_string(), "the operation"));
+        }
+        let permitted = &case.bundle.uia().constraints.destinations;
+        if permitted.as_ref().is_some_and(|list| !names(list, host)) {
+            return Err(not_allowed(&host.to_string(), "the intent"));
+        }
+    }
+    let shown: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+    Ok(Said::Good(shown.join(", ")))
+}
+
+fn not_allowed(host: &str, whose: &str) -> Refusal {
+    let message = format!("{whose} does not name the host `{host}`");
+    Refusal::new(Code::DestinationNotAllowed, message).with(json!({ "destination": host }))
+}

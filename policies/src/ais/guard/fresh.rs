@@ -1,0 +1,102 @@
+//! What time and use take away: ends that are past, nonces that were used, revocations. A revocation
+//! list that is not of now must never be taken for one that revokes nothing.
+
+use serde_json::json;
+use validator::{CLOCK_SKEW_SEC, UtcTime};
+
+use super::super::code::{Code, Refusal};
+use super::super::crl::RevokedKind;
+use super::super::field::Uri;
+use super::super::rules::Presence;
+use super::{Answer, Case, Said};
+
+fn is_past(end: UtcTime, now: UtcTime) -> bool {
+    now.unix() > end.unix().saturating_add(CLOCK_SKEW_SEC)
+}
+
+fn times(end: UtcTime, now: UtcTime) -> serde_json::Value {
+    json!({ "end": end.to_string(), "now": now.to_string(), "skew_seconds": CLOCK_SKEW_SEC })
+}
+
+pub(super) fn exp(case: &Case<'_>) -> Answer {
+    let exp = case.bundle.ibe().exp.utc();
+    if is_past(exp, case.now) {
+        let message = format!("the envelope ended at {exp}; mint another: toolexec ais envelope");
+        return Err(Refusal::new(Code::IbeExpired, message).with(times(exp, case.now)));
+    }
+    Ok(Said::Good(format!("until {exp}")))
+}
+
+pub(super) fn lifetime(case: &Case<'_>) -> Answer {
+    let (exp, most) = (case.bundle.ibe().exp.utc(), case.rules.envelope_seconds_max);
+    let left = exp.unix().saturating_sub(case.now.unix());
+    if u64::try_from(left).is_ok_and(|left| left > most) {
+        let message = format!("the envelope ends at {exp}, more than {most} s from now");
+        return Err(Refusal::new(Code::IbeLifetimeExceeded, message).with(times(exp, case.now)));
+    }
+    Ok(Said::Good(format!("{left} s of at most {most}")))
+}
+
+pub(super) fn nonce(case: &Case<'_>) -> Answer {
+    let nonce = case.bundle.ibe().nonce.as_str();
+    if (case.nonce_seen)(nonce) {
+        let message = format!("the nonce `{nonce}` was used before");
+        return Err(Refusal::new(Code::IbeReplay, message).with(json!({ "nonce": nonce })));
+    }
+    Ok(Said::Good(format!("{nonce}, not used before")))
+}
+
+pub(super) fn time_window(case: &Case<'_>) -> Answer {
+    let end = case.bundle.uia().constraints.time_window.not_after.utc();
+    if is_past(end, case.now) {
+        let message = format!("the intent held until {end}");
+        return Err(Refusal::new(Code::UiaExpired, message).with(times(end, case.now)));
+    }
+    Ok(Said::Good(format!("until {end}")))
+}
+
+pub(super) fn crl(case: &Case<'_>) -> Answer {
+    let refuse = |message: String| Err(Refusal::new(Code::CrlStale, message));
+    let Some(crl) = case.bundle.crl() else {
+        return match case.rules.crl {
+            Presence::Required => {
+                refuse("there is no revocation list, and policy asks for one".into())
+            }
+            Presence::Optional => Ok(Said::NotAsked("there is no revocation list")),
+        };
+    };
+    let (issued, expires) = (crl.issued.utc(), crl.expires.utc());
+    let (span, most) = (expires.unix().saturating_sub(issued.unix()), case.rules.crl_seconds_max);
+    if issued.unix() > case.now.unix().saturating_add(CLOCK_SKEW_SEC) {
+        return refuse(format!("the revocation list is of {issued}, which is to come"));
+    }
+    if is_past(expires, case.now) {
+        return refuse(format!("the revocation list ended at {expires}; staple a newer one"));
+    }
+    if u64::try_from(span).is_ok_and(|span| span > most) {
+        return refuse(format!("the revocation list holds for {span} s; policy takes {most}"));
+    }
+    Ok(Said::Good(format!("of {issued}, until {expires}")))
+}
+
+fn revoked(case: &Case<'_>, kind: RevokedKind, id: &Uri, code: Code) -> Answer {
+    let Some(crl) = case.bundle.crl() else {
+        return Ok(Said::NotAsked("there is no revocation list"));
+    };
+    match crl.revocation_of(kind, id) {
+        Some(found) => {
+            let why = found.reason.as_deref().unwrap_or("no reason given");
+            let details = json!({ "id": id.as_str(), "reason": why });
+            Err(Refusal::new(code, format!("{id} is revoked: {why}")).with(details))
+        }
+        None => Ok(Said::Good(format!("{id} is not on the list"))),
+    }
+}
+
+pub(super) fn uia_revoked(case: &Case<'_>) -> Answer {
+    revoked(case, RevokedKind::Uia, &case.bundle.uia().id, Code::UiaRevoked)
+}
+
+pub(super) fn apa_revoked(case: &Case<'_>) -> Answer {
+    revoked(case, RevokedKind::Apa, &case.bundle.apa().id, Code::ApaRevoked)
+}

@@ -1,0 +1,105 @@
+//! The guard: whether one call may be executed under the artifacts that came with it. It must never
+//! believe a word of an artifact whose signature was not good, and never ask about a nonce before all
+//! signatures were: whoever can sign nothing must not be able to use up a nonce, nor to learn of one.
+//!
+//! The order is fixed: first every signature, and where one is not good nothing else is asked; then
+//! every other rule by itself, so that a record can say what each of them said. The refusal is that of
+//! the first rule that refuses.
+
+mod budget;
+mod effects;
+mod fresh;
+mod judgement;
+mod plan;
+mod signatures;
+mod supply;
+
+use validator::UtcTime;
+
+use super::bundle::Bundle;
+use super::code::Refusal;
+use super::facts::{RequestFacts, Supply};
+use super::rules::AisRules;
+use super::trust::TrustStore;
+
+pub use judgement::{Accepted, Check, Judgement, StapledCrl, Verdict};
+
+/// Everything that the guard looks at.
+pub struct Case<'a> {
+    /// The artifacts.
+    pub bundle: &'a Bundle,
+    /// Whose signatures count.
+    pub trust: &'a TrustStore,
+    /// What the host's policy says.
+    pub rules: &'a AisRules,
+    /// The call. Without it a bundle can be judged, and never accepted.
+    pub request: Option<&'a RequestFacts>,
+    /// What is really used.
+    pub supply: &'a Supply,
+    /// The present time.
+    pub now: UtcTime,
+    /// Whether a nonce was used before. Asked only where all signatures are good; it must not use the
+    /// nonce up, which is for whoever has [`Accepted`] in hand to do, durably and before the run.
+    pub nonce_seen: &'a dyn Fn(&str) -> bool,
+}
+
+/// What a rule said where it did not refuse.
+pub(in crate::ais) enum Said {
+    /// It looked at this, and it was good.
+    Good(String),
+    /// There was nothing to look at.
+    NotAsked(&'static str),
+}
+
+type Answer = Result<Said, Refusal>;
+type Rule = (&'static str, fn(&Case<'_>) -> Answer);
+
+/// The rules behind the signatures, in the order in which their refusals count.
+const RULES: [Rule; 25] = [
+    ("exp", fresh::exp),
+    ("lifetime", fresh::lifetime),
+    ("nonce", fresh::nonce),
+    ("time-window", fresh::time_window),
+    ("links", plan::links),
+    ("crl", fresh::crl),
+    ("uia-revoked", fresh::uia_revoked),
+    ("apa-revoked", fresh::apa_revoked),
+    ("profile", budget::profile),
+    ("jurisdiction", budget::jurisdiction),
+    ("method", budget::method),
+    ("obligations", budget::obligations),
+    ("evidence", plan::evidence),
+    ("coverage", budget::coverage),
+    ("risk", budget::risk),
+    ("totals", plan::totals),
+    ("budget", budget::spending),
+    ("step", plan::step),
+    ("explicit", plan::explicit),
+    ("alternative", plan::alternative),
+    ("binding", plan::binding),
+    ("data-classes", budget::data_classes),
+    ("operation", effects::operation),
+    ("destinations", effects::destinations),
+    ("supply", supply::supply),
+];
+
+/// Accepts a call, or says by which code it is refused first.
+///
+/// # Errors
+///
+/// [`Refusal`] of the first rule that refuses.
+pub fn guard(case: &Case<'_>) -> Result<Accepted, Refusal> {
+    judge(case).accepted()
+}
+
+/// What every rule says of a case.
+#[must_use]
+pub fn judge(case: &Case<'_>) -> Judgement {
+    let (mut checks, signers) = signatures::ask(case);
+    let signed = checks.iter().all(|check| !matches!(check.verdict, Verdict::Refused(_)));
+    for (rule, ask) in RULES {
+        let answer = if signed { ask(case) } else { Ok(Said::NotAsked("a signature is not good")) };
+        checks.push(Check::of(rule, answer));
+    }
+    Judgement::of(case, checks, signers)
+}

@@ -1,0 +1,52 @@
+//! Whether what is used is what the supply chain assertion says. What it does not name must never count
+//! as being in it.
+
+use serde_json::json;
+use validator::Sha256;
+
+use super::super::code::{Code, Refusal};
+use super::super::rules::Presence;
+use super::super::sca::ComponentKind;
+use super::{Answer, Case, Said};
+
+pub(super) fn supply(case: &Case<'_>) -> Answer {
+    let Some(sca) = case.bundle.sca() else {
+        return match case.rules.sca {
+            Presence::Optional => Ok(Said::NotAsked("there is no supply chain assertion")),
+            Presence::Required => {
+                let message = "there is no supply chain assertion, and policy asks for one";
+                Err(Refusal::new(Code::ScaMismatch, message))
+            }
+        };
+    };
+    let used = case.supply;
+    for (name, digest) in &used.policies {
+        same("policy", name, digest, sca.hash_of(ComponentKind::Policy, name))?;
+    }
+    for (name, digest) in &used.guards {
+        same("guard", name, digest, sca.hash_of(ComponentKind::Guard, name))?;
+    }
+    for (name, digest) in &used.runtimes {
+        same("runtime", name, digest, sca.hash_of_runtime(name))?;
+    }
+    let model = case.bundle.apa().model.hash.as_str();
+    if !sca.has_model(model) {
+        let message = format!("the plan's model `{model}` is not among the models");
+        return Err(Refusal::new(Code::ScaMismatch, message).with(json!({ "model": model })));
+    }
+    let count = used.policies.len() + used.guards.len() + used.runtimes.len();
+    Ok(Said::Good(format!("{count} digests and the plan's model, as asserted")))
+}
+
+fn same(kind: &str, name: &str, is: &Sha256, said: Option<&str>) -> Result<(), Refusal> {
+    let is = format!("sha256:{is}");
+    if said == Some(is.as_str()) {
+        return Ok(());
+    }
+    let message = match said {
+        Some(said) => format!("{kind} `{name}`: {is} is used, and {said} was asserted"),
+        None => format!("{kind} `{name}` is used, and nothing was asserted of it"),
+    };
+    let details = json!({ "kind": kind, "name": name, "used": is, "asserted": said });
+    Err(Refusal::new(Code::ScaMismatch, message).with(details))
+}

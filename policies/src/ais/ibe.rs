@@ -1,0 +1,41 @@
+//! The Intent-Bound Envelope: the wrapper that binds one call to a plan and an intent.
+
+use serde::Deserialize;
+
+use super::artifact::Artifact;
+use super::field::{Text, Time, Uri};
+use super::seal::Content;
+
+const NONCE_BYTES_MAX: usize = 256;
+
+/// The binding of one call (seed, section 6).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Ibe {
+    /// Its name.
+    pub id: Uri,
+    /// The intent.
+    pub uia_ref: Uri,
+    /// The step: its name, or the plan's, `#`, and its name.
+    pub apa_step_ref: Text,
+    /// The proof.
+    pub apr_ref: Uri,
+    /// The tool's assertion.
+    pub tca_ref: Uri,
+    /// A value that is never used twice; 1 to 256 printable ASCII characters.
+    pub nonce: Text,
+    /// The last moment.
+    pub exp: Time,
+}
+
+impl Content for Ibe {
+    const ARTIFACT: Artifact = Artifact::Ibe;
+
+    fn check(&self) -> Result<(), String> {
+        let nonce = self.nonce.as_str();
+        if nonce.len() > NONCE_BYTES_MAX || !nonce.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("`nonce` is not 1 to 256 printable ASCII characters".to_owned());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! What a host's policy says of AIS. It must never make the guard looser than the seed: every rule here
+//! only says how strict, or names what the seed leaves to local policy.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+use validator::read_json;
+
+use super::apr::SEMANTIC_ENTAILMENT_V1;
+
+/// The most bytes that rules of their own may have.
+pub const RULES_BYTES_MAX: usize = 256 * 1024;
+
+/// Why a document holds no rules.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RulesError(String);
+
+impl fmt::Display for RulesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rules: {}", validator::escape_line(&self.0))
+    }
+}
+
+impl std::error::Error for RulesError {}
+
+/// The rules of one host, as they stand under `ais:` of its policy; what is missing is as shipped.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AisRules {
+    /// Whether HS256 counts. Shipped: refused.
+    pub hs256: SecretKeys,
+    /// How far off `exp` may be, in seconds. Shipped: 3600.
+    pub envelope_seconds_max: u64,
+    /// Whether there must be a revocation list. Shipped: required. One that is there is always checked.
+    pub crl: Presence,
+    /// How long a revocation list may hold, in seconds. Shipped: 86400.
+    pub crl_seconds_max: u64,
+    /// Whether there must be a supply chain assertion. Shipped: optional. One that is there is always
+    /// checked.
+    pub sca: Presence,
+    /// The least coverage, 0 to 1. Shipped: 0.8.
+    pub coverage_min: f64,
+    /// The highest risk by `riskBudget.level`, 0 to 5. Shipped: level / 5.
+    pub risk_max: [f64; 6],
+    /// The methods of alignment that count; only those that this program computes can. Shipped:
+    /// `semantic-entailment-v1`.
+    pub methods: Vec<String>,
+    /// The obligations that this host meets. Shipped: none.
+    pub obligations: Vec<String>,
+    /// Where this host is, for `constraints.jurisdictions`. Shipped: not said, and then no intent that
+    /// names jurisdictions is accepted.
+    pub jurisdiction: Option<String>,
+    /// The policy profiles that this host knows. Shipped: none, so that no intent is accepted.
+    pub profiles: BTreeMap<String, ProfileRules>,
+}
+
+/// What a profile adds; it can only be stricter than the rules beside it.
+#[derive(Clone, Default, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProfileRules {
+    /// The tools that may be called; any if missing.
+    pub tools: Option<Vec<String>>,
+    /// The least coverage.
+    pub coverage_min: Option<f64>,
+    /// The highest risk.
+    pub risk_max: Option<f64>,
+    /// The most writes of a plan.
+    pub writes_max: Option<u64>,
+}
+
+/// Whether secrets that are shared may sign.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SecretKeys {
+    /// They may not.
+    Refused,
+    /// They may: whoever verifies could have signed, so this proves nothing to anybody else.
+    Demo,
+}
+
+/// Whether an artifact must be there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Presence {
+    /// It must.
+    Required,
+    /// It may be missing.
+    Optional,
+}
+
+impl Default for AisRules {
+    fn default() -> Self {
+        Self {
+            hs256: SecretKeys::Refused,
+            envelope_seconds_max: 3600,
+            crl: Presence::Required,
+            crl_seconds_max: 86_400,
+            sca: Presence::Optional,
+            coverage_min: 0.8,
+            risk_max: [0.0, 0.2, 0.4, 0.6, 0.8, 1.0],
+            methods: vec![SEMANTIC_ENTAILMENT_V1.to_owned()],
+            obligations: Vec::new(),
+            jurisdiction: None,
+            profiles: BTreeMap::new(),
+        }
+    }
+}
+
+impl AisRules {
+    /// Reads rules by themselves: JSON if they begin with `{`, else YAML.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong first: the form, an unknown member, a number out of its range.
+    pub fn read(bytes: &[u8]) -> Result<Self, RulesError> {
+        let wrong = |error: &dyn fmt::Display| RulesError(error.to_string());
+        if bytes.len() > RULES_BYTES_MAX {
+            return Err(wrong(&"larger than 256 KiB"));
+        }
+        let rules: Self = if bytes.trim_ascii_start().starts_with(b"{") {
+            let value = read_json(bytes, RULES_BYTES_MAX).map_err(|error| wrong(&error))?;
+            serde_json::from_value(value).map_err(|error| wrong(&error))?
+        } else {
+            let text = std::str::from_utf8(bytes).map_err(|_| wrong(&"not UTF-8"))?;
+            serde_yaml::from_str(text).map_err(|error| wrong(&error))?
+        };
+        rules.check()?;
+        Ok(rules)
+    }
+
+    /// Whether every number is in its range, for whoever reads rules as a part of something else.
+    ///
+    /// # Errors
+    ///
+    /// The first that is not.
+    pub fn check(&self) -> Result<(), RulesError> {
+        let of_profiles = self.profiles.values().flat_map(|it| [it.coverage_min, it.risk_max]);
+        let parts = [self.coverage_min].into_iter().chain(self.risk_max);
+        let wrong = |part: &f64| !(0.0..=1.0).contains(part);
+        if let Some(part) = parts.chain(of_profiles.flatten()).find(wrong) {
+            return Err(RulesError(format!("{part} is not from 0 to 1")));
+        }
+        if self.risk_max.windows(2).any(|pair| pair[0] > pair[1]) {
+            return Err(RulesError("risk_max allows less at a higher level".to_owned()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! An artifact as it came: its content, and the signature that lies in it. What was signed must always
+//! be computed from the whole object that came, never from the content that was understood.
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::artifact::Artifact;
+use super::canonical::canonical;
+
+/// An artifact that has the form of its schema. Its signature was not looked at.
+#[derive(Clone, Debug)]
+pub struct Sealed<T> {
+    artifact: Artifact,
+    object: Map<String, Value>,
+    content: T,
+}
+
+/// Why a document is not the artifact that it should be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Malformed {
+    artifact: Artifact,
+    what: String,
+}
+
+impl Malformed {
+    pub(super) fn new(artifact: Artifact, what: impl Into<String>) -> Self {
+        Self { artifact, what: what.into() }
+    }
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The reader repeats names and values of whoever wrote the document.
+        write!(f, "{}: {}", self.artifact.as_str(), validator::escape_line(&self.what))
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// What an artifact says beside its type and its signature.
+pub(super) trait Content: DeserializeOwned {
+    const ARTIFACT: Artifact;
+
+    /// What one field cannot say of itself.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+#[expect(private_bounds, reason = "the artifacts are those of the seed and nobody adds one")]
+impl<T: Content> Sealed<T> {
+    /// Reads an artifact: every field of its schema and no other.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] says what is wrong first.
+    pub fn read(value: &Value) -> Result<Self, Malformed> {
+        let artifact = T::ARTIFACT;
+        let wrong = |what: &str| Malformed::new(artifact, what);
+        let Value::Object(object) = value else { return Err(wrong("not an object")) };
+        let mut rest = object.clone();
+        match rest.remove("@type") {
+            Some(Value::String(name)) if name == artifact.as_str() => {}
+            None if !artifact.says_its_type() => {}
+            Some(_) => return Err(wrong("`@type` is that of something else")),
+            None => return Err(wrong("`@type` is missing")),
+        }
+        match (rest.remove(seal_name(artifact)), artifact) {
+            (Some(Value::String(_)), Artifact::Ibe) => {}
+            (_, Artifact::Ibe) => return Err(wrong("`sig` is missing or no text")),
+            (Some(Value::Object(_)), _) | (None, Artifact::Crl) => {}
+            _ => return Err(wrong("`proof` is missing or no object")),
+        }
+        if let Some(name) = rest.iter().find_map(|(name, value)| null_in(name, value)) {
+            return Err(wrong(&format!("`{name}` is null; leave out what is not there")));
+        }
+        let content: T = serde_json::from_value(Value::Object(rest))
+            .map_err(|error| Malformed::new(artifact, error.to_string()))?;
+        content.check().map_err(|what| Malformed::new(artifact, what))?;
+        Ok(Self { artifact, object: object.clone(), content })
+    }
+}
+
+impl<T> Sealed<T> {
+    /// What it says.
+    #[must_use]
+    pub fn content(&self) -> &T {
+        &self.content
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn artifact(&self) -> Artifact {
+        self.artifact
+    }
+
+    /// The signature in it, or why there is none that counts.
+    pub(super) fn jws(&self) -> Result<&str, &'static str> {
+        match self.object.get(seal_name(self.artifact)) {
+            Some(Value::String(sig)) if sig.is_empty() => Err("`sig` is empty"),
+            Some(Value::String(sig)) => Ok(sig),
+            Some(Value::Object(proof)) if proof.is_empty() => Err("`proof` is empty"),
+            Some(Value::Object(proof)) => match (proof.len(), proof.get("jws")) {
+                (1, Some(Value::String(jws))) => Ok(jws),
+                _ => Err("a proof of an unknown type: it is {\"jws\": …} and nothing else"),
+            },
+            _ => Err("there is no `proof`"),
+        }
+    }
+
+    /// The payloads that its signature may be over: with the seal blanked, and for the envelope also
+    /// without it, since the seed says both.
+    pub(super) fn payloads(&self) -> Vec<Vec<u8>> {
+        let mut object = self.object.clone();
+        let name = seal_name(self.artifact);
+        let blank = match self.artifact {
+            Artifact::Ibe => Value::String(String::new()),
+            _ => Value::Object(Map::new()),
+        };
+        object.insert(name.to_owned(), blank);
+        let mut payloads = vec![canonical(&Value::Object(object.clone()))];
+        if self.artifact == Artifact::Ibe {
+            object.remove(name);
+            payloads.push(canonical(&Value::Object(object)));
+        }
+        payloads
+    }
+}
+
+/// The member that is null where only a value or nothing may stand.
+fn null_in<'a>(name: &'a str, value: &'a Value) -> Option<&'a str> {
+    match value {
+        // Whatever a tool, a JSON Schema or a guard says with it.
+        _ if ["args", "argsSchema", "equals"].contains(&name) => None,
+        Value::Null => Some(name),
+        Value::Array(items) => items.iter().find_map(|item| null_in(name, item)),
+        Value::Object(members) => members.iter().find_map(|(name, value)| null_in(name, value)),
+        _ => None,
+    }
+}
+
+/// The member that holds the signature.
+pub(super) fn seal_name(artifact: Artifact) -> &'static str {
+    if artifact == Artifact::Ibe { "sig" } else { "proof" }
+}

@@ -1,0 +1,172 @@
+//! Signing: a private key or a secret from the bytes of its file, and a compact JWS over any bytes. It
+//! must never add to what is signed, and never show a private byte.
+
+use std::fmt;
+
+use base64ct::{Base64UrlUnpadded, Encoding};
+use ed25519_dalek::Signer as _;
+use hmac::Mac;
+use p256::pkcs8::DecodePrivateKey;
+use serde_json::{Map, Value, json};
+use ssh_key::private::{EcdsaKeypair, KeypairData};
+use zeroize::Zeroizing;
+
+use super::artifact::Artifact;
+use super::canonical::canonical;
+use super::jws::{Algorithm, mac};
+use super::seal::seal_name;
+
+/// What signs. It is wiped from memory when it is let go.
+pub struct SigningKey(Kind);
+
+enum Kind {
+    Ed25519(Box<ed25519_dalek::SigningKey>),
+    P256(Box<p256::ecdsa::SigningKey>),
+    Secret(Zeroizing<Vec<u8>>),
+}
+
+/// Why bytes are no key for this algorithm.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SigningKeyError {
+    /// Neither PKCS#8 in PEM nor OpenSSH's format.
+    Form,
+    /// A key of another kind than the algorithm asks for.
+    Kind(Algorithm),
+    /// Protected by a passphrase.
+    Encrypted,
+    /// An empty secret.
+    Empty,
+}
+
+impl fmt::Display for SigningKeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Form => f.write_str("no private key in PKCS#8 (PEM) or OpenSSH's format"),
+            Self::Kind(algorithm) => {
+                write!(f, "the key is not one that signs {}", algorithm.as_str())
+            }
+            Self::Encrypted => f.write_str(
+                "the key is protected by a passphrase; use a copy without one that only you can read",
+            ),
+            Self::Empty => f.write_str("the secret is empty"),
+        }
+    }
+}
+
+impl std::error::Error for SigningKeyError {}
+
+impl SigningKey {
+    /// The bytes of a secret's file, less one line end at its end.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is left.
+    pub fn from_secret(file: &[u8]) -> Result<Self, SigningKeyError> {
+        let secret = file.strip_suffix(b"\n").unwrap_or(file);
+        if secret.is_empty() {
+            return Err(SigningKeyError::Empty);
+        }
+        Ok(Self(Kind::Secret(Zeroizing::new(secret.to_vec()))))
+    }
+
+    /// Reads a private key, Ed25519 or P-256: PKCS#8 in PEM, or as `ssh-keygen` writes it.
+    ///
+    /// # Errors
+    ///
+    /// [`SigningKeyError`] says what is wrong.
+    pub fn from_private(text: &str) -> Result<Self, SigningKeyError> {
+        if text.contains("BEGIN OPENSSH PRIVATE KEY") {
+            return Self::from_openssh(text);
+        }
+        if text.contains("BEGIN ENCRYPTED PRIVATE KEY") {
+            return Err(SigningKeyError::Encrypted);
+        }
+        if let Ok(key) = p256::SecretKey::from_pkcs8_pem(text) {
+            return Ok(Self(Kind::P256(Box::new(key.into()))));
+        }
+        let key = ed25519_dalek::SigningKey::from_pkcs8_pem(text);
+        key.map(|key| Self(Kind::Ed25519(Box::new(key)))).map_err(|_| SigningKeyError::Form)
+    }
+
+    fn from_openssh(text: &str) -> Result<Self, SigningKeyError> {
+        let private = ssh_key::PrivateKey::from_openssh(text).map_err(|_| SigningKeyError::Form)?;
+        match private.key_data() {
+            KeypairData::Encrypted(_) => Err(SigningKeyError::Encrypted),
+            KeypairData::Ed25519(pair) => {
+                let key = ed25519_dalek::SigningKey::from_bytes(&pair.private.to_bytes());
+                Ok(Self(Kind::Ed25519(Box::new(key))))
+            }
+            KeypairData::Ecdsa(EcdsaKeypair::NistP256 { private, .. }) => {
+                let key = p256::ecdsa::SigningKey::from_slice(private.as_slice());
+                let key = key.map_err(|_| SigningKeyError::Form)?;
+                Ok(Self(Kind::P256(Box::new(key))))
+            }
+            _ => Err(SigningKeyError::Form),
+        }
+    }
+
+    /// How it signs.
+    #[must_use]
+    pub fn algorithm(&self) -> Algorithm {
+        match self.0 {
+            Kind::Ed25519(_) => Algorithm::EdDSA,
+            Kind::P256(_) => Algorithm::ES256,
+            Kind::Secret(_) => Algorithm::HS256,
+        }
+    }
+
+    /// The same key if it signs so.
+    ///
+    /// # Errors
+    ///
+    /// It signs otherwise.
+    pub fn for_algorithm(self, algorithm: Algorithm) -> Result<Self, SigningKeyError> {
+        if self.algorithm() == algorithm { Ok(self) } else { Err(SigningKeyError::Kind(algorithm)) }
+    }
+
+    fn signature(&self, input: &[u8]) -> Vec<u8> {
+        match &self.0 {
+            Kind::Ed25519(key) => key.sign(input).to_bytes().to_vec(),
+            Kind::P256(key) => {
+                let signature: p256::ecdsa::Signature = key.sign(input);
+                signature.normalize_s().unwrap_or(signature).to_bytes().to_vec()
+            }
+            // HMAC takes a key of any length, so there is always one.
+            Kind::Secret(secret) => mac(secret, input)
+                .map(|mac| mac.finalize().into_bytes().to_vec())
+                .unwrap_or_default(),
+        }
+    }
+}
+
+/// A compact JWS over the payload: `b64url(header).b64url(payload).b64url(signature)`. The header is
+/// exactly `{"alg":…,"typ":"JWT"}`, or `{"alg":…,"kid":…,"typ":"JWT"}` where a key is named.
+#[must_use]
+pub fn sign(payload: &[u8], key: &SigningKey, kid: Option<&str>) -> String {
+    let mut header = json!({ "alg": key.algorithm().as_str(), "typ": "JWT" });
+    if let Some(kid) = kid {
+        header["kid"] = Value::from(kid);
+    }
+    let encode = Base64UrlUnpadded::encode_string;
+    let input = format!("{}.{}", encode(&canonical(&header)), encode(payload));
+    let signature = key.signature(input.as_bytes());
+    format!("{input}.{}", encode(&signature))
+}
+
+/// The artifact with its signature in its place: signed with `proof` `{}` (the envelope: `sig` `""`),
+/// whatever stood there.
+#[must_use]
+pub fn embed(
+    artifact: Artifact,
+    mut object: Map<String, Value>,
+    key: &SigningKey,
+    kid: Option<&str>,
+) -> Value {
+    let name = seal_name(artifact);
+    let envelope = artifact == Artifact::Ibe;
+    object.insert(name.to_owned(), if envelope { json!("") } else { json!({}) });
+    let mut signed = Value::Object(object);
+    let jws = sign(&canonical(&signed), key, kid);
+    signed[name] = if envelope { json!(jws) } else { json!({ "jws": jws }) };
+    signed
+}

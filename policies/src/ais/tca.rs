@@ -1,0 +1,122 @@
+//! The Tool Capability Assertion: what the operations of a tool take and do. An effect that it does not
+//! declare must never be taken for one that is allowed.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::artifact::Artifact;
+use super::field::{Count, Text, Uri};
+use super::seal::Content;
+
+const OPERATIONS_MAX: usize = 1000;
+
+/// What a tool can do (seed, section 5).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tca {
+    /// `urn:tca:<tool>@<version>`
+    pub id: Uri,
+    /// The operations.
+    pub operations: Vec<Operation>,
+    /// Who operates the tool, by a stable identifier.
+    pub operator: Text,
+}
+
+/// One operation.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Operation {
+    /// Its name, unique in the assertion.
+    pub name: Text,
+    /// What its arguments are: a JSON Schema.
+    pub args_schema: Value,
+    /// What it does.
+    pub effects: Effects,
+}
+
+/// What an operation does.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Effects {
+    /// How much it writes.
+    pub writes: Writes,
+    /// The classes of data that it touches.
+    pub data_classes: Vec<Text>,
+    /// The hosts that it reaches, `host` or `host:port`; none if missing.
+    pub destinations: Option<Vec<Text>>,
+}
+
+/// How much an operation writes.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Writes {
+    /// At most so much.
+    Most(Count),
+    /// From the first to the second: `[0, 5]`.
+    Between(Count, Count),
+    /// The same by name: `{"min": 0, "max": 5}`.
+    Range(WritesRange),
+}
+
+/// A range of writes by name.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WritesRange {
+    min: Count,
+    max: Count,
+}
+
+impl Writes {
+    /// The least and the most.
+    #[must_use]
+    pub fn bounds(self) -> (u64, u64) {
+        match self {
+            Self::Most(most) => (0, most.get()),
+            Self::Between(least, most) => (least.get(), most.get()),
+            Self::Range(WritesRange { min, max }) => (min.get(), max.get()),
+        }
+    }
+}
+
+impl Tca {
+    /// The operation of this name.
+    #[must_use]
+    pub fn operation(&self, name: &str) -> Option<&Operation> {
+        self.operations.iter().find(|operation| operation.name.as_str() == name)
+    }
+}
+
+fn is_named_so(id: &str) -> bool {
+    let parts = id.strip_prefix("urn:tca:").and_then(|rest| rest.rsplit_once('@'));
+    parts.is_some_and(|(tool, version)| !tool.is_empty() && !version.is_empty())
+}
+
+impl Content for Tca {
+    const ARTIFACT: Artifact = Artifact::Tca;
+
+    fn check(&self) -> Result<(), String> {
+        if !is_named_so(self.id.as_str()) {
+            return Err("`id` is not urn:tca:<tool>@<version>".to_owned());
+        }
+        if self.operations.len() > OPERATIONS_MAX {
+            return Err(format!("more than {OPERATIONS_MAX} operations"));
+        }
+        let mut names = BTreeSet::new();
+        for operation in &self.operations {
+            let name = operation.name.as_str();
+            if !names.insert(name) {
+                return Err(format!("two operations are called `{name}`"));
+            }
+            if !operation.args_schema.is_object() {
+                return Err(format!("`argsSchema` of `{name}` is no object"));
+            }
+            let (least, most) = operation.effects.writes.bounds();
+            if least > most {
+                return Err(format!("`effects.writes` of `{name}` is an empty range"));
+            }
+        }
+        Ok(())
+    }
+}

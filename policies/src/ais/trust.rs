@@ -1,0 +1,259 @@
+//! The trust store: whose keys may sign which artifact, and when. A signature by a key of another role
+//! must never count, however good it is.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::Deserialize;
+use serde_json::Value;
+use validator::{CLOCK_SKEW_SEC, UtcTime, read_json};
+
+use super::field::{Text, Time};
+use super::jws::{Algorithm, Compact};
+use super::public_key::{PublicKey, PublicKeyError};
+use super::rules::SecretKeys;
+use super::seal::Sealed;
+
+/// The most bytes a trust store may have.
+pub const TRUST_BYTES_MAX: usize = 1024 * 1024;
+const KEYS_MAX: usize = 1024;
+
+/// What a key may sign.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// A user: UIA.
+    User,
+    /// The runtime of an agent: APA.
+    AgentRuntime,
+    /// A verifier, never also an agent runtime: APr.
+    Verifier,
+    /// The operator of a tool: TCA.
+    Operator,
+    /// Whoever binds calls after approval: IBE.
+    Envelope,
+    /// A host: SCA.
+    Host,
+    /// Whoever revokes: CRL.
+    Revocation,
+}
+
+impl Role {
+    /// The name as it stands in a trust store.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::AgentRuntime => "agent-runtime",
+            Self::Verifier => "verifier",
+            Self::Operator => "operator",
+            Self::Envelope => "envelope",
+            Self::Host => "host",
+            Self::Revocation => "revocation",
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    version: u64,
+    principals: BTreeMap<String, Vec<Text>>,
+    keys: Vec<KeyForm>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyForm {
+    kid: Text,
+    principal: String,
+    algorithm: Algorithm,
+    roles: Vec<Role>,
+    valid_from: Option<Time>,
+    valid_until: Option<Time>,
+    key: Value,
+}
+
+/// Keys, and what each may sign.
+pub struct TrustStore {
+    principals: BTreeMap<String, Vec<Text>>,
+    keys: Vec<TrustedKey>,
+}
+
+/// A key of the store.
+pub(super) struct TrustedKey {
+    pub(super) kid: String,
+    pub(super) principal: String,
+    roles: Vec<Role>,
+    valid_from: Option<Time>,
+    valid_until: Option<Time>,
+    key: PublicKey,
+}
+
+/// Why a document is no trust store.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TrustError {
+    /// Larger than [`TRUST_BYTES_MAX`].
+    TooLarge,
+    /// Neither JSON nor YAML of its form.
+    Form(String),
+    /// A key that cannot be used.
+    Key(String, PublicKeyError),
+    /// What contradicts itself, or would trust too much.
+    Unsound(String),
+}
+
+impl fmt::Display for TrustError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = validator::escape_line;
+        match self {
+            Self::TooLarge => f.write_str("trust store: larger than 1 MiB"),
+            Self::Form(what) => write!(f, "trust store: {}", shown(what)),
+            Self::Key(kid, error) => write!(f, "trust store: key `{}`: {error}", shown(kid)),
+            Self::Unsound(what) => write!(f, "trust store: {}", shown(what)),
+        }
+    }
+}
+
+impl std::error::Error for TrustError {}
+
+impl TrustStore {
+    /// Reads a trust store: JSON if it begins with `{`, else YAML; both without names twice and
+    /// without members that nobody reads.
+    ///
+    /// # Errors
+    ///
+    /// [`TrustError`] says what is wrong first.
+    pub fn read(bytes: &[u8]) -> Result<Self, TrustError> {
+        if bytes.len() > TRUST_BYTES_MAX {
+            return Err(TrustError::TooLarge);
+        }
+        let wrong = |error: &dyn fmt::Display| TrustError::Form(error.to_string());
+        let form: Form = if bytes.trim_ascii_start().starts_with(b"{") {
+            let value = read_json(bytes, TRUST_BYTES_MAX).map_err(|error| wrong(&error))?;
+            serde_json::from_value(value).map_err(|error| wrong(&error))?
+        } else {
+            let text = std::str::from_utf8(bytes).map_err(|_| wrong(&"not UTF-8"))?;
+            serde_yaml::from_str(text).map_err(|error| wrong(&error))?
+        };
+        form.check()
+    }
+
+    /// The key of the artifact's role that made its signature over what it says now.
+    pub(super) fn signer<T>(
+        &self,
+        sealed: &Sealed<T>,
+        now: UtcTime,
+        secrets: SecretKeys,
+    ) -> Result<&TrustedKey, String> {
+        let jws = Compact::read(sealed.jws()?)?;
+        if jws.algorithm == Algorithm::HS256 && secrets == SecretKeys::Refused {
+            return Err("HS256 is for demonstrations, and policy does not allow them".to_owned());
+        }
+        if !sealed.payloads().iter().any(|payload| jws.is_over(payload)) {
+            return Err("the signature is not over the canonical bytes of what stands here".into());
+        }
+        let role = sealed.artifact().role();
+        let mut why = match &jws.kid {
+            Some(kid) => format!("no key `{kid}` is trusted"),
+            None => format!("no key in the role {} made the signature", role.as_str()),
+        };
+        for key in &self.keys {
+            match &jws.kid {
+                Some(kid) if *kid != key.kid => continue,
+                None if !key.roles.contains(&role) => continue,
+                _ => {}
+            }
+            match key.counts(&jws, role, now) {
+                Ok(()) => return Ok(key),
+                Err(error) if jws.kid.is_some() => why = error,
+                Err(_) => {}
+            }
+        }
+        Err(why)
+    }
+
+    /// Whether a principal is known by this identifier.
+    pub(super) fn is_known_as(&self, principal: &str, identifier: &str) -> bool {
+        let known = self.principals.get(principal);
+        known.is_some_and(|known| known.iter().any(|it| it.as_str() == identifier))
+    }
+}
+
+impl TrustedKey {
+    fn counts(&self, jws: &Compact<'_>, role: Role, now: UtcTime) -> Result<(), String> {
+        let kid = &self.kid;
+        if jws.algorithm != self.key.algorithm() {
+            return Err(format!("the algorithm is not that of the key `{kid}`"));
+        }
+        if !self.roles.contains(&role) {
+            return Err(format!("the key `{kid}` has not the role {}", role.as_str()));
+        }
+        let (earliest, latest) = (now.unix() + CLOCK_SKEW_SEC, now.unix() - CLOCK_SKEW_SEC);
+        if self.valid_from.is_some_and(|from| from.utc().unix() > earliest) {
+            return Err(format!("the key `{kid}` is not valid yet"));
+        }
+        if self.valid_until.is_some_and(|until| until.utc().unix() < latest) {
+            return Err(format!("the key `{kid}` is not valid any more"));
+        }
+        if jws.is_by(&self.key) {
+            Ok(())
+        } else {
+            Err(format!("the signature is not one of the key `{kid}`"))
+        }
+    }
+}
+
+impl Form {
+    fn check(self) -> Result<TrustStore, TrustError> {
+        let unsound = |what: String| Err(TrustError::Unsound(what));
+        if self.version != 1 {
+            return unsound(format!("version {} is not known; this program reads 1", self.version));
+        }
+        if self.keys.len() > KEYS_MAX {
+            return unsound(format!("more than {KEYS_MAX} keys"));
+        }
+        let mut identifiers = BTreeSet::new();
+        for identifier in self.principals.values().flatten() {
+            if !identifiers.insert(identifier) {
+                return unsound(format!("two principals are called `{identifier}`"));
+            }
+        }
+        let mut store = TrustStore { principals: self.principals, keys: Vec::new() };
+        for form in self.keys {
+            let key = form.check(&store)?;
+            store.keys.push(key);
+        }
+        Ok(store)
+    }
+}
+
+impl KeyForm {
+    fn check(self, store: &TrustStore) -> Result<TrustedKey, TrustError> {
+        let kid = self.kid.to_string();
+        let key =
+            PublicKey::read(&self.key).map_err(|error| TrustError::Key(kid.clone(), error))?;
+        let what = if key.algorithm() != self.algorithm {
+            Some(format!("`algorithm` is not that of the key, {}", key.algorithm().as_str()))
+        } else if !store.principals.contains_key(&self.principal) {
+            Some(format!("the principal `{}` is not listed", self.principal))
+        } else if self.roles.is_empty() {
+            Some("`roles` is empty".to_owned())
+        } else if self.roles.contains(&Role::Verifier) && self.roles.contains(&Role::AgentRuntime) {
+            Some("nobody verifies what they planned: choose verifier or agent-runtime".to_owned())
+        } else if self.valid_from.is_some_and(|from| self.valid_until.is_some_and(|it| it <= from))
+        {
+            Some("`valid_until` is not after `valid_from`".to_owned())
+        } else if store.keys.iter().any(|other| other.kid == kid) {
+            Some("two keys have this kid".to_owned())
+        } else {
+            let same = store.keys.iter().find(|other| other.key.is(&key));
+            same.map(|other| format!("is the key `{}` again; list its roles there", other.kid))
+        };
+        if let Some(what) = what {
+            return Err(TrustError::Unsound(format!("key `{kid}`: {what}")));
+        }
+        let Self { principal, roles, valid_from, valid_until, .. } = self;
+        Ok(TrustedKey { kid, principal, roles, valid_from, valid_until, key })
+    }
+}

@@ -1,0 +1,156 @@
+//! Forms: the published schemas and the readers say the same of good artifacts and of bad ones, and what
+//! is no bundle is refused by its code.
+
+use jsonschema::Validator;
+use policies::ais::{
+    Apa, Apr, Artifact, BUNDLE_BYTES_MAX, Bundle, Code, Crl, Ibe, Sca, Sealed, Tca, Uia,
+};
+use serde_json::{Value, json};
+
+use crate::scene::{PARTS, Scene};
+
+fn schema(artifact: Artifact) -> Validator {
+    let schema: Value = serde_json::from_str(artifact.schema()).expect("JSON");
+    assert!(jsonschema::draft202012::meta::is_valid(&schema), "{}", artifact.as_str());
+    jsonschema::options().should_validate_formats(true).build(&schema).expect("a schema")
+}
+
+fn reads(artifact: Artifact, value: &Value) -> Result<(), String> {
+    match artifact {
+        Artifact::Uia => Sealed::<Uia>::read(value).map(drop),
+        Artifact::Apa => Sealed::<Apa>::read(value).map(drop),
+        Artifact::Apr => Sealed::<Apr>::read(value).map(drop),
+        Artifact::Tca => Sealed::<Tca>::read(value).map(drop),
+        Artifact::Ibe => Sealed::<Ibe>::read(value).map(drop),
+        Artifact::Sca => Sealed::<Sca>::read(value).map(drop),
+        Artifact::Crl => Sealed::<Crl>::read(value).map(drop),
+    }
+    .map_err(|error| error.to_string())
+}
+
+#[test]
+fn schemas_and_readers_accept_the_same_good_artifacts() {
+    let signed = Scene::good().signed();
+    for (name, artifact, _) in PARTS {
+        reads(artifact, &signed[name]).unwrap_or_else(|error| panic!("{error}"));
+        let schema = schema(artifact);
+        let errors: Vec<String> =
+            schema.iter_errors(&signed[name]).map(|it| it.to_string()).collect();
+        assert_eq!(errors, Vec::<String>::new(), "{name}");
+    }
+}
+
+/// Every member of every object taken away, given another type, or joined by one more.
+fn spoiled(value: &Value, path: &str, found: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(members) => {
+            found.push((path.to_owned(), "more".to_owned()));
+            for (name, member) in members {
+                spoiled(member, &format!("{path}/{name}"), found);
+                found.push((path.to_owned(), name.clone()));
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                spoiled(item, &format!("{path}/{index}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn schemas_and_readers_refuse_the_same_bad_artifacts() {
+    let signed = Scene::good().signed();
+    let others =
+        [json!(null), json!(-1), json!(1.5), json!(""), json!("x"), json!({}), json!([]), json!(7)];
+    let mut compared = 0;
+    for (name, artifact, _) in PARTS {
+        let (good, schema) = (&signed[name], schema(artifact));
+        let mut places = Vec::new();
+        spoiled(good, "", &mut places);
+        for (above, member) in places {
+            // What arguments and JSON Schemas are is for others to say.
+            if above.contains("/args") || above.contains("/argsSchema") || above.contains("/proof")
+            {
+                continue;
+            }
+            for other in others.iter().map(Some).chain([None]) {
+                let mut bad = good.clone();
+                let object =
+                    bad.pointer_mut(&above).and_then(Value::as_object_mut).expect("object");
+                match other {
+                    Some(other) => object.insert(member.clone(), other.clone()),
+                    None => object.remove(&member),
+                };
+                let read = reads(artifact, &bad);
+                let valid = schema.is_valid(&bad);
+                assert_eq!(read.is_ok(), valid, "{name} {above}/{member} {other:?}: {read:?}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 500, "{compared}");
+}
+
+#[track_caller]
+fn assert_code(bytes: &[u8], code: Code) {
+    match Bundle::read(bytes) {
+        Ok(_) => panic!("read: {}", String::from_utf8_lossy(bytes)),
+        Err(error) => assert_eq!(error.code(), code, "{error}"),
+    }
+}
+
+#[test]
+fn what_is_no_bundle_is_refused_by_its_code() {
+    let good = Scene::good().signed();
+    assert!(Bundle::read(good.to_string().as_bytes()).is_ok());
+    for bytes in [&b""[..], b"{", b"\xff\xfe", b"{\"uia\":1,\"uia\":1}", b"nul"] {
+        assert_code(bytes, Code::InputBadJson);
+    }
+    let deep = format!("{{\"uia\":{}1{}}}", "[".repeat(300), "]".repeat(300));
+    assert_code(deep.as_bytes(), Code::InputBadJson);
+    assert_code(&vec![b' '; BUNDLE_BYTES_MAX + 1], Code::InputBadJson);
+    let big = good.to_string().replacen("\"maxRecords\":100", "\"maxRecords\":9007199254740993", 1);
+    assert_code(big.as_bytes(), Code::InputBadJson);
+    for value in [json!([]), json!({}), json!({ "uia": {} }), json!(null)] {
+        assert_code(value.to_string().as_bytes(), Code::InputSchemaInvalid);
+    }
+    for name in ["uia", "apa", "apr", "tca", "ibe"] {
+        let mut less = good.clone();
+        less.as_object_mut().expect("an object").remove(name);
+        assert_code(less.to_string().as_bytes(), Code::InputSchemaInvalid);
+        let mut other = good.clone();
+        other[name] = good["crl"].clone();
+        assert_code(other.to_string().as_bytes(), Code::InputSchemaInvalid);
+    }
+    let mut more = good;
+    more["vc"] = json!({});
+    assert_code(more.to_string().as_bytes(), Code::InputSchemaInvalid);
+}
+
+#[test]
+fn what_no_schema_can_say_is_refused_too() {
+    type Change = (&'static str, &'static str, Value);
+    let rows: [Change; 9] = [
+        ("apa", "/steps/0/id", json!("a#b")),
+        ("tca", "/operations/0/effects/writes", json!([3, 1])),
+        ("tca", "/operations/0/effects/writes", json!({ "min": 3, "max": 1 })),
+        ("crl", "/expires", json!("2026-06-01T11:55:00Z")),
+        ("ibe", "/exp", json!("2026-02-30T00:00:00Z")),
+        ("ibe", "/exp", json!("2026-06-01T12:10:00+00:00")),
+        ("ibe", "/nonce", json!("two words")),
+        ("uia", "/purpose", json!("ab")),
+        ("uia", "/id", json!("no uri")),
+    ];
+    for (part, pointer, value) in rows {
+        let mut scene = Scene::good();
+        scene.set(part, pointer, value);
+        let refusal = scene.outcome().expect_err(pointer);
+        assert_eq!(refusal.code, Code::InputSchemaInvalid, "{refusal}");
+    }
+    let mut scene = Scene::good();
+    let step = scene.parts["apa"]["steps"][0].clone();
+    scene.set("apa", "/steps", json!([step, step]));
+    assert_eq!(scene.outcome().expect_err("two steps").code, Code::InputSchemaInvalid);
+}

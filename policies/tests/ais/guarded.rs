@@ -1,0 +1,468 @@
+//! The guard: a good call is accepted, and one change of it is refused by the code that names it.
+
+use policies::ais::{Bundle, Case, Code, Presence, SecretKeys, Verdict, guard, judge};
+use serde_json::{Value, json};
+
+use crate::scene::{Scene, key, time, trust};
+
+type Change = fn(&mut Scene);
+
+#[test]
+fn a_good_call_is_accepted() {
+    let accepted = Scene::good().outcome().unwrap_or_else(|refusal| panic!("{refusal}"));
+    assert_eq!(accepted["nonce"], "3f9c1d2e");
+    assert_eq!(accepted["signers"]["apa"], "agent");
+    assert_eq!(accepted["crl"]["issued"], "2026-06-01T11:55:00Z");
+}
+
+/// Code, what is changed, the change.
+const REFUSED: &[(Code, &str, Change)] = &[
+    (Code::InputSchemaInvalid, "unknown field", |s| {
+        s.set("uia", "/more", json!(1));
+    }),
+    (Code::InputSchemaInvalid, "args by schema", |s| {
+        s.set("tca", "/operations/0/argsSchema", json!({ "required": ["more"] }));
+    }),
+    (Code::InputSchemaInvalid, "schema of the network", |s| {
+        s.set("tca", "/operations/0/argsSchema", json!({ "$ref": "https://example.org/s.json" }));
+    }),
+    (Code::InputSchemaInvalid, "schema of a file", |s| {
+        s.set("tca", "/operations/0/argsSchema", json!({ "$ref": "file:///etc/passwd" }));
+    }),
+    (Code::UiaSigInvalid, "another role", |s| {
+        s.signers.insert("uia", "operator");
+    }),
+    (Code::ApaSigInvalid, "another role", |s| {
+        s.signers.insert("apa", "user");
+    }),
+    (Code::AprSigInvalid, "the planner", |s| {
+        s.signers.insert("apr", "agent");
+    }),
+    (Code::AprSigInvalid, "the planner's other key", |s| {
+        s.trust["keys"][2]["principal"] = json!("agent");
+    }),
+    (Code::TcaSigInvalid, "another role", |s| {
+        s.signers.insert("tca", "host");
+    }),
+    (Code::IbeSigInvalid, "another role", |s| {
+        s.signers.insert("ibe", "user");
+    }),
+    (Code::ScaSigInvalid, "another role", |s| {
+        s.signers.insert("sca", "operator");
+    }),
+    (Code::CrlSigInvalid, "another role", |s| {
+        s.signers.insert("crl", "host");
+    }),
+    (Code::UiaSigInvalid, "unknown key", |s| {
+        s.signers.insert("uia", "stranger");
+    }),
+    (Code::UiaSigInvalid, "another subject", |s| {
+        s.set("uia", "/subject/id", json!("did:example:operator"));
+    }),
+    (Code::TcaSigInvalid, "another operator", |s| {
+        s.set("tca", "/operator", json!("did:example:user"));
+    }),
+    (Code::UiaSigInvalid, "key not valid yet", |s| {
+        s.trust["keys"][0]["valid_from"] = json!("2026-06-01T12:02:01Z");
+    }),
+    (Code::UiaSigInvalid, "key not valid any more", |s| {
+        s.trust["keys"][0]["valid_until"] = json!("2026-06-01T11:57:59Z");
+    }),
+    (Code::IbeExpired, "past", |s| {
+        s.set("ibe", "/exp", json!("2026-06-01T11:57:59Z"));
+    }),
+    (Code::IbeLifetimeExceeded, "too long", |s| {
+        s.set("ibe", "/exp", json!("2026-06-01T13:00:01Z"));
+    }),
+    (Code::UiaExpired, "past", |s| {
+        s.set("uia", "/constraints/timeWindow/notAfter", json!("2026-06-01T11:57:59Z"));
+    }),
+    (Code::IbeReplay, "used before", |s| s.seen.push("3f9c1d2e".to_owned())),
+    (Code::CrlStale, "missing", |s| {
+        s.parts.remove("crl");
+    }),
+    (Code::CrlStale, "ended", |s| {
+        s.set("crl", "/expires", json!("2026-06-01T11:57:59Z"));
+    }),
+    (Code::CrlStale, "to come", |s| {
+        s.set("crl", "/issued", json!("2026-06-01T12:02:01Z"));
+    }),
+    (Code::CrlStale, "holds too long", |s| {
+        s.set("crl", "/expires", json!("2026-06-03T12:00:00Z"));
+    }),
+    (Code::UiaRevoked, "on the list", |s| {
+        let id = s.parts["uia"]["id"].clone();
+        s.set("crl", "/revoked/0", json!({ "type": "UIA", "id": id }));
+    }),
+    (Code::ApaRevoked, "on the list", |s| {
+        let id = s.parts["apa"]["id"].clone();
+        s.set("crl", "/revoked/0", json!({ "type": "APA", "id": id, "reason": "superseded" }));
+    }),
+    (Code::LinkMismatch, "ibe.uiaRef", |s| {
+        s.set("ibe", "/uiaRef", json!("urn:uia:other"));
+    }),
+    (Code::LinkMismatch, "ibe.aprRef", |s| {
+        s.set("ibe", "/aprRef", json!("urn:apr:other"));
+    }),
+    (Code::LinkMismatch, "ibe.tcaRef", |s| {
+        s.set("ibe", "/tcaRef", json!("urn:tca:o@1"));
+    }),
+    (Code::LinkMismatch, "apa.uia", |s| {
+        s.set("apa", "/uia", json!("urn:uia:other"));
+    }),
+    (Code::LinkMismatch, "apr.uia", |s| {
+        s.set("apr", "/uia", json!("urn:uia:other"));
+    }),
+    (Code::LinkMismatch, "apr.apa", |s| {
+        s.set("apr", "/apa", json!("urn:apa:other"));
+    }),
+    (Code::IbeStepNotFound, "no such step", |s| {
+        s.set("ibe", "/apaStepRef", json!("s2"));
+    }),
+    (Code::IbeStepNotFound, "of another plan", |s| {
+        s.set("ibe", "/apaStepRef", json!("urn:apa:other#s1"));
+    }),
+    (Code::IbeBindingMismatch, "another purpose", |s| {
+        s.request.args["prompt"] = json!("Summarize another table of the weather");
+    }),
+    (Code::IbeBindingMismatch, "another intent", |s| {
+        s.request.args["intent_sha256"] = json!("44".repeat(32));
+    }),
+    (Code::IbeBindingMismatch, "another word", |s| s.request.args["argv"][1] = json!("other.py")),
+    (Code::IbeBindingMismatch, "another input", |s| {
+        s.request.args["inputs"]["table.csv"] = json!("55".repeat(32));
+    }),
+    (Code::IbeBindingMismatch, "one argument more", |s| {
+        s.set("apa", "/steps/0/args/more", json!(1));
+    }),
+    (Code::IbeBindingMismatch, "one argument less", |s| {
+        s.request.args.insert("more".to_owned(), json!(1));
+    }),
+    (Code::IbeBindingMismatch, "another tool", |s| s.request.tool = "toolexec.run.r".to_owned()),
+    (Code::PlanNotExplicit, "template", |s| {
+        s.set("apa", "/steps/0/args/inputs/table.csv", json!("{{digest}}"));
+    }),
+    (Code::PlanNotExplicit, "placeholder", |s| {
+        s.set("apa", "/steps/0/args/intent_sha256", json!("<digest>"));
+    }),
+    (Code::PlanNotExplicit, "missing", |s| {
+        s.set("apa", "/steps/0/args/intent_sha256", Value::Null);
+    }),
+    (Code::PlanGuardUnmet, "alternative without a guard", |s| {
+        s.set("apa", "/steps/0/alternative", json!("how"));
+    }),
+    (Code::PlanGuardUnmet, "guard that does not hold", |s| {
+        s.set("apa", "/steps/0/guard", json!({ "pointer": "/uia/riskBudget/level", "equals": 4 }));
+    }),
+    (Code::PlanGuardUnmet, "guard that nothing decides", |s| {
+        s.set("apa", "/steps/0/guard", json!({ "pointer": "/uia/riskBudget/no", "equals": 3 }));
+    }),
+    (Code::PlanGuardUnmet, "guard of the plan's own", |s| {
+        s.set("apa", "/steps/0/guard", json!({ "pointer": "/apa/model/version", "equals": "1" }));
+    }),
+    (Code::PlanTotalsLow, "writes", |s| {
+        s.set("apa", "/steps/0/expected/writes", json!(2));
+    }),
+    (Code::PlanTotalsLow, "calls", |s| {
+        s.take("apa", "/totals/predictedExternalCalls");
+    }),
+    (Code::AlignMismatch, "coverage", |s| {
+        s.set("apr", "/evidence/coverage", json!(0.999_999_99));
+    }),
+    (Code::AlignMismatch, "risk", |s| {
+        s.set("apr", "/evidence/risk", json!(0.4));
+    }),
+    (Code::AlignMismatch, "score of a step", |s| {
+        s.set("apa", "/steps/0/alignment/score", json!(0.9));
+    }),
+    (Code::AlignBelowThreshold, "policy asks for more", |s| s.rules.coverage_min = 1.1),
+    (Code::AlignBelowThreshold, "the profile asks for more", |s| {
+        s.rules.profiles.values_mut().for_each(|profile| profile.coverage_min = Some(1.1));
+    }),
+    (Code::AlignBelowThreshold, "policy asks for no number", |s| s.rules.coverage_min = f64::NAN),
+    (Code::RiskBudgetExceeded, "a lower level", |s| {
+        s.set("uia", "/riskBudget/level", json!(2));
+    }),
+    (Code::RiskBudgetExceeded, "the profile allows less", |s| {
+        s.rules.profiles.values_mut().for_each(|profile| profile.risk_max = Some(0.4));
+    }),
+    (Code::RiskWritesExceeded, "the user allows less", |s| {
+        s.set("uia", "/riskBudget/maxWrites", json!(0));
+    }),
+    (Code::RiskWritesExceeded, "the profile allows less", |s| {
+        s.rules.profiles.values_mut().for_each(|profile| profile.writes_max = Some(0));
+    }),
+    (Code::RiskWritesExceeded, "the request writes more", |s| s.request.writes = 2),
+    (Code::RiskRecordsExceeded, "the user allows less", |s| {
+        s.set("uia", "/riskBudget/maxRecords", json!(9));
+    }),
+    (Code::RiskCallsExceeded, "the user allows none", |s| {
+        s.take("uia", "/riskBudget/maxExternalCalls");
+    }),
+    (Code::RiskCallsExceeded, "the request names more hosts", |s| {
+        let host = s.request.hosts[0].clone();
+        s.request.hosts.push(host);
+    }),
+    (Code::DataClassNotPermitted, "of the step", |s| {
+        s.set("uia", "/constraints/dataClasses", json!(["internal"]));
+    }),
+    (Code::DataClassNotPermitted, "of the request", |s| {
+        s.request.data_classes.push("confidential".to_owned());
+    }),
+    (Code::TcaOpNotAllowed, "no such operation", |s| {
+        s.set("tca", "/operations/0/name", json!("toolexec.run.r"));
+    }),
+    (Code::TcaEffectsExceeded, "writes", |s| {
+        s.set("tca", "/operations/0/effects/writes", json!(0));
+    }),
+    (Code::TcaEffectsExceeded, "below the range", |s| {
+        s.set("tca", "/operations/0/effects/writes", json!({ "min": 2, "max": 3 }));
+    }),
+    (Code::TcaEffectsExceeded, "data classes", |s| {
+        s.set("tca", "/operations/0/effects/dataClasses", json!([]));
+    }),
+    (Code::DestinationNotAllowed, "the operation names none", |s| {
+        s.take("tca", "/operations/0/effects/destinations");
+    }),
+    (Code::DestinationNotAllowed, "a part of the name", |s| {
+        s.set("tca", "/operations/0/effects/destinations", json!(["example", "a.data.example"]));
+    }),
+    (Code::DestinationNotAllowed, "another port", |s| {
+        s.set("tca", "/operations/0/effects/destinations", json!(["data.example:80"]));
+    }),
+    (Code::DestinationNotAllowed, "the user names another", |s| {
+        s.set("uia", "/constraints/destinations", json!(["other.example"]));
+    }),
+    (Code::ScaMismatch, "another policy", |s| s.set_digest("policies")),
+    (Code::ScaMismatch, "another program", |s| s.set_digest("guards")),
+    (Code::ScaMismatch, "another runtime", |s| s.set_digest("runtimes")),
+    (Code::ScaMismatch, "nothing said of it", |s| {
+        s.set("sca", "/x-runtimes", json!([]));
+    }),
+    (Code::ScaMismatch, "another model", |s| {
+        s.set("sca", "/components/0/hash", json!("model-2"));
+    }),
+    (Code::ScaMismatch, "policy asks for one", |s| {
+        s.parts.remove("sca");
+        s.rules.sca = Presence::Required;
+    }),
+    (Code::AuthzPolicyDeny, "unknown profile", |s| {
+        s.set("uia", "/policyProfile", json!("anything"));
+    }),
+    (Code::AuthzPolicyDeny, "tool of the profile", |s| {
+        s.rules.profiles.values_mut().for_each(|profile| profile.tools = Some(Vec::new()));
+    }),
+    (Code::AuthzPolicyDeny, "unknown method", |s| {
+        s.set("apr", "/method", json!("classifier-v1"));
+    }),
+    (Code::AuthzPolicyDeny, "method that nobody computes", |s| {
+        s.rules.methods.push("external-policy-v1".to_owned());
+        s.set("apr", "/method", json!("external-policy-v1"));
+    }),
+    (Code::AuthzPolicyDeny, "unknown obligation", |s| {
+        s.set("apr", "/evidence/obligations", json!(["log", "co-sign"]));
+    }),
+    (Code::AuthzPolicyDeny, "another jurisdiction", |s| {
+        s.rules.jurisdiction = Some("US".to_owned());
+    }),
+    (Code::AuthzPolicyDeny, "policy does not say where it is", |s| s.rules.jurisdiction = None),
+];
+
+impl Scene {
+    fn set_digest(&mut self, kind: &str) {
+        let other = validator::Sha256::of(b"other");
+        let supply = &mut self.supply;
+        let digests = match kind {
+            "policies" => &mut supply.policies,
+            "guards" => &mut supply.guards,
+            _ => &mut supply.runtimes,
+        };
+        digests.values_mut().for_each(|digest| *digest = other);
+    }
+}
+
+#[test]
+fn one_change_is_refused_by_the_code_that_names_it() {
+    for (code, what, change) in REFUSED {
+        let mut scene = Scene::good();
+        change(&mut scene);
+        let refusal = scene.outcome().expect_err(&format!("{code}: {what}"));
+        assert_eq!(refusal.code, *code, "{what}: {refusal}");
+    }
+}
+
+#[test]
+fn every_code_has_a_case() {
+    for code in Code::ALL {
+        let told = REFUSED.iter().any(|(known, _, _)| known == code);
+        // The bundle that is no JSON has no scene.
+        assert!(told || *code == Code::InputBadJson, "{code}");
+    }
+}
+
+const ACCEPTED: &[(&str, Change)] = &[
+    ("step with the plan's name", |s| {
+        let reference = format!("{}#s1", s.parts["apa"]["id"].as_str().unwrap_or_default());
+        s.set("ibe", "/apaStepRef", json!(reference));
+    }),
+    ("just past, within the skew", |s| {
+        s.set("ibe", "/exp", json!("2026-06-01T11:58:00Z"));
+    }),
+    ("the longest life", |s| {
+        s.set("ibe", "/exp", json!("2026-06-01T13:00:00Z"));
+    }),
+    ("fraction of a second", |s| {
+        s.set("ibe", "/exp", json!("2026-06-01T12:10:00.25Z"));
+    }),
+    ("no list, and policy asks for none", |s| {
+        s.parts.remove("crl");
+        s.rules.crl = Presence::Optional;
+    }),
+    ("no supply chain assertion", |s| {
+        s.parts.remove("sca");
+    }),
+    ("no jurisdictions named", |s| {
+        s.take("uia", "/constraints/jurisdictions");
+        s.rules.jurisdiction = None;
+    }),
+    ("no destinations of the user's", |s| {
+        s.take("uia", "/constraints/destinations");
+    }),
+    ("guard that holds", |s| {
+        s.set("apa", "/steps/0/guard", json!({ "pointer": "/uia/riskBudget/level", "equals": 3 }));
+    }),
+    ("words of a command are no template", |s| {
+        s.set("apa", "/steps/0/args/argv/1", json!("${x}"));
+        s.request.args["argv"][1] = json!("${x}");
+    }),
+    ("a revoked plan of another name", |s| {
+        let id = s.parts["apa"]["id"].clone();
+        s.set("crl", "/revoked/0", json!({ "type": "UIA", "id": id }));
+    }),
+];
+
+#[test]
+fn what_is_allowed_is_accepted() {
+    for (what, change) in ACCEPTED {
+        let mut scene = Scene::good();
+        change(&mut scene);
+        scene.outcome().unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+    }
+}
+
+#[test]
+fn of_alternatives_the_one_that_its_guard_chooses() {
+    let mut scene = Scene::good();
+    let mut other = scene.parts["apa"]["steps"][0].clone();
+    let guard = |level: u64| json!({ "pointer": "/uia/riskBudget/level", "equals": level });
+    other["id"] = json!("s2");
+    other["alternative"] = json!("how");
+    other["guard"] = guard(4);
+    let mut first = scene.parts["apa"]["steps"][0].clone();
+    first["alternative"] = json!("how");
+    first["guard"] = guard(3);
+    scene.set("apa", "/steps", json!([first, other]));
+    scene.set("apa", "/totals/predictedWrites", json!(2));
+    scene.set("apa", "/totals/predictedExternalCalls", json!(2));
+    scene.set("uia", "/riskBudget/maxExternalCalls", json!(2));
+    scene.outcome().unwrap_or_else(|refusal| panic!("{refusal}"));
+    for (second, reference) in [(guard(4), "s2"), (guard(3), "s1"), (Value::Null, "s1")] {
+        match second {
+            Value::Null => scene.take("apa", "/steps/1/guard"),
+            second => scene.set("apa", "/steps/1/guard", second),
+        }
+        scene.set("ibe", "/apaStepRef", json!(reference));
+        let refusal = scene.outcome().expect_err(reference);
+        assert_eq!(refusal.code, Code::PlanGuardUnmet, "{refusal}");
+    }
+}
+
+#[test]
+fn nobody_is_asked_of_a_nonce_before_all_signatures_are_good() {
+    let mut scene = Scene::good();
+    scene.signers.insert("uia", "operator");
+    let bundle = Bundle::read(scene.signed().to_string().as_bytes()).expect("a bundle");
+    let judgement = judge(&Case {
+        bundle: &bundle,
+        trust: &trust(&scene.trust),
+        rules: &scene.rules,
+        request: Some(&scene.request),
+        supply: &scene.supply,
+        now: scene.now,
+        nonce_seen: &|_| panic!("asked"),
+    });
+    let asked: Vec<&str> = judgement
+        .checks()
+        .iter()
+        .filter(|check| check.verdict != Verdict::NotAsked)
+        .map(|check| check.rule)
+        .collect();
+    assert!(asked.iter().all(|rule| rule.ends_with("-signature")), "{asked:?}");
+    assert_eq!(asked.len(), 7);
+}
+
+#[test]
+fn without_a_request_nothing_is_accepted() {
+    let scene = Scene::good();
+    let bundle = Bundle::read(scene.signed().to_string().as_bytes()).expect("a bundle");
+    let trust = trust(&scene.trust);
+    let case = Case {
+        bundle: &bundle,
+        trust: &trust,
+        rules: &scene.rules,
+        request: None,
+        supply: &scene.supply,
+        now: scene.now,
+        nonce_seen: &|_| false,
+    };
+    assert_eq!(judge(&case).to_json()["verdict"], "unbound");
+    let refusal = guard(&case).expect_err("no request");
+    assert_eq!(refusal.code, Code::IbeBindingMismatch);
+}
+
+#[test]
+fn secrets_count_only_where_policy_says_that_it_demonstrates() {
+    use base64ct::{Base64UrlUnpadded, Encoding};
+    use policies::ais::{Artifact, SigningKey, embed};
+
+    let secret = concat!("dev-", "secret");
+    let mut scene = Scene::good();
+    scene.trust["keys"][0]["algorithm"] = json!("HS256");
+    let k = Base64UrlUnpadded::encode_string(secret.as_bytes());
+    scene.trust["keys"][0]["key"] = json!({ "kty": "oct", "k": k });
+    let mut bundle = scene.signed();
+    let uia = scene.parts["uia"].as_object().cloned().unwrap_or_default();
+    let shared = SigningKey::from_secret(secret.as_bytes()).expect("a secret");
+    bundle["uia"] = embed(Artifact::Uia, uia, &shared, None);
+    let refusal = scene.outcome_of(bundle.to_string().as_bytes()).expect_err("refused");
+    assert_eq!(refusal.code, Code::UiaSigInvalid);
+    scene.rules.hs256 = SecretKeys::Demo;
+    scene.outcome_of(bundle.to_string().as_bytes()).unwrap_or_else(|refusal| panic!("{refusal}"));
+}
+
+#[test]
+fn an_envelope_long_past_is_refused_as_the_demo_does() {
+    let mut scene = Scene::good();
+    scene.set("ibe", "/exp", json!("2000-01-01T00:00:00Z"));
+    assert_eq!(scene.outcome().expect_err("past").code, Code::IbeExpired);
+    scene = Scene::good();
+    scene.now = time("2026-06-02T12:00:00Z");
+    assert_eq!(scene.outcome().expect_err("past").code, Code::IbeExpired);
+    // With a signature that is none, as in the demo's vector.
+    let mut bundle = Scene::good().signed();
+    bundle["ibe"]["sig"] = json!("not-a-real-signature");
+    assert_eq!(
+        Scene::good().outcome_of(bundle.to_string().as_bytes()).expect_err("forged").code,
+        Code::IbeSigInvalid
+    );
+}
+
+#[test]
+fn an_envelope_signed_without_its_sig_is_accepted_too() {
+    use policies::ais::{canonical, sign};
+    let scene = Scene::good();
+    let mut bundle = scene.signed();
+    let payload = canonical(&scene.parts["ibe"]);
+    bundle["ibe"]["sig"] = json!(sign(&payload, &key("envelope"), Some("envelope")));
+    scene.outcome_of(bundle.to_string().as_bytes()).unwrap_or_else(|refusal| panic!("{refusal}"));
+}

@@ -1,0 +1,268 @@
+//! `toolexec ais` from outside: what docs/ais.md tells people to type works, what is published comes out,
+//! and what is bad is refused with the exit code that says so.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use toolexec_tests::{Bench, Said, ssh_keygen_works, workspace};
+
+fn ais(bench: &Bench, words: &[&str]) -> Said {
+    let mut command = bench.command("toolexec");
+    Said::of(command.current_dir(bench.scratch().path()).arg("ais").args(words))
+}
+
+/// A document where the commands are typed.
+fn put(bench: &Bench, name: &str, content: impl AsRef<[u8]>) {
+    fs::write(bench.scratch().path().join(name), content).unwrap();
+}
+
+fn golden() -> Value {
+    let path = workspace().join("policies/tests/ais/vectors/golden_hs256.json");
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn published_payloads_and_signatures_come_out_byte_for_byte() {
+    let (bench, golden) = (Bench::new(), golden());
+    let secret = golden["secret"].as_str().unwrap();
+    put(&bench, "secret", format!("{secret}\n"));
+    for case in golden["cases"].as_array().unwrap() {
+        let payload: Value = serde_json::from_str(case["payload"].as_str().unwrap()).unwrap();
+        put(&bench, "document", format!("{payload:#}"));
+        let said = ais(&bench, &["canonical", "document"]);
+        said.assert_code(0);
+        assert_eq!(said.stdout, case["payload"].as_str().unwrap());
+        let said = ais(&bench, &["sign", "--alg", "HS256", "--secret-file", "secret", "document"]);
+        said.assert_code(0);
+        let parts: Vec<&str> = said.stdout.trim_end().split('.').collect();
+        assert_eq!(
+            (parts[0], parts[2]),
+            (golden["header"].as_str().unwrap(), case["signature"].as_str().unwrap())
+        );
+    }
+}
+
+#[test]
+fn bad_documents_and_keys_are_refused_and_nothing_is_signed() {
+    let bench = Bench::new();
+    put(&bench, "secret", "word");
+    put(&bench, "empty", "\n");
+    put(&bench, "good", "{}");
+    let rows: [&[u8]; 7] =
+        [b"{\"a\":1,\"a\":2}", b"{", b"", b"\xff", b"9007199254740993", b"{} {}", b"[1e999]"];
+    let sign = ["sign", "--alg", "HS256", "--secret-file", "secret"];
+    for bytes in rows {
+        put(&bench, "bad", bytes);
+        for words in [&["canonical"][..], &sign] {
+            let said = ais(&bench, &[words, &["bad"]].concat());
+            said.assert_code(2);
+            assert_eq!(said.stdout, "");
+            said.assert_says(&["bad: "]);
+        }
+    }
+    let deep = "[".repeat(100_000);
+    put(&bench, "bad", deep);
+    ais(&bench, &["canonical", "bad"]).assert_code(2);
+    put(&bench, "bad", " ".repeat(2 << 20));
+    ais(&bench, &["canonical", "bad"]).assert_code(2);
+    for words in [
+        &["canonical", "missing"][..],
+        &["sign", "--alg", "HS256", "--secret-file", "empty", "good"],
+        &["sign", "--alg", "EdDSA", "--secret-file", "secret", "good"],
+        &["sign", "--alg", "HS256", "--key-file", "secret", "good"],
+        &["sign", "--alg", "none", "--secret-file", "secret", "good"],
+        &["sign", "--alg", "HS256", "good"],
+        &["schema", "UIAA"],
+        &["crl", "--revoke", "TCA=urn:x:y", "--secret-file", "secret"],
+        &["crl", "--seconds", "0", "--secret-file", "secret"],
+        &["sca", "--model", "m", "--secret-file", "secret"],
+    ] {
+        let said = ais(&bench, words);
+        said.assert_code(3);
+        assert_eq!(said.stdout, "", "{words:?}");
+    }
+    ais(&bench, &["entail", "good", "good"]).assert_code(2);
+    ais(&bench, &["sign", "--alg", "HS256", "--secret-file", "secret", "--embed", "good"])
+        .assert_code(2);
+}
+
+#[test]
+fn every_command_has_help_with_an_example() {
+    let bench = Bench::new();
+    for act in
+        ["canonical", "sign", "verify", "entail", "step", "tca", "sca", "crl", "envelope", "schema"]
+    {
+        let said = ais(&bench, &[act, "--help"]);
+        said.assert_code(0);
+        assert!(said.stdout.contains(&format!("toolexec ais {act}")), "{said:#?}");
+    }
+    for artifact in ["UIA", "APA", "APr", "TCA", "IBE", "SCA", "CRL"] {
+        let said = ais(&bench, &["schema", artifact]);
+        said.assert_code(0);
+        let schema: Value = serde_json::from_str(&said.stdout).unwrap();
+        assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    }
+}
+
+/// Everything that docs/ais.md has people type.
+fn script_of_the_page() -> String {
+    let page = fs::read_to_string(workspace().join("docs/ais.md")).unwrap();
+    let blocks = page.split("\n```sh\n").skip(1).map(|rest| rest.split("\n```").next().unwrap());
+    blocks.collect::<Vec<_>>().join("\n")
+}
+
+/// A bundle made as the page says, and the request beside it.
+struct Bound {
+    bench: Bench,
+    request: PathBuf,
+    last: Value,
+}
+
+fn bound(test: &str) -> Option<Bound> {
+    if !ssh_keygen_works(test) {
+        return None;
+    }
+    let bench = Bench::new();
+    let programs = toolexec_tests::programs();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-euc", &script_of_the_page()])
+        .current_dir(bench.scratch().path())
+        .env("PATH", path);
+    let said = Said::of(shell.env("HOME", bench.home()));
+    said.assert_code(0);
+    let names = toolexec_tests::list(bench.scratch().path());
+    let request =
+        names.iter().find(|name| name.starts_with("TR-") && name.ends_with(".md")).unwrap();
+    let request = bench.scratch().path().join(request);
+    let last = said.json();
+    Some(Bound { bench, request, last })
+}
+
+impl Bound {
+    fn bundle(&self) -> PathBuf {
+        self.request.with_extension("ais.json")
+    }
+
+    fn verify(&self, bundle: &Path, more: &[&str]) -> (Said, Value) {
+        let (bundle, request) = (bundle.to_str().unwrap(), self.request.to_str().unwrap());
+        let words = ["verify", bundle, "--trust", "trust.yaml", "--rules", "rules.yaml"];
+        let said = ais(&self.bench, &[&words[..], &["--request", request], more].concat());
+        let answer = said.json();
+        (said, answer)
+    }
+
+    /// A new bundle of these artifacts, and what is said of it.
+    fn rebound(&self, name: &str, change: &[&str]) -> (Said, Value) {
+        let request = self.request.to_str().unwrap();
+        let words =
+            ["envelope", request, "--apr", "apr.json", "--tca", "tca.json", "--key-file", "binder"];
+        let words = [&words[..], &["--kid", "binder", "--out", name], change].concat();
+        ais(&self.bench, &words).assert_code(0);
+        self.verify(&self.bench.scratch().path().join(name), &[])
+    }
+
+    #[track_caller]
+    fn assert_refused(&self, (said, answer): (Said, Value), code: &str) {
+        said.assert_code(1);
+        assert_eq!(
+            (&answer["verdict"], &answer["code"]),
+            (&json!("refuse"), &json!(code)),
+            "{answer:#}"
+        );
+    }
+}
+
+#[test]
+fn what_the_page_says_binds_a_request_and_five_calls_are_refused() {
+    let Some(bound) = bound("what_the_page_says_binds_a_request_and_five_calls_are_refused") else {
+        return;
+    };
+    assert_eq!(bound.last["verdict"], "accept", "{:#}", bound.last);
+    let nonce = bound.last["bundle"]["nonce"].as_str().unwrap();
+    // Expired.
+    bound.assert_refused(
+        bound.verify(&bound.bundle(), &["--at", "2099-01-01T00:00:00Z"]),
+        "IBE-EXPIRED",
+    );
+    // Replayed.
+    bound.assert_refused(bound.verify(&bound.bundle(), &["--seen", nonce]), "IBE-REPLAY");
+    // Another request.
+    let text = fs::read_to_string(&bound.request).unwrap();
+    let other = text.replace("Summarize one column", "Summarize another column");
+    assert_ne!(text, other);
+    fs::write(&bound.request, other).unwrap();
+    bound.assert_refused(bound.verify(&bound.bundle(), &[]), "IBE-BINDING-MISMATCH");
+    fs::write(&bound.request, text).unwrap();
+    // Over budget.
+    let spent = ["--uia", "poor.json", "--apa", "apa.json", "--crl", "crl.json"];
+    let intent = fs::read_to_string(bound.bench.scratch().path().join("intent.json")).unwrap();
+    put(&bound.bench, "poor", intent.replace("\"maxRecords\": 1000", "\"maxRecords\": 99"));
+    let words =
+        ["sign", "--alg", "EdDSA", "--key-file", "alice", "--kid", "alice", "--embed", "poor"];
+    let signed = ais(&bound.bench, &words);
+    signed.assert_code(0);
+    put(&bound.bench, "poor.json", signed.stdout);
+    bound.assert_refused(bound.rebound("over.ais.json", &spent), "RISK-RECORDS-EXCEEDED");
+    // Revoked.
+    let id = "UIA=urn:uuid:11111111-1111-4111-8111-111111111111=user-revoked";
+    let list =
+        ais(&bound.bench, &["crl", "--revoke", id, "--key-file", "revoker", "--kid", "revoker"]);
+    list.assert_code(0);
+    put(&bound.bench, "revoked.json", list.stdout);
+    let change = ["--uia", "uia.json", "--apa", "apa.json", "--crl", "revoked.json"];
+    bound.assert_refused(bound.rebound("revoked.ais.json", &change), "UIA-REVOKED");
+    // And without a list there is no saying.
+    bound.assert_refused(bound.rebound("silent.ais.json", &change[..4]), "CRL-STALE");
+}
+
+#[test]
+fn digests_of_what_is_here_are_compared() {
+    let Some(bound) = bound("digests_of_what_is_here_are_compared") else { return };
+    let shown = Said::of(bound.bench.command("toolexec").args(["policy", "show", "embedded"]));
+    shown.assert_code(0);
+    put(&bound.bench, "policy.yaml", &shown.stdout);
+    let (said, answer) = bound.verify(&bound.bundle(), &["--policy", "policy.yaml"]);
+    said.assert_code(0);
+    assert_eq!(answer["verdict"], "accept");
+    put(&bound.bench, "policy.yaml", format!("{}# \n", shown.stdout));
+    bound.assert_refused(
+        bound.verify(&bound.bundle(), &["--policy", "policy.yaml"]),
+        "SCA-MISMATCH",
+    );
+}
+
+#[test]
+fn an_envelope_is_never_minted_for_another_step_nor_over_a_file() {
+    let Some(bound) = bound("an_envelope_is_never_minted_for_another_step_nor_over_a_file") else {
+        return;
+    };
+    let before = fs::read(bound.bundle()).unwrap();
+    let request = bound.request.to_str().unwrap().to_owned();
+    let parts =
+        ["--uia", "uia.json", "--apa", "apa.json", "--apr", "apr.json", "--tca", "tca.json"];
+    let words = [&["envelope", &request, "--key-file", "binder"][..], &parts].concat();
+    ais(&bound.bench, &words).assert_code(3);
+    assert_eq!(fs::read(bound.bundle()).unwrap(), before);
+    let text = fs::read_to_string(&bound.request).unwrap();
+    fs::write(&bound.request, text.replace("python mean.py", "python -u mean.py")).unwrap();
+    let said = ais(&bound.bench, &[&words[..], &["--out", "new.json"]].concat());
+    said.assert_code(2);
+    said.assert_says(&["no step does what the request does"]);
+    assert!(!bound.bench.scratch().path().join("new.json").exists());
+    // What is no bundle has an answer too.
+    put(&bound.bench, "bad.json", "{\"uia\":1,\"uia\":2}");
+    let bad = bound.bench.scratch().path().join("bad.json");
+    let (said, answer) = bound.verify(&bad, &[]);
+    said.assert_code(2);
+    assert_eq!(answer["code"], "INPUT-BAD-JSON");
+}
