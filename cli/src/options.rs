@@ -138,6 +138,9 @@ pub(crate) struct HostOptions {
     /// Keys that count no longer: a revocation list of ssh-keygen, or keys, one a line
     #[arg(long, value_name = "FILE", requires = "allowed_signers")]
     pub(crate) revoked: Option<PathBuf>,
+    /// Keys of AIS artifacts, where the policy asks for a bundle (docs/ais.md)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ais_trust: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use egress::client::Egress;
 use policies::{
     POLICY_BYTES_MAX, Policy, PolicyError, REVOKED_BYTES_MAX, Revoked, RevokedError,
-    SIGNERS_BYTES_MAX, Signers, SignersError,
+    SIGNERS_BYTES_MAX, Signers, SignersError, ais,
 };
 use records::KeySource;
 use records::log::LogOrigin;
@@ -21,7 +21,7 @@ use crate::edge;
 use crate::host::{find_launcher, find_program};
 use crate::host_keys::{self, KeysForm};
 use crate::network::find_egress;
-use crate::trust_store::{TrustStore, insist_on_ours};
+use crate::trust_store::{TrustFiles, TrustStore, insist_on_ours};
 
 const CONFIG_BYTES_MAX: usize = 64 * 1024;
 /// Cells at one time of a launcher of our own: far above what the daemon starts.
@@ -41,6 +41,7 @@ struct Form {
     policy: PathBuf,
     allowed_signers: Option<PathBuf>,
     revoked: Option<PathBuf>,
+    ais_trust: Option<PathBuf>,
     keys: Option<KeysForm>,
     log: Option<LogForm>,
     launcher: Option<LauncherForm>,
@@ -192,6 +193,16 @@ pub fn read_revoked(path: &Path) -> Result<Revoked, ConfigError> {
     Revoked::parse(&bytes).map_err(|error| ConfigError::Revoked(path.to_owned(), error))
 }
 
+/// Reads a trust store of AIS artifacts.
+///
+/// # Errors
+/// What of it is not understood.
+pub fn read_ais_trust(path: &Path) -> Result<ais::TrustStore, ConfigError> {
+    let bytes = read_bytes(path, ais::TRUST_BYTES_MAX)?;
+    ais::TrustStore::read(&bytes)
+        .map_err(|error| ConfigError::Syntax(path.to_owned(), error.to_string()))
+}
+
 impl Config {
     /// Reads the file and every file that it names.
     ///
@@ -232,12 +243,17 @@ impl Config {
             Ok(egress) => egress,
             Err(what) => return wrong(what),
         };
-        let deciding = [Some(&form.policy), form.allowed_signers.as_ref(), form.revoked.as_ref()];
-        deciding.into_iter().flatten().try_for_each(|path| insist_on_ours(path))?;
+        let trusted = [&form.allowed_signers, &form.revoked, &form.ais_trust];
+        let deciding = trusted.into_iter().map(Option::as_ref).chain([Some(&form.policy)]);
+        deciding.flatten().try_for_each(|path| insist_on_ours(path))?;
         Ok(Self {
             egress,
             policy: read_policy(&form.policy)?,
-            trust: TrustStore::open(form.allowed_signers, form.revoked)?,
+            trust: TrustStore::open(TrustFiles {
+                allowed_signers: form.allowed_signers,
+                revoked: form.revoked,
+                ais: form.ais_trust,
+            })?,
             keys,
             log_origin,
             heartbeat_sec: NonZero::new(log.heartbeat_sec.unwrap_or(HEARTBEAT_SEC)),
@@ -261,6 +277,7 @@ fn check_paths(form: &Form) -> Result<(), String> {
         ("policy", Some(&form.policy)),
         ("allowed_signers", form.allowed_signers.as_ref()),
         ("revoked", form.revoked.as_ref()),
+        ("ais_trust", form.ais_trust.as_ref()),
         ("keys.directory", form.keys.as_ref().and_then(|keys| keys.directory.as_ref())),
         ("keys.agent", form.keys.as_ref().and_then(|keys| keys.agent.as_ref())),
         ("log.directory", form.log.as_ref().and_then(|log| log.directory.as_ref())),

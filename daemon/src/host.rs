@@ -12,10 +12,12 @@ use sandbox::client::{Launcher, Reach};
 use spool::{Spool, SpoolError, StoreError};
 use validator::{Sha256, UtcTime};
 
+use crate::config::ConfigError;
 use crate::permissions::Permissions;
 use crate::ready::ReadyCells;
 use crate::record_log::RecordLog;
 use crate::runtimes;
+use crate::supply::Digests;
 use crate::trust_store::TrustStore;
 
 /// What a [`Host`] is made of.
@@ -49,6 +51,7 @@ pub struct Host {
     pub(crate) egress: Option<Egress>,
     pub(crate) binaries: Binaries,
     pub(crate) permissions: Option<Permissions>,
+    pub(crate) digests: Digests,
 }
 
 impl Host {
@@ -59,7 +62,19 @@ impl Host {
         let binaries = runtimes::find(&policy, &caches);
         let launcher = Launcher::new(runtimes::allow(launcher, &policy, &binaries));
         let ready = ReadyCells::new(0);
-        Self { spool, policy, trust, key, log, ready, launcher, egress, binaries, permissions }
+        Self {
+            spool,
+            policy,
+            trust,
+            key,
+            log,
+            ready,
+            launcher,
+            egress,
+            binaries,
+            permissions,
+            digests: Digests::default(),
+        }
     }
 
     /// Keeps at most so many cells ready for runs to come. The service that
@@ -127,6 +142,8 @@ pub enum Halt {
     Sign(SignError),
     Log(LogError),
     Permissions(StoreError),
+    /// What the host itself uses cannot be read.
+    Supply(ConfigError),
     /// A record's request is not the one that it was: nothing is run in its name.
     OtherRequest(PathBuf),
     /// A request was held where nobody would ask about it again.
@@ -146,6 +163,7 @@ impl fmt::Display for Halt {
             Self::OtherRequest(path) => {
                 write!(f, "{}: was changed since its record was verified", path.display())
             }
+            Self::Supply(error) => error.fmt(f),
             Self::Permissions(error) => write!(f, "permissions: {error}"),
             Self::Log(error) => write!(f, "the record cannot be logged: {error}"),
             Self::NobodyHolds => {
@@ -174,6 +192,12 @@ impl From<KeyError> for Halt {
 impl From<LogError> for Halt {
     fn from(error: LogError) -> Self {
         Self::Log(error)
+    }
+}
+
+impl From<ConfigError> for Halt {
+    fn from(error: ConfigError) -> Self {
+        Self::Supply(error)
     }
 }
 

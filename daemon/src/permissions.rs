@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use policies::permissions::{
-    AnswerEvidence, AnswerRules, Author, Calls, Change, Moment, PermissionManager, Source,
+    AnswerEvidence, AnswerRules, Author, Calls, Change, Moment, PermissionManager, Source, Terms,
 };
 use policies::{Permission, PermissionFinding, Policy, Signers};
 use spool::{AnswerFate, Dropbox, Durable, Filed, Spool, SpoolError, StoreError, new_traceparent};
@@ -35,6 +35,12 @@ impl Permissions {
         let Some(terms) = policy.permission_terms() else { return Ok(None) };
         let store = Durable::open(directory, terms.clone())?;
         Ok(Some(Self { store, drafts: drafts.to_owned() }))
+    }
+
+    /// For a look alone.
+    pub(crate) fn read(directory: &Path) -> Result<Self, StoreError> {
+        let store = Durable::open(directory, Terms::default())?;
+        Ok(Self { store, drafts: PathBuf::new() })
     }
 
     /// Which answers stand, as one digest.

@@ -3,17 +3,27 @@
 
 use std::path::Path;
 
-use policies::{Binaries, Grant, Policy};
+use policies::{Binaries, Grant, Permission, Policy};
 use sandbox::plan::{Plan, Slot, SlotId};
+use spool::StoreError;
 use validator::{Request, Violation};
 
 use crate::host::find_program;
+use crate::permissions::Permissions;
 use crate::{plan, runtimes, verdicts};
 
 /// What this host has of the policy's runtimes; `caches` is where `toolexec doctor --warm` makes them.
 #[must_use]
 pub fn installed(policy: &Policy, caches: &Path) -> Binaries {
     runtimes::find(policy, caches)
+}
+
+/// What a store of permissions says of a request's run.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn permission(request: &Request, store: &Path) -> Result<Permission, StoreError> {
+    Permissions::read(store)?.look_up(request)
 }
 
 /// What the launcher would be told, but for the place of the inputs.

@@ -72,7 +72,7 @@ pub(crate) struct Story<'a> {
 
 /// For the parts that every story fills in itself.
 static UNDECIDED: Decided = Decided {
-    grounds: Grounds { rules: Vec::new(), gate: None, permission: None },
+    grounds: Grounds { rules: Vec::new(), gate: None, permission: None, ais: None },
     approval: String::new(),
     approvals: Vec::new(),
     touches: Vec::new(),

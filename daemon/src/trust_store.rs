@@ -7,33 +7,45 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use policies::Signers;
+use policies::{Signers, ais};
 use validator::Sha256;
 
-use crate::config::{ConfigError, read_revoked, read_signers};
+use crate::config::{ConfigError, read_ais_trust, read_revoked, read_signers};
 
 /// The files, and what was read of them.
 pub struct TrustStore {
     allowed_signers: Option<PathBuf>,
     revoked: Option<PathBuf>,
+    ais: Option<PathBuf>,
     /// Which files were read; nothing where they have to be read again.
-    read: Option<[Option<Stamp>; 2]>,
+    read: Option<[Option<Stamp>; 3]>,
     signers: Option<Signers>,
+    ais_trust: Option<ais::TrustStore>,
+}
+
+/// The files that say whose signatures count.
+#[derive(Default)]
+pub struct TrustFiles {
+    /// OpenSSH's `allowed_signers`.
+    pub allowed_signers: Option<PathBuf>,
+    /// Keys that count no more.
+    pub revoked: Option<PathBuf>,
+    /// Keys of AIS artifacts, by role.
+    pub ais: Option<PathBuf>,
 }
 
 /// One content of a file, as far as its inode tells: device, inode, size, and both times in nanoseconds.
-type Stamp = [i128; 5];
+pub(crate) type Stamp = [i128; 5];
 
 impl TrustStore {
     /// Reads `allowed_signers`, without the keys of the revocation list.
     ///
     /// # Errors
     /// The first file that cannot be read, or line that is not understood.
-    pub fn open(
-        allowed_signers: Option<PathBuf>,
-        revoked: Option<PathBuf>,
-    ) -> Result<Self, ConfigError> {
-        let mut store = Self { allowed_signers, revoked, read: None, signers: None };
+    pub fn open(files: TrustFiles) -> Result<Self, ConfigError> {
+        let TrustFiles { allowed_signers, revoked, ais } = files;
+        let mut store =
+            Self { allowed_signers, revoked, ais, read: None, signers: None, ais_trust: None };
         store.refresh()?;
         Ok(store)
     }
@@ -41,13 +53,26 @@ impl TrustStore {
     /// Nobody's signature counts.
     #[must_use]
     pub fn empty() -> Self {
-        Self { allowed_signers: None, revoked: None, read: None, signers: None }
+        Self {
+            allowed_signers: None,
+            revoked: None,
+            ais: None,
+            read: None,
+            signers: None,
+            ais_trust: None,
+        }
     }
 
     /// The keys that count, where any were configured.
     #[must_use]
     pub fn signers(&self) -> Option<&Signers> {
         self.signers.as_ref()
+    }
+
+    /// The keys of AIS artifacts, where any were configured.
+    #[must_use]
+    pub fn ais(&self) -> Option<&ais::TrustStore> {
+        self.ais_trust.as_ref()
     }
 
     /// Which trust store this is, as one digest: another one when a file of it changes.
@@ -61,30 +86,34 @@ impl TrustStore {
     /// As [`Self::open`]; no signature counts then, and the next call tries again.
     pub(crate) fn refresh(&mut self) -> Result<(), ConfigError> {
         // Before they are read: what changes meanwhile is read once more the next time.
-        let now = [stamp(self.allowed_signers.as_deref())?, stamp(self.revoked.as_deref())?];
+        let files = [&self.allowed_signers, &self.revoked, &self.ais];
+        let mut now = [None; 3];
+        for (stamped, path) in now.iter_mut().zip(files) {
+            *stamped = path.as_deref().map(stamp).transpose()?;
+        }
         if self.read == Some(now) {
             return Ok(());
         }
-        (self.read, self.signers) = (None, None);
+        (self.read, self.signers, self.ais_trust) = (None, None, None);
         let revoked = self.revoked.as_deref().map(read_revoked).transpose()?;
         let signers = self.allowed_signers.as_deref().map(read_signers).transpose()?;
         self.signers = signers.map(|signers| signers.without(revoked.unwrap_or_default()));
+        self.ais_trust = self.ais.as_deref().map(read_ais_trust).transpose()?;
         self.read = Some(now);
         Ok(())
     }
 }
 
-fn stamp(path: Option<&Path>) -> Result<Option<Stamp>, ConfigError> {
-    let Some(path) = path else { return Ok(None) };
+pub(crate) fn stamp(path: &Path) -> Result<Stamp, ConfigError> {
     let found = fs::metadata(path).map_err(|error| ConfigError::Read(path.to_owned(), error))?;
     let nanoseconds = |sec: i64, nsec: i64| i128::from(sec) * 1_000_000_000 + i128::from(nsec);
-    Ok(Some([
+    Ok([
         i128::from(found.dev()),
         i128::from(found.ino()),
         i128::from(found.size()),
         nanoseconds(found.mtime(), found.mtime_nsec()),
         nanoseconds(found.ctime(), found.ctime_nsec()),
-    ]))
+    ])
 }
 
 /// Whether only root and this user can change a file that decides who may run what.

@@ -14,6 +14,9 @@ pub(crate) fn replayed(request: &Request, seen: &Seen) -> Violation {
             (Code::SpoolReplayed, "a request runs once; draft a new one with a new id")
         }
         Seen::SameId { .. } => (Code::SpoolIdReused, "give the request an id of its own"),
+        Seen::SameNonce { .. } => {
+            (Code::Ais("ibe-replay"), "mint another envelope with `toolexec ais envelope`")
+        }
     };
     Violation::error(code, format!("{}: {seen}", request.id())).hint(hint)
 }

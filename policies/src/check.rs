@@ -16,7 +16,8 @@ use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
 use crate::permissions::{Domains, ShownInputs, Terms};
 use crate::policy::{
-    ApprovalRules, Covered, LayerRules, Owner, PermissionRules, RiskFloors, Rules, SignaturesMin,
+    AisPolicy, ApprovalRules, Covered, LayerRules, Owner, PermissionRules, RiskFloors, Rules,
+    SignaturesMin,
 };
 use crate::problem::{PolicyError, Problems};
 use crate::runtime::{Runtime, is_slug};
@@ -52,6 +53,10 @@ pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules,
     let network = NetworkRules::check(&form.network, &mut problems);
     let layers = layers(form.layers, &mut problems);
     let permissions = permissions(form.permissions, &mut problems);
+    let ais = AisPolicy { covered: covered(&form.ais.covers), rules: form.ais.rules };
+    if let Err(error) = ais.rules.check() {
+        problems.add("ais.rules", error.to_string(), "see the table in docs/ais.md");
+    }
     problems.verdict(Rules {
         name: form.name,
         approval,
@@ -68,6 +73,7 @@ pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules,
             GateModeForm::Shadow => GateMode::Shadow,
         },
         permissions,
+        ais,
     })
 }
 
@@ -132,13 +138,17 @@ fn permissions(form: PermissionsForm, problems: &mut Problems<'_>) -> Permission
     });
     let shown = if form.inputs_shown { ShownInputs::Whole } else { ShownInputs::Withheld };
     PermissionRules {
-        covered: match form.covers {
-            CoveredForm::Nobody => Covered::Nobody,
-            CoveredForm::CoreDraft => Covered::CoreDraft,
-            CoveredForm::Everybody => Covered::Everybody,
-        },
+        covered: covered(&form.covers),
         terms: Terms { domains, shown },
         answer_uids: form.answer_uids.into_iter().collect(),
+    }
+}
+
+fn covered(form: &CoveredForm) -> Covered {
+    match form {
+        CoveredForm::Nobody => Covered::Nobody,
+        CoveredForm::CoreDraft => Covered::CoreDraft,
+        CoveredForm::Everybody => Covered::Everybody,
     }
 }
 

@@ -4,11 +4,12 @@
 
 use validator::{Code, Request, UtcTime, Violation};
 
+use crate::ais_rule;
 use crate::approval::{self, Approval};
 use crate::evidence::{Evidence, Installed};
 use crate::gate_rule::{self, Standing};
 use crate::grant::Grant;
-use crate::grounds::{GateFinding, Grounds, PermissionFinding};
+use crate::grounds::{AisFinding, GateFinding, Grounds, PermissionFinding};
 use crate::hosts;
 use crate::permission_rule;
 use crate::policy::Policy;
@@ -104,12 +105,18 @@ impl Approved {
         &self.grounds
     }
 
-    /// Whether the approval is still young enough: time passes between the decision and exec.
+    /// Whether the approval and the envelope still hold: time passes between the decision and exec.
     ///
     /// # Errors
     ///
-    /// The violation `approval.expired`, where it is not.
+    /// The violation `approval.expired` or `ais.ibe-expired`, where one does not.
     pub fn still_holds(&self, now: UtcTime) -> Result<(), Box<Violation>> {
+        let ais = self.grounds.ais.as_ref();
+        if let Some(end) = ais.and_then(|ais| ais.ended_before(now)) {
+            let id = self.request.id();
+            let message = format!("{id}: the envelope ended at {end}, now it is {now}");
+            return Err(Box::new(Violation::error(Code::Ais("ibe-expired"), message)));
+        }
         match self.grant.approval_expires() {
             Some(end) if end < now => {
                 let id = self.request.id();
@@ -118,6 +125,12 @@ impl Approved {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The nonce of the AIS envelope, which the start uses up.
+    #[must_use]
+    pub fn ais_nonce(&self) -> Option<&str> {
+        self.grounds.ais.as_ref().and_then(AisFinding::nonce)
     }
 
     /// The parts, for the next step, which makes a proof of its own of them.
@@ -173,6 +186,7 @@ pub(crate) fn judge<'a>(
     let runtime = chosen.map(|(runtime, _)| runtime);
     gate_rule::judge(request, policy, runtime, &standing, evidence, &mut findings);
     permission_rule::judge(request, policy, &evidence.permission, &mut findings);
+    ais_rule::ask(request, policy, runtime, (&evidence.ais, evidence.now), &mut findings);
     Judged { chosen, bounds_hold, approval, findings }
 }
 
@@ -187,6 +201,7 @@ pub(crate) struct Findings {
     pub(crate) following: Vec<String>,
     pub(crate) gate: Option<GateFinding>,
     pub(crate) permission: Option<PermissionFinding>,
+    pub(crate) ais: Option<AisFinding>,
     /// How many of the violations a person's answer can take away.
     holding: usize,
 }
@@ -202,6 +217,7 @@ impl Findings {
             following: Vec::new(),
             gate: None,
             permission: None,
+            ais: None,
             holding: 0,
         }
     }
@@ -212,8 +228,8 @@ impl Findings {
     }
 
     fn into_grounds(self) -> (Grounds, Vec<Violation>) {
-        let Self { rules, gate, permission, violations, .. } = self;
-        (Grounds { rules, gate, permission }, violations)
+        let Self { rules, gate, permission, ais, violations, .. } = self;
+        (Grounds { rules, gate, permission, ais }, violations)
     }
 
     fn is_clean(&self) -> bool {
@@ -222,6 +238,11 @@ impl Findings {
 
     fn row(&mut self, rule: &str, verdict: Verdict, reason: String) {
         self.rules.push(RuleVerdict { rule: rule.to_owned(), verdict, reason });
+    }
+
+    /// What a rule of another authority said; what it refuses that authority's own rule refuses.
+    pub(crate) fn say(&mut self, rule: &str, verdict: Verdict, reason: String) {
+        self.row(rule, verdict, reason);
     }
 
     pub(crate) fn pass(&mut self, rule: &str, reason: impl Into<String>) {

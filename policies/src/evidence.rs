@@ -1,11 +1,12 @@
 //! What a decision may look at beside request and policy: plain facts that callers bring, from the
 //! host, the clock and the ledger. Nothing here proves anything, and nothing here decides.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use validator::{OwnerUid, UtcTime};
 
+use crate::ais::{Supply, TrustStore};
 use crate::approval::Signers;
 use crate::permissions::Finding;
 
@@ -17,9 +18,6 @@ pub struct SignatureFile {
     /// The file's bytes.
     pub bytes: Vec<u8>,
 }
-
-/// The most bytes of an AIS bundle beside a request: a dozen signed documents.
-pub const AIS_BUNDLE_BYTES_MAX: usize = 256 * 1024;
 
 /// The AIS bundle beside a request, `<stem>.ais.json`: an allegation until it verifies.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +33,19 @@ pub enum AisFile {
     },
     /// There is something that was not read, as a message that names it.
     Unread(String),
+}
+
+/// What the AIS guard looks at beside the request. The parts that are not asked for may be empty.
+#[derive(Clone, Copy, Debug)]
+pub struct AisEvidence<'a> {
+    /// The bundle.
+    pub file: &'a AisFile,
+    /// Whose signatures count, where a trust store was configured.
+    pub trust: Option<&'a TrustStore>,
+    /// Digests of what a run would use.
+    pub supply: &'a Supply,
+    /// Every nonce that a start used up.
+    pub nonces_used: &'a HashSet<String>,
 }
 
 /// How the request came here.
@@ -148,6 +159,8 @@ pub struct Evidence<'a> {
     pub ledger: Ledger,
     /// What the host's permissions say of the run, where policy covers it.
     pub permission: Permission,
+    /// What is known of the AIS bundle beside it.
+    pub ais: AisEvidence<'a>,
     /// The programs that this host has.
     pub binaries: &'a Binaries,
     /// The present time.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::ais::AisRules;
 pub(crate) use crate::number::{ByteCount, Count, MilliCores, MilliPercent};
 
 #[derive(serde::Deserialize)]
@@ -22,6 +23,14 @@ pub(crate) struct PolicyForm {
     pub(crate) held_sec_max: Count,
     pub(crate) aana: AanaForm,
     pub(crate) permissions: PermissionsForm,
+    pub(crate) ais: AisForm,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AisForm {
+    pub(crate) covers: CoveredForm,
+    pub(crate) rules: AisRules,
 }
 
 #[derive(serde::Deserialize)]

@@ -1,7 +1,11 @@
 //! Why a decision is what it is: what every rule said, and the whole answer of the gate. It tells, for the
 //! record and for people, and proves nothing to a later step.
 
+use serde_json::Value;
+use validator::{CLOCK_SKEW_SEC, UtcTime};
+
 use crate::aana::GateResult;
+use crate::ais;
 use crate::decision::RuleVerdict;
 use crate::permissions::{Finding, Source, ToolName};
 
@@ -45,6 +49,60 @@ pub struct PermissionFinding {
     pub finding: Finding,
 }
 
+/// What the AIS guard said of the bundle beside the request.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AisFinding {
+    answer: Value,
+    verdict: AisVerdict,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum AisVerdict {
+    Accepted { nonce: String, expires: UtcTime },
+    Refused(ais::Code),
+}
+
+impl AisFinding {
+    pub(crate) fn accepted(answer: Value, accepted: &ais::Accepted) -> Self {
+        let (nonce, expires) = (accepted.nonce().to_owned(), accepted.expires());
+        Self { answer, verdict: AisVerdict::Accepted { nonce, expires } }
+    }
+
+    pub(crate) fn refused(answer: Value, code: ais::Code) -> Self {
+        Self { answer, verdict: AisVerdict::Refused(code) }
+    }
+
+    /// The whole answer, as `toolexec ais verify` prints it.
+    #[must_use]
+    pub fn answer(&self) -> &Value {
+        &self.answer
+    }
+
+    /// The code that counts, where it refuses.
+    #[must_use]
+    pub fn refused_by(&self) -> Option<ais::Code> {
+        match self.verdict {
+            AisVerdict::Accepted { .. } => None,
+            AisVerdict::Refused(code) => Some(code),
+        }
+    }
+
+    /// The nonce that a start uses up.
+    #[must_use]
+    pub fn nonce(&self) -> Option<&str> {
+        match &self.verdict {
+            AisVerdict::Accepted { nonce, .. } => Some(nonce),
+            AisVerdict::Refused(_) => None,
+        }
+    }
+
+    /// The end of the envelope, where that is past by more than clocks may differ.
+    pub(crate) fn ended_before(&self, now: UtcTime) -> Option<UtcTime> {
+        let AisVerdict::Accepted { expires, .. } = &self.verdict else { return None };
+        (expires.unix().saturating_add(CLOCK_SKEW_SEC) < now.unix()).then_some(*expires)
+    }
+}
+
 /// The grounds of one decision.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Grounds {
@@ -54,4 +112,6 @@ pub struct Grounds {
     pub gate: Option<GateFinding>,
     /// What the permission manager said; nothing where policy does not cover the request.
     pub permission: Option<PermissionFinding>,
+    /// What the AIS guard said; nothing where there was no bundle to judge.
+    pub ais: Option<AisFinding>,
 }

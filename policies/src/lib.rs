@@ -10,6 +10,7 @@
 
 pub mod aana;
 pub mod ais;
+mod ais_rule;
 mod approval;
 mod check;
 mod decision;
@@ -39,11 +40,11 @@ pub use approval::{
 };
 pub use decision::{Approved, Decision, RuleVerdict, Verdict, authorise};
 pub use evidence::{
-    AIS_BUNDLE_BYTES_MAX, AisFile, Binaries, Evidence, Installed, Ledger, Permission,
-    SignatureFile, Submission,
+    AisEvidence, AisFile, Binaries, Evidence, Installed, Ledger, Permission, SignatureFile,
+    Submission,
 };
 pub use grant::Grant;
-pub use grounds::{GateFinding, GateMode, Grounds, PermissionFinding};
+pub use grounds::{AisFinding, GateFinding, GateMode, Grounds, PermissionFinding};
 pub use hosts::{GrantedHost, GrantedNetwork};
 pub use limits::{Ceilings, GrantedLimits};
 pub use outlook::{Outlook, Prospect, foresee};

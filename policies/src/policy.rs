@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use validator::{Request, RiskLevel, Sha256};
 
+use crate::ais::AisRules;
 use crate::check;
 use crate::evidence::Submission;
 use crate::grounds::GateMode;
@@ -43,6 +44,14 @@ pub(crate) struct Rules {
     pub(crate) held_sec_max: u64,
     pub(crate) gate: GateMode,
     pub(crate) permissions: PermissionRules,
+    pub(crate) ais: AisPolicy,
+}
+
+/// Which requests must be bound to an intent, and how strictly that is judged.
+#[derive(Clone, Debug)]
+pub(crate) struct AisPolicy {
+    pub(crate) covered: Covered,
+    pub(crate) rules: AisRules,
 }
 
 /// Which requests need a permission, and whose answers give one.
@@ -206,6 +215,12 @@ impl Policy {
     #[must_use]
     pub fn asks_permission(&self, request: &Request) -> bool {
         self.rules.permissions.covered.covers(request)
+    }
+
+    /// Whether this request must be bound to an intent by an AIS bundle.
+    #[must_use]
+    pub fn asks_ais(&self, request: &Request) -> bool {
+        self.rules.ais.covered.covers(request)
     }
 
     /// How people are asked for permissions; nothing where nobody needs one.

@@ -9,10 +9,6 @@ use crate::form::PolicyForm;
 use crate::locate;
 use crate::problem::{PolicyError, PolicyProblem};
 
-/// Keys of later versions that an operator would plausibly write today. Ignoring one would run
-/// requests without the check it asks for.
-const NOT_BUILT: [&str; 1] = ["ais"];
-
 const SHOW: &str = "`toolexec policy show embedded` prints a complete policy";
 
 pub(crate) fn read(text: &str, origin: &str) -> Result<PolicyForm, PolicyError> {
@@ -48,10 +44,6 @@ fn problem(text: &str, error: &Error) -> PolicyProblem {
         outer => format!("{outer}.{field}"),
     };
     match error.without_snippet() {
-        Error::SerdeUnknownField { field, .. } if NOT_BUILT.contains(&field.as_str()) => {
-            let what = "not built yet in this version".to_owned();
-            PolicyProblem::new(line, &inside(field), what, "take the key out")
-        }
         Error::SerdeUnknownField { field, expected, .. } => {
             let advice = format!("known here are {}", expected.join(", "));
             PolicyProblem::new(line, &inside(field), "unknown key".to_owned(), &advice)

@@ -16,6 +16,12 @@ fn outlook(scene: &Scene, request: Request, policy: &Policy) -> Outlook {
         origin: scene.origin.as_deref(),
         ledger: scene.ledger.clone(),
         permission: policies::Permission::NotAsked,
+        ais: policies::AisEvidence {
+            file: &policies::AisFile::Missing,
+            trust: None,
+            supply: &policies::ais::Supply::default(),
+            nonces_used: &std::collections::HashSet::new(),
+        },
         binaries: &scene.binaries,
         now: scene.now,
     };

@@ -1,7 +1,9 @@
-//! What the authorities beside the policy's own rules answered: the AANA gate, the permissions. The whole answer stands in
+//! What the authorities beside the policy's own rules answered: the AANA gate, the permissions, the
+//! AIS guard. The whole answer stands in
 //! the record, as the authority gave it, beside the parts of it that a reader asks for first.
 
-use policies::{GateFinding, Grounds, PermissionFinding};
+use policies::{AisFinding, GateFinding, Grounds, PermissionFinding};
+use serde_json::Value;
 
 use crate::outside::Showing;
 use crate::yaml::{Map, Node};
@@ -11,7 +13,8 @@ pub(crate) fn answers(grounds: &Grounds, show: Showing) -> Map {
     let gate = grounds.gate.as_ref().map_or(Node::Null, |finding| gate(finding, show));
     let permission = grounds.permission.as_ref();
     let permission = permission.map_or(Node::Null, |finding| permitted(finding, show));
-    vec![("gate", gate), ("permission", permission)]
+    let ais = grounds.ais.as_ref().map_or(Node::Null, |finding| bound(finding, show));
+    vec![("gate", gate), ("permission", permission), ("ais", ais)]
 }
 
 fn gate(finding: &GateFinding, show: Showing) -> Node {
@@ -45,7 +48,32 @@ fn permitted(found: &PermissionFinding, show: Showing) -> Node {
     ])
 }
 
-/// The answer as `toolexec gate` prints it.
+/// Identifiers are those that the artifacts give themselves: only what was accepted is anybody's word.
+fn bound(found: &AisFinding, show: Showing) -> Node {
+    let answer = found.answer();
+    let said = |pointer: &str| match answer.pointer(pointer).and_then(Value::as_str) {
+        Some(text) => show.exact(text),
+        None => Node::Null,
+    };
+    let code = found.refused_by().map(|code| code.as_str());
+    Node::Map(vec![
+        ("verdict", Node::Word(if code.is_some() { "refuse" } else { "accept" })),
+        ("code", code.map_or(Node::Null, Node::text)),
+        ("uia", said("/bundle/ids/uia")),
+        ("apa", said("/bundle/ids/apa")),
+        ("apr", said("/bundle/ids/apr")),
+        ("tca", said("/bundle/ids/tca")),
+        ("ibe", said("/bundle/ids/ibe")),
+        ("step", said("/bundle/step")),
+        ("nonce", said("/bundle/nonce")),
+        ("exp", said("/bundle/exp")),
+        ("crl_issued", said("/bundle/crl/issued")),
+        ("crl_expires", said("/bundle/crl/expires")),
+        ("answer", show.exact(&whole(answer))),
+    ])
+}
+
+/// The answer as `toolexec gate` or `toolexec ais verify` prints it, on one line.
 fn whole(answer: &impl serde::Serialize) -> String {
     // Nothing in an answer can fail to be JSON: its keys are text and its numbers are finite.
     serde_json::to_string(answer).unwrap_or_default()

@@ -29,7 +29,7 @@ const OUTCOMES: [Outcome; 14] = [
 ];
 
 /// Keys that the records of earlier versions do not have.
-const LATER: [&str; 2] = ["gate", "permission"];
+const LATER: [&str; 3] = ["ais", "gate", "permission"];
 
 /// The predicate of type [`PREDICATE_TYPE`] as JSON Schema (draft 2020-12).
 #[must_use]
@@ -158,6 +158,11 @@ fn decisions() -> Fields {
             or_null(permission()),
             "What people answered of the agent and the tool; null where policy asks for none.",
         ),
+        (
+            "ais",
+            or_null(ais()),
+            "What the AIS guard said of the bundle; null where it was not asked.",
+        ),
     ]
 }
 
@@ -169,6 +174,25 @@ fn permission() -> Value {
         ("tool", text()),
         ("state", words(["DENIED", "APPROVED", "REQUESTABLE"])),
         ("reason", text()),
+    ])
+}
+
+fn ais() -> Value {
+    let said = || or_null(text());
+    record(&[
+        ("verdict", words(["accept", "refuse"])),
+        ("code", said()),
+        ("uia", said()),
+        ("apa", said()),
+        ("apr", said()),
+        ("tca", said()),
+        ("ibe", said()),
+        ("step", said()),
+        ("nonce", said()),
+        ("exp", said()),
+        ("crl_issued", said()),
+        ("crl_expires", said()),
+        ("answer", text()),
     ])
 }
 

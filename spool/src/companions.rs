@@ -90,7 +90,7 @@ fn read_ais(directory: &OwnedFd, parent: &Path, file_name: &str) -> AisFile {
         opened => opened.map_err(SpoolError::errno(&path, "open")),
     };
     let read = opened
-        .and_then(|file| read_bounded(&file, &path, policies::AIS_BUNDLE_BYTES_MAX, Links::One));
+        .and_then(|file| read_bounded(&file, &path, policies::ais::BUNDLE_BYTES_MAX, Links::One));
     match read {
         Ok((bytes, _)) => AisFile::Read { name, bytes },
         Err(error) => AisFile::Unread(validator::escape_line(&error.to_string())),

@@ -5,7 +5,7 @@
 //! request under the same id can run again. A replay of a record uses nothing up and is kept apart: its
 //! line only says what recovery must tell if nobody is left to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
@@ -28,6 +28,8 @@ pub enum Seen {
     SameBytes { result_id: String, record: PathBuf },
     /// Another request with this id was.
     SameId { result_id: String, record: PathBuf },
+    /// Another request with the nonce of its AIS envelope was.
+    SameNonce { nonce: String },
 }
 
 impl fmt::Display for Seen {
@@ -35,6 +37,10 @@ impl fmt::Display for Seen {
         match self {
             Self::SameBytes { record, .. } => {
                 write!(f, "these bytes were run before; the record is {}", record.display())
+            }
+            Self::SameNonce { nonce } => {
+                let nonce = validator::escape_line(nonce);
+                write!(f, "the nonce `{nonce}` of its envelope was used before")
             }
             Self::SameId { record, .. } => {
                 write!(
@@ -67,6 +73,9 @@ pub(crate) struct Intent {
     /// that did not write them say nothing, which is not the same as none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hosts: Option<Vec<String>>,
+    /// The nonce of the envelope that bound it to an intent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ais_nonce: Option<String>,
     /// The record whose run is done again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) replays: Option<Replayed>,
@@ -127,6 +136,7 @@ pub(crate) struct Ledger {
     by_bytes: HashMap<String, Intent>,
     by_id: HashMap<String, Intent>,
     replays: HashMap<String, Intent>,
+    nonces: HashSet<String>,
     lines: usize,
 }
 
@@ -144,6 +154,7 @@ impl Ledger {
             by_bytes: HashMap::new(),
             by_id: HashMap::new(),
             replays: HashMap::new(),
+            nonces: HashSet::new(),
             lines: 0,
         };
         ledger.locked(|_| Ok(()))?;
@@ -193,6 +204,7 @@ impl Ledger {
     }
 
     fn remember(&mut self, intent: Intent) {
+        self.nonces.extend(intent.ais_nonce.clone());
         if intent.replays.is_some() {
             self.replays.insert(intent.claim.clone(), intent);
             return;
@@ -241,6 +253,12 @@ impl Spool {
         self.ledger.locked(|ledger| Ok(ledger.look_up(sha256, id)))
     }
 
+    /// Every nonce of an AIS envelope that a start used up, as of the last look at the ledger.
+    #[must_use]
+    pub fn nonces_used(&self) -> &HashSet<String> {
+        &self.ledger.nonces
+    }
+
     /// The barrier before exec: the claim's files and the ledger line are on the disk when this
     /// returns, and no other process can get a [`Begun`] for the same request
     /// that is no replay.
@@ -269,12 +287,17 @@ impl Spool {
             policy_sha256: staged.approved().grant().policy_sha256().to_string(),
             approval: staged.approved().grant().approval_text().to_owned(),
             hosts: Some(hosts),
+            ais_nonce: staged.approved().ais_nonce().map(str::to_owned),
             replays: staged.claimed().replays().cloned(),
         };
         let again = intent.replays.is_some();
         let seen = self.ledger.locked(|ledger| match ledger.look_up(&sha256, &id) {
             Some(seen) if !again => Ok(Some(seen)),
-            _ => ledger.append(intent).map(|()| None),
+            // Also a replay of a run uses its envelope up, and it has but one.
+            _ => match intent.ais_nonce.clone().filter(|nonce| ledger.nonces.contains(nonce)) {
+                Some(nonce) => Ok(Some(Seen::SameNonce { nonce })),
+                None => ledger.append(intent).map(|()| None),
+            },
         });
         match seen.map_err(BeginError::Disk)? {
             None => Ok(Begun { staged, result_id, at }),

@@ -31,7 +31,9 @@ macro_rules! codes {
                     Self::Secret(kind) => Cow::Owned(format!("secret.{kind}")),
                     Self::Layer(name) => Cow::Owned(format!("layer.{name}")),
                     Self::Gate(blocker) => Cow::Owned(format!("gate.{blocker}")),
-                    Self::Ais(code) => Cow::Owned(format!("ais.{code}")),
+                    Self::Ais(code) => {
+                        Cow::Owned(format!("ais.{}", code.to_ascii_lowercase()))
+                    }
                 }
             }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use validator::UtcTime;
 
 use super::document::Understood;
-use super::{Done, Stop, key, print, supply};
+use super::{Done, Stop, key, print, used};
 use crate::failure::Failure;
 use crate::options::ais::{Crl, Sca, Tca};
 use crate::policy::named_or_embedded;
@@ -49,7 +49,7 @@ pub(super) fn tca(asked: &Tca) -> Done {
 pub(super) fn sca(asked: &Sca) -> Done {
     let policy = named_or_embedded(asked.policy.as_deref())?;
     let key = key::of(&asked.key, None)?;
-    let found = supply::of(&policy)?;
+    let found = used(&policy)?;
     let place = |name: &str| {
         let path = found.paths.iter().find(|(known, _)| known == name);
         path.map_or_else(|| "toolexec".to_owned(), |(_, path)| path.display().to_string())

@@ -5,18 +5,19 @@ mod assertions;
 mod document;
 mod envelope;
 mod key;
-mod supply;
 mod verify;
 
 use std::io::Write;
 use std::process::ExitCode;
 
+use policies::Policy;
 use policies::ais::{
     Apa, Artifact, Sealed, Uia, canonical, embed, entail, sign, step_args, tool_name,
 };
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::options::StateOption;
 use crate::options::ais::{AisAct, Canonical, Entail, Schema, Sign, Step};
 use crate::output;
 
@@ -32,6 +33,13 @@ impl From<Failure> for Stop {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
     }
+}
+
+/// What runs under this policy use on this host.
+fn used(policy: &Policy) -> Result<daemon::Found, Failure> {
+    let caches = StateOption { dir: None }.path().unwrap_or_default().join("caches");
+    let binaries = daemon::preview::installed(policy, &caches);
+    Ok(daemon::Digests::default().of(policy, &binaries)?)
 }
 
 type Done = Result<ExitCode, Stop>;

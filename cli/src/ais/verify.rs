@@ -8,7 +8,7 @@ use policies::ais::{
 };
 use serde_json::json;
 
-use super::{Done, Stop, document, print, supply};
+use super::{Done, Stop, document, print, used};
 use crate::options::ais::Verify;
 use crate::policy::named_or_embedded;
 use crate::show;
@@ -27,7 +27,7 @@ pub(super) fn verify(asked: &Verify) -> Done {
     let request = asked.request.as_deref().map(document::request).transpose()?;
     let facts = request.as_ref().map(RequestFacts::of);
     let supply = match &asked.policy {
-        Some(path) => supply::of(&named_or_embedded(Some(path))?)?.digests,
+        Some(path) => used(&named_or_embedded(Some(path))?)?.digests,
         None => Supply::default(),
     };
     let bundle = match Bundle::read(&document::bytes(&asked.bundle, BUNDLE_BYTES_MAX)?) {

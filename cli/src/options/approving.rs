@@ -24,6 +24,12 @@ pub(crate) struct CaseOptions {
     /// Keys that count no longer: a KRL or public keys [default: /etc/toolexec/revoked if it is there]
     #[arg(long, value_name = "FILE")]
     pub(crate) revoked: Option<PathBuf>,
+    /// Keys of AIS artifacts [default: /etc/toolexec/ais_trust.yaml if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ais_trust: Option<PathBuf>,
+    /// The store of permissions, read only [default: permissions/ of the state, if it is there]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) permissions: Option<PathBuf>,
     /// The name of the host that the request is for, which `x-audience` must be
     #[arg(long, value_name = "NAME")]
     pub(crate) origin: Option<String>,

@@ -1,11 +1,14 @@
 //! Everything about one request that its approver should know, read once: what is shown, what is
 //! decided and what is signed are the same bytes.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
-use daemon::{preview, user_name};
+use daemon::{Digests, preview, user_name};
+use policies::ais::Supply;
 use policies::{
-    Evidence, Ledger, Outlook, Prospect, REJECT_NAMESPACE, SignatureFile, SshSignature, foresee,
+    AisEvidence, AisFile, Evidence, Ledger, Outlook, Permission, Prospect, REJECT_NAMESPACE,
+    SignatureFile, SshSignature, foresee,
 };
 use sandbox::plan::Plan;
 use spool::{SpoolError, Submission};
@@ -45,6 +48,7 @@ pub(crate) struct Case {
     pub(crate) rejection_files: Vec<String>,
     /// Why each of those beside it that were not read was not.
     unread_signatures: Vec<String>,
+    ais: AisFile,
     /// What is wrong whoever approves, and warnings.
     pub(crate) violations: Vec<Violation>,
     pub(crate) outlook: Option<Outlook>,
@@ -92,6 +96,7 @@ impl Case {
             signature_files: Vec::new(),
             rejection_files: Vec::new(),
             unread_signatures: Vec::new(),
+            ais: AisFile::Missing,
             violations: Vec::new(),
             outlook: None,
             inputs: Vec::new(),
@@ -122,6 +127,7 @@ impl Case {
         let rejections = submission.signatures().iter().filter(|file| is_rejection(file));
         self.rejection_files = rejections.map(|file| file.name.clone()).collect();
         self.unread_signatures = submission.unread_signatures().to_vec();
+        self.ais = submission.ais().clone();
         let somebody: OneLine = SOMEBODY.parse().map_err(|_| Failure::Said("a name".into()))?;
         let (by, at) = approver.unwrap_or((&somebody, show::now()));
         self.filled = validator::fill_approval(&self.original, by, at).map(|filled| {
@@ -147,13 +153,16 @@ impl Case {
         self.violations.extend(self.inputs.iter().filter_map(Seen::violation));
         // A signature over the text as it is says nothing of the text that will be approved.
         let signatures = if self.is_filled() { submission.signatures() } else { &[] };
-        self.decide(request, signatures);
-        Ok(())
+        self.decide(request, signatures)
     }
 
     /// Asks the rules. The present user is who would submit it.
-    fn decide(&mut self, request: validator::Request, signatures: &[SignatureFile]) {
-        let HostRules { policy, signers, origin, .. } = &self.rules;
+    fn decide(
+        &mut self,
+        request: validator::Request,
+        signatures: &[SignatureFile],
+    ) -> Result<(), Failure> {
+        let HostRules { policy, signers, origin, ais_trust, .. } = &self.rules;
         let uid = rustix::process::geteuid().as_raw();
         let submission = if policy.takes_the_invokers_word() {
             policies::Submission::Invoked { uid, name: user_name(uid) }
@@ -163,6 +172,11 @@ impl Case {
         };
         let caches = StateOption { dir: None }.path().unwrap_or_default().join("caches");
         let binaries = preview::installed(policy, &caches);
+        let permission = self.permission_of(&request)?;
+        let supply = match policy.asks_ais(&request) && self.ais != AisFile::Missing {
+            true => Digests::default().of(policy, &binaries)?.digests,
+            false => Supply::default(),
+        };
         let evidence = Evidence {
             submission,
             signatures,
@@ -170,7 +184,13 @@ impl Case {
             signers: signers.as_ref(),
             origin: origin.as_deref(),
             ledger: Ledger::NotAsked,
-            permission: policies::Permission::NotAsked,
+            permission,
+            ais: AisEvidence {
+                file: &self.ais,
+                trust: ais_trust.as_ref(),
+                supply: &supply,
+                nonces_used: &HashSet::new(),
+            },
             binaries: &binaries,
             now: show::now(),
         };
@@ -181,6 +201,18 @@ impl Case {
             self.violations.extend(preview::lacks_proxy(outlook.request(), grant));
         }
         self.outlook = Some(outlook);
+        Ok(())
+    }
+
+    /// What the host's permissions say, where this user may read them. Nothing is made for it.
+    fn permission_of(&self, request: &validator::Request) -> Result<Permission, Failure> {
+        let rules = &self.rules;
+        let usual = || StateOption { dir: None }.path().ok().map(|state| state.join("permissions"));
+        let store = rules.permissions.clone().or_else(|| usual().filter(|it| it.is_dir()));
+        let Some(store) = store.filter(|_| rules.policy.asks_permission(request)) else {
+            return Ok(Permission::NotAsked);
+        };
+        preview::permission(request, &store).map_err(|error| Failure::Said(error.to_string()))
     }
 
     /// Asks the rules again, with one more signature beside the very same bytes.
@@ -192,8 +224,7 @@ impl Case {
             .map_err(|error| unfit(&error.to_string()))?;
         let checked = draft.check(Place::Spool, show::now());
         let request = checked.verdict.map_err(|_| unfit("is no request any more"))?;
-        self.decide(request, &signatures);
-        Ok(())
+        self.decide(request, &signatures)
     }
 
     /// What was decided.

@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use daemon::config::{read_policy, read_signers};
+use daemon::config::{read_ais_trust, read_policy, read_signers};
+use policies::ais::TrustStore;
 use policies::{Policy, REVOKED_BYTES_MAX, Revoked, Signers};
 
 use crate::failure::Failure;
@@ -13,6 +14,7 @@ use crate::state::read_file;
 const POLICY: &str = "/etc/toolexec/policy.yaml";
 const SIGNERS: &str = "/etc/toolexec/allowed_signers";
 const REVOKED: &str = "/etc/toolexec/revoked";
+const AIS_TRUST: &str = "/etc/toolexec/ais_trust.yaml";
 const SHIPPED: &str = "standard";
 
 pub(crate) struct HostRules {
@@ -22,6 +24,8 @@ pub(crate) struct HostRules {
     pub(crate) signers: Option<Signers>,
     pub(crate) signers_file: Option<PathBuf>,
     pub(crate) revoked_file: Option<PathBuf>,
+    pub(crate) ais_trust: Option<TrustStore>,
+    pub(crate) permissions: Option<PathBuf>,
     pub(crate) origin: Option<String>,
 }
 
@@ -36,8 +40,17 @@ impl HostRules {
             (Some(signers), Some(revoked)) => Some(signers.without(revoked)),
             (signers, _) => signers,
         };
-        let origin = asked.origin.clone();
-        Ok(Self { policy, policy_file, signers, signers_file, revoked_file, origin })
+        let ais_trust_file = named_or(asked.ais_trust.as_deref(), AIS_TRUST);
+        Ok(Self {
+            policy,
+            policy_file,
+            signers,
+            signers_file,
+            revoked_file,
+            ais_trust: ais_trust_file.as_deref().map(read_ais_trust).transpose()?,
+            permissions: asked.permissions.clone(),
+            origin: asked.origin.clone(),
+        })
     }
 
     /// The name that the policy gives itself, and where it is from.

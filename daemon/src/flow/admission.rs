@@ -1,6 +1,9 @@
 //! Bytes to an approved request whose inputs are staged. Nothing here may start anything.
 
-use policies::{Approved, Decision, Evidence, Ledger, Permission, Submission, authorise};
+use policies::ais::Supply;
+use policies::{
+    AisEvidence, AisFile, Approved, Decision, Evidence, Ledger, Permission, Submission, authorise,
+};
 use spool::{Claimed, StageError, Staged};
 use validator::{Checked, Code, Draft, Place, Request, UtcTime, Violation};
 
@@ -56,8 +59,20 @@ impl Host {
             }
             _ => Permission::NotAsked,
         };
+        // Reading every program takes its time; only a bundle that is asked for can speak of them.
+        let asked = self.policy.asks_ais(&request) && matches!(claimed.ais(), AisFile::Read { .. });
+        let supply = match asked {
+            true => self.digests.of(&self.policy, &self.binaries)?.digests,
+            false => Supply::default(),
+        };
         let evidence = Evidence {
             permission,
+            ais: AisEvidence {
+                file: claimed.ais(),
+                trust: self.trust.ais(),
+                supply: &supply,
+                nonces_used: self.spool.nonces_used(),
+            },
             submission,
             signatures: claimed.signatures(),
             unread_signatures: claimed.unread_signatures(),

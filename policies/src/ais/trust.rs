@@ -80,6 +80,13 @@ pub struct TrustStore {
     keys: Vec<TrustedKey>,
 }
 
+/// Secrets may be among the keys: none is shown.
+impl fmt::Debug for TrustStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TrustStore of {} keys", self.keys.len())
+    }
+}
+
 /// A key of the store.
 pub(super) struct TrustedKey {
     pub(super) kid: String,

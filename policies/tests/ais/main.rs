@@ -2,6 +2,9 @@
 //! one change at a time. Every case is made of one good scene, so that what refuses is what was changed.
 
 mod canonical;
+mod decided;
+#[path = "../scene/mod.rs"]
+mod decision;
 mod forgeries;
 mod forms;
 mod guarded;

@@ -3,9 +3,11 @@
 
 #![allow(dead_code, reason = "each test binary uses its part of the scene")]
 
+use std::collections::HashSet;
+
 use policies::{
-    Binaries, Decision, Evidence, Ledger, Policy, RuleVerdict, SignatureFile, Signers, Submission,
-    Verdict,
+    AisEvidence, AisFile, Binaries, Decision, Evidence, Ledger, Policy, RuleVerdict, SignatureFile,
+    Signers, Submission, Verdict,
 };
 use validator::{Draft, OwnerUid, Place, Request, UtcTime, Violation};
 
@@ -143,6 +145,22 @@ impl Default for Scene {
 
 impl Scene {
     pub(crate) fn decide(&self, request: Request, policy: &Policy) -> Decision {
+        let (supply, nonces_used) = (policies::ais::Supply::default(), HashSet::new());
+        let ais = AisEvidence {
+            file: &AisFile::Missing,
+            trust: None,
+            supply: &supply,
+            nonces_used: &nonces_used,
+        };
+        self.decide_with(ais, request, policy)
+    }
+
+    pub(crate) fn decide_with(
+        &self,
+        ais: AisEvidence<'_>,
+        request: Request,
+        policy: &Policy,
+    ) -> Decision {
         let evidence = Evidence {
             submission: self.submission.clone(),
             signatures: &self.signatures,
@@ -151,6 +169,7 @@ impl Scene {
             origin: self.origin.as_deref(),
             ledger: self.ledger.clone(),
             permission: self.permission,
+            ais,
             binaries: &self.binaries,
             now: self.now,
         };

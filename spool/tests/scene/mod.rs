@@ -80,6 +80,12 @@ impl Scene {
             origin: None,
             ledger: policies::Ledger::Unused,
             permission: policies::Permission::NotAsked,
+            ais: policies::AisEvidence {
+                file: &policies::AisFile::Missing,
+                trust: None,
+                supply: &policies::ais::Supply::default(),
+                nonces_used: &std::collections::HashSet::new(),
+            },
             binaries: &binaries,
             now,
         };

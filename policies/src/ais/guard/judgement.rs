@@ -177,6 +177,12 @@ impl Judgement {
 }
 
 impl Accepted {
+    /// The step's reference, as the envelope has it.
+    #[must_use]
+    pub fn step(&self) -> &str {
+        &self.step
+    }
+
     /// The nonce to use up.
     #[must_use]
     pub fn nonce(&self) -> &str {

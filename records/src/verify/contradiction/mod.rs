@@ -15,7 +15,7 @@ use crate::fault::Fault;
 use crate::yaml;
 
 /// Each looks at the facts and says what cannot be.
-const RULES: [fn(&Says<'_>) -> Option<String>; 24] = [
+const RULES: [fn(&Says<'_>) -> Option<String>; 25] = [
     ran_for_its_outcome,
     never_ran_for_its_outcome,
     exit_code_of_nothing,
@@ -31,6 +31,7 @@ const RULES: [fn(&Says<'_>) -> Option<String>; 24] = [
     ran_although_refused,
     ran_although_gated,
     ran_without_permission,
+    ran_unbound,
     refused_for_nothing,
     times_in_order,
     approved_before,
@@ -232,6 +233,12 @@ fn ran_without_permission(says: &Says<'_>) -> Option<String> {
     let state = says.facts["permission"]["state"].as_str()?;
     let told = || format!("it ran, and the permission was {state}");
     (state != "APPROVED" && says.ran()?).then(told)
+}
+
+fn ran_unbound(says: &Says<'_>) -> Option<String> {
+    let verdict = says.facts["ais"]["verdict"].as_str()?;
+    let told = || "it ran, and the AIS guard refused it".to_owned();
+    (verdict != "accept" && says.ran()?).then(told)
 }
 
 fn refused_for_nothing(says: &Says<'_>) -> Option<String> {

@@ -1,0 +1,122 @@
+//! Digests of what this host really uses: its policy, the seccomp text, our programs, the binaries of its
+//! runtimes. A digest is always of bytes that were read from the file as it is now.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use policies::ais::Supply;
+use policies::{Binaries, Policy};
+use validator::{Sha256, Sha256Stream};
+
+use crate::config::ConfigError;
+use crate::trust_store::{Stamp, stamp};
+
+/// Our programs; what of them is not installed is not used either.
+const PROGRAMS: [&str; 4] = ["toolexec", "toolexecd", "toolexec-launch", "toolexec-egress"];
+
+/// The system calls of every cell, as they are compiled into the launcher.
+const SECCOMP: [&str; 11] = [
+    include_str!("../../sandbox/seccomp/base.txt"),
+    include_str!("../../sandbox/seccomp/escape.txt"),
+    include_str!("../../sandbox/seccomp/go.txt"),
+    include_str!("../../sandbox/seccomp/hosts.txt"),
+    include_str!("../../sandbox/seccomp/node.txt"),
+    include_str!("../../sandbox/seccomp/python.txt"),
+    include_str!("../../sandbox/seccomp/refused.txt"),
+    include_str!("../../sandbox/seccomp/ruby.txt"),
+    include_str!("../../sandbox/seccomp/sampled.txt"),
+    include_str!("../../sandbox/seccomp/setup.txt"),
+    include_str!("../../sandbox/seccomp/ts.txt"),
+];
+
+/// What was found, and where.
+pub struct Found {
+    /// The digests.
+    pub digests: Supply,
+    /// By the name of a program or a runtime.
+    pub paths: Vec<(String, PathBuf)>,
+}
+
+/// Digests that were made before, by file: a file is read again when its inode tells of another content.
+#[derive(Default)]
+pub struct Digests {
+    known: BTreeMap<PathBuf, (Stamp, Sha256)>,
+}
+
+impl Digests {
+    /// Digests everything that runs under this policy use.
+    ///
+    /// # Errors
+    /// A file that is there and cannot be read.
+    pub fn of(&mut self, policy: &Policy, binaries: &Binaries) -> Result<Found, ConfigError> {
+        let mut found = Found { digests: Supply::default(), paths: Vec::new() };
+        found.digests.policies.insert("policy".to_owned(), policy.sha256());
+        let seccomp = Sha256::of(SECCOMP.concat().as_bytes());
+        found.digests.policies.insert("seccomp".to_owned(), seccomp);
+        for (name, path) in programs() {
+            if let Some(digest) = self.of_file(&path)? {
+                found.digests.guards.insert(name.clone(), digest);
+                found.paths.push((name, path));
+            }
+        }
+        for runtime in policy.runtimes() {
+            let Some(installed) = binaries.get(runtime.name()) else { continue };
+            // A runtime with a root of its own sees its binary there.
+            let path = match runtime.root() {
+                Some(root) => {
+                    root.join(installed.binary.strip_prefix("/").unwrap_or(&installed.binary))
+                }
+                None => installed.binary.clone(),
+            };
+            if let Some(digest) = self.of_file(&path)? {
+                found.digests.runtimes.insert(runtime.name().to_owned(), digest);
+                found.paths.push((runtime.name().to_owned(), path));
+            }
+        }
+        Ok(found)
+    }
+
+    fn of_file(&mut self, path: &Path) -> Result<Option<Sha256>, ConfigError> {
+        let now = match stamp(path) {
+            Ok(now) => now,
+            Err(ConfigError::Read(_, error)) if error.kind() == ErrorKind::NotFound => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        if let Some((then, digest)) = self.known.get(path)
+            && *then == now
+        {
+            return Ok(Some(*digest));
+        }
+        let digest = read(path).map_err(|error| ConfigError::Read(path.to_owned(), error))?;
+        self.known.insert(path.to_owned(), (now, digest));
+        Ok(Some(digest))
+    }
+}
+
+fn read(path: &Path) -> io::Result<Sha256> {
+    let mut file = File::open(path)?;
+    let (mut stream, mut bytes) = (Sha256Stream::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut bytes)? {
+            0 => return Ok(stream.finish()),
+            length => stream.update(&bytes[..length]),
+        }
+    }
+}
+
+/// Our programs where this one looks for them: beside itself, else in their packaged place.
+fn programs() -> Vec<(String, PathBuf)> {
+    let own = std::env::current_exe().ok().and_then(|exe| std::fs::canonicalize(exe).ok());
+    let beside = own.and_then(|exe| exe.parent().map(Path::to_owned));
+    let found = PROGRAMS.into_iter().filter_map(|name| {
+        let packaged = [PathBuf::from("/usr/libexec/toolexec"), PathBuf::from("/usr/bin")];
+        let places = beside.iter().cloned().chain(packaged);
+        let mut places = places.map(|place| place.join(name));
+        places.find(|path| path.is_file()).map(|path| (name.to_owned(), path))
+    });
+    found.collect()
+}

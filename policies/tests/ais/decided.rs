@@ -1,0 +1,106 @@
+//! AIS as rules of the decision: a covered request runs only with a bundle that binds it, and every rule of
+//! the guard is told whatever it said.
+
+use std::collections::HashSet;
+
+use policies::ais::{self, Supply};
+use policies::{AisEvidence, AisFile, Decision, Policy, Verdict};
+use serde_json::json;
+use validator::Request;
+
+use crate::decision::{self, codes, policy, reason, refused, request, verdict};
+use crate::scene::{Scene, trust};
+
+const PURPOSE: (&str, &str) = ("\"A sum.\"", "\"Summarize the weather.\"");
+
+fn covering() -> Policy {
+    let covers = "covers: nobody\n  # What is left out";
+    let profiles =
+        "profiles: {research-readonly: {}}\n    jurisdiction: EU\n    obligations: [log]";
+    policy(
+        "embedded",
+        &[(covers, "covers: everybody\n  # What is left out"), ("profiles: {}", profiles)],
+    )
+}
+
+/// The good scene, for the request of the decision's tests and its time.
+fn bundle_of(request: &Request) -> Scene {
+    let mut scene = Scene::good();
+    scene.set("apa", "/steps/0/args", json!(ais::step_args(request)));
+    scene.set("ibe", "/exp", json!("2026-02-09T17:10:00Z"));
+    scene.set("crl", "/issued", json!("2026-02-09T16:55:00Z"));
+    scene.set("crl", "/expires", json!("2026-02-09T17:55:00Z"));
+    scene.parts.remove("sca");
+    scene
+}
+
+fn file(scene: &Scene) -> AisFile {
+    AisFile::Read {
+        name: "TR-1.ais.json".to_owned(),
+        bytes: scene.signed().to_string().into_bytes(),
+    }
+}
+
+fn decide(request: Request, file: &AisFile, used: &[&str]) -> Decision {
+    let scene = Scene::good();
+    let (trust, supply) = (trust(&scene.trust), Supply::default());
+    let nonces_used: HashSet<String> = used.iter().map(|it| (*it).to_owned()).collect();
+    let ais = AisEvidence { file, trust: Some(&trust), supply: &supply, nonces_used: &nonces_used };
+    decision::Scene::default().decide_with(ais, request, &covering())
+}
+
+#[test]
+fn a_request_with_its_bundle_runs_and_uses_the_nonce_up() {
+    let request = request(&[PURPOSE]);
+    let file = file(&bundle_of(&request));
+    let approved = decision::approved(decide(request, &file, &[]));
+    assert_eq!(approved.ais_nonce(), Some("3f9c1d2e"));
+    let rules = &approved.grounds().rules;
+    assert_eq!(verdict(rules, "ais"), Verdict::Pass);
+    assert_eq!(verdict(rules, "ais.binding"), Verdict::Pass);
+    let after: validator::UtcTime = "2026-02-09T17:12:01Z".parse().expect("a time");
+    let late = approved.still_holds(after).expect_err("the envelope is over");
+    assert_eq!(late.code.as_str(), "ais.ibe-expired");
+}
+
+#[test]
+fn what_is_not_bound_is_refused_by_its_code() {
+    let good = || request(&[PURPOSE]);
+    let other = || request(&[PURPOSE, ("print(1 + 1)", "print(2 + 2)")]);
+    let of_good = bundle_of(&good());
+    let cases: [(&str, AisFile, &[&str]); 6] = [
+        ("ais.bundle-missing", AisFile::Missing, &[]),
+        ("ais.bundle-unread", AisFile::Unread("TR-1.ais.json: a FIFO".to_owned()), &[]),
+        ("ais.ibe-replay", file(&of_good), &["3f9c1d2e"]),
+        ("ais.ibe-binding-mismatch", file(&bundle_of(&other())), &[]),
+        (
+            "ais.ibe-expired",
+            {
+                let mut scene = bundle_of(&good());
+                scene.set("ibe", "/exp", json!("2026-02-09T16:00:00Z"));
+                file(&scene)
+            },
+            &[],
+        ),
+        ("ais.input-bad-json", AisFile::Read { name: "x".to_owned(), bytes: b"{".to_vec() }, &[]),
+    ];
+    for (code, file, used) in cases {
+        let (violations, rules) = refused(decide(good(), &file, used));
+        assert_eq!(codes(&violations), [code]);
+        assert_eq!(verdict(&rules, "ais"), Verdict::Refuse);
+        if code == "ais.ibe-replay" {
+            assert_eq!(verdict(&rules, "ais.nonce"), Verdict::Refuse);
+            assert!(reason(&rules, "ais.nonce").contains("3f9c1d2e"), "{rules:#?}");
+        }
+    }
+}
+
+#[test]
+fn without_a_trust_store_nothing_is_bound() {
+    let request = request(&[PURPOSE]);
+    let file = file(&bundle_of(&request));
+    let (supply, nonces_used) = (Supply::default(), HashSet::new());
+    let ais = AisEvidence { file: &file, trust: None, supply: &supply, nonces_used: &nonces_used };
+    let decision = decision::Scene::default().decide_with(ais, request, &covering());
+    assert_eq!(codes(&refused(decision).0), ["ais.authz-policy-deny"]);
+}
