@@ -2,6 +2,7 @@
 //! one change at a time. Every case is made of one good scene, so that what refuses is what was changed.
 
 mod canonical;
+mod entailed;
 mod forgeries;
 mod forms;
 mod guarded;
