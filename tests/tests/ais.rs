@@ -266,3 +266,36 @@ fn an_envelope_is_never_minted_for_another_step_nor_over_a_file() {
     said.assert_code(2);
     assert_eq!(answer["code"], "INPUT-BAD-JSON");
 }
+
+/// Signs as `ais sign` does, with nothing of ours, and the other way round.
+const OPENSSL_AGREES: &str = r#"
+openssl genpkey -algorithm ed25519 -out key.pem
+openssl pkey -in key.pem -pubout -out public.pem
+jws=$(toolexec ais sign --alg EdDSA --key-file key.pem document)
+printf '%s' "${jws%.*}" > input
+printf '%s==' "${jws##*.}" | basenc -d --base64url > signature
+openssl pkeyutl -verify -pubin -inkey public.pem -rawin -in input -sigfile signature
+openssl pkeyutl -sign -inkey key.pem -rawin -in input -out theirs
+cmp signature theirs
+openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out ec.pem
+test "$(toolexec ais sign --alg ES256 --key-file ec.pem document)" = \
+     "$(toolexec ais sign --alg ES256 --key-file ec.pem document)"
+if toolexec ais sign --alg EdDSA --key-file ec.pem document; then exit 9; fi
+toolexec ais canonical - < document | cmp - canonical
+toolexec ais sign --alg EdDSA --key-file key.pem --kid 'k "1"' document | cut -d . -f 1 > header
+printf '%s' '{"alg":"EdDSA","kid":"k \"1\"","typ":"JWT"}' | basenc --base64url -w 0 | tr -d = | cmp - <(tr -d '\n' < header)
+"#;
+
+#[test]
+fn openssl_makes_and_verifies_the_same_signatures() {
+    let bench = Bench::new();
+    put(&bench, "document", "{ \"b\": 1.0, \"a\": \"<\u{e9}>\" }");
+    put(&bench, "canonical", "{\"a\":\"\\u003c\u{e9}\\u003e\",\"b\":1}");
+    let path =
+        format!("{}:{}", toolexec_tests::programs().display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("bash");
+    shell.args(["-euc", OPENSSL_AGREES]).current_dir(bench.scratch().path()).env("PATH", path);
+    let said = Said::of(&mut shell);
+    said.assert_code(0);
+    assert!(said.stdout.contains("Verified Successfully"), "{said:#?}");
+}

@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+const MESSAGE_CHARS_MAX: usize = 1000;
+
 macro_rules! codes {
     ($($variant:ident $text:literal $meaning:literal)*) => {
         /// Why a bundle is refused.
@@ -88,7 +90,9 @@ pub struct Refusal {
 
 impl Refusal {
     pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: validator::escape_line(&message.into()), details: json!({}) }
+        // It may repeat what somebody else wrote, who may have written megabytes.
+        let shown: String = message.into().chars().take(MESSAGE_CHARS_MAX).collect();
+        Self { code, message: validator::escape_line(&shown), details: json!({}) }
     }
 
     pub(super) fn with(mut self, details: Value) -> Self {

@@ -5,6 +5,7 @@ mod canonical;
 mod decided;
 #[path = "../scene/mod.rs"]
 mod decision;
+mod entailed;
 mod forgeries;
 mod forms;
 mod guarded;

@@ -18,8 +18,8 @@ fn no_byte_of_a_signed_bundle_can_be_changed() {
     let scene = Scene::good();
     let good = good();
     scene.outcome_of(good).unwrap_or_else(|refusal| panic!("{refusal}"));
-    // Places all over it, with a change that differs from place to place.
-    for at in (0..good.len()).step_by(5) {
+    // Every place once, with a change that differs from place to place.
+    for at in 0..good.len() {
         let mut changed = good.to_vec();
         let flip = u8::try_from(1 + at % 127).unwrap_or(1);
         changed[at] ^= flip;
