@@ -192,8 +192,13 @@ fn ais() -> Value {
         ("exp", said()),
         ("crl_issued", said()),
         ("crl_expires", said()),
-        ("answer", text()),
+        ("answer", answer()),
     ])
+}
+
+/// The whole answer as one line of JSON, and its digest; `json` is null where it has no room.
+fn answer() -> Value {
+    record(&[("json", or_null(text())), ("sha256", sha256())])
 }
 
 fn gate() -> Value {
@@ -207,7 +212,7 @@ fn gate() -> Value {
         ("aix_score", json!({ "type": "number", "minimum": 0 })),
         ("hard_blockers", list(text())),
         ("reasons", list(text())),
-        ("answer", text()),
+        ("answer", answer()),
     ])
 }
 
