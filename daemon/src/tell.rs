@@ -132,18 +132,24 @@ impl Host {
         story: &Story<'_>,
         result: ResultDraft,
     ) -> Result<Published, Halt> {
+        let undecided = Decided::nothing();
         let (told, attested) = match self.write(story, &result) {
             Ok(attested) => (*story, attested),
             Err(halt) => {
+                let unstated = matches!(&halt, Halt::Sign(error) if error.is_of_the_statement());
                 let why = match &halt {
                     Halt::Spool(error) if error.is_full() => "the disk was full",
-                    Halt::Sign(error) if error.is_of_the_statement() && story.ran.is_some() => {
+                    Halt::Sign(_) if unstated && story.ran.is_some() => {
                         "what the run left cannot be stated"
                     }
+                    Halt::Sign(_) if unstated => "why it did not run cannot be stated",
                     _ => return Err(halt),
                 };
                 tracing::error!("{halt}; telling less");
-                let lesser = lesser_story(story, why);
+                let lesser = match unstated && story.ran.is_none() {
+                    true => bare_story(story, &undecided, why),
+                    false => lesser_story(story, why),
+                };
                 self.spool.release_reserve();
                 result.clear()?;
                 let attested = self.write(&lesser, &result)?;
@@ -263,6 +269,11 @@ impl Host {
             }
         }
     }
+}
+
+/// The same end of what never ran, without what others wrote: a record there must be.
+fn bare_story<'a>(story: &Story<'a>, undecided: &'a Decided, why: &'a str) -> Story<'a> {
+    Story { decided: undecided, violations: &[], reason: Some(why), ..*story }
 }
 
 /// The same end with nothing kept: a run whose streams and files could not be stored is one whose

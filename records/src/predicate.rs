@@ -151,17 +151,18 @@ fn decisions() -> Fields {
         (
             "gate",
             or_null(gate()),
-            "What the AANA gate said; null where there was no call to judge.",
+            "What the AANA gate said; null where there was no call to judge, or after a crash.",
         ),
         (
             "permission",
             or_null(permission()),
-            "What people answered of the agent and the tool; null where policy asks for none.",
+            "What people answered of the agent and the tool; null where policy asks for none, or \
+             after a crash.",
         ),
         (
             "ais",
             or_null(ais()),
-            "What the AIS guard said of the bundle; null where it was not asked.",
+            "What the AIS guard said of the bundle; null where it was not asked, or after a crash.",
         ),
     ]
 }

@@ -115,7 +115,7 @@ impl Durable {
             let (ask, bytes) = AskFile::build(source, &asked, &terms, moment, nonce);
             let paths = drafts::paths(drafts, &ask);
             journal.keep(Change::Lodged(ask.clone()), moment, moment.by.clone())?;
-            if let Err(error) = drafts::place(&paths, &bytes) {
+            if let Err(error) = drafts::place(drafts, &paths, &bytes) {
                 // Nobody could answer it: it is to be asked again.
                 let withdrawn = Change::Withdrawn { request: ask.id };
                 journal.keep(withdrawn, moment, moment.by.clone())?;
