@@ -51,7 +51,7 @@ impl Permissions {
 
     /// Which answers stand, as one digest.
     pub(crate) fn standing(&mut self) -> Result<Sha256, StoreError> {
-        let number = self.store.register()?.number();
+        let number = self.store.register()?.decided();
         Ok(Sha256::of(format!("permissions {number}").as_bytes()))
     }
 

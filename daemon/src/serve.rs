@@ -16,7 +16,7 @@ use validator::{Code, UtcTime, Violation};
 
 use crate::edge;
 use crate::flow::{Answer, Ask, Told};
-use crate::held::{self, HeldRequests, Patience};
+use crate::held::{self, Dropped, HeldRequests, Patience};
 use crate::host::{Halt, Host};
 use crate::permissions::Asked;
 use crate::verdicts::has_error;
@@ -175,7 +175,10 @@ impl Service {
             if self.held.rests(&name, standing, edge::now()) {
                 continue;
             }
-            let since = held::dropped_at(&self.dropbox, &name).unwrap_or_else(edge::now);
+            let now = held::dropped_now(&self.dropbox, &name);
+            let now = now.unwrap_or(Dropped { inode: 0, at: edge::now() });
+            let dropped = self.held.dropped(&name, now.inode).unwrap_or(now);
+            let since = dropped.at;
             let until = self.host.held_until(since);
             match self.take(&one, until)? {
                 Taken::Answered(originals) => {
@@ -189,7 +192,7 @@ impl Service {
                     // Of whom nobody was asked is looked at again, whatever else stays as it is.
                     let known = self.held.release(&name);
                     if asked == Asked::Yes {
-                        self.held.hold(&name, standing, until);
+                        self.held.hold(&name, (standing, until), dropped);
                     }
                     let told = held::told(since, until, &waits_for);
                     held::told_or_warned(self.host.spool.tell_held(&name, &told));
