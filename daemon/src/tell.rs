@@ -22,7 +22,8 @@ const BACKEND: &str = "confined";
 
 /// What was decided, and by whom.
 pub(crate) struct Decided {
-    pub(crate) grounds: Grounds,
+    /// None where nobody is left to say.
+    pub(crate) grounds: Option<Grounds>,
     pub(crate) approval: String,
     pub(crate) approvals: Vec<(String, String)>,
     pub(crate) touches: Vec<(String, Touch)>,
@@ -34,7 +35,7 @@ impl Decided {
     /// Nobody approved anything yet.
     pub(crate) fn nothing() -> Self {
         Self {
-            grounds: Grounds::default(),
+            grounds: Some(Grounds::default()),
             approval: "none".into(),
             approvals: Vec::new(),
             touches: Vec::new(),
@@ -44,7 +45,7 @@ impl Decided {
 
     pub(crate) fn by(approved: &Approved) -> Self {
         Self {
-            grounds: approved.grounds().clone(),
+            grounds: Some(approved.grounds().clone()),
             approval: approved.grant().approval_text().to_owned(),
             approvals: approved.grant().approvals().to_vec(),
             touches: approved.grant().touches().to_vec(),
@@ -72,7 +73,7 @@ pub(crate) struct Story<'a> {
 
 /// For the parts that every story fills in itself.
 static UNDECIDED: Decided = Decided {
-    grounds: Grounds { rules: Vec::new(), gate: None, permission: None, ais: None },
+    grounds: None,
     approval: String::new(),
     approvals: Vec::new(),
     touches: Vec::new(),
@@ -226,7 +227,7 @@ impl Host {
             outcome: story.outcome,
             reason: story.reason,
             violations: story.violations,
-            grounds: &story.decided.grounds,
+            grounds: story.decided.grounds.as_ref(),
             policy_name,
             policy_sha256,
             approval: &story.decided.approval,

@@ -15,8 +15,11 @@ const ANSWER_BYTES_MAX: usize = 12 * 1024;
 /// As long as an identifier of an artifact may be.
 const ID_BYTES_MAX: usize = 2048;
 
-/// What each of them said; `null` where it was not asked.
-pub(crate) fn answers(grounds: &Grounds, show: Showing) -> Map {
+/// What each of them said; `null` where it was not asked, `unknown` where nobody is left to say.
+pub(crate) fn answers(grounds: Option<&Grounds>, show: Showing) -> Map {
+    let Some(grounds) = grounds else {
+        return ["gate", "permission", "ais"].map(|key| (key, Node::Word("unknown"))).into();
+    };
     let gate = grounds.gate.as_ref().map_or(Node::Null, |finding| gate(finding, show));
     let permission = grounds.permission.as_ref();
     let permission = permission.map_or(Node::Null, |finding| permitted(finding, show));

@@ -150,19 +150,19 @@ fn decisions() -> Fields {
         ("violations_total", count(), "How much it found."),
         (
             "gate",
-            or_null(gate()),
-            "What the AANA gate said; null where there was no call to judge, or after a crash.",
+            or_null(known(gate())),
+            "What the AANA gate said; null where there was no call to judge, unknown after a crash.",
         ),
         (
             "permission",
-            or_null(permission()),
-            "What people answered of the agent and the tool; null where policy asks for none, or \
-             after a crash.",
+            or_null(known(permission())),
+            "What people answered of the agent and the tool; null where policy asks for none, \
+             unknown after a crash.",
         ),
         (
             "ais",
-            or_null(ais()),
-            "What the AIS guard said of the bundle; null where it was not asked, or after a crash.",
+            or_null(known(ais())),
+            "What the AIS guard said of the bundle; null where it was not asked, unknown after a crash.",
         ),
     ]
 }

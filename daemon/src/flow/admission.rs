@@ -109,7 +109,7 @@ impl Host {
             Decision::Hold { request, violations, grounds }
             | Decision::Refuse { request, violations, grounds } => {
                 let all = warnings.iter().cloned().chain(violations).collect();
-                let decided = Decided { grounds, ..Decided::nothing() };
+                let decided = Decided { grounds: Some(grounds), ..Decided::nothing() };
                 self.refuse(&request, claimed, all, &decided).map(end)
             }
         }

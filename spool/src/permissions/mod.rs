@@ -63,7 +63,9 @@ impl Durable {
     /// # Errors
     /// What was written since cannot be read.
     pub fn register(&mut self) -> Result<&Register, StoreError> {
-        self.journal.look()
+        self.journal.look()?;
+        self.journal.insist_on_place()?;
+        Ok(self.journal.register())
     }
 
     /// The state of one request's run and why it is that one, for the daemon.
