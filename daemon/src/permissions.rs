@@ -15,6 +15,8 @@ use validator::{Request, Sha256, escape_line};
 use crate::edge;
 
 const PROGRAM: &str = "toolexecd";
+/// At one look: whoever drops thousands keeps no request waiting for all of them.
+const ANSWERS_MAX: usize = 256;
 
 /// The store of a host whose policy asks for permissions.
 pub struct Permissions {
@@ -119,11 +121,10 @@ impl Permissions {
     ) -> Result<(), StoreError> {
         let names = dropbox.answers()?;
         self.left_alone.retain(|name, _| names.contains(name));
-        for name in names {
-            let identity = dropbox.identity(&name);
-            if self.left_alone.get(&name) == Some(&identity) {
-                continue;
-            }
+        let new = names.into_iter().map(|name| (dropbox.identity(&name), name));
+        let new = new.filter(|(identity, name)| self.left_alone.get(name) != Some(identity));
+        let new: Vec<(Identity, String)> = new.take(ANSWERS_MAX).collect();
+        for (identity, name) in new {
             let fate = match self.take_answer(dropbox, &name, policy, signers) {
                 Ok(()) => AnswerFate::TakenIn,
                 Err(Undone::TurnedDown(why)) => {

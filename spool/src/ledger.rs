@@ -12,7 +12,7 @@ use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, flock, fstat, stat};
 use serde::{Deserialize, Serialize};
 use validator::{RequestId, ResultId, Sha256, UtcTime};
 
@@ -168,10 +168,23 @@ impl Ledger {
     ) -> Result<T, SpoolError> {
         flock(&self.file, FlockOperation::LockExclusive)
             .map_err(SpoolError::errno(&self.path, "lock"))?;
-        let done = self.refresh().and_then(|()| act(self));
+        let done = self.insist_on_place().and_then(|()| self.refresh()).and_then(|()| act(self));
         flock(&self.file, FlockOperation::Unlock)
             .map_err(SpoolError::errno(&self.path, "unlock"))?;
         done
+    }
+
+    /// A ledger that was taken away or put back from a copy is read by nobody else any more: what it
+    /// says was never started may have been.
+    fn insist_on_place(&self) -> Result<(), SpoolError> {
+        let failed = SpoolError::errno(&self.path, "look at");
+        let open = fstat(&self.file).map_err(failed)?;
+        let named = stat(&self.path).map_err(SpoolError::errno(&self.path, "look at"))?;
+        if (open.st_dev, open.st_ino) == (named.st_dev, named.st_ino) {
+            return Ok(());
+        }
+        let replaced = std::io::Error::other("another file was put in its place; start again");
+        Err(SpoolError::io(&self.path, "go on with")(replaced))
     }
 
     fn refresh(&mut self) -> Result<(), SpoolError> {

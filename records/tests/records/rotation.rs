@@ -54,7 +54,7 @@ impl Host {
     }
 
     fn rotate(&self, role: KeyRole, time: &str) -> Result<Rotated, RotationError> {
-        rotate(&self.source(), role, Successor::Made, &self.log(), at(time))
+        unlocked(|| rotate(&self.source(), role, Successor::Made, &self.log(), at(time)))
     }
 
     fn known(&self) -> PublicKeys {
@@ -277,8 +277,10 @@ fn keys_of_an_agent_change_for_others_of_it() {
     };
     Keys::open_or_create(&at_agent(0, 0), &origin).unwrap();
     let change = |from: &KeySource, role, to: &str, time: &str| {
-        let successor = Successor::InAgent(to.parse().unwrap());
-        rotate(from, role, successor, &host.log(), at(time))
+        unlocked(|| {
+            let successor = Successor::InAgent(to.parse().unwrap());
+            rotate(from, role, successor, &host.log(), at(time))
+        })
     };
     change(&at_agent(0, 0), KeyRole::Result, &results[1], FIRST).unwrap();
     change(&at_agent(1, 0), KeyRole::Log, &logs[1], FIRST).unwrap();
@@ -365,6 +367,19 @@ fn judge(host: &Host, first: &Both, death: &str) {
     assert_eq!(roles, [KeyRole::Result, KeyRole::Log], "{death}: each is logged once");
     open_log(host).append(b"after").unwrap();
     assert!(fsck(&host.log(), known.logs()[0].key()).unwrap().is_empty(), "{death}");
+}
+
+/// Tries again while the log is locked, as it may be for a moment: see [`open_log`].
+fn unlocked(act: impl Fn() -> Result<Rotated, RotationError>) -> Result<Rotated, RotationError> {
+    for _ in 0..500 {
+        match act() {
+            Err(RotationError::Log(LogError::Locked { .. })) => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            done => return done,
+        }
+    }
+    act()
 }
 
 /// Opens a log whose lock another test's child may hold for a moment: between fork and exec it has
