@@ -132,7 +132,7 @@ fn what_is_not_bound_is_refused_by_its_code() {
         ("ais.authz-policy-deny", "uia", &|uia| uia["policyProfile"] = json!("unheard-of")),
         ("ais.align-mismatch", "apr", &|apr| apr["evidence"]["coverage"] = json!(0.9)),
         ("ais.data-class-not-permitted", "uia", &|uia| {
-            uia["constraints"]["dataClasses"] = json!(["derived"]);
+            uia["constraints"]["dataClasses"] = json!(["public"]);
         }),
     ];
     for (code, part, change) in changes {

@@ -90,7 +90,7 @@ fn every_source_is_explained_and_the_record_says_the_same() {
     let request = bench.save(&of_agent("stats.agent", "wf-1"));
     let unsigned = explain(&host, &intent, &request);
     unsigned.said.assert_code(0);
-    for rule in ["approval.signature", "approval.count", "aana.gate", "permission", "ais"] {
+    for rule in ["approval.count", "aana.gate", "permission", "ais"] {
         assert_eq!(verdict(&unsigned, rule), "pending", "{rule}: {:#?}", unsigned.said);
     }
     assert_eq!(unsigned.said.json()["verdict"], "pending");

@@ -9,6 +9,7 @@
 
 mod answers;
 mod bound;
+mod example;
 mod explained;
 mod gate;
 mod host;
