@@ -7,6 +7,7 @@
 
 #![allow(dead_code, reason = "scenes of other tests have more than is used here")]
 
+mod asked;
 #[path = "../ais/scene.rs"]
 mod bundle;
 #[path = "../scene/mod.rs"]
@@ -18,11 +19,12 @@ mod world;
 
 use std::collections::BTreeSet;
 
+use asked::{Asked, Rules};
 use policies::{Decision, Ledger};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use steps::{DENIALS, REMOVALS, STRICTER, Step};
-use world::{Act, Asked, Bound, Rules, Said, World};
+use world::{Act, Bound, Said, World};
 
 fn asked() -> impl Strategy<Value = Asked> {
     (
@@ -132,8 +134,8 @@ fn word(decision: &Decision) -> &'static str {
     }
 }
 
-/// Every step that changes this world leaves it refused where it was refused, and never held where a
-/// person's answer could not have helped.
+/// Every step that changes this world leaves it refused where it was refused, never held where a person's
+/// answer could not have helped, and is the end of it where it must be.
 fn never_permits(world: &World, steps: &[Step]) -> Result<(), TestCaseError> {
     let before = world.decide();
     for step in steps {
@@ -144,6 +146,8 @@ fn never_permits(world: &World, steps: &[Step]) -> Result<(), TestCaseError> {
         let after = stricter.decide();
         let permitted = word(&after) == "approve" && word(&before) != "approve";
         prop_assert!(!permitted, "{} permits\n{world:#?}\n{before:#?}", step.name);
+        let ended = word(&after) == "approve" && (step.ends)(&stricter);
+        prop_assert!(!ended, "{} is passed over\n{world:#?}\n{after:#?}", step.name);
         let revived = word(&after) == "hold" && word(&before) == "refuse";
         prop_assert!(!revived, "{} lets it wait\n{world:#?}\n{before:#?}", step.name);
     }
@@ -189,17 +193,10 @@ proptest! {
         let Decision::Approve(approved) = world.decide() else { return Ok(()) };
         let grounds = approved.grounds();
         prop_assert!(grounds.rules.iter().all(|it| it.verdict != policies::Verdict::Refuse));
-        let agents = world.request.drafted || world.request.agent;
-        let asked = |covers: usize| covers == 2 || covers == 1 && agents;
-        prop_assert_eq!(grounds.permission.is_some(), asked(world.rules.asks_permission));
-        prop_assert_eq!(approved.ais_nonce().is_some(), asked(world.rules.asks_bundle));
-        prop_assert!(!world.votes.contains(&(0, Act::Reject)) || !counts(&world, 0));
+        prop_assert_eq!(grounds.permission.is_some(), world.needs_permission());
+        prop_assert_eq!(approved.ais_nonce().is_some(), world.needs_bundle());
+        prop_assert!(!world.votes.contains(&(0, Act::Reject)) || !world.counts(0));
     }
-}
-
-fn counts(world: &World, person: usize) -> bool {
-    let known = world.signers.as_ref().is_some_and(|signers| signers.contains(&person));
-    known && !world.revoked.contains(&person)
 }
 
 /// The properties would hold of worlds in which nothing is ever permitted.
