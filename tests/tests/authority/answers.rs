@@ -191,9 +191,10 @@ fn a_draft_that_names_no_agent_is_the_unknown_ones() {
     let agent = "x-agent: {name: \"b\", subject: \"wf-1\"}\npurpose:";
     let named = host.submit(&plain().edit("purpose:", agent));
     host.assert_held(&named.id, HELD);
-    let question = host.questions().into_iter().find(|path| {
-        fs::read_to_string(path).unwrap().contains(&request.id)
-    });
+    let question = host
+        .questions()
+        .into_iter()
+        .find(|path| fs::read_to_string(path).unwrap().contains(&request.id));
     host.answer(&question.unwrap(), &["--grant", TOOL]);
     let record = host.service.record_of(&request.id);
     record.assert_outcome("ok");

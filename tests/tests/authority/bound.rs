@@ -202,6 +202,30 @@ fn a_nonce_is_used_up_for_ever() {
     host.service.record_of(&next.id).assert_outcome("ok");
 }
 
+/// What cannot be read is not left out: the request would be refused for want of it.
+#[test]
+fn a_bundle_that_cannot_be_read_is_told_before_it_is_dropped() {
+    if !ssh_keygen_works("a_bundle_that_cannot_be_read_is_told_before_it_is_dropped") {
+        return;
+    }
+    let bench = Bench::new();
+    let (host, _) = host(&bench);
+    let request = bench.save(&plain());
+    sign(APPROVE, &host.key, &request.path);
+    let pipe = request.path.with_extension("ais.json");
+    Said::of(bench.command("mkfifo").arg(&pipe)).assert_code(0);
+    let said = host.service.promote_saved(&request);
+    said.assert_code(2);
+    said.assert_says(&[".ais.json", "not promoted"]);
+    assert_eq!(toolexec_tests::list(&host.service.at("approved")), Vec::<String>::new());
+    // Dropped by hand it is refused by the daemon.
+    fs::remove_file(&pipe).unwrap();
+    let there = host.service.at(&format!("approved/{}.ais.json", request.id));
+    Said::of(bench.command("mkfifo").arg(there)).assert_code(0);
+    host.service.promote_saved(&request).assert_code(0);
+    host.assert_refused(&request.id, "ais.bundle-unread");
+}
+
 /// What the host's assertion says of the host is compared with the host.
 #[test]
 fn another_host_than_the_asserted_one_runs_nothing() {

@@ -3,7 +3,7 @@
 
 use toolexec_tests::{Bench, Record, Request, Said, ssh_keygen_works};
 
-use crate::host::{BOUND, CORE_DRAFTS, Host, TOOL, block, of_agent, rules_of, sign, APPROVE};
+use crate::host::{APPROVE, BOUND, CORE_DRAFTS, Host, TOOL, block, of_agent, rules_of, sign};
 use crate::intent::Intent;
 
 /// Rules of the request's own schema and approval, of the gate, the permission manager and AIS.
@@ -32,8 +32,7 @@ struct Explained {
 
 fn explain(host: &Host<'_>, intent: &Intent<'_>, request: &Request) -> Explained {
     let trust = intent.trust();
-    let said =
-        host.explain(request, &["--ais-trust", trust.to_str().unwrap(), "--format", "json"]);
+    let said = host.explain(request, &["--ais-trust", trust.to_str().unwrap(), "--format", "json"]);
     let json = said.json();
     let word = |row: &serde_json::Value, key: &str| row[key].as_str().unwrap().to_owned();
     let rows = json["rules"].as_array().unwrap().iter();

@@ -226,7 +226,8 @@ pub(super) fn of_agent(name: &str, subject: &str) -> RequestText {
 pub(super) fn rules_of(record: &Record) -> Vec<[String; 3]> {
     let mut rows: Vec<[String; 3]> = Vec::new();
     for line in block(record, "rules").lines() {
-        let value = |key: &str| line.strip_prefix(key).map(|said| said.trim_matches('"').to_owned());
+        let value =
+            |key: &str| line.strip_prefix(key).map(|said| said.trim_matches('"').to_owned());
         if let Some(rule) = value("  - rule: ") {
             rows.push([rule, String::new(), String::new()]);
         } else if let Some(verdict) = value("    verdict: ") {
