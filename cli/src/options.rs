@@ -489,7 +489,7 @@ pub(crate) enum PolicyAct {
     /// Check a policy file: every problem at once
     #[command(after_help = "Example: toolexec policy check my-policy.yaml")]
     Check { file: PathBuf },
-    /// Print a policy that comes with the program: embedded or standard
+    /// Print a policy that comes with the program: embedded, standard or strict
     #[command(after_help = "Example: toolexec policy show embedded > my-policy.yaml")]
     Show { name: String },
 }

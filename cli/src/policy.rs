@@ -29,8 +29,8 @@ pub(crate) fn policy(asked: &Policy) -> Result<ExitCode, Failure> {
                 Ok(ExitCode::SUCCESS)
             }
             None => Err(Failure::Said(format!(
-                "policy show: no policy '{name}' comes with this program; there are embedded and \
-                 standard"
+                "policy show: no policy '{name}' comes with this program; there are embedded, \
+                 standard and strict"
             ))),
         },
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use daemon::{
-    Halt, Host, HostParts, Permissions, RecordLog, Told, TrustFiles, TrustStore, find_egress,
-    find_launcher, open_keys,
+    Halt, Host, HostParts, Owners, Permissions, RecordLog, Told, TrustFiles, TrustStore,
+    find_egress, find_launcher, open_keys,
 };
 
 use records::log::LogPlace;
@@ -78,11 +78,14 @@ pub(crate) fn verified(host: &Host, record: &Path) -> Option<Verified> {
 pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
     let state = asked.state.path()?;
     let policy = named_or_embedded(asked.policy.as_deref())?;
-    let trust = TrustStore::open(TrustFiles {
-        allowed_signers: asked.allowed_signers.clone(),
-        revoked: asked.revoked.clone(),
-        ais: asked.ais_trust.clone(),
-    })?;
+    let trust = TrustStore::open(
+        TrustFiles {
+            allowed_signers: asked.allowed_signers.clone(),
+            revoked: asked.revoked.clone(),
+            ais: asked.ais_trust.clone(),
+        },
+        Owners::Anybodys,
+    )?;
     let program = find_launcher()?;
     let results = asked.results.clone().unwrap_or_else(|| state.join("results"));
     let places = Places { spool: state.clone(), results, state: state.clone() };

@@ -21,7 +21,7 @@ use crate::edge;
 use crate::host::{find_launcher, find_program};
 use crate::host_keys::{self, KeysForm};
 use crate::network::find_egress;
-use crate::trust_store::{TrustFiles, TrustStore, insist_on_ours};
+use crate::trust_store::{Owners, TrustFiles, TrustStore, insist_on_ours};
 
 const CONFIG_BYTES_MAX: usize = 64 * 1024;
 /// Cells at one time of a launcher of our own: far above what the daemon starts.
@@ -249,11 +249,14 @@ impl Config {
         Ok(Self {
             egress,
             policy: read_policy(&form.policy)?,
-            trust: TrustStore::open(TrustFiles {
-                allowed_signers: form.allowed_signers,
-                revoked: form.revoked,
-                ais: form.ais_trust,
-            })?,
+            trust: TrustStore::open(
+                TrustFiles {
+                    allowed_signers: form.allowed_signers,
+                    revoked: form.revoked,
+                    ais: form.ais_trust,
+                },
+                Owners::Ours,
+            )?,
             keys,
             log_origin,
             heartbeat_sec: NonZero::new(log.heartbeat_sec.unwrap_or(HEARTBEAT_SEC)),

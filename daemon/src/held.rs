@@ -27,17 +27,37 @@ pub(crate) type Standing = Sha256;
 /// The requests that wait, by the name of the file.
 #[derive(Default)]
 pub(crate) struct HeldRequests {
-    waiting: BTreeMap<String, (Standing, UtcTime)>,
+    waiting: BTreeMap<String, Waits>,
+}
+
+struct Waits {
+    standing: Standing,
+    until: UtcTime,
+    /// The inode, and when it was dropped: whoever touches it makes it no younger.
+    dropped: Dropped,
+}
+
+/// Which file, and when it was put there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Dropped {
+    pub(crate) inode: u64,
+    pub(crate) at: UtcTime,
 }
 
 impl HeldRequests {
     /// Whether nothing changed since it was held, and it may wait on.
     pub(crate) fn rests(&self, name: &str, standing: Standing, now: UtcTime) -> bool {
-        self.waiting.get(name).is_some_and(|(then, until)| *then == standing && now < *until)
+        self.waiting.get(name).is_some_and(|it| it.standing == standing && now < it.until)
     }
 
-    pub(crate) fn hold(&mut self, name: &str, standing: Standing, until: UtcTime) {
-        self.waiting.insert(name.to_owned(), (standing, until));
+    pub(crate) fn hold(&mut self, name: &str, waits: (Standing, UtcTime), dropped: Dropped) {
+        let (standing, until) = waits;
+        self.waiting.insert(name.to_owned(), Waits { standing, until, dropped });
+    }
+
+    /// When a file of this name was dropped, if it is held already: the first time that was seen.
+    pub(crate) fn dropped(&self, name: &str, inode: u64) -> Option<Dropped> {
+        self.waiting.get(name).map(|it| it.dropped).filter(|it| it.inode == inode)
     }
 
     /// Whether it was held.
@@ -56,9 +76,10 @@ impl HeldRequests {
     }
 }
 
-/// When a request was dropped: its inode changed last then, and nobody can set that time.
-pub(crate) fn dropped_at(dropbox: &Dropbox, name: &str) -> Option<UtcTime> {
-    dropbox.identity(name).map(|(_, changed, _)| UtcTime::from_unix(changed))
+/// When a file was dropped: its inode changed last then, and nobody can set that time to another.
+pub(crate) fn dropped_now(dropbox: &Dropbox, name: &str) -> Option<Dropped> {
+    let (inode, changed, _) = dropbox.identity(name)?;
+    Some(Dropped { inode, at: UtcTime::from_unix(changed) })
 }
 
 /// What a decision about a request hangs on: the files beside it, and everything of the host's that may
@@ -101,7 +122,10 @@ mod tests {
         let (then, now) = (Sha256::of(b"a"), Sha256::of(b"b"));
         let mut held = HeldRequests::default();
         assert!(!held.rests("TR.md", then, at(0)));
-        held.hold("TR.md", then, at(100));
+        let dropped = Dropped { inode: 7, at: at(1) };
+        held.hold("TR.md", (then, at(100)), dropped);
+        assert_eq!(held.dropped("TR.md", 7), Some(dropped));
+        assert_eq!(held.dropped("TR.md", 8), None);
         assert!(held.rests("TR.md", then, at(99)));
         assert!(!held.rests("TR.md", now, at(99)));
         assert!(!held.rests("TR.md", then, at(100)));

@@ -60,6 +60,11 @@ impl Host {
         let HostParts { spool, policy, trust, key, log, launcher, egress, permissions, caches } =
             parts;
         let binaries = runtimes::find(&policy, &caches);
+        let program = match &launcher {
+            Reach::Spawn { program, .. } => Some(program.as_path()),
+            Reach::Socket(_) => None,
+        };
+        let digests = Digests::of_host(program, egress.as_ref().and_then(Egress::program));
         let launcher = Launcher::new(runtimes::allow(launcher, &policy, &binaries));
         let ready = ReadyCells::new(0);
         Self {
@@ -73,7 +78,7 @@ impl Host {
             egress,
             binaries,
             permissions,
-            digests: Digests::default(),
+            digests,
         }
     }
 

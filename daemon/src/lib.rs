@@ -40,4 +40,4 @@ pub use record_log::{LOG_WAIT, RecordLog};
 pub use runtimes::program_of;
 pub use serve::{Service, Stop};
 pub use supply::{Digests, Found};
-pub use trust_store::{TrustFiles, TrustStore};
+pub use trust_store::{Owners, TrustFiles, TrustStore};

@@ -2,6 +2,7 @@
 //! people, their answers are taken in, and what a start uses up is used up before it. It decides nothing,
 //! and a store that cannot be read stops admission.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use policies::permissions::{
@@ -19,7 +20,12 @@ const PROGRAM: &str = "toolexecd";
 pub struct Permissions {
     store: Durable,
     drafts: PathBuf,
+    /// Answers that were looked at and could not be taken away, by name, until they change.
+    left_alone: BTreeMap<String, Identity>,
 }
+
+/// Which object a name meant when it was looked at.
+type Identity = Option<(u64, i64, i64)>;
 
 impl Permissions {
     /// Opens the store in `directory`, if the policy asks anybody for a permission. Questions go below
@@ -34,18 +40,18 @@ impl Permissions {
     ) -> Result<Option<Self>, StoreError> {
         let Some(terms) = policy.permission_terms() else { return Ok(None) };
         let store = Durable::open(directory, terms.clone())?;
-        Ok(Some(Self { store, drafts: drafts.to_owned() }))
+        Ok(Some(Self { store, drafts: drafts.to_owned(), left_alone: BTreeMap::new() }))
     }
 
     /// For a look alone.
     pub(crate) fn read(directory: &Path) -> Result<Self, StoreError> {
         let store = Durable::open(directory, Terms::default())?;
-        Ok(Self { store, drafts: PathBuf::new() })
+        Ok(Self { store, drafts: PathBuf::new(), left_alone: BTreeMap::new() })
     }
 
     /// Which answers stand, as one digest.
     pub(crate) fn standing(&mut self) -> Result<Sha256, StoreError> {
-        let number = self.store.register()?.number();
+        let number = self.store.register()?.decided();
         Ok(Sha256::of(format!("permissions {number}").as_bytes()))
     }
 
@@ -57,17 +63,27 @@ impl Permissions {
         Ok(Permission::Found(found))
     }
 
-    /// Asks people about a request's run, once.
-    pub(crate) fn ask(&mut self, request: &Request) -> Result<(), StoreError> {
-        let Ok(source) = Source::of_request(request) else { return Ok(()) };
+    /// Asks people about a request's run, once. Others write where questions lie: one that cannot be
+    /// put there is told, and nobody stops for it.
+    pub(crate) fn ask(&mut self, request: &Request) -> Asked {
+        let Ok(source) = Source::of_request(request) else { return Asked::Yes };
         let calls = Calls::of_request(request);
-        let filed = self.store.file_request(&source, &calls, &moment()?, &self.drafts)?;
-        if let Filed::New(_, paths) = &filed {
-            for path in paths {
-                tracing::info!(question = %path.display(), "{}: a permission is asked for", request.id());
+        let filed = moment()
+            .and_then(|moment| self.store.file_request(&source, &calls, &moment, &self.drafts));
+        match filed {
+            Ok(Filed::New(_, paths)) => {
+                for path in paths {
+                    let (id, question) = (request.id(), path.display());
+                    tracing::info!(%question, "{id}: a permission is asked for");
+                }
+                Asked::Yes
+            }
+            Ok(Filed::Waiting(..)) => Asked::Yes,
+            Err(error) => {
+                tracing::warn!("{}: nobody was asked for the permission: {error}", request.id());
+                Asked::NotYet
             }
         }
-        Ok(())
     }
 
     /// Uses up what the start of a request's run uses up. It is on the disk when this returns.
@@ -84,7 +100,7 @@ impl Permissions {
     /// answers, the run has ended as it ended.
     pub(crate) fn clean_up(&mut self, request: &Request) {
         let Ok(source) = Source::of_request(request) else { return };
-        if source.subject.as_str() != request.id().as_str() {
+        if request.agent().is_some() {
             return;
         }
         let cleaned = moment().and_then(|moment| self.store.cleanup(&source, &moment));
@@ -101,7 +117,13 @@ impl Permissions {
         policy: &Policy,
         signers: Option<&Signers>,
     ) -> Result<(), StoreError> {
-        for name in dropbox.answers()? {
+        let names = dropbox.answers()?;
+        self.left_alone.retain(|name, _| names.contains(name));
+        for name in names {
+            let identity = dropbox.identity(&name);
+            if self.left_alone.get(&name) == Some(&identity) {
+                continue;
+            }
             let fate = match self.take_answer(dropbox, &name, policy, signers) {
                 Ok(()) => AnswerFate::TakenIn,
                 Err(Undone::TurnedDown(why)) => {
@@ -110,7 +132,10 @@ impl Permissions {
                 }
                 Err(Undone::Store(error)) => return Err(error),
             };
-            spool.put_answer_away(dropbox, &name, fate)?;
+            if let Err(error) = spool.put_answer_away(dropbox, &name, fate) {
+                tracing::warn!("{error}; looked at, and left alone until it changes");
+                self.left_alone.insert(name, identity);
+            }
         }
         Ok(())
     }
@@ -141,6 +166,14 @@ impl Permissions {
         }
         Ok(())
     }
+}
+
+/// Whether somebody was asked for what a request waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Asked {
+    Yes,
+    /// It could not be done, and is to be tried again.
+    NotYet,
 }
 
 enum Undone {

@@ -34,6 +34,8 @@ impl Host {
         let decided = Decided {
             approval: unfinished.approval().to_owned(),
             policy: Some((name.to_owned(), sha256)),
+            // The gate and the others were asked before the crash.
+            grounds: None,
             ..Decided::nothing()
         };
         // As it was read when it was begun: the same bytes at the same time are the same request.

@@ -16,8 +16,9 @@ use validator::{Code, UtcTime, Violation};
 
 use crate::edge;
 use crate::flow::{Answer, Ask, Told};
-use crate::held::{self, HeldRequests, Patience};
+use crate::held::{self, Dropped, HeldRequests, Patience};
 use crate::host::{Halt, Host};
+use crate::permissions::Asked;
 use crate::verdicts::has_error;
 
 /// How long the loop sleeps at most before it looks whether it is to stop.
@@ -43,7 +44,7 @@ pub struct Service {
 /// What became of one object in `approved/`, for now.
 enum Taken {
     Answered(Originals),
-    Held(Vec<Violation>),
+    Held(Vec<Violation>, Asked),
 }
 
 /// Which object a name meant when it was looked at.
@@ -174,7 +175,10 @@ impl Service {
             if self.held.rests(&name, standing, edge::now()) {
                 continue;
             }
-            let since = held::dropped_at(&self.dropbox, &name).unwrap_or_else(edge::now);
+            let now = held::dropped_now(&self.dropbox, &name);
+            let now = now.unwrap_or(Dropped { inode: 0, at: edge::now() });
+            let dropped = self.held.dropped(&name, now.inode).unwrap_or(now);
+            let since = dropped.at;
             let until = self.host.held_until(since);
             match self.take(&one, until)? {
                 Taken::Answered(originals) => {
@@ -184,11 +188,15 @@ impl Service {
                         self.left_alone.insert(name, identity);
                     }
                 }
-                Taken::Held(waits_for) => {
-                    self.held.hold(&name, standing, until);
+                Taken::Held(waits_for, asked) => {
+                    // Of whom nobody was asked is looked at again, whatever else stays as it is.
+                    let known = self.held.release(&name);
+                    if asked == Asked::Yes {
+                        self.held.hold(&name, (standing, until), dropped);
+                    }
                     let told = held::told(since, until, &waits_for);
                     held::told_or_warned(self.host.spool.tell_held(&name, &told));
-                    for one in &waits_for {
+                    for one in waits_for.iter().filter(|_| !known) {
                         let code = one.code.as_str();
                         tracing::info!(%code, %until, "{name}: held: {}", one.message);
                     }
@@ -258,7 +266,7 @@ impl Service {
         let ask = Ask { draft, claimed, submission, at: edge::now(), patience };
         let told = match self.host.process(ask, &mut cancelled)? {
             Answer::Told(told) => told,
-            Answer::Held(waits_for) => return Ok(Taken::Held(waits_for)),
+            Answer::Held(waits_for, asked) => return Ok(Taken::Held(waits_for, asked)),
         };
         report(name, &told);
         self.host.make_ready();

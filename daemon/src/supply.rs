@@ -42,10 +42,20 @@ pub struct Found {
 /// Digests that were made before, by file: a file is read again when its inode tells of another content.
 #[derive(Default)]
 pub struct Digests {
+    /// Our programs that are not where they are looked for, by name.
+    named: BTreeMap<&'static str, PathBuf>,
     known: BTreeMap<PathBuf, (Stamp, Sha256)>,
 }
 
 impl Digests {
+    /// For a host that starts this launcher and this proxy. A service behind a socket is the packaged
+    /// one.
+    pub(crate) fn of_host(launcher: Option<&Path>, egress: Option<&Path>) -> Self {
+        let named = [("toolexec-launch", launcher), ("toolexec-egress", egress)];
+        let named = named.into_iter().filter_map(|(name, path)| Some((name, path?.to_owned())));
+        Self { named: named.collect(), known: BTreeMap::new() }
+    }
+
     /// Digests everything that runs under this policy use.
     ///
     /// # Errors
@@ -55,7 +65,7 @@ impl Digests {
         found.digests.policies.insert("policy".to_owned(), policy.sha256());
         let seccomp = Sha256::of(SECCOMP.concat().as_bytes());
         found.digests.policies.insert("seccomp".to_owned(), seccomp);
-        for (name, path) in programs() {
+        for (name, path) in self.programs() {
             if let Some(digest) = self.of_file(&path)? {
                 found.digests.guards.insert(name.clone(), digest);
                 found.paths.push((name, path));
@@ -76,6 +86,20 @@ impl Digests {
             }
         }
         Ok(found)
+    }
+
+    /// Our programs where the host was told that they are; else beside this one, or in their packaged
+    /// place.
+    fn programs(&self) -> Vec<(String, PathBuf)> {
+        let own = std::env::current_exe().ok().and_then(|exe| std::fs::canonicalize(exe).ok());
+        let beside = own.and_then(|exe| exe.parent().map(Path::to_owned));
+        let found = PROGRAMS.into_iter().filter_map(|name| {
+            let packaged = [PathBuf::from("/usr/libexec/toolexec"), PathBuf::from("/usr/bin")];
+            let usual = beside.iter().cloned().chain(packaged).map(|place| place.join(name));
+            let mut places = self.named.get(name).cloned().into_iter().chain(usual);
+            places.find(|path| path.is_file()).map(|path| (name.to_owned(), path))
+        });
+        found.collect()
     }
 
     fn of_file(&mut self, path: &Path) -> Result<Option<Sha256>, ConfigError> {
@@ -106,17 +130,4 @@ fn read(path: &Path) -> io::Result<Sha256> {
             length => stream.update(&bytes[..length]),
         }
     }
-}
-
-/// Our programs where this one looks for them: beside itself, else in their packaged place.
-fn programs() -> Vec<(String, PathBuf)> {
-    let own = std::env::current_exe().ok().and_then(|exe| std::fs::canonicalize(exe).ok());
-    let beside = own.and_then(|exe| exe.parent().map(Path::to_owned));
-    let found = PROGRAMS.into_iter().filter_map(|name| {
-        let packaged = [PathBuf::from("/usr/libexec/toolexec"), PathBuf::from("/usr/bin")];
-        let places = beside.iter().cloned().chain(packaged);
-        let mut places = places.map(|place| place.join(name));
-        places.find(|path| path.is_file()).map(|path| (name.to_owned(), path))
-    });
-    found.collect()
 }

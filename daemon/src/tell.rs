@@ -22,7 +22,8 @@ const BACKEND: &str = "confined";
 
 /// What was decided, and by whom.
 pub(crate) struct Decided {
-    pub(crate) grounds: Grounds,
+    /// None where nobody is left to say.
+    pub(crate) grounds: Option<Grounds>,
     pub(crate) approval: String,
     pub(crate) approvals: Vec<(String, String)>,
     pub(crate) touches: Vec<(String, Touch)>,
@@ -34,7 +35,7 @@ impl Decided {
     /// Nobody approved anything yet.
     pub(crate) fn nothing() -> Self {
         Self {
-            grounds: Grounds::default(),
+            grounds: Some(Grounds::default()),
             approval: "none".into(),
             approvals: Vec::new(),
             touches: Vec::new(),
@@ -44,7 +45,7 @@ impl Decided {
 
     pub(crate) fn by(approved: &Approved) -> Self {
         Self {
-            grounds: approved.grounds().clone(),
+            grounds: Some(approved.grounds().clone()),
             approval: approved.grant().approval_text().to_owned(),
             approvals: approved.grant().approvals().to_vec(),
             touches: approved.grant().touches().to_vec(),
@@ -72,7 +73,7 @@ pub(crate) struct Story<'a> {
 
 /// For the parts that every story fills in itself.
 static UNDECIDED: Decided = Decided {
-    grounds: Grounds { rules: Vec::new(), gate: None, permission: None, ais: None },
+    grounds: None,
     approval: String::new(),
     approvals: Vec::new(),
     touches: Vec::new(),
@@ -132,18 +133,24 @@ impl Host {
         story: &Story<'_>,
         result: ResultDraft,
     ) -> Result<Published, Halt> {
+        let undecided = Decided::nothing();
         let (told, attested) = match self.write(story, &result) {
             Ok(attested) => (*story, attested),
             Err(halt) => {
+                let unstated = matches!(&halt, Halt::Sign(error) if error.is_of_the_statement());
                 let why = match &halt {
                     Halt::Spool(error) if error.is_full() => "the disk was full",
-                    Halt::Sign(error) if error.is_of_the_statement() && story.ran.is_some() => {
+                    Halt::Sign(_) if unstated && story.ran.is_some() => {
                         "what the run left cannot be stated"
                     }
+                    Halt::Sign(_) if unstated => "why it did not run cannot be stated",
                     _ => return Err(halt),
                 };
                 tracing::error!("{halt}; telling less");
-                let lesser = lesser_story(story, why);
+                let lesser = match unstated && story.ran.is_none() {
+                    true => bare_story(story, &undecided, why),
+                    false => lesser_story(story, why),
+                };
                 self.spool.release_reserve();
                 result.clear()?;
                 let attested = self.write(&lesser, &result)?;
@@ -220,7 +227,7 @@ impl Host {
             outcome: story.outcome,
             reason: story.reason,
             violations: story.violations,
-            grounds: &story.decided.grounds,
+            grounds: story.decided.grounds.as_ref(),
             policy_name,
             policy_sha256,
             approval: &story.decided.approval,
@@ -263,6 +270,11 @@ impl Host {
             }
         }
     }
+}
+
+/// The same end of what never ran, without what others wrote: a record there must be.
+fn bare_story<'a>(story: &Story<'a>, undecided: &'a Decided, why: &'a str) -> Story<'a> {
+    Story { decided: undecided, violations: &[], reason: Some(why), ..*story }
 }
 
 /// The same end with nothing kept: a run whose streams and files could not be stored is one whose

@@ -17,10 +17,20 @@ pub struct TrustStore {
     allowed_signers: Option<PathBuf>,
     revoked: Option<PathBuf>,
     ais: Option<PathBuf>,
+    owners: Owners,
     /// Which files were read; nothing where they have to be read again.
     read: Option<[Option<Stamp>; 3]>,
     signers: Option<Signers>,
     ais_trust: Option<ais::TrustStore>,
+}
+
+/// Whose files may decide.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owners {
+    /// Root's and our own alone, which nobody else can write: those of a daemon.
+    Ours,
+    /// Anybody's: those that a person named, who vouches for them.
+    Anybodys,
 }
 
 /// The files that say whose signatures count.
@@ -42,10 +52,17 @@ impl TrustStore {
     ///
     /// # Errors
     /// The first file that cannot be read, or line that is not understood.
-    pub fn open(files: TrustFiles) -> Result<Self, ConfigError> {
+    pub fn open(files: TrustFiles, owners: Owners) -> Result<Self, ConfigError> {
         let TrustFiles { allowed_signers, revoked, ais } = files;
-        let mut store =
-            Self { allowed_signers, revoked, ais, read: None, signers: None, ais_trust: None };
+        let mut store = Self {
+            allowed_signers,
+            revoked,
+            ais,
+            owners,
+            read: None,
+            signers: None,
+            ais_trust: None,
+        };
         store.refresh()?;
         Ok(store)
     }
@@ -57,6 +74,7 @@ impl TrustStore {
             allowed_signers: None,
             revoked: None,
             ais: None,
+            owners: Owners::Ours,
             read: None,
             signers: None,
             ais_trust: None,
@@ -95,6 +113,10 @@ impl TrustStore {
             return Ok(());
         }
         (self.read, self.signers, self.ais_trust) = (None, None, None);
+        if self.owners == Owners::Ours {
+            // Also of a file that was put there later.
+            files.into_iter().flatten().try_for_each(|path| insist_on_ours(path))?;
+        }
         let revoked = self.revoked.as_deref().map(read_revoked).transpose()?;
         let signers = self.allowed_signers.as_deref().map(read_signers).transpose()?;
         self.signers = signers.map(|signers| signers.without(revoked.unwrap_or_default()));

@@ -36,6 +36,17 @@ enum Place {
     Socket(PathBuf),
 }
 
+impl Egress {
+    /// The program that is started for each run; none where a service is asked.
+    #[must_use]
+    pub fn program(&self) -> Option<&Path> {
+        match &self.0 {
+            Place::Program(program, _) => Some(program),
+            Place::Socket(_) => None,
+        }
+    }
+}
+
 /// Why a run has no network, or no report.
 #[derive(Debug)]
 pub enum EgressError {

@@ -10,6 +10,8 @@ use crate::permissions::{Source, ToolAuthorizationState, ToolName};
 use crate::policy::{Covered, Policy};
 
 const RULE: &str = "permission";
+/// The agent of requests that name none.
+const UNNAMED: &str = "unknown";
 
 impl Covered {
     /// Whether the request is one that the check covers. Who says that an agent asks is covered as
@@ -44,6 +46,12 @@ pub(crate) fn judge(
             return;
         }
     };
+    if request.agent().is_some_and(|agent| validator::are_alike(agent.name(), UNNAMED)) {
+        let reason = format!("x-agent: `{UNNAMED}` is what those are called who say no name");
+        let hint = "write the agent's own name, or leave x-agent out";
+        findings.refuse(RULE, Code::PermissionDenied, reason, hint);
+        return;
+    }
     let tool = ToolName::of_run(request.language());
     let whose = format!("{source}, {tool}");
     match evidence {

@@ -21,6 +21,7 @@ pub const POLICY_BYTES_MAX: usize = 256 * 1024;
 
 const EMBEDDED: &str = include_str!("../profiles/embedded.yaml");
 const STANDARD: &str = include_str!("../profiles/standard.yaml");
+const STRICT: &str = include_str!("../profiles/strict.yaml");
 
 /// The rules of one host.
 #[derive(Clone, Debug)]
@@ -170,7 +171,7 @@ impl Policy {
         Ok(Self { rules, sha256: Sha256::of(bytes) })
     }
 
-    /// The profile of this name that the program carries: `embedded` or `standard`.
+    /// The profile of this name that the program carries: `embedded`, `standard` or `strict`.
     #[must_use]
     pub fn shipped(name: &str) -> Option<Self> {
         let text = Self::shipped_text(name)?;
@@ -184,6 +185,7 @@ impl Policy {
         match name {
             "embedded" => Some(EMBEDDED),
             "standard" => Some(STANDARD),
+            "strict" => Some(STRICT),
             _ => None,
         }
     }

@@ -476,3 +476,19 @@ fn a_run_without_hosts_has_no_network() {
         assert!(approved(Scene::default().decide(asked, &policy)).grant().network().is_none());
     }
 }
+
+#[test]
+fn strict_asks_who_asks_for_which_host_and_on_whose_intent() {
+    let scene = Scene { submission: scene::dropped(), ..Scene::default() };
+    let (violations, _) = refused(scene.decide(request(&[]), &shipped("strict")));
+    let found = codes(&violations);
+    for code in [
+        "frontmatter.missing-key",
+        "approval.self",
+        "approval.count",
+        "permission.requestable",
+        "ais.bundle-missing",
+    ] {
+        assert!(found.iter().any(|it| it == code), "{code} in {found:?}");
+    }
+}

@@ -4,12 +4,22 @@
 
 use policies::{AisFinding, GateFinding, Grounds, PermissionFinding};
 use serde_json::Value;
+use validator::Sha256;
 
 use crate::outside::Showing;
 use crate::yaml::{Map, Node};
 
-/// What each of them said; `null` where it was not asked.
-pub(crate) fn answers(grounds: &Grounds, show: Showing) -> Map {
+/// More than any honest answer has; the front matter must have room for what the run left, even where
+/// every character of an answer has to be written as a number.
+const ANSWER_BYTES_MAX: usize = 12 * 1024;
+/// As long as an identifier of an artifact may be.
+const ID_BYTES_MAX: usize = 2048;
+
+/// What each of them said; `null` where it was not asked, `unknown` where nobody is left to say.
+pub(crate) fn answers(grounds: Option<&Grounds>, show: Showing) -> Map {
+    let Some(grounds) = grounds else {
+        return ["gate", "permission", "ais"].map(|key| (key, Node::Word("unknown"))).into();
+    };
     let gate = grounds.gate.as_ref().map_or(Node::Null, |finding| gate(finding, show));
     let permission = grounds.permission.as_ref();
     let permission = permission.map_or(Node::Null, |finding| permitted(finding, show));
@@ -31,7 +41,7 @@ fn gate(finding: &GateFinding, show: Showing) -> Node {
         ("aix_score", Node::Number(format!("{:.2}", result.aix.score))),
         ("hard_blockers", show.exact_list(&result.hard_blockers)),
         ("reasons", show.exact_list(&result.reasons)),
-        ("answer", show.exact(&whole(result))),
+        ("answer", answered(&whole(result), show)),
     ])
 }
 
@@ -52,7 +62,8 @@ fn permitted(found: &PermissionFinding, show: Showing) -> Node {
 fn bound(found: &AisFinding, show: Showing) -> Node {
     let answer = found.answer();
     let said = |pointer: &str| match answer.pointer(pointer).and_then(Value::as_str) {
-        Some(text) => show.exact(text),
+        Some(text) if text.len() <= ID_BYTES_MAX => show.exact(text),
+        Some(text) => show.words(text),
         None => Node::Null,
     };
     let code = found.refused_by().map(|code| code.as_str());
@@ -69,7 +80,16 @@ fn bound(found: &AisFinding, show: Showing) -> Node {
         ("exp", said("/bundle/exp")),
         ("crl_issued", said("/bundle/crl/issued")),
         ("crl_expires", said("/bundle/crl/expires")),
-        ("answer", show.exact(&whole(answer))),
+        ("answer", answered(&whole(answer), show)),
+    ])
+}
+
+/// The whole answer where there is room for it, and its digest: the parts beside it are always there.
+fn answered(text: &str, show: Showing) -> Node {
+    let fits = text.len() <= ANSWER_BYTES_MAX;
+    Node::Map(vec![
+        ("json", if fits { show.exact(text) } else { Node::Null }),
+        ("sha256", Node::Text(Sha256::of(text.as_bytes()).to_string())),
     ])
 }
 

@@ -150,7 +150,7 @@ fn provenance(page: &mut Page, says: &Statement<'_>, show: Showing) {
     if let Some(ran) = says.ran {
         page.line(format!("- Started: {}, ended: {}", ran.started, ran.ended));
     }
-    for rule in &says.grounds.rules {
+    for rule in says.rules() {
         page.line(format!(
             "- Rule {}: {}; {}",
             show.prose(&rule.rule),

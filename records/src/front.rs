@@ -149,7 +149,7 @@ fn decisions(says: &Statement<'_>, show: Showing) -> Map {
                 ("sha256", Node::Text(says.policy_sha256.to_string())),
             ]),
         ),
-        ("rules", Node::maps(says.grounds.rules.iter().map(rule))),
+        ("rules", Node::maps(says.rules().iter().map(rule))),
         ("violations", Node::maps(rows.map(violation))),
         ("violations_total", Node::Uint(count(says.violations.len()))),
     ];

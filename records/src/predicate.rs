@@ -150,18 +150,19 @@ fn decisions() -> Fields {
         ("violations_total", count(), "How much it found."),
         (
             "gate",
-            or_null(gate()),
-            "What the AANA gate said; null where there was no call to judge.",
+            or_null(known(gate())),
+            "What the AANA gate said; null where there was no call to judge, unknown after a crash.",
         ),
         (
             "permission",
-            or_null(permission()),
-            "What people answered of the agent and the tool; null where policy asks for none.",
+            or_null(known(permission())),
+            "What people answered of the agent and the tool; null where policy asks for none, \
+             unknown after a crash.",
         ),
         (
             "ais",
-            or_null(ais()),
-            "What the AIS guard said of the bundle; null where it was not asked.",
+            or_null(known(ais())),
+            "What the AIS guard said of the bundle; null where it was not asked, unknown after a crash.",
         ),
     ]
 }
@@ -192,8 +193,13 @@ fn ais() -> Value {
         ("exp", said()),
         ("crl_issued", said()),
         ("crl_expires", said()),
-        ("answer", text()),
+        ("answer", answer()),
     ])
+}
+
+/// The whole answer as one line of JSON, and its digest; `json` is null where it has no room.
+fn answer() -> Value {
+    record(&[("json", or_null(text())), ("sha256", sha256())])
 }
 
 fn gate() -> Value {
@@ -207,7 +213,7 @@ fn gate() -> Value {
         ("aix_score", json!({ "type": "number", "minimum": 0 })),
         ("hard_blockers", list(text())),
         ("reasons", list(text())),
-        ("answer", text()),
+        ("answer", answer()),
     ])
 }
 

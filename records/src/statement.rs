@@ -5,7 +5,7 @@ use sandbox::outcome::Outcome;
 use sandbox::report::{Artifact, Confinement, Finished};
 use validator::{ExpectedOutput, Request, RequestId, ResultId, Sha256, UtcTime, Violation};
 
-use policies::{Grounds, Touch};
+use policies::{Grounds, RuleVerdict, Touch};
 
 use crate::network::NetworkUse;
 
@@ -53,8 +53,8 @@ pub struct Statement<'a> {
     /// Why it was refused, could not be set up, or is indeterminate.
     pub reason: Option<&'a str>,
     pub violations: &'a [Violation],
-    /// Why it was decided as it was.
-    pub grounds: &'a Grounds,
+    /// Why it was decided as it was; none where nobody is left to say.
+    pub grounds: Option<&'a Grounds>,
     pub policy_name: &'a str,
     pub policy_sha256: Sha256,
     /// What the approval was worth, e.g. `unsigned, by the invoker`.
@@ -79,6 +79,11 @@ pub struct Statement<'a> {
 }
 
 impl<'a> Statement<'a> {
+    /// What every rule said, as far as anybody knows.
+    pub(crate) fn rules(&self) -> &'a [RuleVerdict] {
+        self.grounds.map_or(&[], |grounds| &grounds.rules)
+    }
+
     pub(crate) fn request(&self) -> Option<&'a Request> {
         match self.subject {
             Subject::Request(request) => Some(request),

@@ -33,6 +33,11 @@ impl Fresh {
         let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = openat(CWD, parent_of(target), flags, Mode::empty())?;
+        Self::within(directory, name, mode)
+    }
+
+    /// Makes it in a directory that is open already.
+    pub(crate) fn within(directory: OwnedFd, name: &OsStr, mode: u32) -> io::Result<Self> {
         let hidden = hidden_name(name)?;
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

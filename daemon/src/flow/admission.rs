@@ -10,6 +10,7 @@ use validator::{Checked, Code, Draft, Place, Request, UtcTime, Violation};
 use super::{Step, end};
 use crate::held::Patience;
 use crate::host::{Halt, Host};
+use crate::permissions::Asked;
 use crate::ready::MadeAhead;
 use crate::tell::Decided;
 use crate::verdicts::{no_egress, replayed};
@@ -94,18 +95,21 @@ impl Host {
             }
             Decision::Approve(approved) => Ok(Step::Next((approved, claimed))),
             Decision::Hold { request, violations, .. } if patience.lasts(now) => {
-                if let Some(permissions) = &mut self.permissions
-                    && violations.iter().any(|it| it.code == Code::PermissionRequestable)
-                {
-                    permissions.ask(&request)?;
-                }
+                let asked = match &mut self.permissions {
+                    Some(permissions)
+                        if violations.iter().any(|it| it.code == Code::PermissionRequestable) =>
+                    {
+                        permissions.ask(&request)
+                    }
+                    _ => Asked::Yes,
+                };
                 self.spool.abandon(claimed);
-                Ok(Step::Hold(violations))
+                Ok(Step::Hold(violations, asked))
             }
             Decision::Hold { request, violations, grounds }
             | Decision::Refuse { request, violations, grounds } => {
                 let all = warnings.iter().cloned().chain(violations).collect();
-                let decided = Decided { grounds, ..Decided::nothing() };
+                let decided = Decided { grounds: Some(grounds), ..Decided::nothing() };
                 self.refuse(&request, claimed, all, &decided).map(end)
             }
         }

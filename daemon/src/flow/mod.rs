@@ -16,6 +16,7 @@ use validator::{Code, Draft, Sha256, UtcTime, Violation};
 use crate::edge;
 use crate::held::Patience;
 use crate::host::{Halt, Host};
+use crate::permissions::Asked;
 use crate::tell::Published;
 
 /// How a request came here.
@@ -64,7 +65,7 @@ pub(crate) enum Answer {
     Told(Box<Told>),
     /// It waits for somebody's answer, and for what; the claim was given up and the original is where it
     /// was.
-    Held(Vec<Violation>),
+    Held(Vec<Violation>, Asked),
 }
 
 impl Answer {
@@ -72,7 +73,7 @@ impl Answer {
     fn at_once(self) -> Result<Told, Halt> {
         match self {
             Self::Told(told) => Ok(*told),
-            Self::Held(_) => Err(Halt::NobodyHolds),
+            Self::Held(..) => Err(Halt::NobodyHolds),
         }
     }
 }
@@ -81,7 +82,7 @@ impl Answer {
 enum Step<T> {
     Next(T),
     End(Box<Told>),
-    Hold(Vec<Violation>),
+    Hold(Vec<Violation>, Asked),
 }
 
 macro_rules! next {
@@ -89,7 +90,7 @@ macro_rules! next {
         match $step {
             Step::Next(next) => next,
             Step::End(told) => return Ok(Answer::Told(told)),
-            Step::Hold(waits_for) => return Ok(Answer::Held(waits_for)),
+            Step::Hold(waits_for, asked) => return Ok(Answer::Held(waits_for, asked)),
         }
     };
 }

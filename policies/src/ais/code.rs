@@ -6,6 +6,8 @@ use std::fmt;
 use serde_json::{Value, json};
 
 const MESSAGE_CHARS_MAX: usize = 1000;
+/// The same of what was compared; records have room for so much.
+const DETAILS_BYTES_MAX: usize = 4096;
 
 macro_rules! codes {
     ($($variant:ident $text:literal $meaning:literal)*) => {
@@ -96,7 +98,9 @@ impl Refusal {
     }
 
     pub(super) fn with(mut self, details: Value) -> Self {
-        self.details = details;
+        let bytes = details.to_string().len();
+        let fits = bytes <= DETAILS_BYTES_MAX;
+        self.details = if fits { details } else { json!({ "omitted_bytes": bytes }) };
         self
     }
 

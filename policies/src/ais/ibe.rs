@@ -7,6 +7,8 @@ use super::field::{Text, Time, Uri};
 use super::seal::Content;
 
 const NONCE_BYTES_MAX: usize = 256;
+/// An identifier of a plan, `#`, and a step of it.
+const STEP_CHARS_MAX: usize = 4096;
 
 /// The binding of one call (seed, section 6).
 #[derive(Clone, Debug, Deserialize)]
@@ -35,6 +37,9 @@ impl Content for Ibe {
         let nonce = self.nonce.as_str();
         if nonce.len() > NONCE_BYTES_MAX || !nonce.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err("`nonce` is not 1 to 256 printable ASCII characters".to_owned());
+        }
+        if self.apa_step_ref.as_str().chars().count() > STEP_CHARS_MAX {
+            return Err("`apaStepRef` has more than 4096 characters".to_owned());
         }
         Ok(())
     }

@@ -9,6 +9,8 @@ use super::seal::Content;
 
 const LEVEL_MAX: u64 = 5;
 const PURPOSE_MIN: usize = 3;
+/// Every word of it is looked for in every step.
+const PURPOSE_MAX: usize = 4096;
 
 /// What a user wants (seed, section 2).
 #[derive(Clone, Debug, Deserialize)]
@@ -76,8 +78,9 @@ impl Content for Uia {
     const ARTIFACT: Artifact = Artifact::Uia;
 
     fn check(&self) -> Result<(), String> {
-        if self.purpose.as_str().chars().count() < PURPOSE_MIN {
-            return Err("`purpose` has fewer than three characters".to_owned());
+        let length = self.purpose.as_str().chars().count();
+        if !(PURPOSE_MIN..=PURPOSE_MAX).contains(&length) {
+            return Err("`purpose` has fewer than 3 characters, or more than 4096".to_owned());
         }
         if self.risk_budget.level.get() > LEVEL_MAX {
             return Err("`riskBudget.level` is above 5".to_owned());

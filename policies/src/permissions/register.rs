@@ -28,6 +28,7 @@ pub(super) const SOURCES_MAX: usize = 4_000_000;
 #[derive(Debug, Default)]
 pub struct Register {
     pub(super) number: u64,
+    decided: u64,
     pub(super) held: HashMap<Source, Vec<Standing>>,
     pub(super) open: HashMap<AskId, OpenAsk>,
     pub(super) asked: HashMap<Sha256, AskId>,
@@ -45,6 +46,13 @@ impl Register {
     #[must_use]
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// The number of the last entry by which what is not permitted may be, or be asked for again: while it
+    /// stays, nothing that was blocked is permitted but by time.
+    #[must_use]
+    pub fn decided(&self) -> u64 {
+        self.decided
     }
 
     /// What stands, in no order.
@@ -98,8 +106,15 @@ impl Register {
         if self.number.checked_add(1) != Some(number) {
             return Err(wrong("does not follow the one before it"));
         }
+        let decides = !matches!(
+            entry.change,
+            Change::Lodged(_) | Change::Withdrawn { .. } | Change::Spent { .. }
+        );
         self.take_in(entry.change, entry.at).map_err(wrong)?;
         self.number = number;
+        if decides {
+            self.decided = number;
+        }
         Ok(())
     }
 

@@ -200,7 +200,7 @@ impl Case {
             outcome: Outcome::Ok,
             reason: None,
             violations: &[],
-            grounds: &self.grounds,
+            grounds: Some(&self.grounds),
             policy_name: "embedded",
             policy_sha256: Sha256::of(b"policy"),
             approval: "unsigned, by the invoker",

@@ -4,9 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use records::log::{
-    Checkpoint, KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole, Log, LogView, fsck,
+    Checkpoint, KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole, Log, LogError, LogView,
+    fsck,
 };
 use records::{
     KeyError, KeySource, Keys, PublicKeys, RESULT_NAMESPACE, ResultKey, Rotated, RotationError,
@@ -120,7 +122,7 @@ fn while_the_logs_key_changes_both_sign() {
     let host = Host::new();
     let old = host.known().logs()[0].key().clone();
     let before = {
-        let mut log = Log::open_or_create(&host.log(), host.open().unwrap().log).unwrap();
+        let mut log = open_log(&host);
         log.append(b"before").unwrap();
         log.head().clone()
     };
@@ -142,7 +144,7 @@ fn while_the_logs_key_changes_both_sign() {
     assert!(before.grew_into(by_old.head(), &proof) && before.grew_into(by_new.head(), &proof));
     another_reader_accepts(&changed, &[&old.verifier_line(), &new.verifier_line()]);
     // And then the new one alone.
-    let mut log = Log::open_or_create(&host.log(), host.open().unwrap().log).unwrap();
+    let mut log = open_log(&host);
     log.append(b"after").unwrap();
     assert!(Checkpoint::verify(&note(), &new).is_ok());
     assert!(Checkpoint::verify(&note(), &old).is_err());
@@ -226,7 +228,7 @@ fn a_change_that_cannot_be_is_refused_before_it_begins() {
     };
     let before = names();
     // Somebody is at work.
-    let open = Log::open_or_create(&host.log(), host.open().unwrap().log).unwrap();
+    let open = open_log(&host);
     let error = host.rotate(KeyRole::Result, FIRST).unwrap_err();
     assert!(error.to_string().contains("another process appends"), "{error}");
     assert_eq!(names(), before);
@@ -339,7 +341,7 @@ fn judge(host: &Host, first: &Both, death: &str) {
         let retired = known.results().len() + known.logs().len() - 2;
         let said = "a key signs on after the log said that it went";
         assert_eq!(host.changes().len(), retired, "{death}: {said}");
-        Log::open_or_create(&host.log(), keys.log).unwrap();
+        drop(open_log(host));
     }
     let known = host.known();
     assert!(known.results().iter().any(|key| *key.key() == first.0), "{death}");
@@ -356,14 +358,25 @@ fn judge(host: &Host, first: &Both, death: &str) {
             host.rotate(role, FIRST).unwrap_or_else(|error| panic!("{death}: {error}"));
         }
     }
-    let keys = host.open().unwrap();
     let known = host.known();
     assert_eq!((known.results().len(), known.logs().len()), (2, 2), "{death}");
     assert_eq!((known.results()[1].key(), known.logs()[1].key()), (&first.0, &first.1), "{death}");
     let roles: Vec<_> = host.changes().iter().map(KeyChange::role).collect();
     assert_eq!(roles, [KeyRole::Result, KeyRole::Log], "{death}: each is logged once");
-    Log::open_or_create(&host.log(), keys.log).unwrap().append(b"after").unwrap();
+    open_log(host).append(b"after").unwrap();
     assert!(fsck(&host.log(), known.logs()[0].key()).unwrap().is_empty(), "{death}");
+}
+
+/// Opens a log whose lock another test's child may hold for a moment: between fork and exec it has
+/// whatever this process had open.
+fn open_log(host: &Host) -> Log {
+    for _ in 0..500 {
+        match Log::open_or_create(&host.log(), host.open().unwrap().log) {
+            Err(LogError::Locked { .. }) => std::thread::sleep(Duration::from_millis(20)),
+            opened => return opened.unwrap(),
+        }
+    }
+    panic!("{}: locked for ten seconds", host.log().display());
 }
 
 /// Runs the child and kills it at this call; whether it came to its end before.

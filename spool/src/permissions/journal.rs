@@ -11,7 +11,8 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use policies::permissions::{Author, Change, Entry, Moment, Register};
-use rustix::fs::{FlockOperation, flock, fstat};
+use rustix::fs::{FlockOperation, flock, fstat, stat};
+use rustix::io::Errno;
 
 use super::error::StoreError;
 use super::line::{self, Head, LINE_BYTES_MAX, Line, Sum};
@@ -86,6 +87,9 @@ impl Journal {
     pub(super) fn look(&mut self) -> Result<&Register, StoreError> {
         self.insist_on_certainty()?;
         let stat = fstat(&self.file).map_err(StoreError::errno(&self.path, "look at"))?;
+        if stat.st_nlink == 0 && self.state == State::Sound {
+            return Err(self.taken_away(&self.path));
+        }
         if u64::try_from(stat.st_size).ok() != Some(self.read_to) {
             self.hold(FlockOperation::LockShared)?;
             let read = self.read_on();
@@ -93,6 +97,29 @@ impl Journal {
             read?;
         }
         Ok(&self.register)
+    }
+
+    /// Whether the names still mean the files that are open: a trail that was put back from a copy, or
+    /// taken away, grows where nobody here looks, and its lock is another one.
+    pub(super) fn insist_on_place(&self) -> Result<(), StoreError> {
+        for (file, path) in
+            [(&self.lock, self.directory.join("lock")), (&self.file, self.path.clone())]
+        {
+            let open = fstat(file).map_err(StoreError::errno(&path, "look at"))?;
+            let named = match stat(&path) {
+                Err(Errno::NOENT) => return Err(self.taken_away(&path)),
+                named => named.map_err(StoreError::errno(&path, "look at"))?,
+            };
+            if (open.st_dev, open.st_ino) != (named.st_dev, named.st_ino) {
+                return Err(self.taken_away(&path));
+            }
+        }
+        Ok(())
+    }
+
+    fn taken_away(&self, path: &Path) -> StoreError {
+        let why = "was taken away, or another file was put in its place; start again".to_owned();
+        StoreError::Damaged { path: path.to_owned(), offset: 0, why }
     }
 
     /// What stood when it was last looked at.
@@ -107,7 +134,9 @@ impl Journal {
     ) -> Result<T, StoreError> {
         self.insist_on_certainty()?;
         self.hold(FlockOperation::LockExclusive)?;
-        let done = self.read_on().and_then(|()| self.cut_off_tail()).and_then(|()| act(self));
+        // A trail that was begun anew meanwhile is gone on with first.
+        let read = self.read_on().and_then(|()| self.insist_on_place());
+        let done = read.and_then(|()| self.cut_off_tail()).and_then(|()| act(self));
         let released = self.release();
         let done = done?;
         released.map(|()| done)

@@ -63,7 +63,9 @@ impl Durable {
     /// # Errors
     /// What was written since cannot be read.
     pub fn register(&mut self) -> Result<&Register, StoreError> {
-        self.journal.look()
+        self.journal.look()?;
+        self.journal.insist_on_place()?;
+        Ok(self.journal.register())
     }
 
     /// The state of one request's run and why it is that one, for the daemon.
@@ -115,7 +117,7 @@ impl Durable {
             let (ask, bytes) = AskFile::build(source, &asked, &terms, moment, nonce);
             let paths = drafts::paths(drafts, &ask);
             journal.keep(Change::Lodged(ask.clone()), moment, moment.by.clone())?;
-            if let Err(error) = drafts::place(&paths, &bytes) {
+            if let Err(error) = drafts::place(drafts, &paths, &bytes) {
                 // Nobody could answer it: it is to be asked again.
                 let withdrawn = Change::Withdrawn { request: ask.id };
                 journal.keep(withdrawn, moment, moment.by.clone())?;

@@ -3,7 +3,7 @@
 
 use super::Example::Words;
 use super::case::{bad, good};
-use super::{By, LATER, Member, Rule, SPOOL, Weight};
+use super::{By, LATER, Member, POLICY, Rule, SPOOL, Weight};
 use crate::code::Code;
 
 /// The layers of a cell, as policy names them.
@@ -106,7 +106,7 @@ pub(super) static FILE_KIND: Rule = Rule {
 pub(super) static PERMISSION_DENIED: Rule = Rule {
     code: Code::PermissionDenied,
     severity: Weight::Error,
-    decided: LATER,
+    decided: POLICY,
     source: "design, Policy (permissions)",
     why: "A human has decided that this agent shall not have this tool. Asking again and again \
           must not wear that decision down.",
@@ -122,10 +122,11 @@ pub(super) static PERMISSION_DENIED: Rule = Rule {
 pub(super) static PERMISSION_REQUESTABLE: Rule = Rule {
     code: Code::PermissionRequestable,
     severity: Weight::Error,
-    decided: LATER,
+    decided: POLICY,
     source: "design, Policy (permissions)",
     why: "No entry is not a yes. The request waits, and a human is asked about the agent once.",
-    remedy: "Answer the permission request that was lodged; the request is then decided anew.",
+    remedy: "Answer the question that was put into drafts/permissions/, with `toolexec permission set`, \
+             and drop the answer into approved/; the request is then decided anew.",
     cases: &[
         bad("a new agent", Words("Nothing is known of this agent and this tool.")),
         bad("no name", Words("A covered request without `x-agent` is the agent `unknown`.")),
@@ -153,11 +154,11 @@ pub(super) static LAYER: Rule = Rule {
 pub(super) static GATE: Rule = Rule {
     code: Code::Gate("<blocker>"),
     severity: Weight::Error,
-    decided: LATER,
+    decided: POLICY,
     source: "AANA, pre-tool-call gate; design, Policy",
     why: "The gate weighs what the tool may touch against what was really verified. Its blockers \
           are passed on under their own names, so that its documentation applies.",
-    remedy: "Look up the blocker, and verify or declare what it misses.",
+    remedy: "Look up the blocker in docs/gate.md, and verify or declare what it misses.",
     cases: &[
         bad("nothing verified", Words("The only approval is a name in the text.")),
         bad("no schema", Words("The event lacks a field that its schema requires.")),
@@ -169,11 +170,12 @@ pub(super) static GATE: Rule = Rule {
 pub(super) static AIS: Rule = Rule {
     code: Code::Ais("<code>"),
     severity: Weight::Error,
-    decided: LATER,
+    decided: POLICY,
     source: "AIS, verification; design, Policy",
     why: "Where policy requires AIS, a chain of signed artifacts binds the run to one intent of \
           one agent. A check that fails is named as the specification names it, in small letters.",
-    remedy: "Look up the code, and have the artifact issued anew for exactly this request.",
+    remedy: "Look up the code in docs/ais.md, and have the artifact issued anew for exactly this \
+             request.",
     cases: &[
         bad("another intent", Words("The envelope is bound to a request with other arguments.")),
         bad("too old", Words("The envelope was fresh when it was made, and is not any more.")),

@@ -12,6 +12,9 @@ use super::super::tca::Operation;
 use super::plan::step_of;
 use super::{Answer, Case, Said};
 
+/// The words of JSON Schema by which one schema stands for another.
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
 fn operation_of<'a>(case: &Case<'a>, step: &Step) -> Result<&'a Operation, Refusal> {
     let (tca, tool) = (case.bundle.tca(), step.tool.as_str());
     tca.operation(tool).ok_or_else(|| {
@@ -43,8 +46,13 @@ pub(super) fn operation(case: &Case<'_>) -> Answer {
 
 /// The arguments against the operation's JSON Schema. References to other documents cannot be followed,
 /// and patterns are matched in linear time.
+///
+/// Nor can they be followed within it: a few dozen references that each name two others take for ever.
 fn arguments(schema: &Value, args: &Map<String, Value>) -> Result<(), Refusal> {
     let invalid = |message: String| Refusal::new(Code::InputSchemaInvalid, message);
+    if refers(schema) {
+        return Err(invalid("argsSchema refers to another schema; write it out".to_owned()));
+    }
     let schema = jsonschema::options()
         .with_pattern_options(PatternOptions::regex())
         .build(schema)
@@ -55,6 +63,16 @@ fn arguments(schema: &Value, args: &Map<String, Value>) -> Result<(), Refusal> {
             let place = error.instance_path().to_string();
             Err(invalid(format!("arguments: {error}")).with(json!({ "path": place })))
         }
+    }
+}
+
+fn refers(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => {
+            members.iter().any(|(name, value)| REFERENCES.contains(&name.as_str()) || refers(value))
+        }
+        Value::Array(items) => items.iter().any(refers),
+        _ => false,
     }
 }
 

@@ -7,6 +7,9 @@ use super::super::artifact::Artifact;
 use super::super::code::{Code, Refusal};
 use super::{Answer, Case, Said};
 
+/// What a rule looked at may be megabytes of somebody else's.
+const SAW_CHARS_MAX: usize = 1000;
+
 /// What one rule said.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Verdict {
@@ -33,7 +36,8 @@ impl Check {
     pub(super) fn of(rule: &'static str, answer: Answer) -> Self {
         match answer {
             Ok(Said::Good(saw)) => {
-                Self { rule, saw: validator::escape_line(&saw), verdict: Verdict::Passed }
+                let shown: String = saw.chars().take(SAW_CHARS_MAX).collect();
+                Self { rule, saw: validator::escape_line(&shown), verdict: Verdict::Passed }
             }
             Ok(Said::NotAsked(why)) => {
                 Self { rule, saw: why.to_owned(), verdict: Verdict::NotAsked }

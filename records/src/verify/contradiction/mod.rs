@@ -15,7 +15,7 @@ use crate::fault::Fault;
 use crate::yaml;
 
 /// Each looks at the facts and says what cannot be.
-const RULES: [fn(&Says<'_>) -> Option<String>; 25] = [
+const RULES: [fn(&Says<'_>) -> Option<String>; 26] = [
     ran_for_its_outcome,
     never_ran_for_its_outcome,
     exit_code_of_nothing,
@@ -32,6 +32,7 @@ const RULES: [fn(&Says<'_>) -> Option<String>; 25] = [
     ran_although_gated,
     ran_without_permission,
     ran_unbound,
+    answers_as_digested,
     refused_for_nothing,
     times_in_order,
     approved_before,
@@ -219,10 +220,13 @@ fn ran_although_refused(says: &Says<'_>) -> Option<String> {
 fn ran_although_gated(says: &Says<'_>) -> Option<String> {
     let gate = &says.facts["gate"];
     let decision = gate["gate_decision"].as_str()?;
-    let answer: Value = serde_json::from_str(gate["answer"].as_str()?).unwrap_or_default();
-    let keys = ["gate_decision", "recommended_action", "aana_route", "hard_blockers", "reasons"];
-    if let Some(key) = keys.into_iter().find(|key| answer[*key] != gate[*key]) {
-        return Some(format!("gate.{key} is {} and the answer has {}", gate[key], answer[key]));
+    if let Some(text) = gate["answer"]["json"].as_str() {
+        let answer: Value = serde_json::from_str(text).unwrap_or_default();
+        let keys =
+            ["gate_decision", "recommended_action", "aana_route", "hard_blockers", "reasons"];
+        if let Some(key) = keys.into_iter().find(|key| answer[*key] != gate[*key]) {
+            return Some(format!("gate.{key} is {} and the answer has {}", gate[key], answer[key]));
+        }
     }
     let enforced = gate["mode"] == "enforce";
     let told = || format!("it ran, and the gate's decision was {decision}");
@@ -233,6 +237,15 @@ fn ran_without_permission(says: &Says<'_>) -> Option<String> {
     let state = says.facts["permission"]["state"].as_str()?;
     let told = || format!("it ran, and the permission was {state}");
     (state != "APPROVED" && says.ran()?).then(told)
+}
+
+fn answers_as_digested(says: &Says<'_>) -> Option<String> {
+    ["gate", "ais"].into_iter().find_map(|key| {
+        let answer = &says.facts[key]["answer"];
+        let (text, stated) = (answer["json"].as_str()?, answer["sha256"].as_str()?);
+        let told = || format!("{key}.answer has another digest than {stated}");
+        (Sha256::of(text.as_bytes()).to_string() != stated).then(told)
+    })
 }
 
 fn ran_unbound(says: &Says<'_>) -> Option<String> {
