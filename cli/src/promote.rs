@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use policies::AisFile;
 use spool::{Dropped, SpoolError, Submission};
 use validator::{Checked, Code, Draft, OwnerUid, Place, Request, Violation};
 
@@ -104,7 +105,11 @@ fn check(asked: &Promote, submission: &Submission) -> Result<Checked, Failure> {
     let draft = Draft::new(submission.bytes().to_vec(), submission.file_name(), owner)
         .map_err(|error| Failure::Said(format!("{}: {error}", asked.request.display())))?;
     let mut checked = draft.check(Place::Spool, show::now());
-    let unread = submission.unread_signatures().iter();
+    let bundle = match submission.ais() {
+        AisFile::Unread(why) => Some(why),
+        AisFile::Missing | AisFile::Read { .. } => None,
+    };
+    let unread = submission.unread_signatures().iter().chain(bundle);
     checked.violations.extend(unread.map(|why| {
         Violation::error(Code::SpoolFileKind, why.as_str())
             .hint("let it be a regular file that can be read, or take it away")

@@ -11,13 +11,13 @@ use validator::{Sha256, UtcTime, Violation};
 pub(crate) enum Patience {
     /// Nobody holds it: who asked wants to be told now.
     None,
-    /// Until then it waits; after that it is refused.
+    /// Before then it waits; from then on it is refused.
     Until(UtcTime),
 }
 
 impl Patience {
     pub(crate) fn lasts(self, now: UtcTime) -> bool {
-        matches!(self, Self::Until(until) if now <= until)
+        matches!(self, Self::Until(until) if now < until)
     }
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Dropped {
 impl HeldRequests {
     /// Whether nothing changed since it was held, and it may wait on.
     pub(crate) fn rests(&self, name: &str, standing: Standing, now: UtcTime) -> bool {
-        self.waiting.get(name).is_some_and(|it| it.standing == standing && now <= it.until)
+        self.waiting.get(name).is_some_and(|it| it.standing == standing && now < it.until)
     }
 
     pub(crate) fn hold(&mut self, name: &str, waits: (Standing, UtcTime), dropped: Dropped) {
@@ -126,10 +126,10 @@ mod tests {
         held.hold("TR.md", (then, at(100)), dropped);
         assert_eq!(held.dropped("TR.md", 7), Some(dropped));
         assert_eq!(held.dropped("TR.md", 8), None);
-        assert!(held.rests("TR.md", then, at(100)));
-        assert!(!held.rests("TR.md", now, at(100)));
-        assert!(!held.rests("TR.md", then, at(101)));
-        assert!(!held.rests("another.md", then, at(100)));
+        assert!(held.rests("TR.md", then, at(99)));
+        assert!(!held.rests("TR.md", now, at(99)));
+        assert!(!held.rests("TR.md", then, at(100)));
+        assert!(!held.rests("another.md", then, at(99)));
         assert_eq!(held.forget_others(|name| name != "TR.md"), ["TR.md"]);
         assert!(!held.release("TR.md"));
     }
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn patience_ends() {
         assert!(!Patience::None.lasts(at(0)));
-        assert!(Patience::Until(at(5)).lasts(at(5)));
-        assert!(!Patience::Until(at(5)).lasts(at(6)));
+        assert!(Patience::Until(at(5)).lasts(at(4)));
+        assert!(!Patience::Until(at(5)).lasts(at(5)), "no patience is none within the same second");
     }
 }

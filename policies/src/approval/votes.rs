@@ -75,6 +75,9 @@ impl<'s> Votes<'s> {
             // Reading only some could miss the one that rejects.
             return votes;
         }
+        // What is told must not hang on the order in which a directory was read.
+        let mut files: Vec<&SignatureFile> = files.iter().collect();
+        files.sort_by(|one, other| (&one.name, &one.bytes).cmp(&(&other.name, &other.bytes)));
         for file in files {
             match scrutiny.vote(file, request) {
                 Ok((Act::Approve, voter)) => votes.approvals.push(voter),

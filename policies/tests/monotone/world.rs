@@ -1,0 +1,223 @@
+//! A whole world for one decision, as plain choices: the request, the policy, and everything that speaks for
+//! or against it. What two worlds have in common is decided from the same bytes. It must never decide
+//! anything itself.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::{LazyLock, Mutex};
+
+use policies::ais::{self, Supply};
+use policies::permissions::{Denial, Finding};
+use policies::{
+    APPROVE_NAMESPACE, AisEvidence, AisFile, Binaries, Decision, Ledger, Permission, Policy,
+    REJECT_NAMESPACE, REQUEST_NAMESPACE, Revoked, SignatureFile, Signers, Submission,
+};
+use serde_json::json;
+use validator::{OwnerUid, Request};
+
+use crate::asked::{Asked, Rules};
+use crate::bundle;
+use crate::scene::{self, Scene};
+use crate::soft::SoftKey;
+
+/// The people, by number; the last is nobody's here.
+pub(crate) const PEOPLE: [&str; 4] = ["alice", "bob", "carol", "eve"];
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Act {
+    Approve,
+    Reject,
+    Ask,
+}
+
+/// What lies beside the request as its bundle.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Bound {
+    Missing,
+    Broken,
+    Expired,
+    IntentRevoked,
+    Good,
+}
+
+/// What the store of permissions says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Said {
+    Nothing,
+    Missing,
+    Granted,
+    Denied,
+    LeftOut,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct World {
+    pub(crate) request: Asked,
+    pub(crate) rules: Rules,
+    pub(crate) invoked: bool,
+    /// Whether the host knows who submits it.
+    pub(crate) named: bool,
+    pub(crate) votes: Vec<(usize, Act)>,
+    pub(crate) unread: bool,
+    /// Whose keys are in the trust store, where there is one.
+    pub(crate) signers: Option<BTreeSet<usize>>,
+    pub(crate) revoked: BTreeSet<usize>,
+    pub(crate) permission: Said,
+    pub(crate) bound: Bound,
+    pub(crate) trusted: bool,
+    pub(crate) nonce_used: bool,
+    pub(crate) ledger: Ledger,
+    pub(crate) runtime_found: bool,
+}
+
+fn key(person: usize) -> SoftKey {
+    let seed = u8::try_from(person + 1).expect("few people");
+    if person == 1 { SoftKey::p256(seed) } else { SoftKey::ed25519(seed) }
+}
+
+impl World {
+    pub(crate) fn signatures(&self) -> Vec<SignatureFile> {
+        let text = self.request.text();
+        let file = |(index, (person, act)): (usize, &(usize, Act))| {
+            let namespace = match act {
+                Act::Approve => APPROVE_NAMESPACE,
+                Act::Reject => REJECT_NAMESPACE,
+                Act::Ask => REQUEST_NAMESPACE,
+            };
+            let mut file = key(*person).sign(namespace, text.as_bytes());
+            file.name = format!("r.md.{index}.sig");
+            file
+        };
+        self.votes.iter().enumerate().map(file).collect()
+    }
+
+    /// Whether a person's signature counts here.
+    pub(crate) fn counts(&self, person: usize) -> bool {
+        let known = self.signers.as_ref().is_some_and(|signers| signers.contains(&person));
+        known && !self.revoked.contains(&person)
+    }
+
+    pub(crate) fn needs_permission(&self) -> bool {
+        self.is_covered(self.rules.asks_permission)
+    }
+
+    pub(crate) fn needs_bundle(&self) -> bool {
+        self.is_covered(self.rules.asks_bundle)
+    }
+
+    fn is_covered(&self, covers: usize) -> bool {
+        covers == 2 || covers == 1 && (self.request.drafted || self.request.agent)
+    }
+
+    pub(crate) fn decide(&self) -> Decision {
+        self.decide_with(self.signatures())
+    }
+
+    /// The same with these files beside it.
+    pub(crate) fn decide_with(&self, signatures: Vec<SignatureFile>) -> Decision {
+        static TRUST: LazyLock<ais::TrustStore> =
+            LazyLock::new(|| bundle::trust(&bundle::trust_value()));
+        let policy = policy_of(self.rules);
+        let request = scene::request_of(self.request.text().as_bytes());
+        let file = self.bundle(&request);
+        let nonces_used: HashSet<String> =
+            self.nonce_used.then(|| "3f9c1d2e".to_owned()).into_iter().collect();
+        let ais = AisEvidence {
+            file: &file,
+            trust: self.trusted.then_some(&*TRUST),
+            supply: &Supply::default(),
+            nonces_used: &nonces_used,
+        };
+        self.scene(signatures).decide_with(ais, request, &policy)
+    }
+
+    fn scene(&self, signatures: Vec<SignatureFile>) -> Scene {
+        let name = self.named.then(|| "alice".to_owned());
+        let owner = OwnerUid::new(1000);
+        let submission = match self.invoked {
+            true => Submission::Invoked { uid: 1000, name },
+            false => Submission::Dropped { owner, owner_name: name },
+        };
+        Scene {
+            submission,
+            signatures,
+            unread_signatures: self
+                .unread
+                .then(|| "r.md.x.sig: a FIFO".to_owned())
+                .into_iter()
+                .collect(),
+            signers: self.signers(),
+            origin: Some("host1.example".to_owned()),
+            ledger: self.ledger.clone(),
+            permission: self.permission(),
+            binaries: if self.runtime_found { scene::found() } else { Binaries::new() },
+            ..Scene::default()
+        }
+    }
+
+    fn signers(&self) -> Option<Signers> {
+        let line = |person: &usize| format!("{} {}\n", PEOPLE[*person], key(*person).public());
+        let lines: String = self.signers.as_ref()?.iter().map(line).collect();
+        let signers = Signers::parse(&lines).unwrap_or_else(|error| panic!("{error}"));
+        let keys: String =
+            self.revoked.iter().map(|it| format!("{}\n", key(*it).public())).collect();
+        let revoked = Revoked::parse(keys.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        Some(signers.without(revoked))
+    }
+
+    fn permission(&self) -> Permission {
+        match self.permission {
+            Said::Nothing => Permission::NotAsked,
+            Said::Missing => Permission::Found(Finding::Missing),
+            Said::Granted => {
+                Permission::Found(Finding::Granted("G7.0".parse().expect("a grant's name")))
+            }
+            Said::Denied => Permission::Found(Finding::Denied(Denial::Said)),
+            Said::LeftOut => Permission::Found(Finding::Denied(Denial::LeftOut)),
+        }
+    }
+
+    fn bundle(&self, request: &Request) -> AisFile {
+        let name = "r.ais.json".to_owned();
+        match self.bound {
+            Bound::Missing => AisFile::Missing,
+            Bound::Broken => AisFile::Read { name, bytes: b"{\"uia\":1,\"uia\":2}".to_vec() },
+            bound => AisFile::Read { name, bytes: bundle_of(self.request, bound, request) },
+        }
+    }
+}
+
+/// Read once: most steps leave it as it is.
+fn policy_of(rules: Rules) -> Policy {
+    static READ: Mutex<BTreeMap<Rules, Policy>> = Mutex::new(BTreeMap::new());
+    let known = READ.lock().expect("no test panics here").get(&rules).cloned();
+    if let Some(policy) = known {
+        return policy;
+    }
+    let policy = Policy::parse(rules.text().as_bytes(), "test.yaml");
+    let policy = policy.unwrap_or_else(|error| panic!("{error}"));
+    READ.lock().expect("no test panics here").insert(rules, policy.clone());
+    policy
+}
+
+/// Made once for each request: seven signatures take their time.
+fn bundle_of(asked: Asked, bound: Bound, request: &Request) -> Vec<u8> {
+    static MADE: Mutex<BTreeMap<(Asked, Bound), Vec<u8>>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().expect("no test panics here");
+    let make = || {
+        let mut scene = bundle::Scene::good();
+        scene.set("apa", "/steps/0/args", json!(ais::step_args(request)));
+        let ends =
+            if bound == Bound::Expired { "2026-02-09T16:00:00Z" } else { "2026-02-09T17:10:00Z" };
+        scene.set("ibe", "/exp", json!(ends));
+        scene.set("crl", "/issued", json!("2026-02-09T16:55:00Z"));
+        scene.set("crl", "/expires", json!("2026-02-09T17:55:00Z"));
+        if bound == Bound::IntentRevoked {
+            let id = scene.parts["uia"]["id"].clone();
+            let row = json!([{ "type": "UIA", "id": id, "reason": "user-revoked" }]);
+            scene.set("crl", "/revoked", row);
+        }
+        // The model's own digest; the host's are not compared where none are given.
+        scene.signed().to_string().into_bytes()
+    };
+    made.entry((asked, bound)).or_insert_with(make).clone()
+}

@@ -1,0 +1,42 @@
+//! The worked example of AIS, as anybody types it. It must be right by what it prints, and not only by its
+//! exit code.
+
+use std::fs;
+
+use toolexec_tests::{Bench, Said};
+
+toolexec_tests::as_both!(
+    the_worked_example_runs_what_is_bound_and_refuses_five,
+    the_worked_example_fails_where_a_refusal_fails,
+);
+
+fn the_worked_example_runs_what_is_bound_and_refuses_five(bench: &Bench) {
+    let script = bench.scratch().examples().join("ais/run");
+    let said = Said::of(&mut bench.command(&script));
+    said.assert_code(0);
+    for line in [
+        "outcome      ok, it printed 31.73",
+        "verdict      accept",
+        "expired      IBE-EXPIRED",
+        "replayed     IBE-REPLAY",
+        "wrong step   IBE-BINDING-MISMATCH",
+        "over budget  RISK-RECORDS-EXCEEDED",
+        "revoked      UIA-REVOKED",
+    ] {
+        assert!(said.stdout.lines().any(|said| said == line), "{line}: {said:#?}");
+    }
+    assert!(said.stdout.contains(": verified: ok, "), "{said:#?}");
+    // Nothing is left of it.
+    assert_eq!(toolexec_tests::list(&bench.home()), Vec::<String>::new());
+}
+
+fn the_worked_example_fails_where_a_refusal_fails(bench: &Bench) {
+    let script = bench.scratch().examples().join("ais/run");
+    let text = fs::read_to_string(&script).unwrap();
+    let patient = text.replacen("-300 seconds", "+300 seconds", 1);
+    assert_ne!(text, patient);
+    fs::write(&script, patient).unwrap();
+    let said = Said::of(&mut bench.command(&script));
+    said.assert_code(1);
+    assert!(said.stdout.contains("expected IBE-EXPIRED"), "{said:#?}");
+}

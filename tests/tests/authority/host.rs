@@ -1,0 +1,261 @@
+//! A host whose policy asks for more than an approval, the people who answer for it, and agents' requests.
+//! Everything is made by programs that people have: it must never write what the daemon should have written.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use toolexec_tests::{Asked, Bench, Record, Request, RequestText, Said, Service, list};
+
+pub(super) const APPROVE: &str = "approve.tool-exec@threegate";
+pub(super) const TOOL: &str = "toolexec.run.python";
+
+/// Agents' drafts need a permission.
+pub(super) const CORE_DRAFTS: (&str, &str) =
+    ("covers: nobody\n  # Directories", "covers: core_draft\n  # Directories");
+/// Every request needs a bundle.
+pub(super) const BOUND: [(&str, &str); 2] = [
+    ("covers: nobody\n  # What is left out", "covers: everybody\n  # What is left out"),
+    ("profiles: {}", "profiles: {research-readonly: {}}"),
+];
+/// The gate cannot tell what python does.
+pub(super) const UNKNOWN: (&str, &str) = ("tool_category: write", "tool_category: unknown");
+pub(super) const SHADOW: (&str, &str) = ("mode: enforce", "mode: shadow");
+
+/// The embedded rules with one signature for everything, an hour's patience, and these changes.
+pub(super) fn policy(bench: &Bench, changes: &[(&str, &str)]) -> String {
+    let usual = [("low: 0", "low: 1"), ("medium: 0", "medium: 1"), ("high: 0", "high: 1")];
+    let patience = [("held_sec_max: 0", "held_sec_max: 3600")];
+    let mut text = Asked::for_owner(bench).policy;
+    for (from, to) in usual.iter().chain(&patience).chain(changes) {
+        assert!(text.contains(from), "{from} is not in the policy");
+        text = text.replacen(from, to, 1);
+    }
+    text
+}
+
+/// A key without a passphrase.
+pub(super) fn new_key(bench: &Bench, name: &str) -> PathBuf {
+    let path = bench.home().join(name);
+    let mut command = bench.command("ssh-keygen");
+    command.args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"]).arg(&path);
+    Said::of(&mut command).assert_code(0);
+    path
+}
+
+/// A daemon, the key of its one approver, and the file that says so.
+pub(super) struct Host<'a> {
+    pub(super) bench: &'a Bench,
+    pub(super) service: Service<'a>,
+    pub(super) key: PathBuf,
+    pub(super) signers: PathBuf,
+}
+
+impl<'a> Host<'a> {
+    /// The daemon is ready, and looks every second.
+    pub(super) fn start(bench: &'a Bench, changes: &[(&str, &str)]) -> Self {
+        Self::start_with(bench, changes, "")
+    }
+
+    /// The same with more lines in its configuration.
+    pub(super) fn start_with(bench: &'a Bench, changes: &[(&str, &str)], more: &str) -> Self {
+        let key = new_key(bench, "tester");
+        let public = fs::read_to_string(key.with_extension("pub")).unwrap();
+        let signers = bench.scratch().file("allowed_signers", format!("tester {public}"));
+        let policy = policy(bench, changes);
+        let asked =
+            Asked { policy, allowed_signers: Some(signers.clone()), ..Asked::for_owner(bench) };
+        let mut service = Service::prepare(bench, &asked);
+        let text = fs::read_to_string(service.config()).unwrap();
+        let text = text.replace("rescan_sec: 30", "rescan_sec: 1");
+        fs::write(service.config(), text + more).unwrap();
+        service.spawn();
+        Self { bench, service, key, signers }
+    }
+
+    /// Ends the daemon as a power cut does, and starts it anew.
+    pub(super) fn crash(&mut self) {
+        self.service.signal("KILL");
+        assert_eq!(self.service.wait(), None);
+        self.service.spawn();
+    }
+
+    /// Signs a request as its approver and drops it.
+    #[track_caller]
+    pub(super) fn submit(&self, request: &RequestText) -> Request {
+        let saved = self.bench.save(request);
+        self.submit_saved(&saved);
+        saved
+    }
+
+    #[track_caller]
+    pub(super) fn submit_saved(&self, request: &Request) {
+        sign(APPROVE, &self.key, &request.path);
+        self.service.promote_saved(request).assert_code(0);
+    }
+
+    /// What `list --waiting` says of a request; it must be one object a line.
+    #[track_caller]
+    pub(super) fn listed(&self, id: &str) -> Option<Value> {
+        let mut command = self.bench.command("toolexec");
+        command.args(["list", "--waiting", "--format", "json", "--spool"]);
+        let said = Said::of(command.arg(self.service.spool()));
+        said.assert_code(0);
+        said.json_lines().into_iter().find(|row| row["request_id"] == id)
+    }
+
+    /// Waits until the daemon says that a request is held for this code, and that nothing else became
+    /// of it.
+    #[track_caller]
+    pub(super) fn assert_held(&self, id: &str, code: &str) {
+        self.service.wait_for("the request to be held", |_| {
+            self.listed(id).is_some_and(|row| row["state"] == "held")
+        });
+        let row = self.listed(id).unwrap();
+        let codes: Vec<&Value> =
+            row["held"]["waits_for"].as_array().unwrap().iter().map(|it| &it["code"]).collect();
+        assert_eq!(codes, [code], "{row:#}");
+        assert!(self.service.at(&format!("approved/{id}.md")).is_file());
+        assert!(self.service.records_of(id).is_empty(), "held, and a record tells of it");
+    }
+
+    /// Waits for the record of a request, which must be refused for exactly this.
+    #[track_caller]
+    pub(super) fn assert_refused(&self, id: &str, code: &str) -> Record {
+        let record = self.service.record_of(id);
+        record.assert_outcome("refused");
+        record.assert_violation(code);
+        record
+    }
+
+    /// The questions that lie there.
+    pub(super) fn questions(&self) -> Vec<PathBuf> {
+        let place = self.service.at("drafts/permissions");
+        let names = list(&place).into_iter().filter(|name| !name.contains(".answer."));
+        names.filter(|name| name.ends_with(".json")).map(|name| place.join(name)).collect()
+    }
+
+    /// The only question that lies there.
+    #[track_caller]
+    pub(super) fn question(&self) -> PathBuf {
+        let mut questions = self.questions();
+        assert_eq!(questions.len(), 1, "{questions:?}");
+        questions.remove(0)
+    }
+
+    /// Writes and signs an answer beside its question.
+    #[track_caller]
+    pub(super) fn write_answer(&self, question: &Path, key: &Path, words: &[&str]) -> PathBuf {
+        let mut command = self.bench.command("toolexec");
+        command.args(["permission", "set", "--no-set", "--request"]).arg(question);
+        Said::of(command.arg("--key").arg(key).args(words)).assert_code(0);
+        PathBuf::from(format!("{}.answer.json", question.display()))
+    }
+
+    /// Drops a file into `approved/`, whole at once.
+    #[track_caller]
+    pub(super) fn drop_file(&self, path: &Path) {
+        let approved = self.service.at("approved");
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let hidden = approved.join(format!(".{name}"));
+        fs::copy(path, &hidden).unwrap();
+        fs::rename(hidden, approved.join(name)).unwrap();
+    }
+
+    /// Drops an answer; its signature first, as people are told to.
+    #[track_caller]
+    pub(super) fn drop_answer(&self, answer: &Path) {
+        self.drop_file(&PathBuf::from(format!("{}.sig", answer.display())));
+        self.drop_file(answer);
+    }
+
+    /// Answers a question, and waits until the answer is taken in.
+    #[track_caller]
+    pub(super) fn answer(&self, question: &Path, words: &[&str]) {
+        let answer = self.write_answer(question, &self.key, words);
+        self.drop_answer(&answer);
+        self.wait_for_answer(&answer, "archive");
+    }
+
+    /// Waits until an answer was put away there.
+    #[track_caller]
+    pub(super) fn wait_for_answer(&self, answer: &Path, place: &str) {
+        let name = answer.file_name().unwrap().to_str().unwrap();
+        let at = self.service.at(&format!("{place}/permissions/{name}"));
+        self.service.wait_for("the answer to be put away", |_| at.is_file());
+        assert!(!self.service.at(&format!("approved/{name}")).exists());
+    }
+
+    /// `explain` as this host decides, in JSON.
+    #[track_caller]
+    pub(super) fn explain(&self, request: &Request, more: &[&str]) -> Said {
+        let mut command = self.bench.command("toolexec");
+        command.arg("explain").arg(&request.path).arg("--policy");
+        command.arg(self.bench.home().join("policy.yaml"));
+        command.arg("--allowed-signers").arg(&self.signers);
+        command.arg("--permissions").arg(self.service.state().join("permissions"));
+        Said::of(command.args(more))
+    }
+}
+
+pub(super) fn sign(namespace: &str, key: &Path, file: &Path) {
+    let mut command = Command::new("ssh-keygen");
+    command.args(["-q", "-Y", "sign", "-n", namespace, "-f"]).arg(key).arg(file);
+    Said::of(&mut command).assert_code(0);
+}
+
+/// A good request of a person.
+pub(super) fn plain() -> RequestText {
+    RequestText::python("print('ran')")
+}
+
+/// A good request that an agent drafted.
+pub(super) fn drafted() -> RequestText {
+    plain().edit("requested_by: \"human\"", "requested_by: \"core_draft\"")
+}
+
+/// The same of an agent that is named, in a workflow.
+pub(super) fn of_agent(name: &str, subject: &str) -> RequestText {
+    let agent = format!("x-agent:\n  name: \"{name}\"\n  subject: \"{subject}\"\npurpose:");
+    drafted().edit("purpose:", &agent)
+}
+
+/// The rows of `rules` of a record, as its front matter has them: rule, verdict and reason.
+#[track_caller]
+pub(super) fn rules_of(record: &Record) -> Vec<[String; 3]> {
+    let mut rows: Vec<[String; 3]> = Vec::new();
+    for line in block(record, "rules").lines() {
+        let value =
+            |key: &str| line.strip_prefix(key).map(|said| said.trim_matches('"').to_owned());
+        if let Some(rule) = value("  - rule: ") {
+            rows.push([rule, String::new(), String::new()]);
+        } else if let Some(verdict) = value("    verdict: ") {
+            rows.last_mut().unwrap()[1] = verdict;
+        } else if let Some(reason) = value("    reason: ") {
+            rows.last_mut().unwrap()[2] = reason;
+        }
+    }
+    assert!(rows.len() > 20 && rows.iter().flatten().all(|word| !word.is_empty()), "{rows:#?}");
+    rows
+}
+
+/// What is indented below a key of the front matter of a record.
+#[track_caller]
+pub(super) fn block<'a>(record: &'a Record, key: &str) -> &'a str {
+    let front = record.text.split("\n---\n").next().unwrap();
+    let start = front.find(&format!("\n{key}:\n")).unwrap_or_else(|| panic!("no {key} in {front}"));
+    let below = &front[start + key.len() + 3..];
+    let lines = below.split_inclusive('\n').take_while(|line| line.starts_with(' '));
+    &below[..lines.map(str::len).sum()]
+}
+
+/// The whole answer of an authority, from its block of a record.
+#[track_caller]
+pub(super) fn answer_in(record: &Record, key: &str) -> Value {
+    let block = block(record, key);
+    let line = block.lines().find_map(|line| line.strip_prefix("  answer: ")).unwrap();
+    // The record's scalars are JSON's.
+    let text: String = serde_json::from_str(line).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
