@@ -16,6 +16,9 @@ fn host(bench: &Bench) -> (Host<'_>, Intent<'_>) {
     (Host::start_with(bench, &BOUND, &more), intent)
 }
 
+/// The code, the part that is changed, and how.
+type Flaw<'a> = (&'a str, &'a str, &'a dyn Fn(&mut Value));
+
 #[track_caller]
 fn assert_bound(record: &Record, bundle: &Value) {
     record.assert_outcome("ok");
@@ -120,7 +123,7 @@ fn what_is_not_bound_is_refused_by_its_code() {
     assert!(missing.text.contains("\nais: null\n"), "{}", missing.text);
     let past = in_seconds(&bench, -300);
     let far = in_seconds(&bench, 7200);
-    let changes: [(&str, &str, &dyn Fn(&mut Value)); 9] = [
+    let changes: [Flaw<'_>; 9] = [
         ("ais.ibe-expired", "ibe", &|ibe| ibe["exp"] = json!(past)),
         ("ais.ibe-lifetime-exceeded", "ibe", &|ibe| ibe["exp"] = json!(far)),
         ("ais.ibe-step-not-found", "ibe", &|ibe| ibe["apaStepRef"] = json!("s2")),

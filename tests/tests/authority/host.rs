@@ -2,8 +2,9 @@
 //! Everything is made by programs that people have: it must never write what the daemon should have written.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use toolexec_tests::{Asked, Bench, Record, Request, RequestText, Said, Service, list};
@@ -253,9 +254,21 @@ pub(super) fn block<'a>(record: &'a Record, key: &str) -> &'a str {
 /// The whole answer of an authority, from its block of a record.
 #[track_caller]
 pub(super) fn answer_in(record: &Record, key: &str) -> Value {
-    let block = block(record, key);
-    let line = block.lines().find_map(|line| line.strip_prefix("  answer: ")).unwrap();
-    // The record's scalars are JSON's.
-    let text: String = serde_json::from_str(line).unwrap();
+    let (_, answer) = block(record, key).split_once("  answer:\n").unwrap();
+    let value = |key: &str| {
+        let line = answer.lines().find_map(|line| line.strip_prefix(&format!("    {key}: ")));
+        // The record's scalars are JSON's.
+        serde_json::from_str::<String>(line.unwrap()).unwrap()
+    };
+    let text = value("json");
+    assert_eq!(sha256(&text), value("sha256"));
     serde_json::from_str(&text).unwrap()
+}
+
+fn sha256(text: &str) -> String {
+    let mut command = Command::new("sha256sum");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let said = child.wait_with_output().unwrap().stdout;
+    String::from_utf8(said).unwrap()[..64].to_owned()
 }
