@@ -12,6 +12,7 @@ use crate::runtime::Runtime;
 use validator::UtcTime;
 
 const RULE: &str = "ais";
+const LEDGER_RULE: &str = "ais.ledger";
 
 pub(crate) fn ask(
     request: &Request,
@@ -63,9 +64,15 @@ pub(crate) fn ask(
         request: Some(&facts),
         supply: &supply,
         now,
-        nonce_seen: &|nonce| evidence.nonces_used.contains(nonce),
+        nonce_seen: &|nonce| evidence.nonces_used.is_some_and(|used| used.contains(nonce)),
     });
     tell(name, judgement, findings);
+    if evidence.nonces_used.is_none() {
+        let reason = "the host's ledger says whether the nonce was used before; nobody asked it";
+        findings.lack(LEDGER_RULE, Code::Ais("ibe-replay"), reason, "ask the ledger");
+    } else {
+        findings.pass(LEDGER_RULE, "the ledger was asked for the nonce");
+    }
 }
 
 fn tell(name: &str, judgement: Judgement, findings: &mut Findings) {

@@ -44,8 +44,9 @@ pub struct AisEvidence<'a> {
     pub trust: Option<&'a TrustStore>,
     /// Digests of what a run would use.
     pub supply: &'a Supply,
-    /// Every nonce that a start used up.
-    pub nonces_used: &'a HashSet<String>,
+    /// Every nonce that a start used up; none where nobody asked the ledger, which is good for an
+    /// outlook, and nothing is approved so.
+    pub nonces_used: Option<&'a HashSet<String>>,
 }
 
 /// How the request came here.

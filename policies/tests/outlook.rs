@@ -20,7 +20,7 @@ fn outlook(scene: &Scene, request: Request, policy: &Policy) -> Outlook {
             file: &policies::AisFile::Missing,
             trust: None,
             supply: &policies::ais::Supply::default(),
-            nonces_used: &std::collections::HashSet::new(),
+            nonces_used: Some(&std::collections::HashSet::new()),
         },
         binaries: &scene.binaries,
         now: scene.now,

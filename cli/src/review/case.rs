@@ -1,7 +1,6 @@
 //! Everything about one request that its approver should know, read once: what is shown, what is
 //! decided and what is signed are the same bytes.
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 
 use daemon::{Digests, preview, user_name};
@@ -189,7 +188,7 @@ impl Case {
                 file: &self.ais,
                 trust: ais_trust.as_ref(),
                 supply: &supply,
-                nonces_used: &HashSet::new(),
+                nonces_used: None,
             },
             binaries: &binaries,
             now: show::now(),
@@ -248,7 +247,7 @@ impl Case {
             return Outcome::Refused;
         };
         let settled = |(row, prospect): &(policies::RuleVerdict, Prospect)| {
-            *prospect != Prospect::Open || row.rule == LEDGER_RULE
+            *prospect != Prospect::Open || LEDGER_RULES.contains(&row.rule.as_str())
         };
         match self.is_filled() && outlook.rules().iter().all(settled) {
             true => Outcome::Ready,
@@ -259,7 +258,8 @@ impl Case {
     /// Why it does not run yet, but for what only the host's ledger knows.
     pub(crate) fn lacking(&self) -> Vec<&Violation> {
         let all = self.outlook.iter().flat_map(|outlook| outlook.lacking());
-        all.filter(|row| row.code != Code::SpoolReplayed).collect()
+        let of_ledger = [Code::SpoolReplayed, Code::Ais("ibe-replay")];
+        all.filter(|row| !of_ledger.contains(&row.code)).collect()
     }
 }
 
@@ -272,4 +272,4 @@ pub(crate) fn is_rejection(file: &SignatureFile) -> bool {
 }
 
 /// What no approver can know: it keeps nothing from being ready.
-const LEDGER_RULE: &str = "approval.single-use";
+const LEDGER_RULES: [&str; 2] = ["approval.single-use", "ais.ledger"];

@@ -72,7 +72,7 @@ impl Host {
                 file: claimed.ais(),
                 trust: self.trust.ais(),
                 supply: &supply,
-                nonces_used: self.spool.nonces_used(),
+                nonces_used: Some(self.spool.nonces_used()),
             },
             submission,
             signatures: claimed.signatures(),

@@ -45,7 +45,8 @@ fn decide(request: Request, file: &AisFile, used: &[&str]) -> Decision {
     let scene = Scene::good();
     let (trust, supply) = (trust(&scene.trust), Supply::default());
     let nonces_used: HashSet<String> = used.iter().map(|it| (*it).to_owned()).collect();
-    let ais = AisEvidence { file, trust: Some(&trust), supply: &supply, nonces_used: &nonces_used };
+    let ais =
+        AisEvidence { file, trust: Some(&trust), supply: &supply, nonces_used: Some(&nonces_used) };
     decision::Scene::default().decide_with(ais, request, &covering())
 }
 
@@ -100,7 +101,8 @@ fn without_a_trust_store_nothing_is_bound() {
     let request = request(&[PURPOSE]);
     let file = file(&bundle_of(&request));
     let (supply, nonces_used) = (Supply::default(), HashSet::new());
-    let ais = AisEvidence { file: &file, trust: None, supply: &supply, nonces_used: &nonces_used };
+    let ais =
+        AisEvidence { file: &file, trust: None, supply: &supply, nonces_used: Some(&nonces_used) };
     let decision = decision::Scene::default().decide_with(ais, request, &covering());
     assert_eq!(codes(&refused(decision).0), ["ais.authz-policy-deny"]);
 }

@@ -466,3 +466,36 @@ fn an_envelope_signed_without_its_sig_is_accepted_too() {
     bundle["ibe"]["sig"] = json!(sign(&payload, &key("envelope"), Some("envelope")));
     scene.outcome_of(bundle.to_string().as_bytes()).unwrap_or_else(|refusal| panic!("{refusal}"));
 }
+
+#[test]
+fn what_others_wrote_long_is_repeated_short() {
+    let mut scene = Scene::good();
+    scene.set("apa", "/steps/0/args/argv", json!(["\u{7f}".repeat(60_000)]));
+    let refusal = scene.outcome().unwrap_err();
+    assert_eq!(refusal.code, Code::IbeBindingMismatch);
+    assert!(refusal.details["omitted_bytes"].as_u64().is_some_and(|bytes| bytes > 60_000));
+    assert!(refusal.to_json().to_string().len() < 10_000);
+}
+
+#[test]
+fn a_schema_that_refers_is_refused_before_it_is_followed() {
+    let mut scene = Scene::good();
+    let mut defs = serde_json::Map::new();
+    for level in 0..60 {
+        let next = json!({ "$ref": format!("#/$defs/a{}", level + 1) });
+        defs.insert(format!("a{level}"), json!({ "allOf": [next, next] }));
+    }
+    defs.insert("a60".to_owned(), json!({}));
+    let schema = json!({ "$ref": "#/$defs/a0", "$defs": defs });
+    scene.set("tca", "/operations/0/argsSchema", schema);
+    assert_eq!(scene.outcome().unwrap_err().code, Code::InputSchemaInvalid);
+}
+
+#[test]
+fn purposes_and_step_names_have_an_end() {
+    for (part, pointer) in [("uia", "/purpose"), ("ibe", "/apaStepRef")] {
+        let mut scene = Scene::good();
+        scene.set(part, pointer, json!("a".repeat(4097)));
+        assert_eq!(scene.outcome().unwrap_err().code, Code::InputSchemaInvalid, "{part}");
+    }
+}

@@ -125,7 +125,7 @@ impl World {
             file: &file,
             trust: self.trusted.then_some(&*TRUST),
             supply: &Supply::default(),
-            nonces_used: &nonces_used,
+            nonces_used: Some(&nonces_used),
         };
         self.scene(signatures).decide_with(ais, request, &policy)
     }

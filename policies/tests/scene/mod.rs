@@ -150,7 +150,7 @@ impl Scene {
             file: &AisFile::Missing,
             trust: None,
             supply: &supply,
-            nonces_used: &nonces_used,
+            nonces_used: Some(&nonces_used),
         };
         self.decide_with(ais, request, policy)
     }

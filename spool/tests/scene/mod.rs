@@ -84,7 +84,7 @@ impl Scene {
                 file: &policies::AisFile::Missing,
                 trust: None,
                 supply: &policies::ais::Supply::default(),
-                nonces_used: &std::collections::HashSet::new(),
+                nonces_used: Some(&std::collections::HashSet::new()),
             },
             binaries: &binaries,
             now,

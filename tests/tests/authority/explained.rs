@@ -23,7 +23,7 @@ const OF_EVERY_SOURCE: [&str; 12] = [
 ];
 
 /// What depends on who asks, and when: the ledger and the store are the daemon's.
-const OF_THE_MOMENT: [&str; 2] = ["approval.single-use", "approval.date-order"];
+const OF_THE_MOMENT: [&str; 3] = ["approval.single-use", "approval.date-order", "ais.ledger"];
 
 struct Explained {
     said: Said,

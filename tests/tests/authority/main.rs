@@ -14,4 +14,5 @@ mod explained;
 mod gate;
 mod host;
 mod intent;
+mod odd;
 mod waiting;
