@@ -1,0 +1,41 @@
+//! What AIS costs for one request: reading a bundle of seven artifacts, judging it, and the canonical form
+//! alone. Its figures say nothing of another machine.
+//!
+//! `cargo bench -p policies --bench ais`
+
+#![allow(clippy::unwrap_used, reason = "a bench that cannot prepare its case must stop")]
+
+#[allow(dead_code, clippy::expect_used, clippy::panic, reason = "the tests need more of it")]
+#[path = "../tests/ais/scene.rs"]
+mod scene;
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use policies::ais::{Bundle, Case, canonical, judge};
+use scene::{Scene, trust};
+
+fn costs(criterion: &mut Criterion) {
+    let scene = Scene::good();
+    let signed = scene.signed();
+    let bytes = signed.to_string().into_bytes();
+    let bundle = Bundle::read(&bytes).unwrap();
+    let trust = trust(&scene.trust);
+    let case = Case {
+        bundle: &bundle,
+        trust: &trust,
+        rules: &scene.rules,
+        request: Some(&scene.request),
+        supply: &scene.supply,
+        now: scene.now,
+        nonce_seen: &|_| false,
+    };
+    assert!(judge(&case).refusal().is_none());
+    criterion.bench_function("read a bundle", |it| it.iter(|| Bundle::read(black_box(&bytes))));
+    criterion
+        .bench_function("judge it", |it| it.iter(|| judge(black_box(&case)).refusal().is_none()));
+    criterion.bench_function("canonical form", |it| it.iter(|| canonical(black_box(&signed))));
+}
+
+criterion_group!(benches, costs);
+criterion_main!(benches);
