@@ -20,6 +20,7 @@ mod drafting;
 mod dropbox;
 mod durable;
 mod error;
+pub mod failpoint;
 mod fresh;
 mod held;
 mod ledger;

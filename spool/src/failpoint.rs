@@ -1,0 +1,156 @@
+//! Named places between two acts, where a test can kill the program: the arrows of the state table. In a
+//! program that was not built for such tests this is nothing at all, and it must never be a place where
+//! anything is decided.
+//!
+//! Built with the feature `failpoints`, a program reads two variables of its environment.
+//! `TOOLEXEC_FAILPOINT=<name>[:<nth>]` has it kill itself (SIGKILL) when it comes to that place, the
+//! first time or the nth. `TOOLEXEC_FAILPOINT_LOG=<file>` has it add a line with the name of each place
+//! that it comes to.
+
+/// A place between two acts, in the order in which a request comes to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failpoint {
+    /// The private copy is written, under a hidden name.
+    ClaimCopied,
+    /// It has its name in `work/`.
+    Claimed,
+    /// The inputs are in their slot.
+    Staged,
+    /// The claim is durable; the ledger does not have it.
+    ClaimDurable,
+    /// The ledger line is written and not yet durable.
+    IntentWritten,
+    /// The ledger line is durable; nothing runs.
+    IntentDurable,
+    /// The tool was started.
+    Started,
+    /// The tool has ended and what it left is gathered, under a hidden name.
+    Collected,
+    /// The record is written and signed, under a hidden name.
+    RecordWritten,
+    /// The log's files and the proofs are written; none of it is durable.
+    LogWritten,
+    /// All of it is durable; the log has not got its new checkpoint.
+    ResultDurable,
+    /// The checkpoint is in its place.
+    LogAdopted,
+    /// The result has its name, not durably.
+    Published,
+    /// The result has its name, durably.
+    PublishedDurable,
+    /// The original was moved out of `approved/`, into the claim.
+    OriginalAside,
+    /// What belongs to it was taken away too.
+    OriginalsGone,
+    /// The claim is in `archive/`.
+    Archived,
+    /// The claim of a refusal is in `quarantine/`.
+    Quarantined,
+    /// What can never be a request is in `quarantine/`.
+    ObjectQuarantined,
+    /// A claim that came to nothing has its hidden name, and is still there.
+    ClaimHidden,
+    /// Retention has hidden what it removes.
+    RetentionHidden,
+    /// Retention has removed it.
+    RetentionRemoved,
+}
+
+impl Failpoint {
+    /// Every place.
+    pub const ALL: [Self; 22] = [
+        Self::ClaimCopied,
+        Self::Claimed,
+        Self::Staged,
+        Self::ClaimDurable,
+        Self::IntentWritten,
+        Self::IntentDurable,
+        Self::Started,
+        Self::Collected,
+        Self::RecordWritten,
+        Self::LogWritten,
+        Self::ResultDurable,
+        Self::LogAdopted,
+        Self::Published,
+        Self::PublishedDurable,
+        Self::OriginalAside,
+        Self::OriginalsGone,
+        Self::Archived,
+        Self::Quarantined,
+        Self::ObjectQuarantined,
+        Self::ClaimHidden,
+        Self::RetentionHidden,
+        Self::RetentionRemoved,
+    ];
+
+    /// Its name in the environment.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClaimCopied => "claim-copied",
+            Self::Claimed => "claimed",
+            Self::Staged => "staged",
+            Self::ClaimDurable => "claim-durable",
+            Self::IntentWritten => "intent-written",
+            Self::IntentDurable => "intent-durable",
+            Self::Started => "started",
+            Self::Collected => "collected",
+            Self::RecordWritten => "record-written",
+            Self::LogWritten => "log-written",
+            Self::ResultDurable => "result-durable",
+            Self::LogAdopted => "log-adopted",
+            Self::Published => "published",
+            Self::PublishedDurable => "published-durable",
+            Self::OriginalAside => "original-aside",
+            Self::OriginalsGone => "originals-gone",
+            Self::Archived => "archived",
+            Self::Quarantined => "quarantined",
+            Self::ObjectQuarantined => "object-quarantined",
+            Self::ClaimHidden => "claim-hidden",
+            Self::RetentionHidden => "retention-hidden",
+            Self::RetentionRemoved => "retention-removed",
+        }
+    }
+}
+
+/// Says that the program has come to a place.
+#[cfg(not(feature = "failpoints"))]
+#[inline]
+pub fn reach(_: Failpoint) {}
+
+#[cfg(feature = "failpoints")]
+pub use asked::reach;
+
+#[cfg(feature = "failpoints")]
+mod asked {
+    use std::fs::OpenOptions;
+    use std::io::Write;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use rustix::process::{Signal, getpid, kill_process};
+
+    use super::Failpoint;
+
+    static REACHED: AtomicU32 = AtomicU32::new(0);
+
+    /// Says that the program has come to a place.
+    pub fn reach(point: Failpoint) {
+        if let Some(log) = std::env::var_os("TOOLEXEC_FAILPOINT_LOG") {
+            let opened = OpenOptions::new().append(true).create(true).open(log);
+            let written = opened.and_then(|mut file| writeln!(file, "{}", point.name()));
+            assert!(written.is_ok(), "TOOLEXEC_FAILPOINT_LOG cannot be written");
+        }
+        let Ok(asked) = std::env::var("TOOLEXEC_FAILPOINT") else { return };
+        let (name, nth) = asked.split_once(':').unwrap_or((&asked, "1"));
+        if name != point.name() {
+            return;
+        }
+        if (REACHED.fetch_add(1, Ordering::SeqCst) + 1).to_string() == nth {
+            assert!(kill_process(getpid(), Signal::KILL).is_ok(), "cannot be killed");
+            // The signal is on its way to every thread of this process.
+            loop {
+                std::thread::park();
+            }
+        }
+    }
+}
