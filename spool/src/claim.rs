@@ -159,14 +159,6 @@ impl Claimed {
     pub fn ais(&self) -> &AisFile {
         &self.companions.ais
     }
-
-    /// Makes the copy survive a crash: part of the barrier before exec.
-    pub(crate) fn make_durable(&self) -> Result<(), SpoolError> {
-        let synced = durable::sync_tree(&self.directory);
-        synced.map_err(SpoolError::io(&self.directory, "make durable"))?;
-        let parent = self.directory.parent().unwrap_or(&self.directory);
-        durable::sync_dir(parent).map_err(SpoolError::io(parent, "make durable"))
-    }
 }
 
 impl Spool {

@@ -34,6 +34,10 @@ pub enum SpoolError {
         path: PathBuf,
         line: usize,
     },
+    /// An earlier failure to make something durable: nothing more is.
+    Stopped {
+        path: PathBuf,
+    },
     /// What others drop here could not be taken away again.
     NotOurs {
         path: PathBuf,
@@ -86,6 +90,7 @@ impl SpoolError {
             | Self::Busy { path }
             | Self::Changed { path }
             | Self::LedgerLine { path, .. }
+            | Self::Stopped { path }
             | Self::NotOurs { path } => path,
         }
     }
@@ -124,6 +129,11 @@ impl fmt::Display for SpoolError {
             Self::LedgerLine { path, line } => write!(
                 f,
                 "{}:{line}: is no ledger line; nothing is run until a person has looked at it",
+                path.display()
+            ),
+            Self::Stopped { path } => write!(
+                f,
+                "{}: something could not be made durable before; nothing more is",
                 path.display()
             ),
             Self::NotOurs { path } => write!(

@@ -10,14 +10,17 @@ use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::MutexGuard;
 
 use rustix::fs::{FlockOperation, flock, fstat, stat};
 use serde::{Deserialize, Serialize};
-use validator::{RequestId, ResultId, Sha256, UtcTime};
+use validator::{Request, RequestId, ResultId, Sha256, UtcTime};
 
 use crate::claim::{ClaimId, Replayed};
 use crate::error::SpoolError;
+use crate::failpoint::{Failpoint, reach};
 use crate::places::Spool;
 use crate::stage::Staged;
 
@@ -244,11 +247,29 @@ impl Ledger {
         })
     }
 
+    /// Appends the line of a start that was not made before, or says which was. The line is not durable
+    /// yet. Returns where.
+    fn take(
+        &mut self,
+        intent: Intent,
+        request: &Request,
+    ) -> Result<(PathBuf, Option<Seen>), SpoolError> {
+        let again = intent.replays.is_some();
+        let seen = self.look_up(&request.sha256(), request.id()).filter(|_| !again);
+        // Also a replay of a run uses its envelope up, and it has but one.
+        let nonce = intent.ais_nonce.clone().filter(|nonce| self.nonces.contains(nonce));
+        let seen = seen.or(nonce.map(|nonce| Seen::SameNonce { nonce }));
+        if seen.is_none() {
+            self.append(intent)?;
+        }
+        Ok((self.path.clone(), seen))
+    }
+
     fn append(&mut self, intent: Intent) -> Result<(), SpoolError> {
         let mut line = serde_json::to_string(&intent)
             .map_err(|error| SpoolError::io(&self.path, "write a line")(error.into()))?;
         line.push('\n');
-        let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
+        let written = self.file.write_all(line.as_bytes());
         written.map_err(SpoolError::io(&self.path, "append the intent"))?;
         self.read_to += u64::try_from(line.len()).unwrap_or(u64::MAX);
         self.lines += 1;
@@ -262,14 +283,15 @@ impl Spool {
     ///
     /// # Errors
     /// The ledger cannot be read.
-    pub fn seen(&mut self, sha256: &Sha256, id: &RequestId) -> Result<Option<Seen>, SpoolError> {
-        self.ledger.locked(|ledger| Ok(ledger.look_up(sha256, id)))
+    pub fn seen(&self, sha256: &Sha256, id: &RequestId) -> Result<Option<Seen>, SpoolError> {
+        self.ledger().locked(|ledger| Ok(ledger.look_up(sha256, id)))
     }
 
-    /// Every nonce of an AIS envelope that a start used up, as of the last look at the ledger.
+    /// Every nonce of an AIS envelope that a start used up, as of the last look at the ledger. Nobody
+    /// begins anything while it is held.
     #[must_use]
-    pub fn nonces_used(&self) -> &HashSet<String> {
-        &self.ledger.nonces
+    pub fn nonces_used(&self) -> NoncesUsed<'_> {
+        NoncesUsed(self.ledger())
     }
 
     /// The barrier before exec: the claim's files and the ledger line are on the disk when this
@@ -279,42 +301,65 @@ impl Spool {
     /// # Errors
     /// [`BeginError`]; nothing may be run then.
     pub fn begin(
-        &mut self,
+        &self,
         staged: Staged,
         result_id: ResultId,
         at: UtcTime,
     ) -> Result<Begun, BeginError> {
-        staged.claimed().make_durable().map_err(BeginError::Disk)?;
-        let request = staged.approved().request();
-        let (sha256, id) = (request.sha256(), request.id().clone());
-        let network = staged.approved().grant().network();
-        let hosts = network.map_or_else(Vec::new, |it| it.hosts.keys().cloned().collect());
-        let intent = Intent {
-            request_sha256: sha256.to_string(),
-            request_id: id.to_string(),
-            result_id: result_id.to_string(),
-            claim: staged.claimed().id().as_str().to_owned(),
-            begun: at.to_string(),
-            results: self.results().to_owned(),
-            policy_name: staged.approved().grant().policy_name().to_owned(),
-            policy_sha256: staged.approved().grant().policy_sha256().to_string(),
-            approval: staged.approved().grant().approval_text().to_owned(),
-            hosts: Some(hosts),
-            ais_nonce: staged.approved().ais_nonce().map(str::to_owned),
-            replays: staged.claimed().replays().cloned(),
-        };
-        let again = intent.replays.is_some();
-        let seen = self.ledger.locked(|ledger| match ledger.look_up(&sha256, &id) {
-            Some(seen) if !again => Ok(Some(seen)),
-            // Also a replay of a run uses its envelope up, and it has but one.
-            _ => match intent.ais_nonce.clone().filter(|nonce| ledger.nonces.contains(nonce)) {
-                Some(nonce) => Ok(Some(Seen::SameNonce { nonce })),
-                None => ledger.append(intent).map(|()| None),
-            },
-        });
-        match seen.map_err(BeginError::Disk)? {
-            None => Ok(Begun { staged, result_id, at }),
-            Some(seen) => Err(BeginError::Started { staged: Box::new(staged), seen }),
+        // First, so that whoever finds a line finds what it speaks of.
+        self.barrier().pass(&[&staged.claimed().directory]).map_err(BeginError::Disk)?;
+        reach(Failpoint::ClaimDurable);
+        let intent = intent_of(&staged, &result_id, at, self.results());
+        let written = self.ledger().locked(|ledger| ledger.take(intent, staged.approved().request()));
+        let (path, seen) = written.map_err(BeginError::Disk)?;
+        if let Some(seen) = seen {
+            return Err(BeginError::Started { staged: Box::new(staged), seen });
         }
+        reach(Failpoint::IntentWritten);
+        let synced = self.ledger_lines.pass(&path, || self.sync_ledger());
+        synced.map_err(BeginError::Disk)?;
+        reach(Failpoint::IntentDurable);
+        Ok(Begun { staged, result_id, at })
+    }
+
+    /// The lines of everybody who waits, without keeping others from writing theirs.
+    fn sync_ledger(&self) -> Result<(), SpoolError> {
+        let (file, path) = {
+            let ledger = self.ledger();
+            let file = ledger.file.try_clone().map_err(SpoolError::io(&ledger.path, "open"))?;
+            (file, ledger.path.clone())
+        };
+        file.sync_data().map_err(SpoolError::io(&path, "append the intent"))
+    }
+}
+
+/// The nonces that were used up, held still.
+pub struct NoncesUsed<'a>(MutexGuard<'a, Ledger>);
+
+impl Deref for NoncesUsed<'_> {
+    type Target = HashSet<String>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0.nonces
+    }
+}
+
+fn intent_of(staged: &Staged, result_id: &ResultId, at: UtcTime, results: &Path) -> Intent {
+    let request = staged.approved().request();
+    let grant = staged.approved().grant();
+    let hosts = grant.network().map_or_else(Vec::new, |it| it.hosts.keys().cloned().collect());
+    Intent {
+        request_sha256: request.sha256().to_string(),
+        request_id: request.id().to_string(),
+        result_id: result_id.to_string(),
+        claim: staged.claimed().id().as_str().to_owned(),
+        begun: at.to_string(),
+        results: results.to_owned(),
+        policy_name: grant.policy_name().to_owned(),
+        policy_sha256: grant.policy_sha256().to_string(),
+        approval: grant.approval_text().to_owned(),
+        hosts: Some(hosts),
+        ais_nonce: staged.approved().ais_nonce().map(str::to_owned),
+        replays: staged.claimed().replays().cloned(),
     }
 }

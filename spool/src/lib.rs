@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod barrier;
 mod beside;
 mod claim;
 mod companions;
@@ -41,11 +42,11 @@ pub use drafting::Drafting;
 pub use dropbox::{Dropbox, Waiting, stem_of};
 pub use error::SpoolError;
 pub use held::{Held, WaitsFor, held_in};
-pub use ledger::{BeginError, Begun, Seen};
+pub use ledger::{BeginError, Begun, NoncesUsed, Seen};
 pub use permissions::{AnswerFate, DroppedAnswer, Durable, Filed, StoreError, new_traceparent};
 pub use places::{Places, Spool};
 pub use promote::{Dropped, Submission};
-pub use publish::{Originals, Receipt, ResultDraft};
+pub use publish::{Originals, Placed, Receipt, ResultDraft};
 pub use recover::Unfinished;
 pub use slot::EmptySlot;
 pub use stage::{StageError, Staged};

@@ -4,10 +4,12 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 
+use crate::barrier::{Barrier, FileSystems, Group};
 use crate::error::SpoolError;
 use crate::ledger::Ledger;
 use crate::store::{Bounds, Store};
@@ -40,7 +42,9 @@ pub struct Places {
 pub struct Spool {
     places: Places,
     tenancy: Tenancy,
-    pub(crate) ledger: Ledger,
+    ledger: Mutex<Ledger>,
+    pub(crate) ledger_lines: Group,
+    barrier: Barrier,
     store: Store,
     /// Held exclusively by a daemon, shared by embedded runs, for as long as this lives.
     _locks: [File; 2],
@@ -85,10 +89,18 @@ impl Spool {
         // Both: two daemons with one spool and two states would run everything twice.
         let locks =
             [take_lock(&state.join("lock"), tenancy)?, take_lock(&spool.join(".lock"), tenancy)?];
-        let ledger = Ledger::open(&state.join("ledger"))?;
+        let barrier = match tenancy {
+            Tenancy::Daemon => Barrier::FileSystems(FileSystems::default()),
+            Tenancy::Embedded => Barrier::Each,
+        };
+        for directory in [&state, &spool, &results] {
+            barrier.cover(directory)?;
+        }
+        let ledger = Mutex::new(Ledger::open(&state.join("ledger"))?);
+        let ledger_lines = Group::default();
         let places = Places { state, spool, results };
         let store = Store::new(store, store_bounds(tenancy));
-        let spool = Self { places, tenancy, ledger, store, _locks: locks };
+        let spool = Self { places, tenancy, ledger, ledger_lines, barrier, store, _locks: locks };
         spool.keep_reserve()?;
         Ok(spool)
     }
@@ -110,6 +122,23 @@ impl Spool {
     #[must_use]
     pub fn staging(&self) -> PathBuf {
         self.places.state.join("staging")
+    }
+
+    /// Has what is written in this directory made durable with the rest; to be called before anything is.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn cover(&self, directory: &Path) -> Result<(), SpoolError> {
+        self.barrier.cover(directory)
+    }
+
+    pub(crate) fn barrier(&self) -> &Barrier {
+        &self.barrier
+    }
+
+    pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        // A look-up that panicked has changed nothing; an append reads the file again first.
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn store(&self) -> &Store {

@@ -3,6 +3,7 @@
 //! Everything is written through the open directory: a results directory that is taken away meanwhile
 //! is an error, never a second directory with half a result in it.
 
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,9 +13,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, mkdirat, openat};
 use validator::ResultId;
 
+use crate::barrier::Barrier;
 use crate::claim::remove_tree;
 use crate::durable;
 use crate::error::SpoolError;
+use crate::failpoint::{Failpoint, reach};
 use crate::places::Spool;
 
 /// A result that is being gathered, as `.new-<result_id>` in the results directory.
@@ -58,7 +61,51 @@ pub enum Originals {
     Left(SpoolError),
 }
 
+/// A result that has its name, which a power cut may still take away again.
+#[must_use]
+pub struct Placed {
+    path: PathBuf,
+    results: PathBuf,
+    result_id: ResultId,
+}
+
 impl Spool {
+    /// Where files are made durable one by one, those of this result; elsewhere [`Self::commit`] is for
+    /// all at once. A full disk may say so only now.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn settle_result(&self, result: &ResultDraft) -> Result<(), SpoolError> {
+        match self.barrier() {
+            Barrier::Each => self.barrier().pass(&[&result.hidden]),
+            Barrier::FileSystems(_) => Ok(()),
+        }
+    }
+
+    /// The first half of the second barrier: when this returns all that was gathered is durable, with
+    /// whatever else was written in what this spool covers.
+    ///
+    /// # Errors
+    /// The disk; nothing may be placed then.
+    pub fn commit(&self, results: &[&ResultDraft]) -> Result<(), SpoolError> {
+        let trees: Vec<&Path> = results.iter().map(|one| one.hidden.as_path()).collect();
+        self.barrier().pass(&trees)
+    }
+
+    /// The other half: when this returns the results are there, whole and durable.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn commit_names(&self, placed: Vec<Placed>) -> Result<Vec<Receipt>, SpoolError> {
+        let directories: BTreeSet<&Path> = placed.iter().map(|one| one.results.as_path()).collect();
+        self.barrier().pass_names(&directories.into_iter().collect::<Vec<_>>())?;
+        let receipt = |one: Placed| {
+            reach(Failpoint::PublishedDurable);
+            Receipt { path: one.path, result_id: one.result_id }
+        };
+        Ok(placed.into_iter().map(receipt).collect())
+    }
+
     /// Begins to gather a result. `None` if a result of this id exists or is being gathered: result
     /// ids have whole seconds in them, and the caller takes a later one.
     ///
@@ -145,7 +192,7 @@ impl ResultDraft {
     pub fn add(&self, name: &str, bytes: &[u8]) -> Result<(), SpoolError> {
         let path = self.hidden.join(name);
         let written = || -> io::Result<()> {
-            let (parent, last) = self.place(name)?;
+            let (parent, last) = self.open_parent(name)?;
             let flags =
                 OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let file = openat(&parent, last, flags, Mode::from_raw_mode(0o644))?;
@@ -154,7 +201,7 @@ impl ResultDraft {
         written().map_err(SpoolError::io(&path, "write"))
     }
 
-    fn place<'a>(&self, name: &'a str) -> io::Result<(OwnedFd, &'a str)> {
+    fn open_parent<'a>(&self, name: &'a str) -> io::Result<(OwnedFd, &'a str)> {
         let Some((directory, last)) = name.split_once('/') else {
             return Ok((self.directory.as_fd().try_clone_to_owned()?, name));
         };
@@ -194,24 +241,15 @@ impl ResultDraft {
         cleared().map_err(SpoolError::io(&self.hidden, "clear"))
     }
 
-    /// Makes everything gathered durable: the first half of the barrier.
-    ///
-    /// # Errors
-    /// The disk. A full one may say so only now.
-    pub fn settle(&self) -> Result<(), SpoolError> {
-        durable::sync_tree(&self.hidden).map_err(SpoolError::io(&self.hidden, "make durable"))
-    }
-
-    /// The second barrier: when this returns the result is there, whole and durable.
+    /// Gives the result its name: from here on everybody sees it, and it must be durable before.
     ///
     /// # Errors
     /// The disk; then nothing is visible.
-    pub fn publish(self) -> Result<Receipt, SpoolError> {
-        self.settle()?;
+    pub fn place(self) -> Result<Placed, SpoolError> {
         let path = self.results.join(self.result_id.as_str());
         durable::rename_new(&self.hidden, &path).map_err(SpoolError::io(&path, "publish"))?;
-        durable::sync_dir(&self.results).map_err(SpoolError::io(&self.results, "make durable"))?;
-        Ok(Receipt { path, result_id: self.result_id })
+        reach(Failpoint::Published);
+        Ok(Placed { path, results: self.results, result_id: self.result_id })
     }
 
     /// Takes everything back; nothing of it was ever visible.

@@ -133,7 +133,7 @@ impl Spool {
     ///
     /// # Errors
     /// The disk.
-    pub fn recover(&mut self) -> Result<Vec<Unfinished>, SpoolError> {
+    pub fn recover(&self) -> Result<Vec<Unfinished>, SpoolError> {
         let mut unfinished = Vec::new();
         let work = self.work();
         for name in names(&work)? {
@@ -150,7 +150,7 @@ impl Spool {
                 remove_tree(&directory);
                 continue;
             };
-            match self.ledger.intent_of(&claim)? {
+            match self.ledger().intent_of(&claim)? {
                 None => {
                     remove_tree(&self.staging().join(&name));
                     remove_claim(&directory);

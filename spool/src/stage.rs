@@ -16,6 +16,7 @@ use validator::{Code, Input, Sha256, Violation};
 
 use crate::claim::{Claimed, Inputs, Links, insist_on_file, open_beneath, remove_tree};
 use crate::error::SpoolError;
+use crate::failpoint::{Failpoint, reach};
 use crate::places::Spool;
 use crate::pour::{Match, Poured, compare, pour};
 use crate::slot::EmptySlot;
@@ -104,7 +105,10 @@ impl Spool {
                     violations,
                 }))
             }
-            Ok((_, bytes)) => Ok(Staged { approved, claimed, device, inode, bytes }),
+            Ok((_, bytes)) => {
+                reach(Failpoint::Staged);
+                Ok(Staged { approved, claimed, device, inode, bytes })
+            }
             Err(error) => {
                 remove_tree(&slot);
                 Err(Box::new(StageError::Disk { approved: Box::new(approved), claimed, error }))

@@ -1,0 +1,146 @@
+//! What was written is on the disk when a barrier has been passed. Whoever waits at one is let through by
+//! one act for all who wait, so that many requests at once cost no more than a few. It must never let
+//! anybody through after a failure: what the kernel did with the pages then, nobody knows, and a second
+//! try would succeed falsely.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{CWD, Mode, OFlags, openat, syncfs};
+
+use crate::durable;
+use crate::error::SpoolError;
+
+/// Acts that let through all who waited when they began.
+#[derive(Default)]
+pub(crate) struct Group {
+    turn: Mutex<Turn>,
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct Turn {
+    /// Acts that have begun, and of these how many have ended.
+    begun: u64,
+    ended: u64,
+    failed: bool,
+}
+
+impl Group {
+    /// Returns when an act that began after this was called has ended well. One of those who wait does it.
+    pub(crate) fn pass(
+        &self,
+        path: &Path,
+        act: impl FnOnce() -> Result<(), SpoolError>,
+    ) -> Result<(), SpoolError> {
+        let mut turn = self.lock();
+        // An act that is under way may have passed over what was written while it ran.
+        let ours = turn.begun + 1;
+        loop {
+            if turn.failed {
+                return Err(SpoolError::Stopped { path: path.to_owned() });
+            }
+            if turn.ended >= ours {
+                return Ok(());
+            }
+            if turn.begun == turn.ended {
+                break;
+            }
+            turn = self.ended.wait(turn).unwrap_or_else(PoisonError::into_inner);
+        }
+        turn.begun += 1;
+        drop(turn);
+        let acted = act();
+        let mut turn = self.lock();
+        turn.ended = turn.begun;
+        turn.failed |= acted.is_err();
+        self.ended.notify_all();
+        acted
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Turn> {
+        // Nothing that panics runs while it is held.
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How the files of one spool get to the disk.
+pub(crate) enum Barrier {
+    /// Each by itself: other files on the disk, a person's, are left alone.
+    Each,
+    /// Whole file systems at once, for everybody who waits.
+    FileSystems(FileSystems),
+}
+
+/// Those that hold something of ours, each by a directory that was opened before anything was written:
+/// the kernel tells a descriptor of the failures since it was opened (syncfs(2)).
+#[derive(Default)]
+pub(crate) struct FileSystems {
+    known: Mutex<Vec<FileSystem>>,
+    group: Group,
+}
+
+struct FileSystem {
+    device: u64,
+    path: PathBuf,
+    directory: OwnedFd,
+}
+
+impl Barrier {
+    /// Takes in the file system of a directory; to be called before anything is written there.
+    pub(crate) fn cover(&self, path: &Path) -> Result<(), SpoolError> {
+        let Self::FileSystems(file_systems) = self else { return Ok(()) };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = openat(CWD, path, flags, Mode::empty());
+        let directory = File::from(opened.map_err(SpoolError::errno(path, "open"))?);
+        let device = directory.metadata().map_err(SpoolError::io(path, "look at"))?.dev();
+        let mut known = file_systems.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.iter().all(|one| one.device != device) {
+            let (path, directory) = (path.to_owned(), directory.into());
+            known.push(FileSystem { device, path, directory });
+        }
+        Ok(())
+    }
+
+    /// Makes these trees and their names durable.
+    pub(crate) fn pass(&self, trees: &[&Path]) -> Result<(), SpoolError> {
+        match self {
+            Self::Each => trees.iter().try_for_each(|tree| {
+                let parent = tree.parent().unwrap_or(tree);
+                let synced = durable::sync_tree(tree).and_then(|()| durable::sync_dir(parent));
+                synced.map_err(SpoolError::io(tree, "make durable"))
+            }),
+            Self::FileSystems(file_systems) => file_systems.pass(),
+        }
+    }
+
+    /// Makes the names in these directories durable; what has them was made so before.
+    pub(crate) fn pass_names(&self, directories: &[&Path]) -> Result<(), SpoolError> {
+        match self {
+            Self::Each => directories.iter().try_for_each(|directory| {
+                let synced = durable::sync_dir(directory);
+                synced.map_err(SpoolError::io(directory, "make durable"))
+            }),
+            Self::FileSystems(file_systems) => file_systems.pass(),
+        }
+    }
+}
+
+impl FileSystems {
+    fn pass(&self) -> Result<(), SpoolError> {
+        self.group.pass(Path::new("the spool"), || {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.iter().try_for_each(|one| {
+                let synced = syncfs(&one.directory).map_err(io::Error::from);
+                synced.map_err(SpoolError::io(&one.path, "make durable"))
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
