@@ -118,7 +118,7 @@ fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
         )));
     }
     // Held to the end: nothing is signed with a key that is on its way out.
-    let mut spool = Spool::open_for_daemon(&place.places)?;
+    let spool = Spool::open_for_daemon(&place.places)?;
     if let Some(unfinished) = spool.recover()?.first() {
         return Err(Failure::Said(format!(
             "{}: was interrupted and has no record yet; have it told first, by starting the daemon \

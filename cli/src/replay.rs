@@ -43,7 +43,7 @@ pub(crate) fn replay(asked: &Replay) -> Result<ExitCode, Failure> {
                    --inputs";
         return Ok(refused(&was, why));
     }
-    let mut host = open_host(&asked.host)?;
+    let host = open_host(&asked.host)?;
     let policy = host.policy();
     if policy.sha256().to_string() != was.policy_sha256 {
         let why = format!(

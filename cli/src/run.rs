@@ -33,7 +33,7 @@ pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
         request => request?,
     };
     let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
-    let mut host = open_host(&asked.host)?;
+    let host = open_host(&asked.host)?;
     let interrupted = watch_signals()?;
     let told = host.run_file(
         &asked.request,
@@ -99,7 +99,7 @@ pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
     let egress = find_egress();
     let permissions = Permissions::open(&policy, &state.join("permissions"), &state.join("drafts"))
         .map_err(Halt::from)?;
-    let mut host = Host::new(HostParts {
+    let host = Host::new(HostParts {
         spool,
         policy,
         trust,

@@ -39,7 +39,7 @@ fn main() {
     let top = std::env::temp_dir().join(format!("toolexec-bench-{}", std::process::id()));
     fs::create_dir(&top).unwrap();
     let mut rows = Rows::default();
-    let mut host = host(&top);
+    let host = host(&top);
     let launcher = launcher(&top);
     for number in 0..RUNS {
         let request = request(&top, number);

@@ -21,14 +21,17 @@ use crate::edge;
 use crate::host::{find_launcher, find_program};
 use crate::host_keys::{self, KeysForm};
 use crate::network::find_egress;
+use crate::room::RoomMax;
 use crate::trust_store::{Owners, TrustFiles, TrustStore, insist_on_ours};
 
 const CONFIG_BYTES_MAX: usize = 64 * 1024;
-/// Cells at one time of a launcher of our own: far above what the daemon starts.
-const SEATS_MAX: u32 = 16;
+/// Runs at one time: far above what any host has cores for.
+const RUNS_MAX: usize = 64;
+/// Of a launcher of our own, for cells that are made while others still end.
+const SEATS_SPARE: usize = 8;
 /// An hour: what is cut off a log that has it shows within one.
 const HEARTBEAT_SEC: u32 = 3600;
-/// More would wait for runs that do not come: there is one run at a time.
+/// More would wait for runs that do not come.
 const READY_CELLS_MAX: usize = 8;
 
 /// The file, as it is written.
@@ -52,6 +55,8 @@ struct Form {
     drain_sec: u64,
     #[serde(default = "ready_cells_by_default")]
     ready_cells: usize,
+    runs_max: Option<usize>,
+    memory_bytes_max: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -112,6 +117,8 @@ pub struct Config {
     pub drain: Duration,
     /// Cells that are kept ready for runs to come; 0 keeps none.
     pub ready_cells: usize,
+    /// Runs at one time, and the memory that they may be promised together.
+    pub room: RoomMax,
 }
 
 /// Why a configuration is not used: the file first, then what to do.
@@ -225,7 +232,15 @@ impl Config {
         if form.ready_cells > READY_CELLS_MAX {
             return wrong(format!("ready_cells: write {READY_CELLS_MAX} or less; 0 keeps none"));
         }
-        let launcher = match launcher(form.launcher, &form.state) {
+        let room = room(&form);
+        if room.cells == 0 || room.cells > RUNS_MAX {
+            return wrong(format!("runs_max: write 1 to {RUNS_MAX}"));
+        }
+        if room.memory_bytes == 0 {
+            return wrong("memory_bytes_max: write 1 or more".to_owned());
+        }
+        let seats = room.cells + form.ready_cells + SEATS_SPARE;
+        let launcher = match launcher(form.launcher, &form.state, seats) {
             Ok(launcher) => launcher,
             Err(what) => return wrong(what),
         };
@@ -267,6 +282,7 @@ impl Config {
             rescan: Duration::from_secs(form.rescan_sec),
             drain: Duration::from_secs(form.drain_sec),
             ready_cells: form.ready_cells,
+            room,
         })
     }
 }
@@ -334,7 +350,18 @@ fn egress(form: Option<EgressForm>) -> Result<Option<Egress>, String> {
     Ok(Some(Egress::spawn(&program, named.as_ref().map_or(&[], |words| words))))
 }
 
-fn launcher(form: Option<LauncherForm>, state: &Path) -> Result<Reach, String> {
+/// As many runs as keep the cores busy while some wait for their disk, and of the memory what leaves the
+/// host itself some.
+fn room(form: &Form) -> RoomMax {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let cells = form.runs_max.unwrap_or((2 * cores).clamp(2, RUNS_MAX));
+    let found = rustix::system::sysinfo();
+    let units = u64::try_from(found.totalram).unwrap_or(u64::MAX);
+    let memory = units.saturating_mul(u64::from(found.mem_unit));
+    RoomMax { cells, memory_bytes: form.memory_bytes_max.unwrap_or(memory / 5 * 4) }
+}
+
+fn launcher(form: Option<LauncherForm>, state: &Path, seats: usize) -> Result<Reach, String> {
     let form = form.unwrap_or(LauncherForm { socket: None, program: None });
     let program = match (form.socket, form.program) {
         (Some(_), Some(_)) => return Err("launcher: name a socket or a program, not both".into()),
@@ -346,6 +373,6 @@ fn launcher(form: Option<LauncherForm>, state: &Path) -> Result<Reach, String> {
         (None, None) => find_launcher()?,
     };
     let staging = state.join("staging");
-    let (mounts_allowed, seats_max) = (Vec::new(), SEATS_MAX);
+    let (mounts_allowed, seats_max) = (Vec::new(), u32::try_from(seats).unwrap_or(u32::MAX));
     Ok(Reach::Spawn { program, staging, mounts_allowed, seats_max })
 }

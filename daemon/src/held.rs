@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use spool::{Dropbox, Held, SpoolError, WaitsFor};
+use spool::{Held, SpoolError, WaitsFor};
 use validator::{Sha256, UtcTime, Violation};
 
 /// How long a held request may wait.
@@ -74,12 +74,6 @@ impl HeldRequests {
         });
         gone
     }
-}
-
-/// When a file was dropped: its inode changed last then, and nobody can set that time to another.
-pub(crate) fn dropped_now(dropbox: &Dropbox, name: &str) -> Option<Dropped> {
-    let (inode, changed, _) = dropbox.identity(name)?;
-    Some(Dropped { inode, at: UtcTime::from_unix(changed) })
 }
 
 /// What a decision about a request hangs on: the files beside it, and everything of the host's that may

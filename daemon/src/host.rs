@@ -3,20 +3,23 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use egress::client::Egress;
-use policies::{Binaries, Policy};
+use policies::Policy;
 use records::log::{LogError, ProofFault};
 use records::{KeyError, ResultKey, SignError};
-use sandbox::client::{Launcher, Reach};
+use sandbox::client::Reach;
 use spool::{Spool, SpoolError, StoreError};
 use validator::{Sha256, UtcTime};
 
-use crate::config::ConfigError;
+use crate::config::{Config, ConfigError};
+use crate::outbox::Outbox;
 use crate::permissions::Permissions;
 use crate::ready::ReadyCells;
 use crate::record_log::RecordLog;
-use crate::runtimes;
+use crate::room::{Room, RoomMax};
+use crate::rules::Rules;
 use crate::supply::Digests;
 use crate::trust_store::TrustStore;
 
@@ -38,20 +41,18 @@ pub struct HostParts {
     pub caches: PathBuf,
 }
 
-/// One place where requests are run.
+/// One place where requests are run, several at once.
 pub struct Host {
     pub(crate) spool: Spool,
-    pub(crate) policy: Policy,
-    pub(crate) trust: TrustStore,
-    pub(crate) key: ResultKey,
     pub(crate) log: RecordLog,
+    pub(crate) outbox: Outbox,
+    pub(crate) room: Room,
     /// Before the launcher, so that its cells are given up before it is waited for.
-    pub(crate) ready: ReadyCells,
-    pub(crate) launcher: Launcher,
+    pub(crate) ready: Mutex<ReadyCells>,
+    rules: RwLock<Arc<Rules>>,
     pub(crate) egress: Option<Egress>,
-    pub(crate) binaries: Binaries,
-    pub(crate) permissions: Option<Permissions>,
-    pub(crate) digests: Digests,
+    permissions: Mutex<Option<Permissions>>,
+    digests: Mutex<Digests>,
 }
 
 impl Host {
@@ -59,26 +60,22 @@ impl Host {
     pub fn new(parts: HostParts) -> Self {
         let HostParts { spool, policy, trust, key, log, launcher, egress, permissions, caches } =
             parts;
-        let binaries = runtimes::find(&policy, &caches);
         let program = match &launcher {
             Reach::Spawn { program, .. } => Some(program.as_path()),
             Reach::Socket(_) => None,
         };
         let digests = Digests::of_host(program, egress.as_ref().and_then(Egress::program));
-        let launcher = Launcher::new(runtimes::allow(launcher, &policy, &binaries));
-        let ready = ReadyCells::new(0);
+        let rules = Rules::new(policy, trust, key, launcher, &caches);
         Self {
             spool,
-            policy,
-            trust,
-            key,
             log,
-            ready,
-            launcher,
+            outbox: Outbox::default(),
+            room: Room::boundless(),
+            ready: Mutex::new(ReadyCells::new(0)),
+            rules: RwLock::new(Arc::new(rules)),
             egress,
-            binaries,
-            permissions,
-            digests,
+            permissions: Mutex::new(permissions),
+            digests: Mutex::new(digests),
         }
     }
 
@@ -86,36 +83,101 @@ impl Host {
     /// this host is given to ends them.
     #[must_use]
     pub fn with_ready_cells(mut self, cells_max: usize) -> Self {
-        self.ready = ReadyCells::new(cells_max);
+        self.ready = Mutex::new(ReadyCells::new(cells_max));
         self
     }
 
+    /// Has at most so many cells at once, which are promised at most so much memory together.
+    #[must_use]
+    pub fn with_room(mut self, max: RoomMax) -> Self {
+        self.room = Room::new(max);
+        self
+    }
+
+    /// The rules as they are now; whoever has them keeps them.
+    pub(crate) fn rules(&self) -> Arc<Rules> {
+        Arc::clone(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Puts other rules in their place, for the requests that are still to come.
+    pub(crate) fn replace_rules(&self, rules: Rules) {
+        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
+    }
+
+    /// Puts the rules of a configuration that was read again in force.
+    ///
+    /// # Errors
+    /// [`Halt`]: the store of permissions cannot be read; nothing may be admitted then.
+    pub(crate) fn take_over(&self, config: Config, key: ResultKey) -> Result<(), Halt> {
+        let Config { policy, trust, launcher, .. } = config;
+        if policy.permission_terms() != self.rules().policy.permission_terms() {
+            let mut permissions = self.permissions();
+            // One at a time has the store open.
+            *permissions = None;
+            let [state, spool] = [&config.state, &config.spool];
+            *permissions =
+                Permissions::open(&policy, &state.join("permissions"), &spool.join("drafts"))?;
+        }
+        self.give_up_ready();
+        self.replace_rules(Rules::new(policy, trust, key, launcher, &config.state.join("caches")));
+        Ok(())
+    }
+
+    /// Reads the trust store again if its files are others than those that were read.
+    ///
+    /// # Errors
+    /// It cannot be read; nobody may be admitted then.
+    pub(crate) fn renew_trust(&self) -> Result<(), ConfigError> {
+        let rules = self.rules();
+        if let Some(trust) = rules.trust.renewed()? {
+            self.replace_rules(Rules { trust: Arc::new(trust), ..Rules::clone(&rules) });
+        }
+        Ok(())
+    }
+
+    /// The permissions, held by one at a time.
+    pub(crate) fn permissions(&self) -> MutexGuard<'_, Option<Permissions>> {
+        // What panicked between two of its files stops at the next one, or is read anew at a start.
+        self.permissions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What decisions hang on beside the request and its files, and may change while one waits.
-    pub(crate) fn standing(&mut self) -> Result<Vec<Sha256>, Halt> {
-        let permissions = self.permissions.as_mut().map(Permissions::standing).transpose()?;
-        let fixed = [self.policy.sha256(), self.trust.standing()];
+    pub(crate) fn standing(&self) -> Result<Vec<Sha256>, Halt> {
+        let rules = self.rules();
+        let permissions = self.permissions().as_mut().map(Permissions::standing).transpose()?;
+        let fixed = [rules.policy.sha256(), rules.trust.standing()];
         Ok(fixed.into_iter().chain(permissions).collect())
     }
 
     /// How long a request that was dropped then may wait for an answer.
     pub(crate) fn held_until(&self, since: UtcTime) -> UtcTime {
-        let sec = i64::try_from(self.policy.held_sec_max()).unwrap_or(i64::MAX);
+        let sec = i64::try_from(self.rules().policy.held_sec_max()).unwrap_or(i64::MAX);
         UtcTime::from_unix(since.unix().saturating_add(sec))
     }
 
+    pub(crate) fn digests(&self) -> MutexGuard<'_, Digests> {
+        // Each entry is whole or not there.
+        self.digests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn ready_cells(&self) -> MutexGuard<'_, ReadyCells> {
+        // A cell that was lost to a panic is a cell that is not ready.
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Between runs: has a cell made for the next run of the last one's kind.
-    pub(crate) fn make_ready(&mut self) {
-        self.ready.refill(&self.spool, &self.launcher);
+    pub(crate) fn make_ready(&self) {
+        self.ready_cells().refill(&self.spool, &self.rules().launcher);
     }
 
     /// While nothing is to do: replaces ready cells that are too old.
-    pub(crate) fn renew_ready(&mut self) {
-        self.ready.renew(&self.spool, &self.launcher);
+    pub(crate) fn renew_ready(&self) {
+        self.ready_cells().renew(&self.spool, &self.rules().launcher);
     }
 
     /// Ends the ready cells.
-    pub(crate) fn give_up_ready(&mut self) {
-        self.ready.empty(&self.spool);
+    pub(crate) fn give_up_ready(&self) {
+        self.ready_cells().empty(&self.spool);
     }
 
     #[must_use]
@@ -124,13 +186,13 @@ impl Host {
     }
 
     #[must_use]
-    pub fn policy(&self) -> &Policy {
-        &self.policy
+    pub fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.rules().policy)
     }
 
     #[must_use]
-    pub fn key(&self) -> &ResultKey {
-        &self.key
+    pub fn key(&self) -> Arc<ResultKey> {
+        Arc::clone(&self.rules().key)
     }
 
     #[must_use]
@@ -153,10 +215,25 @@ pub enum Halt {
     OtherRequest(PathBuf),
     /// A request was held where nobody would ask about it again.
     NobodyHolds,
+    /// A thread ended without a word.
+    WorkerDied,
+    /// Published together with another record, which failed.
+    Together,
     /// The log gave a proof that is none of the record.
     Proof(ProofFault),
     /// Random numbers or signals: the kernel gives them to everybody.
     Kernel(&'static str, io::Error),
+}
+
+impl Halt {
+    /// Whether there was no room on the disk.
+    pub(crate) fn is_full_disk(&self) -> bool {
+        match self {
+            Self::Spool(error) => error.is_full(),
+            Self::Log(error) => error.is_full(),
+            _ => false,
+        }
+    }
 }
 
 impl fmt::Display for Halt {
@@ -174,6 +251,8 @@ impl fmt::Display for Halt {
             Self::NobodyHolds => {
                 f.write_str("the request waits for an answer, and nobody waits for it")
             }
+            Self::WorkerDied => f.write_str("a worker died; its request is told by the next start"),
+            Self::Together => f.write_str("the records that were published with it failed"),
             Self::Proof(fault) => write!(f, "the record cannot be proved to be logged: {fault}"),
             Self::Kernel(what, error) => write!(f, "{what}: {error}"),
         }

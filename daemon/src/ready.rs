@@ -9,6 +9,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use policies::Approved;
@@ -52,7 +53,7 @@ impl ReadyCells {
 
     /// Takes a cell that fits, with its slot.
     pub(crate) fn take(
-        &mut self,
+        cells: &Mutex<Self>,
         spool: &Spool,
         approved: &Approved,
     ) -> Option<(EmptySlot, MadeAhead)> {
@@ -60,7 +61,11 @@ impl ReadyCells {
             return None;
         }
         let fits = |one: &Waiting| one.plan == plan::cell(approved.grant(), one.plan.slot.clone());
-        let one = self.waiting.remove(self.waiting.iter().position(fits)?);
+        let one = {
+            let mut cells = cells.lock().unwrap_or_else(PoisonError::into_inner);
+            let at = cells.waiting.iter().position(fits)?;
+            cells.waiting.remove(at)
+        };
         if !one.is_good(spool) {
             one.give_up(spool);
             return None;

@@ -3,7 +3,8 @@
 //! from its disk again first.
 
 use std::num::NonZero;
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use records::log::entry::{BootId, Heartbeat, heartbeat_is_due};
@@ -19,14 +20,14 @@ pub struct RecordLog {
     key: Arc<LogKey>,
     access: Access,
     /// When this process appended last.
-    last: Option<UtcTime>,
+    last: Mutex<Option<UtcTime>>,
     heartbeat_sec: Option<NonZero<u32>>,
 }
 
 /// Who else appends.
 enum Access {
     /// Nobody; open for as long as nothing failed.
-    Alone(Option<Box<Log>>),
+    Alone(Mutex<Option<Box<Log>>>),
     /// Other embedded runs; open for each record alone.
     Shared,
 }
@@ -43,15 +44,15 @@ impl RecordLog {
     ) -> Result<Self, LogError> {
         let key = Arc::new(key);
         let log = Log::open_or_create(place.clone(), Arc::clone(&key))?;
-        let access = Access::Alone(Some(Box::new(log)));
-        Ok(Self { place, key, access, last: None, heartbeat_sec })
+        let access = Access::Alone(Mutex::new(Some(Box::new(log))));
+        Ok(Self { place, key, access, last: Mutex::new(None), heartbeat_sec })
     }
 
     /// The log of embedded runs, of which there may be several at once.
     #[must_use]
     pub fn shared(place: LogPlace, key: LogKey) -> Self {
-        let key = Arc::new(key);
-        Self { place, key, access: Access::Shared, last: None, heartbeat_sec: None }
+        let (key, last) = (Arc::new(key), Mutex::new(None));
+        Self { place, key, access: Access::Shared, last, heartbeat_sec: None }
     }
 
     /// What checks everything that this log says.
@@ -66,59 +67,118 @@ impl RecordLog {
         self.key().origin().as_str()
     }
 
+    /// Where its files are.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        self.place.directory()
+    }
+
     /// Appends a heartbeat where nothing was appended for as long as is configured, or not since this
     /// process began.
     pub(crate) fn beat(
-        &mut self,
+        &self,
         now: UtcTime,
         boot_id: impl FnOnce() -> Option<BootId>,
     ) -> Result<(), LogError> {
         let interval_sec = self.heartbeat_sec.map(NonZero::get);
-        if interval_sec.is_some_and(|interval_sec| heartbeat_is_due(interval_sec, self.last, now)) {
+        let last = *lock(&self.last);
+        if interval_sec.is_some_and(|interval_sec| heartbeat_is_due(interval_sec, last, now)) {
             let beat = Heartbeat::new(now, boot_id());
             self.append(&beat.entry(), now)?;
         }
         Ok(())
     }
 
-    /// Appends one entry, durably, and gives the proof.
-    pub(crate) fn append(&mut self, entry: &[u8], now: UtcTime) -> Result<Inclusion, LogError> {
-        let inclusion = self.append_to_disk(entry)?;
-        self.last = Some(now);
+    /// Appends one entry, durably by itself, and gives the proof.
+    pub(crate) fn append(&self, entry: &[u8], now: UtcTime) -> Result<Inclusion, LogError> {
+        let inclusion = match &self.access {
+            Access::Alone(open) => self.in_open(&mut lock(open), |log| log.append(entry))?,
+            Access::Shared => self.open()?.append(entry)?,
+        };
+        self.appended(now);
         Ok(inclusion)
+    }
+
+    /// Whether others append to it too.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.access, Access::Shared)
+    }
+
+    /// The log, held for a batch; none where others append too.
+    pub(crate) fn hold(&self) -> Option<HeldLog<'_>> {
+        match &self.access {
+            Access::Alone(open) => Some(HeldLog { log: self, open: lock(open) }),
+            Access::Shared => None,
+        }
     }
 
     /// Whether a record could be logged now: asked before a tool runs, so that none runs without a
     /// record that anybody may see. Where others append too, the log is not kept from them meanwhile.
-    pub(crate) fn ready(&mut self) -> Result<(), LogError> {
-        let log = self.open()?;
-        self.give_back(log);
-        Ok(())
-    }
-
-    fn append_to_disk(&mut self, entry: &[u8]) -> Result<Inclusion, LogError> {
-        let mut log = self.open()?;
-        let inclusion = log.append(entry)?;
-        self.give_back(log);
-        Ok(inclusion)
-    }
-
-    fn open(&mut self) -> Result<Box<Log>, LogError> {
-        let key = Arc::clone(&self.key);
-        let log = match &mut self.access {
-            Access::Alone(open) => match open.take() {
-                Some(log) => return Ok(log),
-                None => Log::open_or_create(self.place.clone(), key)?,
+    pub(crate) fn ready(&self) -> Result<(), LogError> {
+        match &self.access {
+            Access::Alone(open) => match open.try_lock() {
+                Ok(mut open) => self.in_open(&mut open, |_| Ok(())),
+                // Another record is being logged: that tells.
+                Err(TryLockError::WouldBlock) => Ok(()),
+                Err(TryLockError::Poisoned(open)) => {
+                    self.in_open(&mut open.into_inner(), |_| Ok(()))
+                }
             },
-            Access::Shared => Log::open_within(LOG_WAIT, self.place.clone(), key)?,
-        };
-        Ok(Box::new(log))
-    }
-
-    /// Whole after all that was asked of it.
-    fn give_back(&mut self, log: Box<Log>) {
-        if let Access::Alone(open) = &mut self.access {
-            *open = Some(log);
+            Access::Shared => self.open().map(drop),
         }
     }
+
+    pub(crate) fn appended(&self, now: UtcTime) {
+        *lock(&self.last) = Some(now);
+    }
+
+    /// Whole after all that was asked of it; else it is read from the disk again before the next time.
+    fn in_open<T>(
+        &self,
+        open: &mut Option<Box<Log>>,
+        act: impl FnOnce(&mut Log) -> Result<T, LogError>,
+    ) -> Result<T, LogError> {
+        let mut log = match open.take() {
+            Some(log) => log,
+            None => self.open()?,
+        };
+        let done = act(&mut log)?;
+        *open = Some(log);
+        Ok(done)
+    }
+
+    fn open(&self) -> Result<Box<Log>, LogError> {
+        let key = Arc::clone(&self.key);
+        let opened = match &self.access {
+            Access::Alone(_) => Log::open_or_create(self.place.clone(), key),
+            Access::Shared => Log::open_within(LOG_WAIT, self.place.clone(), key),
+        };
+        opened.map(Box::new)
+    }
+}
+
+/// The log, while nobody else appends to it.
+pub(crate) struct HeldLog<'a> {
+    log: &'a RecordLog,
+    open: MutexGuard<'a, Option<Box<Log>>>,
+}
+
+impl HeldLog<'_> {
+    /// Does this with the open log; after a failure it is opened again for the next time.
+    pub(crate) fn act<T>(
+        &mut self,
+        act: impl FnOnce(&mut Log) -> Result<T, LogError>,
+    ) -> Result<T, LogError> {
+        self.log.in_open(&mut self.open, act)
+    }
+
+    /// Has it read from the disk again before the next time.
+    pub(crate) fn let_go(&mut self) {
+        *self.open = None;
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A log that was being written to when something panicked was taken out, and is read anew.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -16,7 +16,7 @@ impl Host {
     ///
     /// # Errors
     /// [`Halt`]: our own disk or key. Doing it again later is safe.
-    pub fn recover(&mut self) -> Result<Vec<ResultId>, Halt> {
+    pub fn recover(&self) -> Result<Vec<ResultId>, Halt> {
         let mut told = Vec::new();
         for unfinished in self.spool.recover()? {
             told.extend(self.tell_indeterminate(unfinished)?);
@@ -24,7 +24,7 @@ impl Host {
         Ok(told)
     }
 
-    fn tell_indeterminate(&mut self, unfinished: Unfinished) -> Result<Option<ResultId>, Halt> {
+    fn tell_indeterminate(&self, unfinished: Unfinished) -> Result<Option<ResultId>, Halt> {
         let id = unfinished.result_id().clone();
         let Some(result) = Spool::draft_result_in(unfinished.results(), &id)? else {
             tracing::warn!(result = %id, "somebody else is telling this run");
@@ -62,7 +62,8 @@ impl Host {
             ais: unfinished.ais(),
             ..Story::of(subject, unfinished.signatures())
         };
-        let published = self.tell(&story, result)?;
+        self.spool.cover(unfinished.results())?;
+        let published = self.passage().tell(&story, result)?;
         tracing::warn!(result = %id, "begun and its end is not known; told as indeterminate");
         self.spool.finish_unfinished(unfinished, &published.receipt)?;
         Ok(Some(id))

@@ -5,15 +5,17 @@
 //! decided, or that the log does not have.
 
 use policies::{AisFile, Approved, Grounds, SignatureFile, Touch};
-use records::log::Inclusion;
 use records::{Attested, NetworkUse, Ran, ReplayOf, Statement, Subject, attest};
 use sandbox::outcome::Outcome;
 use sandbox::report::Confinement;
+use spool::failpoint::{Failpoint, reach};
 use spool::{Claimed, Receipt, Replayed, ResultDraft, SpoolError};
 use validator::{Refused, Request, ResultId, Sha256, UtcTime, Violation};
 
 use crate::edge;
-use crate::host::{Halt, Host};
+use crate::flow::Passage;
+use crate::host::Halt;
+use crate::outbox::Letter;
 
 /// What a record shows of a stream, and one byte more to know that there is more.
 const HEAD_BYTES: u64 = 64 * 1024 + 1;
@@ -125,11 +127,11 @@ pub(crate) struct Published {
     pub(crate) whole: bool,
 }
 
-impl Host {
+impl Passage<'_> {
     /// Signs, logs and publishes. What cannot be kept (a full disk, a result that no record could state) is
     /// given up for the record itself, and the record says so.
     pub(crate) fn tell(
-        &mut self,
+        &self,
         story: &Story<'_>,
         result: ResultDraft,
     ) -> Result<Published, Halt> {
@@ -151,49 +153,16 @@ impl Host {
                     true => bare_story(story, &undecided, why),
                     false => lesser_story(story, why),
                 };
-                self.spool.release_reserve();
+                self.host.spool.release_reserve();
                 result.clear()?;
                 let attested = self.write(&lesser, &result)?;
                 (lesser, attested)
             }
         };
-        // What was written is durable: the log never has a record of which a crash leaves a part.
-        let inclusion = self.append(&attested)?;
-        self.prove(&attested, &inclusion, &result)?;
-        let receipt = result.publish()?;
+        reach(Failpoint::RecordWritten);
+        let receipt = self.host.publish(Letter { attested, result })?;
         let reason = told.reason.map(str::to_owned);
         Ok(Published { receipt, outcome: told.outcome, reason, whole: told.ran.is_some() })
-    }
-
-    /// Has the log's word for a record; a full disk gives it up the reserve.
-    fn append(&mut self, attested: &Attested) -> Result<Inclusion, Halt> {
-        let entry = attested.envelope().log_entry();
-        match self.log.append(&entry, edge::now()) {
-            Err(error) if error.is_full() => {
-                self.spool.release_reserve();
-                Ok(self.log.append(&entry, edge::now())?)
-            }
-            logged => Ok(logged?),
-        }
-    }
-
-    fn prove(
-        &self,
-        attested: &Attested,
-        inclusion: &Inclusion,
-        result: &ResultDraft,
-    ) -> Result<(), Halt> {
-        for (name, bytes) in attested.proofs(inclusion)? {
-            match result.add(&name, &bytes) {
-                Err(error) if error.is_full() => {
-                    self.spool.release_reserve();
-                    result.take_back(&name)?;
-                    result.add(&name, &bytes)?;
-                }
-                added => added?,
-            }
-        }
-        Ok(())
     }
 
     fn write(&self, story: &Story<'_>, result: &ResultDraft) -> Result<Attested, Halt> {
@@ -215,7 +184,7 @@ impl Host {
             signatures.map(|file| (file.name.clone(), file.bytes.clone())).chain(ais).collect();
         let (policy_name, policy_sha256) = match &story.decided.policy {
             Some((name, sha256)) => (name.as_str(), *sha256),
-            None => (self.policy.name(), self.policy.sha256()),
+            None => (self.rules.policy.name(), self.rules.policy.sha256()),
         };
         let statement = Statement {
             result_id: result.result_id(),
@@ -242,12 +211,12 @@ impl Host {
             stderr_head: &stderr_head,
             request_files: &request_files,
         };
-        let attested = attest(&statement, &self.key)?;
+        let attested = attest(&statement, &self.rules.key)?;
         for (name, bytes) in attested.record().files() {
             result.add(name, bytes)?;
         }
         // A full disk may say so only when it is asked to keep what it took.
-        result.settle()?;
+        self.host.spool.settle_result(result)?;
         Ok(attested)
     }
 
@@ -258,13 +227,13 @@ impl Host {
     ) -> Result<ResultDraft, SpoolError> {
         let mut reserve_used = false;
         loop {
-            match self.spool.draft_result(&id_at(edge::now())) {
+            match self.host.spool.draft_result(&id_at(edge::now())) {
                 Ok(Some(result)) => return Ok(result),
                 // Result ids have whole seconds in them: where one is taken, the next second's is free.
                 Ok(None) => std::thread::sleep(std::time::Duration::from_millis(100)),
                 Err(error) if error.is_full() && !reserve_used => {
                     reserve_used = true;
-                    self.spool.release_reserve();
+                    self.host.spool.release_reserve();
                 }
                 Err(error) => return Err(error),
             }

@@ -18,8 +18,8 @@ pub struct TrustStore {
     revoked: Option<PathBuf>,
     ais: Option<PathBuf>,
     owners: Owners,
-    /// Which files were read; nothing where they have to be read again.
-    read: Option<[Option<Stamp>; 3]>,
+    /// Which files were read.
+    read: [Option<Stamp>; 3],
     signers: Option<Signers>,
     ais_trust: Option<ais::TrustStore>,
 }
@@ -54,17 +54,24 @@ impl TrustStore {
     /// The first file that cannot be read, or line that is not understood.
     pub fn open(files: TrustFiles, owners: Owners) -> Result<Self, ConfigError> {
         let TrustFiles { allowed_signers, revoked, ais } = files;
-        let mut store = Self {
+        let paths = [&allowed_signers, &revoked, &ais];
+        // Before they are read: what changes meanwhile is read once more the next time.
+        let read = stamps(paths)?;
+        if owners == Owners::Ours {
+            // Also of a file that was put there later.
+            paths.into_iter().flatten().try_for_each(|path| insist_on_ours(path))?;
+        }
+        let taken_back = revoked.as_deref().map(read_revoked).transpose()?;
+        let signers = allowed_signers.as_deref().map(read_signers).transpose()?;
+        Ok(Self {
+            signers: signers.map(|signers| signers.without(taken_back.unwrap_or_default())),
+            ais_trust: ais.as_deref().map(read_ais_trust).transpose()?,
             allowed_signers,
             revoked,
             ais,
             owners,
-            read: None,
-            signers: None,
-            ais_trust: None,
-        };
-        store.refresh()?;
-        Ok(store)
+            read,
+        })
     }
 
     /// Nobody's signature counts.
@@ -75,7 +82,7 @@ impl TrustStore {
             revoked: None,
             ais: None,
             owners: Owners::Ours,
-            read: None,
+            read: [None; 3],
             signers: None,
             ais_trust: None,
         }
@@ -98,32 +105,31 @@ impl TrustStore {
         Sha256::of(format!("{:?}", self.read).as_bytes())
     }
 
-    /// Reads the files again if they are others than those that were read.
+    /// What the files hold now, if they are others than those that were read.
     ///
     /// # Errors
-    /// As [`Self::open`]; no signature counts then, and the next call tries again.
-    pub(crate) fn refresh(&mut self) -> Result<(), ConfigError> {
-        // Before they are read: what changes meanwhile is read once more the next time.
+    /// As [`Self::open`]; nobody may be admitted by what was read before.
+    pub(crate) fn renewed(&self) -> Result<Option<Self>, ConfigError> {
         let files = [&self.allowed_signers, &self.revoked, &self.ais];
-        let mut now = [None; 3];
-        for (stamped, path) in now.iter_mut().zip(files) {
-            *stamped = path.as_deref().map(stamp).transpose()?;
+        if self.read == stamps(files)? {
+            return Ok(None);
         }
-        if self.read == Some(now) {
-            return Ok(());
-        }
-        (self.read, self.signers, self.ais_trust) = (None, None, None);
-        if self.owners == Owners::Ours {
-            // Also of a file that was put there later.
-            files.into_iter().flatten().try_for_each(|path| insist_on_ours(path))?;
-        }
-        let revoked = self.revoked.as_deref().map(read_revoked).transpose()?;
-        let signers = self.allowed_signers.as_deref().map(read_signers).transpose()?;
-        self.signers = signers.map(|signers| signers.without(revoked.unwrap_or_default()));
-        self.ais_trust = self.ais.as_deref().map(read_ais_trust).transpose()?;
-        self.read = Some(now);
-        Ok(())
+        let files = TrustFiles {
+            allowed_signers: self.allowed_signers.clone(),
+            revoked: self.revoked.clone(),
+            ais: self.ais.clone(),
+        };
+        Self::open(files, self.owners).map(Some)
     }
+}
+
+/// Which files there are.
+fn stamps(files: [&Option<PathBuf>; 3]) -> Result<[Option<Stamp>; 3], ConfigError> {
+    let mut now = [None; 3];
+    for (stamped, path) in now.iter_mut().zip(files) {
+        *stamped = path.as_deref().map(stamp).transpose()?;
+    }
+    Ok(now)
 }
 
 pub(crate) fn stamp(path: &Path) -> Result<Stamp, ConfigError> {

@@ -44,10 +44,17 @@ impl Attested {
     /// # Errors
     /// [`ProofFault::NotIncluded`], where the proof is of another entry.
     pub fn proofs(&self, inclusion: &Inclusion) -> Result<[(String, Vec<u8>); 2], ProofFault> {
-        let id = self.record.result_id();
+        let [bundle_name, proof_name] = self.proof_names();
         let bundle = self.envelope.bundle(inclusion)?;
         let proof = inclusion.tlog_proof().into_bytes();
-        Ok([(format!("{id}.bundle.json"), bundle), (format!("{id}.tlog-proof"), proof)])
+        Ok([(bundle_name, bundle), (proof_name, proof)])
+    }
+
+    /// What those files are called.
+    #[must_use]
+    pub fn proof_names(&self) -> [String; 2] {
+        let id = self.record.result_id();
+        [format!("{id}.bundle.json"), format!("{id}.tlog-proof")]
     }
 }
 

@@ -1,6 +1,7 @@
 //! What lies beside a request and belongs to it: signatures, and the AIS bundle. Read by handle and
 //! bounded; what is there and cannot be read is told, never left out.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -26,12 +27,30 @@ pub(crate) struct Companions {
 impl Companions {
     /// Looks at what lies beside a request of this name.
     pub(crate) fn of(parent: &Path, file_name: &str) -> Result<Self, SpoolError> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(parent).map_err(SpoolError::io(parent, "list"))? {
+            names.push(entry.map_err(SpoolError::io(parent, "list"))?.file_name());
+        }
+        Self::read(names, parent, file_name)
+    }
+
+    /// The same where it is known what lies there.
+    pub(crate) fn among(
+        names: &BTreeSet<OsString>,
+        parent: &Path,
+        file_name: &str,
+    ) -> Result<Self, SpoolError> {
+        Self::read(names.iter().cloned().collect(), parent, file_name)
+    }
+
+    fn read(names: Vec<OsString>, parent: &Path, file_name: &str) -> Result<Self, SpoolError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = openat(CWD, parent, flags, Mode::empty());
         let directory = opened.map_err(SpoolError::errno(parent, "open"))?;
         let ais = read_ais(&directory, parent, file_name);
         let mut found = Self { signatures: Vec::new(), unread: Vec::new(), ais };
-        add_signatures(&mut found, &directory, parent, file_name)?;
+        let signatures = names.into_iter().filter(|name| is_signature_of(name, file_name));
+        add_signatures(&mut found, signatures.collect(), &directory, parent);
         Ok(found)
     }
 
@@ -50,17 +69,10 @@ impl Companions {
 /// left out: it is told as unread, for it may be the one that rejects.
 fn add_signatures(
     companions: &mut Companions,
+    mut names: Vec<OsString>,
     directory: &OwnedFd,
     parent: &Path,
-    file_name: &str,
-) -> Result<(), SpoolError> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(parent).map_err(SpoolError::io(parent, "list"))? {
-        let name = entry.map_err(SpoolError::io(parent, "list"))?.file_name();
-        if is_signature_of(&name, file_name) {
-            names.push(name);
-        }
-    }
+) {
     names.sort();
     // One too many is enough for the policy to see that there are too many, and what is not looked
     // at is told: one of the others may be gone, or unreadable.
@@ -79,7 +91,6 @@ fn add_signatures(
             Err(error) => companions.unread.push(validator::escape_line(&error.to_string())),
         }
     }
-    Ok(())
 }
 
 fn read_ais(directory: &OwnedFd, parent: &Path, file_name: &str) -> AisFile {

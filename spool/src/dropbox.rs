@@ -1,12 +1,13 @@
 //! The directory that others drop requests into: looked at by handle, believed in nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, CWD, Mode, OFlags, access, fstat, openat};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, access, fstat, openat, statat};
 use validator::{Draft, REQUEST_BYTES_MAX, Sha256};
 
 use crate::claim::{
@@ -20,6 +21,8 @@ use crate::places::Spool;
 pub(crate) const AIS_SUFFIX: &str = ".ais.json";
 /// Names longer than this are not ours.
 const NAME_BYTES_MAX: usize = 128;
+/// Names beside one request that are looked at: more than may belong to any.
+const COMPANIONS_MAX: usize = 128;
 /// The sticky bit of a directory.
 const STICKY: u32 = 0o1000;
 
@@ -38,7 +41,31 @@ pub enum Waiting {
     Odd(String),
 }
 
+/// A submission as it lay there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submitted {
+    pub waiting: Waiting,
+    /// Whose file it is.
+    pub owner: u32,
+    /// Its inode, and when that changed last: seconds, nanoseconds.
+    pub identity: (u64, i64, i64),
+}
+
 impl Waiting {
+    /// What a name means, if anything. One that begins with a dot is still being written; one that does
+    /// not end in `.md` belongs to another, or to nobody.
+    fn of(name: &str) -> Option<Self> {
+        if name.starts_with('.') || !name.to_ascii_lowercase().ends_with(".md") {
+            return None;
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let fits = name.ends_with(".md") && name.len() <= NAME_BYTES_MAX;
+        Some(match fits && name.chars().all(plain) {
+            true => Self::Request(name.to_owned()),
+            false => Self::Odd(name.to_owned()),
+        })
+    }
+
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -84,54 +111,90 @@ impl Dropbox {
         Err(SpoolError::NotOurs { path: self.path.clone() })
     }
 
-    /// What looks like a submission, oldest id first. A name that begins with a dot is still being
-    /// written; one that does not end in `.md` belongs to another, or to nobody.
+    /// What looks like a submission, oldest id first.
     ///
     /// # Errors
     /// The directory cannot be read.
     pub fn waiting(&self) -> Result<Vec<Waiting>, SpoolError> {
         let mut waiting = Vec::new();
-        for entry in fs::read_dir(&self.path).map_err(SpoolError::io(&self.path, "list"))? {
-            let entry = entry.map_err(SpoolError::io(&self.path, "list"))?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            if name.starts_with('.') || !name.to_ascii_lowercase().ends_with(".md") {
-                continue;
-            }
-            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-            let fits = name.ends_with(".md") && name.len() <= NAME_BYTES_MAX;
-            waiting.push(if fits && name.chars().all(plain) {
-                Waiting::Request(name)
-            } else {
-                Waiting::Odd(name)
-            });
-        }
+        self.each_name(|name| waiting.extend(name.to_str().and_then(Waiting::of)))?;
         waiting.sort();
         Ok(waiting)
     }
 
-    /// What lies in the directory for each request, as one digest by its stem: it is another one when
-    /// a request, a signature or an AIS bundle came, went or changed.
+    /// Whether the path still leads to the directory that is open.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        let same = |named: fs::Metadata| {
+            let open = fstat(&self.directory).ok()?;
+            Some((open.st_dev, open.st_ino) == (named.dev(), named.ino()))
+        };
+        fs::metadata(&self.path).ok().and_then(same).unwrap_or(false)
+    }
+
+    /// Shows every submission, in no order. Nothing is kept of them here: there may be more than
+    /// anybody wants to remember.
     ///
     /// # Errors
     /// The directory cannot be read.
-    pub fn sets(&self) -> Result<BTreeMap<String, Sha256>, SpoolError> {
-        let mut rows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    pub fn each_submission(&self, mut see: impl FnMut(Submitted)) -> Result<(), SpoolError> {
+        self.each_name(|name| {
+            let Some(waiting) = name.to_str().and_then(Waiting::of) else { return };
+            let found = statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW);
+            // Gone since it was listed.
+            let Ok(found) = found else { return };
+            let identity = (found.st_ino, found.st_ctime, i64::try_from(found.st_ctime_nsec).unwrap_or(i64::MAX));
+            see(Submitted { waiting, owner: found.st_uid, identity });
+        })
+    }
+
+    /// What lies beside these requests, by the name of the request: everything that belongs to one and
+    /// is not the request itself, at most so many names each.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn companions_of(
+        &self,
+        requests: &BTreeSet<String>,
+    ) -> Result<BTreeMap<String, BTreeSet<OsString>>, SpoolError> {
+        let mut found: BTreeMap<String, BTreeSet<OsString>> = BTreeMap::new();
+        self.each_name(|name| {
+            // Also a name that is no text may be that of a rejection.
+            let shown = name.to_string_lossy();
+            let Some(stem) = stem_of(&shown) else { return };
+            let request = format!("{stem}.md");
+            if *name == *request || !requests.contains(&request) {
+                return;
+            }
+            let of_it = found.entry(request).or_default();
+            if of_it.len() < COMPANIONS_MAX {
+                of_it.insert(name.to_owned());
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// A request and what lies beside it, as one digest: another one when one of them came, went or
+    /// changed.
+    #[must_use]
+    pub fn digest(&self, request: &str, companions: &BTreeSet<OsString>) -> Sha256 {
+        let names = companions.iter().map(OsString::as_os_str).chain([OsStr::new(request)]);
+        let rows: Vec<String> =
+            names.map(|name| format!("{name:?} {:?}", self.identity(name))).collect();
+        Sha256::of(rows.join("\n").as_bytes())
+    }
+
+    fn each_name(&self, mut see: impl FnMut(&OsStr)) -> Result<(), SpoolError> {
         for entry in fs::read_dir(&self.path).map_err(SpoolError::io(&self.path, "list"))? {
             let entry = entry.map_err(SpoolError::io(&self.path, "list"))?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            let Some(stem) = stem_of(&name) else { continue };
-            let row = format!("{name} {:?}", self.identity(&name));
-            rows.entry(stem.to_owned()).or_default().insert(row);
+            see(&entry.file_name());
         }
-        let digest = |rows: BTreeSet<String>| {
-            Sha256::of(rows.into_iter().collect::<Vec<_>>().join("\n").as_bytes())
-        };
-        Ok(rows.into_iter().map(|(stem, rows)| (stem, digest(rows))).collect())
+        Ok(())
     }
 
     /// Which object has a name now, so that a change can be told from the same thing seen again.
     #[must_use]
-    pub fn identity(&self, name: &str) -> Option<(u64, i64, i64)> {
+    pub fn identity(&self, name: impl AsRef<Path>) -> Option<(u64, i64, i64)> {
         let found = fs::symlink_metadata(self.path.join(name)).ok()?;
         Some((found.ino(), found.ctime(), found.ctime_nsec()))
     }
@@ -148,7 +211,7 @@ pub fn stem_of(name: &str) -> Option<&str> {
 }
 
 impl Spool {
-    /// Claims one submission: copies it, and nothing else yet.
+    /// Claims one submission: copies it and what is said to lie beside it, and nothing else yet.
     ///
     /// # Errors
     /// [`SpoolError::FileKind`] or [`SpoolError::TooLarge`] for what can never be a request;
@@ -157,6 +220,7 @@ impl Spool {
         &self,
         dropbox: &Dropbox,
         name: &str,
+        companions: &BTreeSet<OsString>,
         id: ClaimId,
     ) -> Result<(Draft, Claimed), SpoolError> {
         let path = dropbox.path.join(name);
@@ -170,7 +234,7 @@ impl Spool {
         };
         let stat = fstat(&file).map_err(SpoolError::errno(&path, "look at"))?;
         let read = read_bounded(&file, &path, REQUEST_BYTES_MAX, Links::One)?;
-        let companions = Companions::of(&dropbox.path, name)?;
+        let companions = Companions::among(companions, &dropbox.path, name)?;
         let stem = name.strip_suffix(".md").unwrap_or(name);
         let inputs_path = dropbox.path.join(format!("{stem}.inputs"));
         let inputs = open_inputs(&inputs_path);

@@ -34,6 +34,10 @@ pub enum SpoolError {
         path: PathBuf,
         line: usize,
     },
+    /// Another directory has taken the place of the one that was locked.
+    Replaced {
+        path: PathBuf,
+    },
     /// An earlier failure to make something durable: nothing more is.
     Stopped {
         path: PathBuf,
@@ -91,6 +95,7 @@ impl SpoolError {
             | Self::Changed { path }
             | Self::LedgerLine { path, .. }
             | Self::Stopped { path }
+            | Self::Replaced { path }
             | Self::NotOurs { path } => path,
         }
     }
@@ -129,6 +134,11 @@ impl fmt::Display for SpoolError {
             Self::LedgerLine { path, line } => write!(
                 f,
                 "{}:{line}: is no ledger line; nothing is run until a person has looked at it",
+                path.display()
+            ),
+            Self::Replaced { path } => write!(
+                f,
+                "{}: is not the file that this daemon locked; its directory was replaced",
                 path.display()
             ),
             Self::Stopped { path } => write!(

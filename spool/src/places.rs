@@ -47,7 +47,7 @@ pub struct Spool {
     barrier: Barrier,
     store: Store,
     /// Held exclusively by a daemon, shared by embedded runs, for as long as this lives.
-    _locks: [File; 2],
+    locks: [File; 2],
 }
 
 /// Who may be at work on a state directory at the same time.
@@ -100,7 +100,7 @@ impl Spool {
         let ledger_lines = Group::default();
         let places = Places { state, spool, results };
         let store = Store::new(store, store_bounds(tenancy));
-        let spool = Self { places, tenancy, ledger, ledger_lines, barrier, store, _locks: locks };
+        let spool = Self { places, tenancy, ledger, ledger_lines, barrier, store, locks };
         spool.keep_reserve()?;
         Ok(spool)
     }
@@ -130,6 +130,23 @@ impl Spool {
     /// It cannot be opened.
     pub fn cover(&self, directory: &Path) -> Result<(), SpoolError> {
         self.barrier.cover(directory)
+    }
+
+    /// Whether the spool and the state are still where they were when they were locked: another daemon
+    /// could have what is there now.
+    ///
+    /// # Errors
+    /// [`SpoolError::Replaced`] if not.
+    pub fn insist_on_place(&self) -> Result<(), SpoolError> {
+        let names = [self.places.state.join("lock"), self.places.spool.join(".lock")];
+        for (path, lock) in names.into_iter().zip(&self.locks) {
+            let open = lock.metadata().map_err(SpoolError::io(&path, "look at"))?;
+            let same = |named: fs::Metadata| (named.dev(), named.ino()) == (open.dev(), open.ino());
+            if !fs::metadata(&path).is_ok_and(same) {
+                return Err(SpoolError::Replaced { path });
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn barrier(&self) -> &Barrier {

@@ -213,13 +213,15 @@ impl ResultDraft {
         Ok((openat(&self.directory, directory, flags, Mode::empty())?, last))
     }
 
-    /// Removes one file again: what a full disk left of it.
+    /// Removes one file again, if it is there: what a full disk left of it.
     ///
     /// # Errors
-    /// The disk; also a file that is not there.
+    /// The disk.
     pub fn take_back(&self, name: &str) -> Result<(), SpoolError> {
-        let removed = rustix::fs::unlinkat(&self.directory, name, AtFlags::empty());
-        removed.map_err(SpoolError::errno(&self.hidden.join(name), "remove"))
+        match rustix::fs::unlinkat(&self.directory, name, AtFlags::empty()) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+            Err(errno) => Err(SpoolError::errno(&self.hidden.join(name), "remove")(errno)),
+        }
     }
 
     /// Throws away everything gathered, to say less in the same place.

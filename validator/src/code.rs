@@ -156,6 +156,8 @@ codes! {
     SpoolOwner "spool.owner" "The file belongs to somebody who may not submit requests.";
     SpoolIncomplete "spool.incomplete" "A file that belongs to the request is not there.";
     SpoolFileKind "spool.file-kind" "Not a regular file with one link.";
+    SpoolHeld "spool.held" "An operator holds the request.";
+    SpoolCancelled "spool.cancelled" "An operator cancelled the request.";
     PermissionDenied "permission.denied" "The agent is denied this tool.";
     PermissionRequestable "permission.requestable" "The agent must ask for this tool first.";
 }

@@ -12,10 +12,9 @@ use std::io::{self, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use daemon::config::Config;
-use daemon::{Halt, Host, HostParts, Permissions, RecordLog, Service, Stop, open_keys};
+use daemon::{Halt, Host, HostParts, Pace, Permissions, RecordLog, Service, open_keys};
 use records::log::LogPlace;
 use spool::{Dropbox, Places, Spool};
 
@@ -33,6 +32,9 @@ Runs the requests that are dropped into the spool's approved/ directory, until S
 
 example: toolexecd --config /etc/toolexec/toolexecd.yaml --check
 ";
+
+/// Requests on their way for each that may run.
+const IN_FLIGHT_PER_CELL: usize = 3;
 
 enum Asked {
     Run(PathBuf),
@@ -67,7 +69,7 @@ fn main() -> ExitCode {
         // A log that is gone must not end a run: saying so on stderr would panic.
         .log_internal_errors(false)
         .init();
-    match serve(config) {
+    match serve(config, path) {
         Ok(()) => ExitCode::SUCCESS,
         Err(halt) => {
             tracing::error!("{halt}; nothing more is admitted");
@@ -127,15 +129,7 @@ fn name_config(config: &mut Option<PathBuf>, file: OsString) -> Result<(), Strin
     }
 }
 
-fn serve(config: Config) -> Result<(), Halt> {
-    let stop = Stop::default();
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|error| Halt::Kernel("wait for signals", error))?;
-    }
-    // Nothing is asked for by it: who may sign is read again when it changes. It must not end a run.
-    signal_hook::flag::register(signal_hook::consts::SIGHUP, Stop::default())
-        .map_err(|error| Halt::Kernel("wait for signals", error))?;
+fn serve(config: Config, path: PathBuf) -> Result<(), Halt> {
     let places = Places {
         state: config.state.clone(),
         spool: config.spool.clone(),
@@ -147,6 +141,7 @@ fn serve(config: Config) -> Result<(), Halt> {
     let keys = open_keys(&config.keys, config.log_origin.as_ref())?;
     let place = LogPlace::kept_in(&config.state, &config.log);
     let log = RecordLog::of_daemon(place, keys.log, config.heartbeat_sec)?;
+    spool.cover(log.directory())?;
     let permissions = Permissions::open(
         &config.policy,
         &config.state.join("permissions"),
@@ -163,6 +158,10 @@ fn serve(config: Config) -> Result<(), Halt> {
         permissions,
         caches: config.state.join("caches"),
     })
-    .with_ready_cells(config.ready_cells);
-    Service::new(host, dropbox, config.rescan, config.drain, stop).run()
+    .with_ready_cells(config.ready_cells)
+    .with_room(config.room);
+    let Config { rescan, drain, room, .. } = config;
+    // Some wait for room, some run, some are being published.
+    let pace = Pace { rescan, drain, in_flight_max: room.cells.saturating_mul(IN_FLIGHT_PER_CELL) };
+    Service::new(host, dropbox, pace, path).run()
 }

@@ -7,18 +7,19 @@ use policies::{
 use spool::{Claimed, StageError, Staged};
 use validator::{Checked, Code, Draft, Place, Request, UtcTime, Violation};
 
-use super::{Step, end};
+use super::{Passage, Step, end};
 use crate::held::Patience;
-use crate::host::{Halt, Host};
+use crate::host::Halt;
 use crate::permissions::Asked;
-use crate::ready::MadeAhead;
+use crate::ready::{MadeAhead, ReadyCells};
+use crate::rules::Rules;
 use crate::tell::Decided;
 use crate::verdicts::{no_egress, replayed};
 
-impl Host {
+impl Passage<'_> {
     /// Bytes → a well-formed request that was never started before.
     pub(super) fn check(
-        &mut self,
+        &self,
         draft: Draft,
         claimed: Claimed,
         submission: &Submission,
@@ -35,7 +36,7 @@ impl Host {
         };
         let seen = match claimed.replays() {
             Some(_) => None,
-            None => self.spool.seen(&request.sha256(), request.id())?,
+            None => self.host.spool.seen(&request.sha256(), request.id())?,
         };
         let Some(seen) = seen else {
             return Ok(Step::Next((request, claimed, violations)));
@@ -47,46 +48,50 @@ impl Host {
 
     /// A well-formed request → one that may run, and under which bounds.
     pub(super) fn authorise(
-        &mut self,
+        &self,
         request: Request,
         claimed: Claimed,
         (submission, patience): (Submission, Patience),
         warnings: &[Violation],
         now: UtcTime,
     ) -> Result<Step<(Approved, Claimed)>, Halt> {
-        let permission = match &mut self.permissions {
-            Some(permissions) if self.policy.asks_permission(&request) => {
+        let Rules { policy, trust, binaries, .. } = &*self.rules;
+        let permission = match &mut *self.host.permissions() {
+            Some(permissions) if policy.asks_permission(&request) => {
                 permissions.look_up(&request)?
             }
             _ => Permission::NotAsked,
         };
         // Reading every program takes its time; only a bundle that is asked for can speak of them.
-        let asked = self.policy.asks_ais(&request) && matches!(claimed.ais(), AisFile::Read { .. });
+        let asked = policy.asks_ais(&request) && matches!(claimed.ais(), AisFile::Read { .. });
         let supply = match asked {
-            true => self.digests.of(&self.policy, &self.binaries)?.digests,
+            true => self.host.digests().of(policy, binaries)?.digests,
             false => Supply::default(),
         };
+        let nonces_used = asked.then(|| self.host.spool.nonces_used());
         let evidence = Evidence {
             permission,
             ais: AisEvidence {
                 file: claimed.ais(),
-                trust: self.trust.ais(),
+                trust: trust.ais(),
                 supply: &supply,
-                nonces_used: Some(self.spool.nonces_used()),
+                nonces_used: nonces_used.as_deref(),
             },
             submission,
             signatures: claimed.signatures(),
             unread_signatures: claimed.unread_signatures(),
-            signers: self.trust.signers(),
-            origin: Some(self.log.origin()),
+            signers: trust.signers(),
+            origin: Some(self.host.log.origin()),
             // `check` asked the ledger before.
             ledger: Ledger::Unused,
-            binaries: &self.binaries,
+            binaries,
             now,
         };
-        match authorise(request, &self.policy, &evidence) {
+        let decision = authorise(request, policy, &evidence);
+        drop(nonces_used);
+        match decision {
             Decision::Approve(approved)
-                if approved.grant().network().is_some() && self.egress.is_none() =>
+                if approved.grant().network().is_some() && self.host.egress.is_none() =>
             {
                 let mut all = warnings.to_vec();
                 all.push(no_egress(approved.request()));
@@ -95,7 +100,7 @@ impl Host {
             }
             Decision::Approve(approved) => Ok(Step::Next((approved, claimed))),
             Decision::Hold { request, violations, .. } if patience.lasts(now) => {
-                let asked = match &mut self.permissions {
+                let asked = match &mut *self.host.permissions() {
                     Some(permissions)
                         if violations.iter().any(|it| it.code == Code::PermissionRequestable) =>
                     {
@@ -103,7 +108,7 @@ impl Host {
                     }
                     _ => Asked::Yes,
                 };
-                self.spool.abandon(claimed);
+                self.host.spool.abandon(claimed);
                 Ok(Step::Hold(violations, asked))
             }
             Decision::Hold { request, violations, grounds }
@@ -118,14 +123,15 @@ impl Host {
     /// An approved request → its inputs, private and equal to what it says; in the slot of a cell that
     /// waits already, if there is one for it.
     pub(super) fn stage(
-        &mut self,
+        &self,
         approved: Approved,
         claimed: Claimed,
         warnings: &[Violation],
     ) -> Result<Step<(Staged, Option<MadeAhead>)>, Halt> {
-        let (staged, ahead) = match self.ready.take(&self.spool, &approved) {
-            Some((slot, ahead)) => (self.spool.stage_into(slot, approved, claimed), Some(ahead)),
-            None => (self.spool.stage(approved, claimed), None),
+        let ahead = ReadyCells::take(&self.host.ready, &self.host.spool, &approved);
+        let (staged, ahead) = match ahead {
+            Some((slot, ahead)) => (self.host.spool.stage_into(slot, approved, claimed), Some(ahead)),
+            None => (self.host.spool.stage(approved, claimed), None),
         };
         let failed = match staged {
             Ok(staged) => return Ok(Step::Next((staged, ahead))),

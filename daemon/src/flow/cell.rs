@@ -7,8 +7,8 @@ use sandbox::plan::Plan;
 use spool::{Claimed, Staged};
 use validator::Violation;
 
-use super::{Step, Told, end};
-use crate::host::{Halt, Host};
+use super::{Passage, Step, Told, end};
+use crate::host::Halt;
 use crate::network::OpenNetwork;
 use crate::plan::plan;
 use crate::ready::MadeAhead;
@@ -41,17 +41,17 @@ impl Made {
     }
 }
 
-impl Host {
+impl Passage<'_> {
     /// Staged inputs → a finished cell that waits. Nothing is used up if there is none.
     pub(super) fn build(
-        &mut self,
+        &self,
         staged: Staged,
         ahead: Option<MadeAhead>,
         violations: Vec<Violation>,
     ) -> Result<Step<Prepared>, Halt> {
         let built = match plan(&staged) {
             Ok(plan) => {
-                self.ready.note(staged.approved(), &plan.cell);
+                self.host.ready_cells().note(staged.approved(), &plan.cell);
                 self.cell_for(plan, ahead)
             }
             Err(error) => Err(BuildError::Lost(std::io::Error::other(error.to_string()))),
@@ -85,7 +85,7 @@ impl Host {
         if let Some(ready) = ahead.and_then(|ahead| ahead.order(&plan)) {
             return Ok((ready, Made::Ahead));
         }
-        Ok((self.launcher.build(plan)?, Made::ForThisRun))
+        Ok((self.rules.launcher.build(plan)?, Made::ForThisRun))
     }
 
     /// Has the cell's proxy served, where the run was granted hosts.
@@ -96,13 +96,13 @@ impl Host {
     ) -> Result<Option<OpenNetwork>, String> {
         let grant = staged.approved().grant();
         let Some(granted) = grant.network() else { return Ok(None) };
-        let egress = self.egress.as_ref().ok_or("toolexec-egress is not here")?;
+        let egress = self.host.egress.as_ref().ok_or("toolexec-egress is not here")?;
         OpenNetwork::begin(egress, granted, grant.limits().time_sec, ready).map(Some)
     }
 
     /// A missing layer refuses by name; anything else is a set-up error.
     fn no_cell(
-        &mut self,
+        &self,
         approved: &Approved,
         claimed: Claimed,
         mut violations: Vec<Violation>,

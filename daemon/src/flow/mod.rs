@@ -3,20 +3,23 @@
 
 mod admission;
 mod cell;
+mod entry;
 mod refusal;
 mod run;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use policies::Submission;
 use sandbox::outcome::Outcome;
-use spool::{Claimed, Originals, Receipt, Replayed, SpoolError};
+use spool::{Claimed, Ordered, Originals, Receipt, Replayed, SpoolError};
 use validator::{Code, Draft, Sha256, UtcTime, Violation};
 
 use crate::edge;
 use crate::held::Patience;
 use crate::host::{Halt, Host};
 use crate::permissions::Asked;
+use crate::rules::Rules;
 use crate::tell::Published;
 
 /// How a request came here.
@@ -27,6 +30,8 @@ pub(crate) struct Ask {
     /// The time that it is judged by: now, or that of the run which is done again.
     pub(crate) at: UtcTime,
     pub(crate) patience: Patience,
+    /// What an operator asks of it.
+    pub(crate) ordered: Option<Ordered>,
 }
 
 /// A run that is to be done again.
@@ -59,6 +64,22 @@ pub struct Told {
     pub originals: Originals,
 }
 
+/// One way through a host, from a claim to its record, under the rules that there were when it began.
+pub(crate) struct Passage<'a> {
+    pub(crate) host: &'a Host,
+    pub(crate) rules: Arc<Rules>,
+}
+
+/// What whoever waits for a request wants of it by now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wish {
+    GoOn,
+    /// If it was not begun it is left where it was; a run goes on.
+    LeaveUnbegun,
+    /// A run is ended; what was not begun is left where it was.
+    End,
+}
+
 /// What became of a claimed request for now.
 #[must_use]
 pub(crate) enum Answer {
@@ -66,6 +87,8 @@ pub(crate) enum Answer {
     /// It waits for somebody's answer, and for what; the claim was given up and the original is where it
     /// was.
     Held(Vec<Violation>, Asked),
+    /// The claim was given up before anything was begun; the original is where it was.
+    Left,
 }
 
 impl Answer {
@@ -73,7 +96,7 @@ impl Answer {
     fn at_once(self) -> Result<Told, Halt> {
         match self {
             Self::Told(told) => Ok(*told),
-            Self::Held(..) => Err(Halt::NobodyHolds),
+            Self::Held(..) | Self::Left => Err(Halt::NobodyHolds),
         }
     }
 }
@@ -83,6 +106,7 @@ enum Step<T> {
     Next(T),
     End(Box<Told>),
     Hold(Vec<Violation>, Asked),
+    Leave,
 }
 
 macro_rules! next {
@@ -91,6 +115,7 @@ macro_rules! next {
             Step::Next(next) => next,
             Step::End(told) => return Ok(Answer::Told(told)),
             Step::Hold(waits_for, asked) => return Ok(Answer::Held(waits_for, asked)),
+            Step::Leave => return Ok(Answer::Left),
         }
     };
 }
@@ -101,7 +126,7 @@ impl Host {
     /// # Errors
     /// [`Halt`]: the file cannot be read, or our own disk or key failed. Nothing was run then.
     pub fn run_file(
-        &mut self,
+        &self,
         request: &Path,
         inputs: Option<&Path>,
         uid: u32,
@@ -114,14 +139,14 @@ impl Host {
                 let name = request.file_name().unwrap_or_default().to_string_lossy();
                 let violation = Violation::error(Code::TextTooLarge, error.to_string());
                 let violations = vec![violation];
-                let published = self.refuse_unread(&name, &violations)?;
+                let published = self.passage().refuse_unread(&name, &violations)?;
                 return Ok(told(published, -1, violations, Originals::Gone));
             }
             Err(error) => return Err(error.into()),
         };
         let submission = Submission::Invoked { uid, name: edge::user_name(uid) };
-        let ask = Ask { draft, claimed, submission, at: edge::now(), patience: Patience::None };
-        self.process(ask, cancelled)?.at_once()
+        let ask = Ask { draft, claimed, submission, at: edge::now(), patience: Patience::None, ordered: None };
+        self.passage().process(ask, &mut invoked(cancelled))?.at_once()
     }
 
     /// Does the run of a published record again, judged by the time of that run. Nothing is used up,
@@ -130,7 +155,7 @@ impl Host {
     /// # Errors
     /// As [`Self::run_file`].
     pub fn replay(
-        &mut self,
+        &self,
         replay: Replay<'_>,
         uid: u32,
         cancelled: &mut dyn FnMut() -> bool,
@@ -144,32 +169,50 @@ impl Host {
             return Err(Halt::OtherRequest(request.to_owned()));
         }
         let submission = Submission::Invoked { uid, name: edge::user_name(uid) };
-        let ask = Ask { draft, claimed, submission, at, patience: Patience::None };
-        self.process(ask, cancelled)?.at_once()
+        let ask = Ask { draft, claimed, submission, at, patience: Patience::None, ordered: None };
+        self.passage().process(ask, &mut invoked(cancelled))?.at_once()
     }
 
+    /// A way through this host, under the rules as they are now.
+    pub(crate) fn passage(&self) -> Passage<'_> {
+        Passage { host: self, rules: self.rules() }
+    }
+}
+
+impl Passage<'_> {
     /// Takes one claimed request to its published record, or to somebody's answer.
     ///
     /// # Errors
     /// [`Halt`]: our own disk or key failed. Nothing more may be admitted; what was begun is told by
     /// recovery.
     pub(crate) fn process(
-        &mut self,
+        &self,
         ask: Ask,
-        cancelled: &mut dyn FnMut() -> bool,
+        wish: &mut dyn FnMut() -> Wish,
     ) -> Result<Answer, Halt> {
-        let Ask { draft, claimed, submission, at, patience } = ask;
+        let Ask { draft, claimed, submission, at, patience, ordered } = ask;
         // Without room for its record nothing is begun.
-        if let Err(error) = self.spool.keep_reserve() {
-            self.spool.abandon(claimed);
+        if let Err(error) = self.host.spool.keep_reserve() {
+            self.host.spool.abandon(claimed);
             return Err(error.into());
         }
         let (request, claimed, violations) = next!(self.check(draft, claimed, &submission, at)?);
+        let (request, claimed) =
+            next!(self.obey(request, claimed, (ordered, patience), &violations, at)?);
         let (approved, claimed) =
             next!(self.authorise(request, claimed, (submission, patience), &violations, at)?);
+        let (place, approved, claimed) = next!(self.enter(approved, claimed, &violations, wish)?);
         let (staged, ahead) = next!(self.stage(approved, claimed, &violations)?);
         let prepared = next!(self.build(staged, ahead, violations)?);
-        Ok(Answer::Told(Box::new(self.run(prepared, cancelled)?)))
+        Ok(Answer::Told(Box::new(self.run(prepared, place, wish)?)))
+    }
+}
+
+/// Who invoked a run waits for nothing but its end.
+fn invoked(cancelled: &mut dyn FnMut() -> bool) -> impl FnMut() -> Wish {
+    || match cancelled() {
+        true => Wish::End,
+        false => Wish::GoOn,
     }
 }
 

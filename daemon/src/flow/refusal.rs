@@ -6,14 +6,14 @@ use sandbox::outcome::Outcome;
 use spool::Claimed;
 use validator::{Refused, Request, ResultId, Sha256, UtcTime, Violation};
 
-use super::{Step, Told, end, told};
-use crate::host::{Halt, Host};
+use super::{Passage, Step, Told, end, told};
+use crate::host::Halt;
 use crate::tell::{Decided, Published, Story};
 
-impl Host {
+impl Passage<'_> {
     /// Refuses what was never read: its record can say no more than its name and why.
     pub(crate) fn refuse_unread(
-        &mut self,
+        &self,
         name: &str,
         violations: &[Violation],
     ) -> Result<Published, Halt> {
@@ -34,7 +34,7 @@ impl Host {
     /// Nothing ran, and not for the request's fault. It is not used up: a person may look into it
     /// and drop the request again.
     pub(super) fn not_set_up(
-        &mut self,
+        &self,
         approved: &Approved,
         claimed: Claimed,
         violations: Vec<Violation>,
@@ -50,12 +50,12 @@ impl Host {
             ..Story::of_request(approved.request(), &claimed)
         };
         let published = self.tell(&story, result)?;
-        let originals = self.spool.quarantine_claim(claimed, &published.receipt)?;
+        let originals = self.host.spool.quarantine_claim(claimed, &published.receipt)?;
         Ok(told(published, -1, violations, originals))
     }
 
     pub(super) fn refuse_draft<T>(
-        &mut self,
+        &self,
         refused: &Refused,
         claimed: Claimed,
         violations: Vec<Violation>,
@@ -69,12 +69,12 @@ impl Host {
             ..Story::of_draft(refused, &claimed)
         };
         let published = self.tell(&story, result)?;
-        let originals = self.spool.quarantine_claim(claimed, &published.receipt)?;
+        let originals = self.host.spool.quarantine_claim(claimed, &published.receipt)?;
         Ok(end(told(published, -1, violations, originals)))
     }
 
     pub(super) fn refuse(
-        &mut self,
+        &self,
         request: &Request,
         claimed: Claimed,
         violations: Vec<Violation>,
@@ -88,7 +88,7 @@ impl Host {
             ..Story::of_request(request, &claimed)
         };
         let published = self.tell(&story, result)?;
-        let originals = self.spool.quarantine_claim(claimed, &published.receipt)?;
+        let originals = self.host.spool.quarantine_claim(claimed, &published.receipt)?;
         Ok(told(published, -1, violations, originals))
     }
 }

@@ -6,14 +6,16 @@ use records::NetworkUse;
 use sandbox::client::{BuildError, ReadyCell};
 use sandbox::outcome::Outcome;
 use sandbox::report::{Confinement, Finished};
+use spool::failpoint::{Failpoint, reach};
 use spool::{BeginError, Begun, ResultDraft};
 use validator::{Code, ResultId, Violation};
 
 use super::cell::{Made, Prepared};
-use super::{Told, told};
+use super::{Passage, Told, Wish, told};
 use crate::edge;
-use crate::host::{Halt, Host};
+use crate::host::Halt;
 use crate::network::OpenNetwork;
+use crate::room::Place;
 use crate::tell::{Decided, Published, Story};
 use crate::verdicts::{judge_outputs, replayed};
 
@@ -32,12 +34,13 @@ enum Ended {
     Unrecorded(String),
 }
 
-impl Host {
+impl Passage<'_> {
     /// Begin, start, finish, tell: from here on the request is used up.
     pub(super) fn run(
-        &mut self,
+        &self,
         prepared: Prepared,
-        cancelled: &mut dyn FnMut() -> bool,
+        place: Place<'_>,
+        wish: &mut dyn FnMut() -> Wish,
     ) -> Result<Told, Halt> {
         let Prepared { staged, ready, made, network, mut violations } = prepared;
         // Staging and building take their time, and an approval may end meanwhile. A replay is judged
@@ -59,11 +62,11 @@ impl Host {
             return self.refuse(approved.request(), claimed, violations, &decided);
         }
         // A tool must not run for a record that the log will not take.
-        self.log.ready()?;
+        self.host.log.ready()?;
         let id = staged.approved().request().id().clone();
         let result = self.draft_result(|at| ResultId::for_request(at, &id))?;
         let confinement = ready.confinement().clone();
-        let begun = match self.spool.begin(staged, result.result_id().clone(), edge::now()) {
+        let begun = match self.host.spool.begin(staged, result.result_id().clone(), edge::now()) {
             Ok(begun) => begun,
             Err(BeginError::Disk(error)) => {
                 result.discard();
@@ -78,15 +81,18 @@ impl Host {
                 return self.refuse(approved.request(), claimed, violations, &decided);
             }
         };
-        let ended = self.run_begun(&begun, (ready, made), &result, cancelled);
+        let ended = self.run_begun(&begun, (ready, made), &result, wish);
+        // The cell is gone with all that it held; telling needs no room.
+        drop(place);
+        reach(Failpoint::Collected);
         let network = network.map_or(NetworkUse::Nothing, OpenNetwork::close);
         let known = Known { confinement: &confinement, network: &network };
         let (published, exit_code) = self.tell_run(&begun, known, &ended, result, &violations)?;
         let (approved, claimed) = begun.into_staged().into_parts();
-        if let Some(permissions) = &mut self.permissions {
+        if let Some(permissions) = &mut *self.host.permissions() {
             permissions.clean_up(approved.request());
         }
-        let originals = self.spool.archive_claim(claimed, &published.receipt)?;
+        let originals = self.host.spool.archive_claim(claimed, &published.receipt)?;
         let exit_code = if published.whole { exit_code } else { -1 };
         let mut told = told(published, exit_code, violations, originals);
         told.degraded = confinement.degraded;
@@ -95,9 +101,9 @@ impl Host {
 
     /// What a grant allows once is used up before the start: a crash between the two loses the use, and
     /// never gives it twice.
-    fn spend_permission(&mut self, approved: &Approved) -> Result<Result<(), Violation>, Halt> {
+    fn spend_permission(&self, approved: &Approved) -> Result<Result<(), Violation>, Halt> {
         let (Some(permissions), Some(found)) =
-            (&mut self.permissions, &approved.grounds().permission)
+            (&mut *self.host.permissions(), &approved.grounds().permission)
         else {
             return Ok(Ok(()));
         };
@@ -116,7 +122,7 @@ impl Host {
         begun: &Begun,
         (ready, made): (ReadyCell, Made),
         result: &ResultDraft,
-        cancelled: &mut dyn FnMut() -> bool,
+        wish: &mut dyn FnMut() -> Wish,
     ) -> Ended {
         let running = match ready.start(result.directory()) {
             Ok(running) => running,
@@ -125,14 +131,15 @@ impl Host {
         };
         let id = begun.staged().approved().request().id();
         tracing::info!(request = %id, cell = made.word(), "started");
-        match running.finish(cancelled) {
+        reach(Failpoint::Started);
+        match running.finish(|| wish() == Wish::End) {
             Ok(finished) => Ended::Finished(Box::new(finished)),
             Err(error) => Ended::Unrecorded(error.to_string()),
         }
     }
 
     fn tell_run(
-        &mut self,
+        &self,
         begun: &Begun,
         known: Known<'_>,
         ended: &Ended,

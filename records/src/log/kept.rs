@@ -42,7 +42,7 @@ impl LogPlace {
         Self::kept_in(state, &state.join("log"))
     }
 
-    pub(crate) fn directory(&self) -> &Path {
+    pub fn directory(&self) -> &Path {
         &self.directory
     }
 

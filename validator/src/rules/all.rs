@@ -122,6 +122,8 @@ impl Rule {
             Code::SpoolOwner => &elsewhere::OWNER,
             Code::SpoolIncomplete => &elsewhere::INCOMPLETE,
             Code::SpoolFileKind => &elsewhere::FILE_KIND,
+            Code::SpoolHeld => &elsewhere::HELD,
+            Code::SpoolCancelled => &elsewhere::CANCELLED,
             Code::PermissionDenied => &elsewhere::PERMISSION_DENIED,
             Code::PermissionRequestable => &elsewhere::PERMISSION_REQUESTABLE,
             Code::Secret(_) => &secret::SECRET,

@@ -103,6 +103,38 @@ pub(super) static FILE_KIND: Rule = Rule {
     ],
 };
 
+pub(super) static HELD: Rule = Rule {
+    code: Code::SpoolHeld,
+    severity: Weight::Error,
+    decided: SPOOL,
+    source: "design, The spool",
+    why: "Whoever runs the host may want to look into a request, or at the host, before it runs. It \
+          keeps its place and waits, until it is released or has waited too long.",
+    remedy: "Have it released: toolexec release.",
+    cases: &[
+        bad("held", Words("An operator held it, and nobody released it within the policy's time.")),
+        bad("held by another", Words("One operator released nothing; another still holds it.")),
+        good("released", Words("The operator who held it released it.")),
+        good("never held", Words("Nobody asked for it to wait.")),
+    ],
+};
+
+pub(super) static CANCELLED: Rule = Rule {
+    code: Code::SpoolCancelled,
+    severity: Weight::Error,
+    decided: SPOOL,
+    source: "design, The spool",
+    why: "What is not wanted any more must not run because nobody could stop it. That it was \
+          cancelled, and by whom, is recorded as any refusal is.",
+    remedy: "If it is wanted after all, approve it once more; it was not used up.",
+    cases: &[
+        bad("waiting", Words("It waited for its turn when an operator cancelled it.")),
+        bad("held", Words("It was held for an answer when an operator cancelled it.")),
+        good("too late", Words("Its run had ended when it was cancelled.")),
+        good("nobody asked", Words("No operator cancelled it.")),
+    ],
+};
+
 pub(super) static PERMISSION_DENIED: Rule = Rule {
     code: Code::PermissionDenied,
     severity: Weight::Error,

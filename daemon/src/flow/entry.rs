@@ -1,0 +1,75 @@
+//! What an operator asks of a request, and its turn: nothing of it is staged, and no cell is built, before
+//! there is room for both. Must never let one overtake another, nor let one run that is held.
+
+use policies::Approved;
+use spool::{Claimed, Order, Ordered};
+use validator::{Code, Request, UtcTime, Violation, escape_line};
+
+use super::{Passage, Step, Wish, end};
+use crate::edge;
+use crate::held::Patience;
+use crate::host::Halt;
+use crate::permissions::Asked;
+use crate::room::{NoRoom, Place};
+use crate::tell::Decided;
+
+impl Passage<'_> {
+    /// A well-formed request → one that its operators let go on.
+    pub(super) fn obey(
+        &self,
+        request: Request,
+        claimed: Claimed,
+        (ordered, patience): (Option<Ordered>, Patience),
+        warnings: &[Violation],
+        now: UtcTime,
+    ) -> Result<Step<(Request, Claimed)>, Halt> {
+        let Some(ordered) = ordered else { return Ok(Step::Next((request, claimed))) };
+        let whose = match edge::user_name(ordered.by_uid) {
+            Some(name) => escape_line(&name),
+            None => format!("user {}", ordered.by_uid),
+        };
+        let id = request.id();
+        let violation = match ordered.order {
+            Order::Release => return Ok(Step::Next((request, claimed))),
+            Order::Hold => Violation::error(Code::SpoolHeld, format!("{id}: is held by {whose}"))
+                .hint(format!("toolexec release {id}")),
+            Order::Cancel => {
+                Violation::error(Code::SpoolCancelled, format!("{id}: was cancelled by {whose}"))
+            }
+        };
+        if ordered.order == Order::Hold && patience.lasts(now) {
+            self.host.spool.abandon(claimed);
+            return Ok(Step::Hold(vec![violation], Asked::Yes));
+        }
+        let all = warnings.iter().cloned().chain([violation]).collect();
+        self.refuse(&request, claimed, all, &Decided::nothing()).map(end)
+    }
+
+    /// Waits for room for the cell that was granted.
+    pub(super) fn enter(
+        &self,
+        approved: Approved,
+        claimed: Claimed,
+        warnings: &[Violation],
+        wish: &mut dyn FnMut() -> Wish,
+    ) -> Result<Step<(Place<'_>, Approved, Claimed)>, Halt> {
+        let memory_bytes = approved.grant().limits().memory_bytes;
+        let memory_bytes_max = match self.host.room.take(memory_bytes, &mut || wish() == Wish::GoOn) {
+            Ok(place) => return Ok(Step::Next((place, approved, claimed))),
+            Err(NoRoom::NotWaited) => {
+                self.host.spool.abandon(claimed);
+                return Ok(Step::Leave);
+            }
+            Err(NoRoom::Never { memory_bytes_max }) => memory_bytes_max,
+        };
+        let message = format!(
+            "{}: {memory_bytes} bytes of memory are more than all runs of this host together may be \
+             promised",
+            approved.request().id()
+        );
+        let hint = format!("the host's budget is {memory_bytes_max} bytes: memory_bytes_max of toolexecd.yaml");
+        let mut all = warnings.to_vec();
+        all.push(Violation::error(Code::LimitsOverPolicy, message).hint(hint));
+        self.refuse(approved.request(), claimed, all, &Decided::by(&approved)).map(end)
+    }
+}

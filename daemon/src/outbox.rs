@@ -1,0 +1,169 @@
+//! Signed records on their way to be seen: logged, proved, durable, published, in this order, and as many
+//! at once as wait. Must never publish a record that the log does not durably have, nor one that is not
+//! durable itself.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use records::Attested;
+use records::log::{Inclusion, LogError};
+use spool::failpoint::{Failpoint, reach};
+use spool::{Receipt, ResultDraft, SpoolError};
+
+use crate::edge;
+use crate::host::{Halt, Host};
+use crate::record_log::HeldLog;
+
+/// A signed record and the place where it is gathered.
+pub(crate) struct Letter {
+    pub(crate) attested: Attested,
+    pub(crate) result: ResultDraft,
+}
+
+/// Those who wait for the one who is at it.
+#[derive(Default)]
+pub(crate) struct Outbox {
+    queue: Mutex<Queue>,
+    turned: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    next: u64,
+    waiting: Vec<(u64, Letter)>,
+    done: BTreeMap<u64, Result<Receipt, Halt>>,
+    somebody_is_at_it: bool,
+}
+
+impl Outbox {
+    /// Returns when the record is published and durable, with all that waited at the same time.
+    fn send(&self, host: &Host, letter: Letter) -> Result<Receipt, Halt> {
+        let mut queue = self.lock();
+        let ours = queue.next;
+        queue.next += 1;
+        queue.waiting.push((ours, letter));
+        loop {
+            if let Some(done) = queue.done.remove(&ours) {
+                return done;
+            }
+            if queue.somebody_is_at_it {
+                queue = self.turned.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            queue.somebody_is_at_it = true;
+            let (numbers, letters): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut queue.waiting).into_iter().unzip();
+            drop(queue);
+            let done = host.publish_all(letters);
+            queue = self.lock();
+            queue.somebody_is_at_it = false;
+            queue.done.extend(numbers.into_iter().zip(done));
+            self.turned.notify_all();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        // Nothing that panics runs while it is held.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Host {
+    /// Logs and publishes a signed record.
+    ///
+    /// # Errors
+    /// [`Halt`]; nothing of it is visible then.
+    pub(crate) fn publish(&self, letter: Letter) -> Result<Receipt, Halt> {
+        match self.log.is_shared() {
+            true => self.publish_alone(letter),
+            false => self.outbox.send(self, letter),
+        }
+    }
+
+    /// Beside others who append to the same log: entry by entry, each durable by itself.
+    fn publish_alone(&self, letter: Letter) -> Result<Receipt, Halt> {
+        // What was written is durable: the log never has a record of which a crash leaves a part.
+        let entry = letter.attested.envelope().log_entry();
+        let inclusion = match self.log.append(&entry, edge::now()) {
+            Err(error) if error.is_full() => {
+                self.spool.release_reserve();
+                self.log.append(&entry, edge::now())?
+            }
+            logged => logged?,
+        };
+        match prove(&letter, &inclusion) {
+            Err(Halt::Spool(error)) if error.is_full() => {
+                self.spool.release_reserve();
+                take_proofs_back(&letter)?;
+                prove(&letter, &inclusion)?;
+            }
+            proved => proved?,
+        }
+        self.spool.commit(&[&letter.result])?;
+        let placed = vec![letter.result.place()?];
+        self.spool.commit_names(placed)?.pop().ok_or(Halt::Together)
+    }
+
+    /// All of them, or none: what fails for one fails for all, and recovery tells each.
+    fn publish_all(&self, letters: Vec<Letter>) -> Vec<Result<Receipt, Halt>> {
+        let count = letters.len();
+        match self.publish_batch(letters) {
+            Ok(receipts) => receipts.into_iter().map(Ok).collect(),
+            Err(halt) => {
+                let others = (1..count).map(|_| Err(Halt::Together));
+                std::iter::once(Err(halt)).chain(others).collect()
+            }
+        }
+    }
+
+    fn publish_batch(&self, letters: Vec<Letter>) -> Result<Vec<Receipt>, Halt> {
+        let mut log = self.log.hold().ok_or(Halt::Together)?;
+        let prepared = match self.write_out(&mut log, &letters) {
+            Err(halt) if halt.is_full_disk() => {
+                tracing::error!("{halt}; the reserve is used");
+                self.spool.release_reserve();
+                log.let_go();
+                letters.iter().try_for_each(take_proofs_back)?;
+                self.write_out(&mut log, &letters)?
+            }
+            written => written?,
+        };
+        drop(prepared);
+        self.log.appended(edge::now());
+        reach(Failpoint::LogAdopted);
+        let placed: Result<Vec<_>, SpoolError> =
+            letters.into_iter().map(|letter| letter.result.place()).collect();
+        Ok(self.spool.commit_names(placed?)?)
+    }
+
+    /// Log, proofs and results, durable, under names that nobody looks at.
+    fn write_out(&self, log: &mut HeldLog<'_>, letters: &[Letter]) -> Result<Prepared, Halt> {
+        let entries: Vec<Vec<u8>> =
+            letters.iter().map(|one| one.attested.envelope().log_entry()).collect();
+        let prepared = Prepared(log.act(|log| entries.iter().map(|it| log.append(it)).collect::<Result<Vec<_>, LogError>>())?);
+        for (letter, inclusion) in letters.iter().zip(&prepared.0) {
+            prove(letter, inclusion)?;
+        }
+        reach(Failpoint::LogWritten);
+        self.spool.commit(&letters.iter().map(|one| &one.result).collect::<Vec<_>>())?;
+        reach(Failpoint::ResultDurable);
+        Ok(prepared)
+    }
+}
+
+fn prove(letter: &Letter, inclusion: &Inclusion) -> Result<(), Halt> {
+    for (name, bytes) in letter.attested.proofs(inclusion)? {
+        letter.result.add(&name, &bytes)?;
+    }
+    Ok(())
+}
+
+/// What a full disk left of them.
+fn take_proofs_back(letter: &Letter) -> Result<(), Halt> {
+    for name in letter.attested.proof_names() {
+        letter.result.take_back(&name)?;
+    }
+    Ok(())
+}
+
+struct Prepared(Vec<Inclusion>);

@@ -1,0 +1,83 @@
+//! Taking what is next: whether anything may be taken now, and whether this one is. Nothing that waits for
+//! somebody's answer is asked about again before something that it hangs on has changed.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use spool::Waiting;
+use validator::UtcTime;
+
+use super::worker::{self, Work};
+use super::{AtWork, Identity, InFlight};
+use crate::edge;
+use crate::held::{self, Dropped};
+use crate::host::Halt;
+
+impl AtWork<'_, '_> {
+    /// Gives workers what is next, while there is room for them.
+    pub(super) fn admit(&mut self) -> Result<(), Halt> {
+        while self.in_flight.len() < self.pace.in_flight_max {
+            let Some((waiting, identity)) = self.window.next() else { return Ok(()) };
+            if !self.may_admit()? {
+                // The next look shows it again.
+                self.window.clear();
+                return Ok(());
+            }
+            self.take(waiting, identity)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the trust store can be read and a record could be written.
+    fn may_admit(&self) -> Result<bool, Halt> {
+        if let Err(error) = self.host.renew_trust() {
+            tracing::error!("{error}; nothing is admitted until it is mended");
+            return Ok(false);
+        }
+        match self.host.spool.keep_reserve() {
+            Err(error) if error.is_full() => {
+                tracing::error!("{error}; nothing is admitted until there is room");
+                Ok(false)
+            }
+            kept => kept.map(|()| true).map_err(Halt::from),
+        }
+    }
+
+    fn take(&mut self, waiting: Waiting, identity: Identity) -> Result<(), Halt> {
+        let name = waiting.name().to_owned();
+        if self.in_flight.contains_key(&name) {
+            return Ok(());
+        }
+        let companions = self.companions.remove(&name).unwrap_or_default();
+        let files = self.dropbox.digest(&name, &companions);
+        let ordered = match self.dropbox.order(&name, &companions) {
+            Ok(ordered) => ordered,
+            Err(error) => {
+                tracing::warn!("{error}; the request is left where it is until then");
+                return Ok(());
+            }
+        };
+        let standing = held::standing(Some(&files), &self.host.standing()?);
+        if self.held.rests(&name, standing, edge::now()) {
+            return Ok(());
+        }
+        let (inode, changed_sec, _) = identity;
+        let now = Dropped { inode, at: UtcTime::from_unix(changed_sec) };
+        let dropped = self.held.dropped(&name, inode).unwrap_or(now);
+        let until = self.host.held_until(dropped.at);
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let work = Work { waiting, companions, ordered, until, cancelled: Arc::clone(&cancelled) };
+        self.spawn(work)?;
+        self.in_flight.insert(name, InFlight { identity, standing, dropped, until, cancelled });
+        Ok(())
+    }
+
+    fn spawn(&self, work: Work) -> Result<(), Halt> {
+        let (host, orders) = (self.host, self.orders);
+        let (dropbox, send) = (Arc::clone(&self.dropbox), self.send.clone());
+        let at_work = move || worker::work(host, &dropbox, orders, work, send);
+        let spawned = thread::Builder::new().name("request".to_owned()).spawn_scoped(self.scope, at_work);
+        spawned.map(drop).map_err(|error| Halt::Kernel("a thread", error))
+    }
+}

@@ -1,0 +1,83 @@
+//! Looking at the directory: what there is to take, what lies beside it, and whether it is still the
+//! directory. The work of one look grows with what lies there; what is kept of it does not.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use spool::{Dropbox, Order};
+
+use super::{AtWork, watch};
+use crate::held;
+use crate::host::Halt;
+
+impl AtWork<'_, '_> {
+    /// Fills the window, and notices orders for what is on its way already.
+    pub(super) fn look(&mut self) -> Result<(), Halt> {
+        let dropbox = Arc::clone(&self.dropbox);
+        self.forget_gone();
+        self.take_answers()?;
+        self.window.clear();
+        dropbox.each_submission(|submitted| {
+            let name = submitted.waiting.name();
+            let left = self.left_alone.get(name) == Some(&submitted.identity);
+            if !left && !self.in_flight.contains_key(name) {
+                self.window.offer(submitted);
+            }
+        })?;
+        let in_flight = self.in_flight.keys().map(String::as_str);
+        let wanted: BTreeSet<String> =
+            self.window.names().chain(in_flight).map(str::to_owned).collect();
+        self.companions = match wanted.is_empty() {
+            true => Default::default(),
+            false => dropbox.companions_of(&wanted)?,
+        };
+        for (name, companions) in &self.companions {
+            if companions.contains(std::ffi::OsStr::new(&Order::Cancel.file_name(name))) {
+                self.cancel(name);
+            }
+        }
+        Ok(())
+    }
+
+    /// What was remembered of files that are not there any more.
+    fn forget_gone(&mut self) {
+        let dropbox = &self.dropbox;
+        self.left_alone.retain(|name, _| dropbox.identity(name).is_some());
+        for gone in self.held.forget_others(|name| dropbox.identity(name).is_some()) {
+            held::told_or_warned(self.host.spool.forget_held(&gone));
+        }
+    }
+
+    /// Before the requests: one of them may wait for such an answer.
+    fn take_answers(&mut self) -> Result<(), Halt> {
+        // By whose keys there are now; a trust store that cannot be read is told with the requests.
+        if self.host.renew_trust().is_err() {
+            return Ok(());
+        }
+        let rules = self.host.rules();
+        if let Some(permissions) = &mut *self.host.permissions() {
+            let places = (&self.host.spool, &*self.dropbox);
+            permissions.take_answers(places, &rules.policy, rules.trust.signers())?;
+        }
+        Ok(())
+    }
+
+    /// A directory that was mounted over or replaced is another one, and has another watch.
+    pub(super) fn insist_on_place(&mut self) -> Result<(), Halt> {
+        self.host.spool.insist_on_place()?;
+        if self.dropbox.is_in_place() {
+            return Ok(());
+        }
+        let path = self.dropbox.path().to_owned();
+        match Dropbox::open(&path) {
+            Ok(dropbox) => {
+                dropbox.insist_on_ours()?;
+                tracing::warn!("{}: is another directory by now; going on there", path.display());
+                self.watcher = watch::watch(dropbox.path(), self.send.clone());
+                self.dropbox = Arc::new(dropbox);
+            }
+            Err(error) => tracing::error!("{error}; nothing can be dropped until it is back"),
+        }
+        Ok(())
+    }
+}

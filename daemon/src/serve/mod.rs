@@ -1,0 +1,282 @@
+//! The daemon's loop: what is dropped is taken, several at once and fair between those who drop, until it
+//! is told to stop. It schedules and runs nothing itself; a worker takes each request to its end.
+//!
+//! The directory is the truth. It is looked at after the watch is set, after every hint, and every so often
+//! without one; what is remembered between two looks is bounded, however many wait.
+
+mod admit;
+mod look;
+mod reload;
+mod watch;
+mod window;
+mod worker;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, Scope};
+use std::time::{Duration, Instant};
+
+use notify::RecommendedWatcher;
+use spool::{Dropbox, Originals};
+use validator::UtcTime;
+
+use crate::edge;
+use crate::held::{self, Dropped, HeldRequests, Standing};
+use crate::host::{Halt, Host};
+use crate::permissions::Asked;
+use watch::Event;
+use window::Window;
+use worker::{Ended, Orders, Taken};
+
+/// How often an idle loop lets go of what is kept for later runs and too old.
+const TIDYING_INTERVAL: Duration = Duration::from_secs(3600);
+
+/// How a daemon goes about its work.
+pub struct Pace {
+    /// At least so often the directory itself is looked at.
+    pub rescan: Duration,
+    /// How long runs may go on after the word to stop.
+    pub drain: Duration,
+    /// Requests on their way at once, from claim to published record.
+    pub in_flight_max: usize,
+}
+
+/// A daemon at work on one spool.
+pub struct Service {
+    host: Host,
+    dropbox: Dropbox,
+    pace: Pace,
+    config: PathBuf,
+}
+
+/// Which object a name meant when it was looked at.
+type Identity = (u64, i64, i64);
+
+impl Service {
+    /// `config` is what is read again when that is asked for.
+    #[must_use]
+    pub fn new(host: Host, dropbox: Dropbox, pace: Pace, config: PathBuf) -> Self {
+        Self { host, dropbox, pace, config }
+    }
+
+    /// Runs until it is told to stop; runs in flight are drained first.
+    ///
+    /// # Errors
+    /// [`Halt`]: our own disk or key failed; nothing more was admitted.
+    pub fn run(self) -> Result<(), Halt> {
+        let Self { host, dropbox, pace, config } = self;
+        let orders = Orders { stopped: OnceLock::new(), drain: pace.drain };
+        let (send, events) = channel();
+        watch::listen(send.clone())?;
+        let served = thread::scope(|scope| {
+            let watcher = watch::watch(dropbox.path(), send.clone());
+            let now = Instant::now();
+            let mut at_work = AtWork {
+                scope,
+                host: &host,
+                orders: &orders,
+                dropbox: Arc::new(dropbox),
+                watcher,
+                send,
+                pace,
+                config,
+                window: Window::default(),
+                companions: BTreeMap::new(),
+                in_flight: BTreeMap::new(),
+                held: HeldRequests::default(),
+                left_alone: BTreeMap::new(),
+                look_wanted: true,
+                next_rescan: now,
+                next_tidying: now + TIDYING_INTERVAL,
+                halted: None,
+            };
+            at_work.serve(&events)
+        });
+        host.give_up_ready();
+        served
+    }
+}
+
+/// The loop, and what it remembers.
+struct AtWork<'scope, 'env> {
+    scope: &'scope Scope<'scope, 'env>,
+    host: &'env Host,
+    orders: &'env Orders,
+    dropbox: Arc<Dropbox>,
+    watcher: Option<RecommendedWatcher>,
+    send: Sender<Event>,
+    pace: Pace,
+    config: PathBuf,
+    window: Window,
+    /// What lay beside the requests of the window at the last look.
+    companions: BTreeMap<String, BTreeSet<OsString>>,
+    in_flight: BTreeMap<String, InFlight>,
+    held: HeldRequests,
+    /// Objects that were answered and could not be taken away, by name: left alone until they change.
+    left_alone: BTreeMap<String, Identity>,
+    look_wanted: bool,
+    next_rescan: Instant,
+    next_tidying: Instant,
+    halted: Option<Halt>,
+}
+
+/// What is known of a request while a worker has it.
+struct InFlight {
+    identity: Identity,
+    standing: Standing,
+    dropped: Dropped,
+    until: UtcTime,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl AtWork<'_, '_> {
+    fn serve(&mut self, events: &Receiver<Event>) -> Result<(), Halt> {
+        self.dropbox.insist_on_ours()?;
+        self.host.recover()?;
+        held::told_or_warned(self.host.spool.forget_all_held());
+        tracing::info!(approved = %self.dropbox.path().display(), "ready");
+        loop {
+            if !self.is_stopping() {
+                self.go_on().unwrap_or_else(|halt| self.halt(halt));
+            }
+            if self.is_stopping() && self.in_flight.is_empty() {
+                break;
+            }
+            match events.recv_timeout(self.rest()) {
+                Ok(event) => {
+                    self.hear(event);
+                    // All that came meanwhile is answered by the one look that follows.
+                    while let Ok(event) = events.try_recv() {
+                        self.hear(event);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                // Not while this loop has an end of it itself.
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(self.rest()),
+            }
+        }
+        match self.halted.take() {
+            Some(halt) => Err(halt),
+            None => {
+                tracing::info!("stopped");
+                Ok(())
+            }
+        }
+    }
+
+    /// Does what is due, and takes what there is room for.
+    fn go_on(&mut self) -> Result<(), Halt> {
+        let now = Instant::now();
+        self.host.log.beat(edge::now(), edge::boot_id)?;
+        if now >= self.next_rescan {
+            self.next_rescan = now + self.pace.rescan;
+            self.look_wanted = true;
+            self.host.renew_ready();
+            self.insist_on_place()?;
+        }
+        if now >= self.next_tidying {
+            self.next_tidying = now + TIDYING_INTERVAL;
+            self.host.spool.expire_inputs();
+        }
+        // What waits behind a window that is full is seen when that is empty.
+        if self.look_wanted && (self.window.is_empty() || !self.window.is_cut()) {
+            self.look_wanted = false;
+            self.look()?;
+        }
+        self.admit()
+    }
+
+    /// How long there is nothing to do, if nothing comes.
+    fn rest(&self) -> Duration {
+        let next = match self.orders.stopped.get() {
+            Some(_) => Instant::now() + self.pace.rescan,
+            None => self.next_rescan.min(self.next_tidying),
+        };
+        next.saturating_duration_since(Instant::now())
+    }
+
+    fn hear(&mut self, event: Event) {
+        match event {
+            Event::Dropped => self.look_wanted = true,
+            Event::Reload => match self.reload() {
+                Ok(()) => self.look_wanted = true,
+                Err(halt) => self.halt(halt),
+            },
+            Event::Stop => self.stop(),
+            Event::Ended(ended) => self.hear_ended(ended),
+        }
+    }
+
+    fn hear_ended(&mut self, ended: Ended) {
+        let Ended { name, taken } = ended;
+        let Some(InFlight { identity, standing, dropped, until, .. }) = self.in_flight.remove(&name)
+        else {
+            return;
+        };
+        match taken {
+            Some(Ok(Taken::Answered(originals))) => {
+                self.forget_held(&name);
+                if let Originals::Left(error) = originals {
+                    tracing::warn!("{error}; answered, and left alone until it changes");
+                    self.left_alone.insert(name, identity);
+                }
+            }
+            Some(Ok(Taken::Held(waits_for, asked))) => {
+                // Of whom nobody was asked is looked at again, whatever else stays as it is.
+                let known = self.held.release(&name);
+                if asked == Asked::Yes {
+                    self.held.hold(&name, (standing, until), dropped);
+                }
+                let told = held::told(dropped.at, until, &waits_for);
+                held::told_or_warned(self.host.spool.tell_held(&name, &told));
+                for one in waits_for.iter().filter(|_| !known) {
+                    let code = one.code.as_str();
+                    tracing::info!(%code, %until, "{name}: held: {}", one.message);
+                }
+            }
+            Some(Ok(Taken::Left)) => self.look_wanted = true,
+            Some(Err(halt)) => self.halt(halt),
+            None => self.halt(Halt::WorkerDied),
+        }
+    }
+
+    fn forget_held(&mut self, name: &str) {
+        if self.held.release(name) {
+            held::told_or_warned(self.host.spool.forget_held(name));
+        }
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.orders.stopped.get().is_some()
+    }
+
+    /// Nothing more is begun; what runs may run out.
+    fn stop(&mut self) {
+        let at = self.orders.stopped.get_or_init(Instant::now);
+        if at.elapsed() < Duration::from_millis(1) && !self.in_flight.is_empty() {
+            tracing::info!(in_flight = self.in_flight.len(), "stopping");
+        }
+    }
+
+    /// What can be finished is finished; the first reason is the one that is told last.
+    fn halt(&mut self, halt: Halt) {
+        tracing::error!("{halt}; nothing more is admitted");
+        if self.halted.is_none() {
+            self.halted = Some(halt);
+        }
+        self.stop();
+    }
+
+    /// Has a request in flight ended, where that was asked for.
+    fn cancel(&self, name: &str) {
+        if let Some(in_flight) = self.in_flight.get(name)
+            && !in_flight.cancelled.swap(true, Ordering::Relaxed)
+        {
+            tracing::info!("{name}: is to be cancelled");
+        }
+    }
+}

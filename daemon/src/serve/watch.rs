@@ -1,0 +1,79 @@
+//! What wakes the loop: hints of the kernel that something was dropped, signals, and workers that have
+//! ended. A hint is never more than a reason to look; one that is lost is made up for by the next look.
+
+use std::path::Path;
+use std::sync::mpsc::Sender;
+use std::thread;
+
+use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind, RenameMode};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::worker::Ended;
+use crate::host::Halt;
+
+/// Something to wake up for.
+pub(super) enum Event {
+    /// Something came or changed in `approved/`.
+    Dropped,
+    /// The rules are to be read again.
+    Reload,
+    /// No more is admitted, and what runs may run out.
+    Stop,
+    /// A worker has ended.
+    Ended(Ended),
+}
+
+/// Hints, if the kernel gives any; without them the rescan alone finds everything, later.
+pub(super) fn watch(directory: &Path, events: Sender<Event>) -> Option<RecommendedWatcher> {
+    let hint = move |event: notify::Result<notify::Event>| {
+        if event.as_ref().is_ok_and(says_nothing_new) {
+            return;
+        }
+        // A receiver that is gone has no use for hints.
+        if events.send(Event::Dropped).is_err() {
+            tracing::debug!("hint after the end");
+        }
+    };
+    let watched = notify::recommended_watcher(hint).and_then(|mut watcher| {
+        watcher.watch(directory, RecursiveMode::NonRecursive)?;
+        Ok(watcher)
+    });
+    match watched {
+        Ok(watcher) => Some(watcher),
+        Err(error) => {
+            tracing::warn!(%error, "no hints from the kernel; looking every rescan_sec only");
+            None
+        }
+    }
+}
+
+/// Opening, reading and closing without a write say nothing of the directory's content; what goes away
+/// is most often taken away by us.
+fn says_nothing_new(event: &notify::Event) -> bool {
+    let quiet = matches!(
+        event.kind,
+        EventKind::Access(
+            AccessKind::Open(_) | AccessKind::Read | AccessKind::Close(AccessMode::Read)
+        ) | EventKind::Remove(_)
+            | EventKind::Modify(ModifyKind::Name(RenameMode::From))
+    );
+    quiet && !event.need_rescan()
+}
+
+/// Has signals come as events, for as long as the process lives.
+pub(super) fn listen(events: Sender<Event>) -> Result<(), Halt> {
+    let failed = |error| Halt::Kernel("wait for signals", error);
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(failed)?;
+    let listen = move || {
+        for signal in signals.forever() {
+            let event = if signal == SIGHUP { Event::Reload } else { Event::Stop };
+            if events.send(event).is_err() {
+                return;
+            }
+        }
+    };
+    thread::Builder::new().name("signals".to_owned()).spawn(listen).map_err(failed)?;
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! One submission from `approved/` to its answer, on a thread of its own. What it needs of the others it
+//! asks the host for; it keeps nothing when it ends.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use policies::Submission;
+use spool::{Dropbox, Ordered, Originals, SpoolError, Waiting};
+use validator::{Code, UtcTime, Violation};
+
+use super::watch::Event;
+use crate::edge;
+use crate::flow::{Answer, Ask, Told, Wish};
+use crate::held::Patience;
+use crate::host::{Halt, Host};
+use crate::permissions::Asked;
+use crate::verdicts::has_error;
+
+/// What became of one object in `approved/`, for now.
+pub(super) enum Taken {
+    Answered(Originals),
+    Held(Vec<Violation>, Asked),
+    /// It was not begun, and lies where it lay.
+    Left,
+}
+
+/// A worker's last word.
+pub(super) struct Ended {
+    pub(super) name: String,
+    /// None if it died.
+    pub(super) taken: Option<Result<Taken, Halt>>,
+}
+
+/// What all workers are told at once.
+pub(super) struct Orders {
+    /// When it was said that no more is begun.
+    pub(super) stopped: OnceLock<Instant>,
+    /// How long runs may go on after that.
+    pub(super) drain: Duration,
+}
+
+/// One submission, and what is known of it.
+pub(super) struct Work {
+    pub(super) waiting: Waiting,
+    pub(super) companions: BTreeSet<OsString>,
+    pub(super) ordered: Option<Ordered>,
+    pub(super) until: UtcTime,
+    /// Set when it is to be ended.
+    pub(super) cancelled: Arc<AtomicBool>,
+}
+
+/// Says that a worker has ended, however it did.
+struct LastWord {
+    events: Sender<Event>,
+    name: String,
+    taken: Option<Result<Taken, Halt>>,
+}
+
+impl Drop for LastWord {
+    fn drop(&mut self) {
+        let ended = Ended { name: std::mem::take(&mut self.name), taken: self.taken.take() };
+        if self.events.send(Event::Ended(ended)).is_err() {
+            tracing::debug!("ended after the end");
+        }
+    }
+}
+
+/// Takes one submission to its answer, and says so.
+pub(super) fn work(
+    host: &Host,
+    dropbox: &Dropbox,
+    orders: &Orders,
+    work: Work,
+    events: Sender<Event>,
+) {
+    let name = work.waiting.name().to_owned();
+    let mut last_word = LastWord { events, name, taken: None };
+    last_word.taken = Some(take(host, dropbox, orders, work));
+}
+
+fn take(host: &Host, dropbox: &Dropbox, orders: &Orders, work: Work) -> Result<Taken, Halt> {
+    let name = match &work.waiting {
+        Waiting::Request(name) => name,
+        Waiting::Odd(name) => {
+            let message = format!("{name}: no request can have this name");
+            return refuse_object(host, dropbox, name, Code::SchemaFileName, message);
+        }
+    };
+    let id = edge::new_claim_id()?;
+    let claimed = host.spool.claim_dropped(dropbox, name, &work.companions, id);
+    let (draft, claimed) = match claimed {
+        Ok(claimed) => claimed,
+        Err(error @ SpoolError::TooLarge { .. }) => {
+            return refuse_object(host, dropbox, name, Code::TextTooLarge, error.to_string());
+        }
+        Err(error) if error.is_missing() && error.path().starts_with(dropbox.path()) => {
+            return Ok(Taken::Answered(Originals::Gone));
+        }
+        Err(error)
+            if matches!(error, SpoolError::FileKind { .. })
+                || error.path().starts_with(dropbox.path()) =>
+        {
+            return refuse_object(host, dropbox, name, Code::SpoolFileKind, error.to_string());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let owner = draft.owner();
+    let owner_name = edge::user_name(owner.get());
+    let submission = Submission::Dropped { owner, owner_name };
+    let mut wish = || {
+        let stopped = orders.stopped.get();
+        if work.cancelled.load(Ordering::Relaxed) {
+            return Wish::End;
+        }
+        match stopped {
+            Some(at) if at.elapsed() >= orders.drain => Wish::End,
+            Some(_) => Wish::LeaveUnbegun,
+            None => Wish::GoOn,
+        }
+    };
+    let patience = Patience::Until(work.until);
+    let (at, ordered) = (edge::now(), work.ordered);
+    let ask = Ask { draft, claimed, submission, at, patience, ordered };
+    let told = match host.passage().process(ask, &mut wish)? {
+        Answer::Told(told) => told,
+        Answer::Held(waits_for, asked) => return Ok(Taken::Held(waits_for, asked)),
+        Answer::Left => return Ok(Taken::Left),
+    };
+    report(name, &told);
+    host.make_ready();
+    Ok(Taken::Answered(told.originals))
+}
+
+/// What is no file that can be read gets its answer too, and goes out of the way as it is.
+fn refuse_object(
+    host: &Host,
+    dropbox: &Dropbox,
+    name: &str,
+    code: Code,
+    message: String,
+) -> Result<Taken, Halt> {
+    let shown = validator::escape_line(&message);
+    let published = host.passage().refuse_unread(name, &[Violation::error(code, message)])?;
+    tracing::warn!(record = %published.receipt.path().display(), "refused: {shown}");
+    let gone = host.spool.quarantine_object(dropbox, name, &published.receipt)?;
+    Ok(Taken::Answered(gone))
+}
+
+fn report(name: &str, told: &Told) {
+    let record = told.receipt.path().display();
+    if has_error(&told.violations) {
+        for violation in &told.violations {
+            let (code, message) = (violation.code.as_str(), &violation.message);
+            tracing::warn!(%code, "{name}: {message}");
+        }
+    }
+    match &told.reason {
+        Some(reason) => {
+            tracing::warn!(outcome = %told.outcome, %record, "{name}: {reason}");
+        }
+        None => tracing::info!(outcome = %told.outcome, exit = told.exit_code, %record, "{name}"),
+    }
+    if !told.degraded.is_empty() {
+        tracing::warn!(layers = told.degraded.join(" "), "{name}: ran without these, by exception");
+    }
+}

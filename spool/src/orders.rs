@@ -1,0 +1,95 @@
+//! What an operator asks of one request, as files beside it: `<file>.hold` keeps it from running for as
+//! long as it lies there, `<file>.release` takes that back, `<file>.cancel` ends it. Their content is
+//! nothing and is not read; whoever may drop requests may drop them. They must never let anything run
+//! that would not run without them.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::os::fd::AsFd;
+
+use rustix::fs::{AtFlags, statat};
+
+use crate::dropbox::Dropbox;
+use crate::error::SpoolError;
+
+/// What is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// It waits until it is released.
+    Hold,
+    /// It waits no longer for its operators; what else holds it, holds it.
+    Release,
+    /// It is refused if it waits, and ended if it runs.
+    Cancel,
+}
+
+/// An order that lies there, and whose file it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ordered {
+    pub order: Order,
+    pub by_uid: u32,
+}
+
+impl Order {
+    pub const ALL: [Self; 3] = [Self::Hold, Self::Release, Self::Cancel];
+
+    /// How it is called.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Hold => "hold",
+            Self::Release => "release",
+            Self::Cancel => "cancel",
+        }
+    }
+
+    /// The name of its file beside a request's file.
+    #[must_use]
+    pub fn file_name(self, request: &str) -> String {
+        format!("{request}.{}", self.word())
+    }
+}
+
+impl Dropbox {
+    /// The order that counts for a request, by what lies beside it: to cancel before all others, and to
+    /// hold unless it is released.
+    ///
+    /// # Errors
+    /// What was released cannot be taken away.
+    pub fn order(
+        &self,
+        request: &str,
+        companions: &BTreeSet<OsString>,
+    ) -> Result<Option<Ordered>, SpoolError> {
+        let by = |order: Order| {
+            let name = OsString::from(order.file_name(request));
+            if !companions.contains(&name) {
+                return None;
+            }
+            let found = statat(self.handle().as_fd(), &name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            Some(Ordered { order, by_uid: found.st_uid })
+        };
+        if let Some(cancelled) = by(Order::Cancel) {
+            return Ok(Some(cancelled));
+        }
+        if by(Order::Release).is_none() {
+            return Ok(by(Order::Hold));
+        }
+        // The hold first: with the release alone there is none.
+        self.take_order_away(request, Order::Hold)?;
+        self.take_order_away(request, Order::Release)?;
+        Ok(None)
+    }
+
+    /// Removes the file of an order, if it is there.
+    ///
+    /// # Errors
+    /// It is there and cannot be removed.
+    pub fn take_order_away(&self, request: &str, order: Order) -> Result<(), SpoolError> {
+        let name = order.file_name(request);
+        match rustix::fs::unlinkat(self.handle(), &name, AtFlags::empty()) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+            Err(errno) => Err(SpoolError::errno(&self.path().join(name), "remove")(errno)),
+        }
+    }
+}
