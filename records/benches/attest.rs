@@ -65,6 +65,26 @@ fn main() {
             log.append(&entry).unwrap();
         });
     }
+    for batch in [1, 8, 64] {
+        let (mut prepared, mut adopted) = (Duration::ZERO, Duration::ZERO);
+        let (batches, batch) = (4096 / batch, u64::from(batch));
+        for _ in 0..batches {
+            let entries: Vec<Vec<u8>> = (number..number + batch)
+                .map(|number| [&entry[..], number.to_string().as_bytes()].concat())
+                .collect();
+            number += batch;
+            let start = Instant::now();
+            let next = log.prepare(&entries).unwrap();
+            prepared += start.elapsed();
+            let start = Instant::now();
+            log.adopt(next).unwrap();
+            adopted += start.elapsed();
+        }
+        let entries = batches * u32::try_from(batch).unwrap();
+        let (prepared, adopted) = (us(prepared / entries), us(adopted / entries));
+        let name = format!("unsynced, in batches of {batch}, each entry");
+        println!("{name:<44} {prepared:>9.1} us prepare {adopted:>7.1} us adopt");
+    }
     drop(log);
     read(&scratch, &public);
 }

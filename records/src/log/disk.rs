@@ -5,27 +5,29 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
-use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::log::LogError;
 
 /// Every file is written under this name first; only the holder of the lock writes.
 const DRAFT: &str = ".draft";
-const LOCK: &str = ".lock";
-/// Between two looks at a lock that somebody holds.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 pub(crate) struct Disk {
     path: PathBuf,
-    root: OwnedFd,
+    pub(super) root: OwnedFd,
 }
 
-/// Held until it is dropped.
-pub(crate) struct Lock {
-    _file: File,
+/// What is durable when a file has its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durable {
+    /// The file, its name, and the directories above it.
+    All,
+    /// The directories: the file may be lost, or any bytes.
+    Directories,
+    /// Nothing.
+    Nothing,
 }
 
 impl Disk {
@@ -39,42 +41,21 @@ impl Disk {
         }
     }
 
+    pub(crate) fn directory(&self) -> &Path {
+        &self.path
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    fn io(&self, name: &str, act: &'static str, source: impl Into<io::Error>) -> LogError {
+    pub(super) fn io(
+        &self,
+        name: &str,
+        act: &'static str,
+        source: impl Into<io::Error>,
+    ) -> LogError {
         LogError::Io { path: self.path(name), act, source: source.into() }
-    }
-
-    /// Whoever holds it is the only one who writes.
-    pub(crate) fn lock(&self) -> Result<Lock, LogError> {
-        self.locked(FlockOperation::NonBlockingLockExclusive)
-    }
-
-    /// The same, after whoever holds it now, if that one is done within this time.
-    pub(crate) fn lock_within(&self, wait: Duration) -> Result<Lock, LogError> {
-        let since = Instant::now();
-        loop {
-            match self.lock() {
-                // Asked for again and again, because a wait for it could be given no end.
-                Err(LogError::Locked { .. }) if since.elapsed() < wait => {
-                    std::thread::sleep(LOOK_AGAIN);
-                }
-                locked => return locked,
-            }
-        }
-    }
-
-    fn locked(&self, operation: FlockOperation) -> Result<Lock, LogError> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&self.root, LOCK, flags, Mode::from_raw_mode(0o600))
-            .map_err(|error| self.io(LOCK, "opening", error))?;
-        match rustix::fs::flock(&fd, operation) {
-            Ok(()) => Ok(Lock { _file: File::from(fd) }),
-            Err(Errno::WOULDBLOCK) => Err(LogError::Locked { path: self.path(LOCK) }),
-            Err(error) => Err(self.io(LOCK, "locking", error)),
-        }
     }
 
     /// The bytes of a file; `None` where there is none.
@@ -105,55 +86,84 @@ impl Disk {
     /// Puts a file there, in the place of an older one if there is one. It is durable when this
     /// returns.
     pub(crate) fn place(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
-        self.place_by(DRAFT, name, bytes, true)
+        self.place_by(DRAFT, name, bytes, Durable::All)
     }
 
     /// The same, but for durability: after a crash it may be the older one, or any bytes.
     pub(crate) fn place_unsynced(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
-        self.place_by(DRAFT, name, bytes, false)
+        self.place_by(DRAFT, name, bytes, Durable::Directories)
     }
 
-    /// Either, by a draft of this name, which nobody else may write meanwhile.
+    /// The same, and the directories above it may be lost too: the caller syncs everything.
+    pub(crate) fn place_later(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
+        self.place_by(DRAFT, name, bytes, Durable::Nothing)
+    }
+
+    /// Unsynced, where other bytes are there, or none.
+    pub(crate) fn place_if_other(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
+        let bytes_max = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        match self.read(name, bytes_max) {
+            Ok(Some(there)) if there == bytes => Ok(()),
+            // Larger ones are other ones.
+            Ok(_) | Err(LogError::Damaged { .. }) => self.place_unsynced(name, bytes),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// By a draft of this name, which nobody else may write meanwhile.
     pub(crate) fn place_by(
         &self,
         draft: &str,
         name: &str,
         bytes: &[u8],
-        sync: bool,
+        durable: Durable,
     ) -> Result<(), LogError> {
-        self.draft(draft, bytes, sync)?;
-        self.name(draft, name)?;
-        if sync { self.sync_directory(parent(name)) } else { Ok(()) }
+        self.draft(draft, bytes, durable)?;
+        self.name(draft, name, durable)?;
+        if durable == Durable::All { self.sync_directory(parent(name)) } else { Ok(()) }
     }
 
-    fn draft(&self, draft: &str, bytes: &[u8], sync: bool) -> Result<(), LogError> {
+    fn draft(&self, draft: &str, bytes: &[u8], durable: Durable) -> Result<(), LogError> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.root, draft, flags, Mode::from_raw_mode(0o644))
             .map_err(|error| self.io(draft, "making", error))?;
         let mut file = File::from(fd);
         file.write_all(bytes).map_err(|error| self.io(draft, "writing", error))?;
-        if sync {
+        if durable == Durable::All {
             file.sync_data().map_err(|error| self.io(draft, "syncing", error))?;
         }
         Ok(())
     }
 
-    fn name(&self, draft: &str, name: &str) -> Result<(), LogError> {
+    fn name(&self, draft: &str, name: &str, durable: Durable) -> Result<(), LogError> {
         let rename = || rustix::fs::renameat(&self.root, draft, &self.root, name);
         match rename() {
             Ok(()) => return Ok(()),
-            Err(Errno::NOENT) => self.make_directories(parent(name))?,
+            Err(Errno::NOENT) => self.make_directories(parent(name), durable)?,
             Err(error) => return Err(self.io(name, "naming", error)),
         }
         rename().map_err(|error| self.io(name, "naming", error))
     }
 
-    /// Makes what is missing of a path, durably.
-    fn make_directories(&self, path: &str) -> Result<(), LogError> {
+    /// Gives a file the name of another one, not synced.
+    pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), LogError> {
+        let renamed = rustix::fs::renameat(&self.root, from, &self.root, to);
+        renamed.map_err(|error| self.io(to, "naming", error))
+    }
+
+    /// Removes a file, not synced.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), LogError> {
+        let removed = rustix::fs::unlinkat(&self.root, name, AtFlags::empty());
+        removed.map_err(|error| self.io(name, "removing", error))
+    }
+
+    /// Makes what is missing of a path.
+    fn make_directories(&self, path: &str, durable: Durable) -> Result<(), LogError> {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         for directory in ends.filter_map(|end| path.get(..end)) {
             match rustix::fs::mkdirat(&self.root, directory, Mode::from_raw_mode(0o755)) {
+                Ok(()) if durable == Durable::Nothing => {}
                 Ok(()) => self.sync_directory(parent(directory))?,
                 Err(Errno::EXIST) => {}
                 Err(error) => return Err(self.io(directory, "making", error)),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::{fmt, io};
 
 use crate::keys::SigningError;
+use crate::log::BATCH_MAX;
 use crate::log::checkpoint::CheckpointFault;
 use crate::log::tile::ENTRY_BYTES_MAX;
 
@@ -48,9 +49,14 @@ pub enum LogError {
     TooLarge {
         bytes: usize,
     },
+    /// More entries at once than the log would know again.
+    TooMany {
+        entries: usize,
+    },
     /// A checkpoint was not signed, and so nothing was appended.
     Sign(SigningError),
-    /// A write failed before: nothing is appended until the log is opened again.
+    /// A write failed before, or a batch was prepared and not adopted: nothing is appended until the
+    /// log is opened again.
     Stopped,
 }
 
@@ -106,8 +112,13 @@ impl fmt::Display for LogError {
             Self::TooLarge { bytes } => {
                 write!(f, "an entry of {bytes} bytes: at most {ENTRY_BYTES_MAX} can be logged")
             }
+            Self::TooMany { entries } => {
+                write!(f, "{entries} entries at once: at most {BATCH_MAX} can be logged")
+            }
             Self::Sign(error) => write!(f, "the checkpoint: signing: {error}"),
-            Self::Stopped => f.write_str("the log: writing failed before; it must be opened again"),
+            Self::Stopped => f.write_str(
+                "the log: writing failed before, or was not finished; it must be opened again",
+            ),
         }
     }
 }

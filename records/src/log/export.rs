@@ -14,10 +14,11 @@ use validator::Sha256;
 
 use crate::log::checkpoint::{Checkpoint, CheckpointFault};
 use crate::log::disk::Disk;
-use crate::log::merkle::{leaf_hash, perfect_root};
-use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries, hash_bytes};
+use crate::log::edge::Edge;
+use crate::log::merkle::leaf_hash;
+use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries};
 use crate::log::view::{CHECKPOINT, LogView, read_bundle, read_checkpoint};
-use crate::log::{Edge, LogError, PublicLogKey, read_edge};
+use crate::log::{LogError, PublicLogKey};
 
 /// What a copy took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,9 +106,9 @@ impl LogView {
             if size == head.size() {
                 return Ok(Exported { from: size, to: size, files: 0, bytes: 0 });
             }
-            (edge, _) = read_edge(&there, &old)?;
+            edge = Edge::read(&there, &old)?;
         }
-        let from = edge.peaks.size();
+        let from = edge.size();
         let mut copy = Copy { there: &there, edge, files: 0, bytes: 0 };
         copy.grow(self, from)?;
         if copy.edge.peaks.root() != head.root() {
@@ -176,26 +177,9 @@ impl Copy<'_> {
 
     /// Adds a leaf, and writes the tiles that it makes whole.
     fn push(&mut self, leaf: Sha256) -> Result<(), LogError> {
-        let index = self.edge.peaks.size();
-        self.edge.peaks.push(0, leaf);
-        let (mut level, mut carry) = (0_u32, Some(leaf));
-        while let Some(hash) = carry.take() {
-            let at = usize::try_from(level).unwrap_or(usize::MAX);
-            if self.edge.tiles.len() <= at {
-                self.edge.tiles.push(Vec::new());
-            }
-            let Some(hashes) = self.edge.tiles.get_mut(at) else { break };
-            hashes.push(hash);
-            let number = (index >> (level * HEIGHT)) / WIDTH;
-            let tile = Tile { kind: Kind::Hashes(level), number, width: WIDTH };
-            if hashes.len() == 256 {
-                let whole = std::mem::take(hashes);
-                carry = perfect_root(&whole);
-                self.place(tile, &hash_bytes(&whole))?;
-            }
-            level += 1;
-        }
-        Ok(())
+        let mut whole = Vec::new();
+        self.edge.push_leaf(leaf, &mut whole);
+        whole.into_iter().try_for_each(|(tile, bytes)| self.place(tile, &bytes))
     }
 
     /// Removes the partial files of what was partial before, and is whole now.

@@ -1,15 +1,16 @@
 //! The newest head of a log, kept beside it: what tells a log that was deleted, cut back or put back
 //! from a copy from one that grew. It must never be ahead of the log, so it is written after the
-//! checkpoint; an older one, as a crash may leave it, is still the head of a beginning of the log.
+//! checkpoint; an older one, as a crash may leave it, is still the head of a beginning of the log. Ahead
+//! of the checkpoint it can be, where the renaming of a draft over that was lost and this was not: the
+//! draft is still there then, and opening the log goes forward to it before it asks for this head.
 
 use std::path::{Path, PathBuf};
 
 use validator::Sha256;
 
-use crate::log::checkpoint::{Checkpoint, NOTE_BYTES_MAX, head_in};
-use crate::log::disk::Disk;
-use crate::log::merkle::{consistency, is_consistent};
-use crate::log::view::{CHECKPOINT, Hashes, LogView};
+use crate::log::checkpoint::{Checkpoint, head_in};
+use crate::log::disk::{Disk, Durable};
+use crate::log::view::{CHECKPOINT, LogView, grew_into, read_note};
 use crate::log::{LogError, Lost};
 
 /// The name of the file in a state directory.
@@ -92,8 +93,7 @@ impl Kept {
     /// The head that is kept. Its signature is not asked for: the key may have changed since, and who
     /// can write here can remove the file as well.
     fn head(&self) -> Result<Option<Head>, LogError> {
-        let bytes_max = u64::try_from(NOTE_BYTES_MAX).unwrap_or(u64::MAX);
-        let bytes = match self.disk.read(&self.name, bytes_max)? {
+        let bytes = match read_note(&self.disk, &self.name)? {
             // Where a file system does not order a file before its name, a power cut leaves this.
             Some(bytes) if bytes.is_empty() => return Ok(None),
             Some(bytes) => bytes,
@@ -106,11 +106,12 @@ impl Kept {
 
     /// Not synced: an older head does as well, and an append has syncs enough.
     pub(crate) fn store(&self, head: &Checkpoint) -> Result<(), LogError> {
-        self.disk.place_by(&self.draft(), &self.name, head.note().as_bytes(), false)
+        self.place(head, Durable::Directories)
     }
 
-    fn draft(&self) -> String {
-        format!(".{}.draft", self.name)
+    fn place(&self, head: &Checkpoint, durable: Durable) -> Result<(), LogError> {
+        let draft = format!(".{}.draft", self.name);
+        self.disk.place_by(&draft, &self.name, head.note().as_bytes(), durable)
     }
 
     /// Whether there is a log in its place, before one is made there.
@@ -132,20 +133,17 @@ impl Kept {
                 self.store(head)
             }
             // From now on there is one, whatever happens.
-            None => self.disk.place_by(&self.draft(), &self.name, head.note().as_bytes(), true),
+            None => self.place(head, Durable::All),
         }
     }
 
     fn grew(&self, disk: &Disk, from: Head, head: &Checkpoint) -> Result<(), LogError> {
         let lost = |found| Err(self.lost(disk.path(""), from, found));
-        let (size, root) = (head.size(), head.root());
+        let size = head.size();
         if size < from.size {
             return lost(Lost::Shorter { entries: size });
         }
-        let mut hashes = Hashes::new(disk, size);
-        let proof = consistency(from.size, size, &mut |level, index| hashes.node(level, index))?;
-        let grew = is_consistent((from.size, from.root), (size, root), &proof);
-        if grew { Ok(()) } else { lost(Lost::Another) }
+        if grew_into(disk, (from.size, from.root), head)? { Ok(()) } else { lost(Lost::Another) }
     }
 
     fn lost(&self, log: PathBuf, from: Head, found: Lost) -> LogError {

@@ -68,11 +68,6 @@ impl Peaks {
             |smallest| peaks.fold(smallest, |right, left| node_hash(left, right)),
         )
     }
-
-    /// The inclusion proof that the next leaf will have when it is the last one.
-    pub(crate) fn path_of_next(&self) -> Vec<Sha256> {
-        self.roots.iter().rev().copied().collect()
-    }
 }
 
 /// The largest power of two below the size, which is at least 2.

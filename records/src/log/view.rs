@@ -1,6 +1,7 @@
 //! The log as anybody can read it: from its files and its public key. What is read must never be
 //! given out before it led to the root of a signed checkpoint.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use validator::Sha256;
@@ -8,6 +9,7 @@ use validator::Sha256;
 use crate::log::LogError;
 use crate::log::checkpoint::{Checkpoint, NOTE_BYTES_MAX};
 use crate::log::disk::Disk;
+use crate::log::edge::Edge;
 use crate::log::key::PublicLogKey;
 use crate::log::merkle::{
     consistency, inclusion, is_consistent, leaf_hash, perfect_root, range_root,
@@ -96,21 +98,38 @@ pub(crate) fn prove(
     index: u64,
     leaf: Sha256,
 ) -> Result<Inclusion, LogError> {
-    let path = Hashes::new(disk, head.size()).inclusion(index)?;
-    let damaged = || disk.damaged("tile", NOT_THE_TREE);
-    Inclusion::new(leaf, index, path, head.clone()).ok_or_else(damaged)
+    Hashes::new(disk, head.size()).prove(head, index, leaf)
 }
 
 pub(crate) fn read_checkpoint(
     disk: &Disk,
     log: &PublicLogKey,
 ) -> Result<Option<Checkpoint>, LogError> {
-    let bytes_max = u64::try_from(NOTE_BYTES_MAX).unwrap_or(u64::MAX);
-    let Some(bytes) = disk.read(CHECKPOINT, bytes_max)? else { return Ok(None) };
+    let Some(bytes) = read_note(disk, CHECKPOINT)? else { return Ok(None) };
     let note = String::from_utf8(bytes).map_err(|_| disk.damaged(CHECKPOINT, "not UTF-8"))?;
     let checkpoint = Checkpoint::verify(&note, log);
     let unfit = |fault| LogError::Checkpoint { path: disk.path(CHECKPOINT), fault };
     checkpoint.map(Some).map_err(unfit)
+}
+
+/// The bytes of what may be a note; `None` where there is no such file.
+pub(crate) fn read_note(disk: &Disk, name: &str) -> Result<Option<Vec<u8>>, LogError> {
+    disk.read(name, u64::try_from(NOTE_BYTES_MAX).unwrap_or(u64::MAX))
+}
+
+/// Whether the log at this head is one that had this size and root before.
+pub(crate) fn grew_into(
+    disk: &Disk,
+    from: (u64, Sha256),
+    head: &Checkpoint,
+) -> Result<bool, LogError> {
+    let size = head.size();
+    if from.0 > size {
+        return Ok(false);
+    }
+    let mut hashes = Hashes::new(disk, size);
+    let proof = consistency(from.0, size, &mut |level, index| hashes.node(level, index))?;
+    Ok(is_consistent(from, (size, head.root()), &proof))
 }
 
 /// The bytes of a bundle of exactly this width.
@@ -152,14 +171,38 @@ pub(crate) struct Hashes<'a> {
     size: u64,
     /// The last tile of each level: a path asks for neighbours.
     last: Vec<Option<(u64, Vec<Sha256>)>>,
+    /// Roots that were asked for: the paths of a batch have most of theirs in common.
+    known: HashMap<(u32, u64), Sha256>,
 }
 
 impl<'a> Hashes<'a> {
     pub(crate) fn new(disk: &'a Disk, size: u64) -> Self {
-        Self { disk, size, last: vec![None; 8] }
+        Self { disk, size, last: vec![None; 8], known: HashMap::new() }
     }
 
-    fn inclusion(mut self, index: u64) -> Result<Vec<Sha256>, LogError> {
+    /// The same for a tree whose right edge is known, and need not be read.
+    pub(crate) fn beside(disk: &'a Disk, edge: &Edge) -> Self {
+        let mut hashes = Self::new(disk, edge.size());
+        for ((slot, tile), level) in hashes.last.iter_mut().zip(&edge.tiles).zip(0..) {
+            let number = (edge.size() >> (level * HEIGHT)) / WIDTH;
+            *slot = (!tile.is_empty()).then(|| (number, tile.clone()));
+        }
+        hashes
+    }
+
+    /// The proof that this leaf is in the log under this number.
+    pub(crate) fn prove(
+        &mut self,
+        head: &Checkpoint,
+        index: u64,
+        leaf: Sha256,
+    ) -> Result<Inclusion, LogError> {
+        let path = self.inclusion(index)?;
+        let damaged = || self.disk.damaged("tile", NOT_THE_TREE);
+        Inclusion::new(leaf, index, path, head.clone()).ok_or_else(damaged)
+    }
+
+    fn inclusion(&mut self, index: u64) -> Result<Vec<Sha256>, LogError> {
         if index >= self.size {
             return Err(LogError::NoSuchEntry { index, size: self.size });
         }
@@ -169,6 +212,15 @@ impl<'a> Hashes<'a> {
 
     /// The root over `1 << level` leaves.
     pub(crate) fn node(&mut self, level: u32, index: u64) -> Result<Sha256, LogError> {
+        if let Some(root) = self.known.get(&(level, index)) {
+            return Ok(*root);
+        }
+        let root = self.node_of_tile(level, index)?;
+        self.known.insert((level, index), root);
+        Ok(root)
+    }
+
+    fn node_of_tile(&mut self, level: u32, index: u64) -> Result<Sha256, LogError> {
         let (tile_level, within) = (level / HEIGHT, level % HEIGHT);
         let first = index << within;
         let unknown = || LogError::NoSuchEntry { index, size: self.size };

@@ -1,5 +1,5 @@
-//! The log's appender, killed at each of its system calls: what was acknowledged must be there, what
-//! was not may be, and the log goes on either way.
+//! The log's appender, killed at each of its system calls, in appends, in batches, and in going forward
+//! to a batch: what was acknowledged must be there, what was not may be, and the log goes on either way.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::process::Command;
 use records::log::{Log, LogView, fsck};
 
 use crate::fixture::{Scratch, skipped};
-use crate::log::{entry, grown, log_key};
+use crate::log::{entry, grown, log_key, opened};
 
 /// The directory of the log that the child appends to.
 const CHILD: &str = "TOOLEXEC_TEST_CRASH_LOG";
@@ -41,7 +41,7 @@ fn a_killed_appender_loses_nothing_that_it_acknowledged() {
         for when in (1..).step_by(step) {
             let scratch = Scratch::in_memory();
             copy(before.path(), &scratch.path().join("log"));
-            match run_to(scratch.path(), syscall, when) {
+            match run_to("child_appends_over_the_edge_of_a_tile", scratch.path(), syscall, when) {
                 None => return skipped(test, "strace cannot run here"),
                 Some(true) => break,
                 Some(false) => killed += 1,
@@ -50,6 +50,63 @@ fn a_killed_appender_loses_nothing_that_it_acknowledged() {
         }
     }
     assert!(killed > 35, "only {killed} deaths: the child is not where it should be");
+}
+
+/// Not a test of its own, as the one above; a batch is acknowledged before it is adopted.
+#[test]
+fn child_appends_batches_over_the_edge_of_a_tile() {
+    let Some(directory) = std::env::var_os(CHILD) else { return };
+    let directory = Path::new(&directory);
+    let mut log = Log::open_or_create(&directory.join("log"), log_key()).unwrap();
+    for batch in [253..255, 255..258, 258..300] {
+        let entries: Vec<Vec<u8>> = batch.clone().map(entry).collect();
+        let prepared = log.prepare(&entries).unwrap();
+        rustix::fs::syncfs(fs::File::open(log.directory()).unwrap()).unwrap();
+        fs::File::create(directory.join(format!("acknowledged-{}", batch.end))).unwrap();
+        log.adopt(prepared).unwrap();
+    }
+}
+
+#[test]
+fn a_killed_appender_of_batches_loses_none_that_was_durable() {
+    let test = "a_killed_appender_of_batches_loses_none_that_was_durable";
+    let (whole, torn) = (Scratch::in_memory(), Scratch::in_memory());
+    drop(grown(whole.path(), FIRST));
+    copy(whole.path(), torn.path());
+    // One that goes forward first, to the batch that was not adopted.
+    let batch: Vec<Vec<u8>> = (FIRST..255).map(entry).collect();
+    drop(opened(torn.path()).unwrap().prepare(&batch).unwrap());
+    let mut killed = 0;
+    for (before, most) in [(&whole, FIRST), (&torn, 255)] {
+        for syscall in SYSCALLS.iter().chain(&["syncfs"]) {
+            let step = if *syscall == "unlinkat" { 53 } else { 1 };
+            for when in (1..).step_by(step) {
+                let scratch = Scratch::in_memory();
+                copy(before.path(), &scratch.path().join("log"));
+                let child = "child_appends_batches_over_the_edge_of_a_tile";
+                match run_to(child, scratch.path(), syscall, when) {
+                    None => return skipped(test, "strace cannot run here"),
+                    Some(true) => break,
+                    Some(false) => killed += 1,
+                }
+                judge_batches(scratch.path(), most, &format!("{syscall} {when}"));
+            }
+        }
+    }
+    assert!(killed > 40, "only {killed} deaths: the child is not where it should be");
+}
+
+fn judge_batches(directory: &Path, least: u64, death: &str) {
+    let log = directory.join("log");
+    let acknowledged = |end: &u64| directory.join(format!("acknowledged-{end}")).exists();
+    let least = [255, 258, 300].into_iter().filter(acknowledged).max().unwrap_or(least);
+    assert!(fsck(&log, log_key().public()).unwrap().is_empty(), "{death}");
+    let size = opened(&log).unwrap().head().size();
+    assert!(size >= least && [FIRST, 255, 258, 300].contains(&size), "{death}: {size}, {least}");
+    let after = grown(&log, 301);
+    let view = LogView::open(&log, after.key()).unwrap();
+    assert!((0..301).all(|index| view.entry(index).unwrap().0 == entry(index)), "{death}");
+    assert!(fsck(&log, log_key().public()).unwrap().is_empty(), "{death}");
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -67,13 +124,12 @@ fn copy(from: &Path, to: &Path) {
 
 /// Runs the child and kills it at this call; whether it came to its end before. `None` where that
 /// cannot be done.
-fn run_to(directory: &Path, syscall: &str, when: u32) -> Option<bool> {
-    let child = "crash::child_appends_over_the_edge_of_a_tile";
+fn run_to(child: &str, directory: &Path, syscall: &str, when: u32) -> Option<bool> {
     let output = Command::new("strace")
         .args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={syscall}")])
         .args(["-e", &format!("inject={syscall}:signal=KILL:when={when}")])
         .arg(std::env::current_exe().unwrap())
-        .args([child, "--exact", "--test-threads=1"])
+        .args([&format!("crash::{child}"), "--exact", "--test-threads=1"])
         .env(CHILD, directory)
         .env_remove("RUST_BACKTRACE")
         .output()

@@ -1,0 +1,144 @@
+//! The right edge of the tree: all that growing needs, and the files that growth makes. Growing is
+//! arithmetic: only reading the edge may touch the disk, and what was read must lead to the root of
+//! the checkpoint before it is used.
+
+use validator::Sha256;
+
+use crate::log::LogError;
+use crate::log::checkpoint::Checkpoint;
+use crate::log::disk::Disk;
+use crate::log::merkle::{Peaks, leaf_hash, perfect_root};
+use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries, hash_bytes, push_entry};
+use crate::log::view::{CHECKPOINT, read_bundle, read_hashes};
+
+/// A file of the log that is to be written.
+pub(crate) type File = (Tile, Vec<u8>);
+
+#[derive(Clone, Default)]
+pub(crate) struct Edge {
+    pub(crate) peaks: Peaks,
+    /// The partial tile of each level; fewer than 256 hashes each.
+    pub(crate) tiles: Vec<Vec<Sha256>>,
+    /// The partial bundle.
+    bundle: Vec<u8>,
+}
+
+/// What a tree became by some entries, and the files that say so.
+pub(crate) struct Growth {
+    pub(crate) edge: Edge,
+    /// Whole bundles and tiles of hashes, and the last bundle if it is partial. What they hold is
+    /// nowhere else.
+    pub(crate) whole: Vec<File>,
+    /// Partial tiles of hashes, which can be computed from what lies below them.
+    pub(crate) partial: Vec<File>,
+}
+
+impl Growth {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &File> {
+        self.whole.iter().chain(&self.partial)
+    }
+
+    /// The tiles whose partial forms nobody needs any more.
+    pub(crate) fn superseding(&self) -> impl Iterator<Item = Tile> {
+        self.whole.iter().map(|(tile, _)| *tile).filter(|tile| tile.is_whole())
+    }
+}
+
+impl Edge {
+    pub(crate) fn size(&self) -> u64 {
+        self.peaks.size()
+    }
+
+    /// The tree with these entries behind its own; `None` where one is too long.
+    pub(crate) fn grown<'a>(
+        mut self,
+        entries: impl IntoIterator<Item = (&'a [u8], Sha256)>,
+    ) -> Option<Growth> {
+        let (from, mut whole) = (self.size(), Vec::new());
+        for (entry, leaf) in entries {
+            let index = self.size();
+            push_entry(&mut self.bundle, entry)?;
+            if (index + 1).is_multiple_of(WIDTH) {
+                let bundle = Tile { kind: Kind::Entries, number: index / WIDTH, width: WIDTH };
+                whole.push((bundle, std::mem::take(&mut self.bundle)));
+            }
+            self.push_leaf(leaf, &mut whole);
+        }
+        let size = self.size();
+        let last = size.checked_sub(1).filter(|_| size > from && !self.bundle.is_empty());
+        if let Some(bundle) = last.and_then(|last| Tile::holding(Kind::Entries, last, size)) {
+            whole.push((bundle, self.bundle.clone()));
+        }
+        let partial = self.partials(from);
+        Some(Growth { edge: self, whole, partial })
+    }
+
+    /// Adds a leaf, and gives the tiles of hashes that it makes whole.
+    pub(crate) fn push_leaf(&mut self, leaf: Sha256, whole: &mut Vec<File>) {
+        let index = self.size();
+        self.peaks.push(0, leaf);
+        let (mut level, mut carry) = (0_u32, Some(leaf));
+        while let Some(hash) = carry.take() {
+            let at = usize::try_from(level).unwrap_or(usize::MAX);
+            if self.tiles.len() <= at {
+                self.tiles.push(Vec::new());
+            }
+            let Some(hashes) = self.tiles.get_mut(at) else { break };
+            hashes.push(hash);
+            if hashes.len() == 256 {
+                let number = (index >> (level * HEIGHT)) / WIDTH;
+                let tile = Tile { kind: Kind::Hashes(level), number, width: WIDTH };
+                let hashes = std::mem::take(hashes);
+                carry = perfect_root(&hashes);
+                whole.push((tile, hash_bytes(&hashes)));
+            }
+            level += 1;
+        }
+    }
+
+    /// The partial tiles of hashes that are not those of this smaller size; what lies below them is
+    /// there, so they may be lost again.
+    pub(crate) fn partials(&self, than: u64) -> Vec<File> {
+        let size = self.size();
+        let items = |size: u64, level: u32| size >> (level * HEIGHT);
+        let levels = self.tiles.iter().zip(0..).filter(|(hashes, _)| !hashes.is_empty());
+        let grown = levels.filter(|(_, level)| items(than, *level) != items(size, *level));
+        grown
+            .filter_map(|(hashes, level)| {
+                let last = items(size, level).checked_sub(1)?;
+                let tile = Tile::holding(Kind::Hashes(level), last, size)?;
+                Some((tile, hash_bytes(hashes)))
+            })
+            .collect()
+    }
+
+    /// Reads the right edge of the tree and compares it with the checkpoint.
+    pub(crate) fn read(disk: &Disk, head: &Checkpoint) -> Result<Self, LogError> {
+        let size = head.size();
+        let mut edge = Self::default();
+        if !size.is_multiple_of(WIDTH) {
+            let last = Tile::holding(Kind::Entries, size - 1, size);
+            edge.bundle = last.map_or(Ok(Vec::new()), |tile| read_bundle(disk, tile))?;
+        }
+        let partial = entries(&edge.bundle).unwrap_or_default();
+        edge.tiles.push(partial.into_iter().map(leaf_hash).collect());
+        let mut level = 1;
+        while size >> (level * HEIGHT) > 0 {
+            let items = size >> (level * HEIGHT);
+            let roots = (items - items % WIDTH..items).map(|item| {
+                let below = Tile { kind: Kind::Hashes(level - 1), number: item, width: WIDTH };
+                let root = perfect_root(&read_hashes(disk, below)?);
+                root.ok_or_else(|| disk.damaged(&below.path(), "not a whole tile"))
+            });
+            edge.tiles.push(roots.collect::<Result<_, _>>()?);
+            level += 1;
+        }
+        for (hashes, level) in edge.tiles.iter().rev().zip((0..level).rev()) {
+            hashes.iter().for_each(|hash| edge.peaks.push(level * HEIGHT, *hash));
+        }
+        if (edge.size(), edge.peaks.root()) != (size, head.root()) {
+            return Err(disk.damaged(CHECKPOINT, "its root is not that of the files"));
+        }
+        Ok(edge)
+    }
+}
