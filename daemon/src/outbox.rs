@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use records::Attested;
-use records::log::{Inclusion, LogError};
+use records::log::{Inclusion, Prepared};
 use spool::failpoint::{Failpoint, reach};
 use spool::{Receipt, ResultDraft, SpoolError};
 
@@ -128,7 +128,7 @@ impl Host {
             }
             written => written?,
         };
-        drop(prepared);
+        log.act(|log| log.adopt(prepared))?;
         self.log.appended(edge::now());
         reach(Failpoint::LogAdopted);
         let placed: Result<Vec<_>, SpoolError> =
@@ -140,8 +140,8 @@ impl Host {
     fn write_out(&self, log: &mut HeldLog<'_>, letters: &[Letter]) -> Result<Prepared, Halt> {
         let entries: Vec<Vec<u8>> =
             letters.iter().map(|one| one.attested.envelope().log_entry()).collect();
-        let prepared = Prepared(log.act(|log| entries.iter().map(|it| log.append(it)).collect::<Result<Vec<_>, LogError>>())?);
-        for (letter, inclusion) in letters.iter().zip(&prepared.0) {
+        let prepared = log.act(|log| log.prepare(&entries))?;
+        for (letter, inclusion) in letters.iter().zip(prepared.inclusions()) {
             prove(letter, inclusion)?;
         }
         reach(Failpoint::LogWritten);
@@ -165,5 +165,3 @@ fn take_proofs_back(letter: &Letter) -> Result<(), Halt> {
     }
     Ok(())
 }
-
-struct Prepared(Vec<Inclusion>);

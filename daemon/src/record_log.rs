@@ -89,6 +89,14 @@ impl RecordLog {
         Ok(())
     }
 
+    /// How long it is until the next heartbeat, if any is to come.
+    pub(crate) fn beats_in(&self, now: UtcTime) -> Option<Duration> {
+        let interval_sec = i64::from(self.heartbeat_sec?.get());
+        let silent_sec = lock(&self.last).map_or(interval_sec, |last| now.unix() - last.unix());
+        let left_sec = interval_sec.saturating_sub(silent_sec).clamp(0, interval_sec);
+        Some(Duration::from_secs(u64::try_from(left_sec).unwrap_or(0)))
+    }
+
     /// Appends one entry, durably by itself, and gives the proof.
     pub(crate) fn append(&self, entry: &[u8], now: UtcTime) -> Result<Inclusion, LogError> {
         let inclusion = match &self.access {

@@ -146,7 +146,8 @@ mod tests {
                 scope.spawn(move || {
                     for round in 0..20 {
                         let bytes = (number * 7 + round * 13) % 60 + 1;
-                        let place = room.take(bytes, &mut always).unwrap_or_else(|_| unreachable!());
+                        let place =
+                            room.take(bytes, &mut always).unwrap_or_else(|_| unreachable!());
                         assert!(cells.fetch_add(1, Ordering::SeqCst) < 3);
                         assert!(memory.fetch_add(bytes, Ordering::SeqCst) + bytes <= 100);
                         thread::yield_now();

@@ -130,11 +130,7 @@ pub(crate) struct Published {
 impl Passage<'_> {
     /// Signs, logs and publishes. What cannot be kept (a full disk, a result that no record could state) is
     /// given up for the record itself, and the record says so.
-    pub(crate) fn tell(
-        &self,
-        story: &Story<'_>,
-        result: ResultDraft,
-    ) -> Result<Published, Halt> {
+    pub(crate) fn tell(&self, story: &Story<'_>, result: ResultDraft) -> Result<Published, Halt> {
         let undecided = Decided::nothing();
         let (told, attested) = match self.write(story, &result) {
             Ok(attested) => (*story, attested),

@@ -143,7 +143,11 @@ impl Dropbox {
             let found = statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW);
             // Gone since it was listed.
             let Ok(found) = found else { return };
-            let identity = (found.st_ino, found.st_ctime, i64::try_from(found.st_ctime_nsec).unwrap_or(i64::MAX));
+            let identity = (
+                found.st_ino,
+                found.st_ctime,
+                i64::try_from(found.st_ctime_nsec).unwrap_or(i64::MAX),
+            );
             see(Submitted { waiting, owner: found.st_uid, identity });
         })
     }

@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::ops::Deref;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::MutexGuard;
 
@@ -310,7 +310,8 @@ impl Spool {
         self.barrier().pass(&[&staged.claimed().directory]).map_err(BeginError::Disk)?;
         reach(Failpoint::ClaimDurable);
         let intent = intent_of(&staged, &result_id, at, self.results());
-        let written = self.ledger().locked(|ledger| ledger.take(intent, staged.approved().request()));
+        let written =
+            self.ledger().locked(|ledger| ledger.take(intent, staged.approved().request()));
         let (path, seen) = written.map_err(BeginError::Disk)?;
         if let Some(seen) = seen {
             return Err(BeginError::Started { staged: Box::new(staged), seen });

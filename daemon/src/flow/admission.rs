@@ -130,7 +130,9 @@ impl Passage<'_> {
     ) -> Result<Step<(Staged, Option<MadeAhead>)>, Halt> {
         let ahead = ReadyCells::take(&self.host.ready, &self.host.spool, &approved);
         let (staged, ahead) = match ahead {
-            Some((slot, ahead)) => (self.host.spool.stage_into(slot, approved, claimed), Some(ahead)),
+            Some((slot, ahead)) => {
+                (self.host.spool.stage_into(slot, approved, claimed), Some(ahead))
+            }
             None => (self.host.spool.stage(approved, claimed), None),
         };
         let failed = match staged {

@@ -54,7 +54,8 @@ impl Passage<'_> {
         wish: &mut dyn FnMut() -> Wish,
     ) -> Result<Step<(Place<'_>, Approved, Claimed)>, Halt> {
         let memory_bytes = approved.grant().limits().memory_bytes;
-        let memory_bytes_max = match self.host.room.take(memory_bytes, &mut || wish() == Wish::GoOn) {
+        let memory_bytes_max = match self.host.room.take(memory_bytes, &mut || wish() == Wish::GoOn)
+        {
             Ok(place) => return Ok(Step::Next((place, approved, claimed))),
             Err(NoRoom::NotWaited) => {
                 self.host.spool.abandon(claimed);
@@ -67,7 +68,9 @@ impl Passage<'_> {
              promised",
             approved.request().id()
         );
-        let hint = format!("the host's budget is {memory_bytes_max} bytes: memory_bytes_max of toolexecd.yaml");
+        let hint = format!(
+            "the host's budget is {memory_bytes_max} bytes: memory_bytes_max of toolexecd.yaml"
+        );
         let mut all = warnings.to_vec();
         all.push(Violation::error(Code::LimitsOverPolicy, message).hint(hint));
         self.refuse(approved.request(), claimed, all, &Decided::by(&approved)).map(end)

@@ -145,7 +145,14 @@ impl Host {
             Err(error) => return Err(error.into()),
         };
         let submission = Submission::Invoked { uid, name: edge::user_name(uid) };
-        let ask = Ask { draft, claimed, submission, at: edge::now(), patience: Patience::None, ordered: None };
+        let ask = Ask {
+            draft,
+            claimed,
+            submission,
+            at: edge::now(),
+            patience: Patience::None,
+            ordered: None,
+        };
         self.passage().process(ask, &mut invoked(cancelled))?.at_once()
     }
 
@@ -185,11 +192,7 @@ impl Passage<'_> {
     /// # Errors
     /// [`Halt`]: our own disk or key failed. Nothing more may be admitted; what was begun is told by
     /// recovery.
-    pub(crate) fn process(
-        &self,
-        ask: Ask,
-        wish: &mut dyn FnMut() -> Wish,
-    ) -> Result<Answer, Halt> {
+    pub(crate) fn process(&self, ask: Ask, wish: &mut dyn FnMut() -> Wish) -> Result<Answer, Halt> {
         let Ask { draft, claimed, submission, at, patience, ordered } = ask;
         // Without room for its record nothing is begun.
         if let Err(error) = self.host.spool.keep_reserve() {

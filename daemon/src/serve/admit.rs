@@ -77,7 +77,8 @@ impl AtWork<'_, '_> {
         let (host, orders) = (self.host, self.orders);
         let (dropbox, send) = (Arc::clone(&self.dropbox), self.send.clone());
         let at_work = move || worker::work(host, &dropbox, orders, work, send);
-        let spawned = thread::Builder::new().name("request".to_owned()).spawn_scoped(self.scope, at_work);
+        let spawned =
+            thread::Builder::new().name("request".to_owned()).spawn_scoped(self.scope, at_work);
         spawned.map(drop).map_err(|error| Halt::Kernel("a thread", error))
     }
 }

@@ -192,11 +192,12 @@ impl AtWork<'_, '_> {
 
     /// How long there is nothing to do, if nothing comes.
     fn rest(&self) -> Duration {
-        let next = match self.orders.stopped.get() {
-            Some(_) => Instant::now() + self.pace.rescan,
-            None => self.next_rescan.min(self.next_tidying),
-        };
-        next.saturating_duration_since(Instant::now())
+        if self.is_stopping() {
+            return self.pace.rescan;
+        }
+        let next = self.next_rescan.min(self.next_tidying);
+        let rest = next.saturating_duration_since(Instant::now());
+        self.host.log.beats_in(edge::now()).map_or(rest, |beat| rest.min(beat))
     }
 
     fn hear(&mut self, event: Event) {
@@ -213,7 +214,8 @@ impl AtWork<'_, '_> {
 
     fn hear_ended(&mut self, ended: Ended) {
         let Ended { name, taken } = ended;
-        let Some(InFlight { identity, standing, dropped, until, .. }) = self.in_flight.remove(&name)
+        let Some(InFlight { identity, standing, dropped, until, .. }) =
+            self.in_flight.remove(&name)
         else {
             return;
         };
