@@ -25,6 +25,7 @@ use spool::{Dropbox, Originals};
 use validator::UtcTime;
 
 use crate::edge;
+use crate::flow::Why;
 use crate::held::{self, Dropped, HeldRequests, Standing};
 use crate::host::{Halt, Host};
 use crate::permissions::Asked;
@@ -92,6 +93,7 @@ impl Service {
                 look_wanted: true,
                 next_rescan: now,
                 next_tidying: now + TIDYING_INTERVAL,
+                paused_until: None,
                 halted: None,
             };
             at_work.serve(&events)
@@ -121,6 +123,8 @@ struct AtWork<'scope, 'env> {
     look_wanted: bool,
     next_rescan: Instant,
     next_tidying: Instant,
+    /// Until then nothing is taken: the disk is full.
+    paused_until: Option<Instant>,
     halted: Option<Halt>,
 }
 
@@ -182,6 +186,10 @@ impl AtWork<'_, '_> {
             self.next_tidying = now + TIDYING_INTERVAL;
             self.host.spool.expire_inputs();
         }
+        if self.paused_until.is_some_and(|until| now < until) {
+            return Ok(());
+        }
+        self.paused_until = None;
         // What waits behind a window that is full is seen when that is empty.
         if self.look_wanted && (self.window.is_empty() || !self.window.is_cut()) {
             self.look_wanted = false;
@@ -240,10 +248,22 @@ impl AtWork<'_, '_> {
                     tracing::info!(%code, %until, "{name}: held: {}", one.message);
                 }
             }
-            Some(Ok(Taken::Left)) => self.look_wanted = true,
+            Some(Ok(Taken::Left(why))) => {
+                self.look_wanted = true;
+                if why == Why::DiskFull {
+                    self.wait_for_disk();
+                }
+            }
             Some(Err(halt)) => self.halt(halt),
             None => self.halt(Halt::WorkerDied),
         }
+    }
+
+    /// Nothing is taken before the next rescan: whoever has no room now has none in a moment.
+    fn wait_for_disk(&mut self) {
+        tracing::error!("the disk is full; nothing is admitted until there is room");
+        self.window.clear();
+        self.paused_until = Some(self.next_rescan);
     }
 
     fn forget_held(&mut self, name: &str) {
