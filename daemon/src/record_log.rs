@@ -3,6 +3,7 @@
 //! from its disk again first.
 
 use std::num::NonZero;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,6 +59,12 @@ impl RecordLog {
     #[must_use]
     pub fn key(&self) -> &PublicLogKey {
         self.key.public()
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        self.place.directory()
     }
 
     /// The name of this host, as requests and logs have it.

@@ -1,6 +1,10 @@
-//! After a crash: what was begun and never published is told as `indeterminate`, and never run again.
+//! After a crash: what was durable gets its name, what was begun and never published is told as
+//! `indeterminate`, and nothing is ever run again.
 
-use records::{NetworkUse, Subject, Unaccounted};
+use std::path::Path;
+
+use records::log::{LogView, PublicLogKey};
+use records::{Fault, History, NetworkUse, Subject, Trust, Unaccounted, verify};
 use sandbox::outcome::Outcome;
 use spool::{Spool, Unfinished};
 use validator::{Draft, OwnerUid, Place, Request, ResultId};
@@ -12,13 +16,26 @@ const REASON: &str =
     "the host or the daemon stopped during the run; what the tool did is not known";
 
 impl Host {
-    /// Settles every claim that an earlier process left. Returns the ids of the records written.
+    /// Settles every claim that an earlier process left. Returns the ids of the records that were
+    /// written, or got their name, now.
     ///
     /// # Errors
     /// [`Halt`]: our own disk or key. Doing it again later is safe.
     pub fn recover(&mut self) -> Result<Vec<ResultId>, Halt> {
-        let mut told = Vec::new();
-        for unfinished in self.spool.recover()? {
+        let trust = || Trust::from_key(&self.key.public());
+        let log = self.log.directory().to_owned();
+        let logs = [self.log.key().clone()];
+        let recovered =
+            self.spool.recover(&mut |hidden| Ok(is_whole(hidden, trust(), &log, &logs)))?;
+        for one in &recovered.misplaced {
+            let (claim, remedy) = (&one.claim, one.illegal.remedy());
+            tracing::error!(%claim, "work/{claim}: {}; left as it is: {remedy}", one.illegal);
+        }
+        for result in &recovered.completed {
+            tracing::warn!(%result, "was durable and not yet published; published as it was");
+        }
+        let mut told = recovered.completed;
+        for unfinished in recovered.unfinished {
             told.extend(self.tell_indeterminate(unfinished)?);
         }
         Ok(told)
@@ -82,5 +99,27 @@ fn perhaps_used(granted: Option<&[String]>, request: Option<&Request>) -> Networ
             granted: granted.unwrap_or_default(),
             why: Unaccounted::NeverAsked,
         },
+    }
+}
+
+/// Whether a hidden result is one that could be published: its record is signed and logged by keys that
+/// are this host's, in the log as it is now, and its files are the ones that it names. What cannot be
+/// read does not verify.
+pub fn is_whole(hidden: &Path, trust: Trust, log: &Path, logs: &[PublicLogKey]) -> bool {
+    // A checkpoint that the log never got is one that it may contradict next.
+    let history = logs.iter().find_map(|key| {
+        let view = LogView::open(log, key).ok()?;
+        History::of(view, key.origin().clone(), None).ok()
+    });
+    let Some(history) = history else { return false };
+    let trust = trust.with_logs(logs.to_vec()).with_history(history);
+    let hidden_name = |found: &str, id: &str| found.strip_prefix(".new-") == Some(id);
+    match verify(hidden, &trust) {
+        // Its name is the only thing that is to be wrong with it.
+        Err(faults) => matches!(
+            faults.as_slice(),
+            [Fault::DirectoryName { found, result_id }] if hidden_name(found, result_id)
+        ),
+        Ok(_) => false,
     }
 }

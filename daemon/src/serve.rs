@@ -276,9 +276,14 @@ impl Service {
     /// What is no file that can be read gets its answer too, and goes out of the way as it is.
     fn refuse_object(&mut self, name: &str, code: Code, message: String) -> Result<Taken, Halt> {
         let shown = validator::escape_line(&message);
-        let published = self.host.refuse_unread(name, &[Violation::error(code, message)])?;
+        let id = edge::new_claim_id()?;
+        let Some(claimed) = self.host.spool.claim_object(&self.dropbox, name, id)? else {
+            return Ok(Taken::Answered(Originals::Gone));
+        };
+        let violations = [Violation::error(code, message)];
+        let published = self.host.refuse_unread(name, &violations, Some(&claimed))?;
         tracing::warn!(record = %published.receipt.path().display(), "refused: {shown}");
-        let gone = self.host.spool.quarantine_object(&self.dropbox, name, &published.receipt)?;
+        let gone = self.host.spool.quarantine_object(claimed, &published.receipt)?;
         Ok(Taken::Answered(gone))
     }
 }

@@ -121,6 +121,10 @@ impl Spool {
         self.store.expire();
     }
 
+    pub(crate) fn state_dir(&self) -> &Path {
+        &self.places.state
+    }
+
     pub(crate) fn work(&self) -> PathBuf {
         self.places.spool.join("work")
     }

@@ -3,7 +3,7 @@
 use policies::Approved;
 use records::Subject;
 use sandbox::outcome::Outcome;
-use spool::Claimed;
+use spool::{Claimed, ClaimedObject};
 use validator::{Refused, Request, ResultId, Sha256, UtcTime, Violation};
 
 use super::{Step, Told, end, told};
@@ -16,10 +16,12 @@ impl Host {
         &mut self,
         name: &str,
         violations: &[Violation],
+        object: Option<&ClaimedObject>,
     ) -> Result<Published, Halt> {
         // Without bytes the name tells one refusal of the same second from another.
         let of_name = Sha256::of(name.as_bytes());
         let result = self.draft_result(|at| ResultId::for_refused(at, &of_name))?;
+        object.map_or(Ok(()), |object| object.note_result(result.result_id()))?;
         let decided = Decided::nothing();
         let subject = Subject::Unusable { file_name: name, bytes: b"", request_id: None };
         let story = Story {
@@ -41,6 +43,7 @@ impl Host {
         reason: &str,
     ) -> Result<Told, Halt> {
         let result = self.draft_result(|at| ResultId::for_request(at, approved.request().id()))?;
+        claimed.note_result(result.result_id())?;
         let decided = Decided::by(approved);
         let story = Story {
             outcome: Outcome::SetupError,
@@ -61,6 +64,7 @@ impl Host {
         violations: Vec<Violation>,
     ) -> Result<Step<T>, Halt> {
         let result = self.draft_result(|at| refused_id(refused, at))?;
+        claimed.note_result(result.result_id())?;
         let decided = Decided::nothing();
         let story = Story {
             outcome: Outcome::Refused,
@@ -81,6 +85,7 @@ impl Host {
         decided: &Decided,
     ) -> Result<Told, Halt> {
         let result = self.draft_result(|at| ResultId::for_request(at, request.id()))?;
+        claimed.note_result(result.result_id())?;
         let story = Story {
             outcome: Outcome::Refused,
             violations: &violations,

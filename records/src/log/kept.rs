@@ -42,7 +42,9 @@ impl LogPlace {
         Self::kept_in(state, &state.join("log"))
     }
 
-    pub(crate) fn directory(&self) -> &Path {
+    /// Where the log is.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
         &self.directory
     }
 
