@@ -34,6 +34,7 @@ mod slot;
 mod stage;
 pub mod state;
 mod store;
+mod survey;
 mod undeclared;
 
 pub use beside::{insist_unchanged, place_beside, replace_own};
@@ -50,3 +51,4 @@ pub use publish::{Originals, Receipt, ResultDraft};
 pub use recover::{Misplaced, Recovered, Unfinished};
 pub use slot::EmptySlot;
 pub use stage::{StageError, Staged};
+pub use survey::{Daemon, Finding, Survey, Trouble, is_spool, survey};

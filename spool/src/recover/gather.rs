@@ -118,7 +118,7 @@ impl Spool {
     }
 }
 
-fn claim_of(directory: &Path, note: Option<&ClaimNote>) -> Result<Claim, SpoolError> {
+pub(crate) fn claim_of(directory: &Path, note: Option<&ClaimNote>) -> Result<Claim, SpoolError> {
     let Some(note) = note else { return Ok(Claim::Torn) };
     if note.kind == Kind::Object {
         return Ok(Claim::Object);
@@ -134,7 +134,7 @@ fn claim_of(directory: &Path, note: Option<&ClaimNote>) -> Result<Claim, SpoolEr
     }
 }
 
-fn original_of(directory: &Path, note: Option<&ClaimNote>) -> Original {
+pub(crate) fn original_of(directory: &Path, note: Option<&ClaimNote>) -> Original {
     let Some(note) = note else {
         return match fs::symlink_metadata(directory.join(ASIDE)) {
             Ok(_) => Original::Aside,

@@ -26,6 +26,7 @@ use crate::publish::{Originals, Receipt};
 use crate::state::{Illegal, Place, State, Step, There, step};
 use gather::{Asked, Found};
 
+pub(crate) use gather::{claim_of, original_of};
 pub use unfinished::Unfinished;
 
 /// What recovery found beside what it could settle alone.

@@ -18,6 +18,8 @@ pub(crate) enum Broken {
     TakenAwayBeforeTheResultIsDurable,
     RefusalNotNoted,
     DraftOfTheLogForgotten,
+    /// Only where any name may be lost.
+    TidiedWithoutABarrier,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +85,7 @@ impl Host {
 
     /// What tidies needs no barrier of its own where names are lost in order.
     fn settle_names(&mut self) -> Result<(), Stopped> {
-        if self.names == Names::Any {
+        if self.names == Names::Any && self.broken != Broken::TidiedWithoutABarrier {
             self.act()?;
             self.disk.barrier();
         }
@@ -150,7 +152,7 @@ impl Host {
             durable.lines().any(|it| it.starts_with(&format!("{request} "))),
             "no durable line"
         );
-        self.tell(request, id, true)?;
+        self.tell(request, id)?;
         self.tidy(claim, id, Place::Archive)
     }
 
@@ -160,12 +162,12 @@ impl Host {
             self.act()?;
             self.disk.create(&format!("{claim}/result"), &format!("{id};"));
         }
-        self.tell(request, id, true)?;
+        self.tell(request, id)?;
         self.tidy(claim, id, Place::Quarantine)
     }
 
     /// From nothing to a result that is there, durably.
-    fn tell(&mut self, request: usize, id: usize, logs: bool) -> Result<(), Stopped> {
+    fn tell(&mut self, request: usize, id: usize) -> Result<(), Stopped> {
         let hidden = format!("results/.new-{id}");
         for part in PARTS {
             self.act()?;
@@ -173,10 +175,8 @@ impl Host {
         }
         self.act()?;
         self.disk.create(&format!("{hidden}/of"), &format!("{request};"));
-        if logs {
-            self.act()?;
-            self.disk.create(&format!("log/draft-{id}"), WHOLE);
-        }
+        self.act()?;
+        self.disk.create(&format!("log/draft-{id}"), WHOLE);
         if self.broken != Broken::PublishedBeforeTheBarrier {
             self.act()?;
             self.disk.barrier();
@@ -310,13 +310,9 @@ impl Host {
                 }
                 Step::Tell => {
                     let request = self.note(claim).unwrap().0;
-                    let logged = self.disk.is_there(&format!("log/{}", id.unwrap()));
-                    // The log may have what the results have not: it has the second one too then.
-                    if logged {
-                        self.act()?;
-                        self.disk.remove(&format!("log/{}", id.unwrap()));
-                    }
-                    self.tell(request, id.unwrap(), true)?;
+                    let log = format!("log/{}", id.unwrap());
+                    assert!(!self.disk.is_there(&log), "{log}: is logged and its result is lost");
+                    self.tell(request, id.unwrap())?;
                 }
                 Step::Tidy(place) => {
                     self.act()?;
