@@ -37,7 +37,7 @@ pub use host_keys::open_keys;
 pub use network::find_egress;
 pub use permissions::Permissions;
 pub use record_log::{LOG_WAIT, RecordLog};
-pub use recovery::is_whole;
+pub use recovery::{Settled, is_whole};
 pub use runtimes::program_of;
 pub use serve::{Service, Stop};
 pub use supply::{Digests, Found};

@@ -6,7 +6,7 @@ use std::path::Path;
 use records::log::{LogView, PublicLogKey};
 use records::{Fault, History, NetworkUse, Subject, Trust, Unaccounted, verify};
 use sandbox::outcome::Outcome;
-use spool::{Spool, Unfinished};
+use spool::{Originals, Spool, Unfinished};
 use validator::{Draft, OwnerUid, Place, Request, ResultId};
 
 use crate::host::{Halt, Host};
@@ -15,13 +15,23 @@ use crate::tell::{Decided, Story};
 const REASON: &str =
     "the host or the daemon stopped during the run; what the tool did is not known";
 
+/// What recovery came to.
+#[must_use]
+#[derive(Debug)]
+pub struct Settled {
+    /// Ids of the records that were written, or got their name, now.
+    pub told: Vec<ResultId>,
+    /// Names in `approved/` that must not be taken again: they have their answer and could not be taken
+    /// away, or wait for a person.
+    pub left: Vec<String>,
+}
+
 impl Host {
-    /// Settles every claim that an earlier process left. Returns the ids of the records that were
-    /// written, or got their name, now.
+    /// Settles every claim that an earlier process left.
     ///
     /// # Errors
     /// [`Halt`]: our own disk or key. Doing it again later is safe.
-    pub fn recover(&mut self) -> Result<Vec<ResultId>, Halt> {
+    pub fn recover(&mut self) -> Result<Settled, Halt> {
         let trust = || Trust::from_key(&self.key.public());
         let log = self.log.directory().to_owned();
         let logs = [self.log.key().clone()];
@@ -34,18 +44,22 @@ impl Host {
         for result in &recovered.completed {
             tracing::warn!(%result, "was durable and not yet published; published as it was");
         }
-        let mut told = recovered.completed;
+        let mut settled = Settled { told: recovered.completed, left: recovered.left };
         for unfinished in recovered.unfinished {
-            told.extend(self.tell_indeterminate(unfinished)?);
+            self.tell_indeterminate(unfinished, &mut settled)?;
         }
-        Ok(told)
+        Ok(settled)
     }
 
-    fn tell_indeterminate(&mut self, unfinished: Unfinished) -> Result<Option<ResultId>, Halt> {
+    fn tell_indeterminate(
+        &mut self,
+        unfinished: Unfinished,
+        settled: &mut Settled,
+    ) -> Result<(), Halt> {
         let id = unfinished.result_id().clone();
         let Some(result) = Spool::draft_result_in(unfinished.results(), &id)? else {
             tracing::warn!(result = %id, "somebody else is telling this run");
-            return Ok(None);
+            return Ok(());
         };
         let (name, sha256) = unfinished.policy();
         let decided = Decided {
@@ -81,8 +95,14 @@ impl Host {
         };
         let published = self.tell(&story, result)?;
         tracing::warn!(result = %id, "begun and its end is not known; told as indeterminate");
-        self.spool.finish_unfinished(unfinished, &published.receipt)?;
-        Ok(Some(id))
+        let file_name = unfinished.file_name().to_owned();
+        let originals = self.spool.finish_unfinished(unfinished, &published.receipt)?;
+        if let Originals::Left(error) = originals {
+            tracing::warn!("{error}; answered, and left alone until it changes");
+            settled.left.push(file_name);
+        }
+        settled.told.push(id);
+        Ok(())
     }
 }
 

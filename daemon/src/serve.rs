@@ -82,7 +82,10 @@ impl Service {
 
     fn serve(&mut self) -> Result<(), Halt> {
         self.dropbox.insist_on_ours()?;
-        self.host.recover()?;
+        for name in self.host.recover()?.left {
+            let identity = self.dropbox.identity(&name);
+            self.left_alone.insert(name, identity);
+        }
         held::told_or_warned(self.host.spool.forget_all_held());
         let (hints, _watcher) = self.watch();
         tracing::info!(approved = %self.dropbox.path().display(), "ready");

@@ -2,7 +2,8 @@
 //!
 //! Nothing here may run before its result is published, which is why each takes the receipt. And
 //! nothing here may take away a file that is not the one that was claimed: a name can be used again
-//! while its namesake runs.
+//! while its namesake runs. Where the original cannot be taken away its claim stays in `work/`: that is
+//! how the next start knows that it has its answer.
 
 use std::fs;
 use std::io;
@@ -36,6 +37,9 @@ impl Spool {
             return Ok(Originals::Gone);
         };
         let originals = take_originals_away(dropped, &claimed.file_name, &claimed.directory, None)?;
+        if matches!(originals, Originals::Left(_)) {
+            return Ok(originals);
+        }
         self.archive_directory(&claimed.directory, receipt.result_id())?;
         failpoint::reach(Failpoint::Archived);
         Ok(originals)
@@ -57,6 +61,9 @@ impl Spool {
         };
         let keep = Some(claimed.directory.as_path());
         let originals = take_originals_away(dropped, &claimed.file_name, &claimed.directory, keep)?;
+        if matches!(originals, Originals::Left(_)) {
+            return Ok(originals);
+        }
         leave_report(&claimed.directory, receipt.path(), receipt.result_id());
         self.quarantine_directory(&claimed.directory, receipt.result_id())?;
         failpoint::reach(Failpoint::Quarantined);
@@ -74,6 +81,9 @@ impl Spool {
     ) -> Result<Originals, SpoolError> {
         let ClaimedObject { directory, file_name, dropped, .. } = &claimed;
         let originals = take_object_away(dropped, file_name, directory)?;
+        if matches!(originals, Originals::Left(_)) {
+            return Ok(originals);
+        }
         leave_report(directory, receipt.path(), receipt.result_id());
         self.quarantine_directory(directory, receipt.result_id())?;
         failpoint::reach(Failpoint::ObjectQuarantined);

@@ -270,3 +270,30 @@ fn a_survey_finds_what_a_ledger_put_back_does_not_know() {
     let troubles: Vec<_> = seen.findings.into_iter().map(|it| it.trouble).collect();
     assert_eq!(troubles, [Trouble::LedgerLine { line: 1 }]);
 }
+
+#[test]
+fn what_cannot_be_taken_away_keeps_its_claim_and_is_not_taken_again() {
+    let scene = Scene::new();
+    // Of another file system nothing can be renamed into the spool.
+    let elsewhere = Path::new("/dev/shm").join(scene.top.file_name().unwrap());
+    if fs::create_dir(&elsewhere).is_err() {
+        println!("SKIPPED: no /dev/shm to drop things into");
+        return;
+    }
+    let name = format!("{ID}.md");
+    fs::write(elsewhere.join(&name), "no request").unwrap();
+    let spool = scene.open();
+    let dropbox = Dropbox::open(&elsewhere).unwrap();
+    let claimed = spool.claim_object(&dropbox, &name, claim_id()).unwrap().unwrap();
+    claimed.note_result(&result_id()).unwrap();
+    scene.published();
+    drop((spool, claimed));
+    for _ in 0..2 {
+        let recovered = scene.open().recover(&mut |_| Ok(false)).unwrap();
+        assert_eq!(recovered.left, [name.as_str()]);
+        assert_eq!(scene.names("work").len(), 1);
+    }
+    fs::remove_dir_all(&elsewhere).unwrap();
+    assert!(scene.recovered("partial").left.is_empty());
+    scene.assert_quarantined();
+}

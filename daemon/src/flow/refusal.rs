@@ -3,7 +3,7 @@
 use policies::Approved;
 use records::Subject;
 use sandbox::outcome::Outcome;
-use spool::{Claimed, ClaimedObject};
+use spool::{Claimed, ClaimedObject, SpoolError};
 use validator::{Refused, Request, ResultId, Sha256, UtcTime, Violation};
 
 use super::{Step, Told, end, told};
@@ -21,7 +21,9 @@ impl Host {
         // Without bytes the name tells one refusal of the same second from another.
         let of_name = Sha256::of(name.as_bytes());
         let result = self.draft_result(|at| ResultId::for_refused(at, &of_name))?;
-        object.map_or(Ok(()), |object| object.note_result(result.result_id()))?;
+        if let Some(object) = object {
+            self.promise(|| object.note_result(result.result_id()))?;
+        }
         let decided = Decided::nothing();
         let subject = Subject::Unusable { file_name: name, bytes: b"", request_id: None };
         let story = Story {
@@ -31,6 +33,17 @@ impl Host {
             ..Story::of(subject, &[])
         };
         self.tell(&story, result)
+    }
+
+    /// Notes in a claim as what it will be told, whatever the disk.
+    fn promise(&self, note: impl Fn() -> Result<(), SpoolError>) -> Result<(), SpoolError> {
+        match note() {
+            Err(error) if error.is_full() => {
+                self.spool.release_reserve();
+                note()
+            }
+            noted => noted,
+        }
     }
 
     /// Nothing ran, and not for the request's fault. It is not used up: a person may look into it
@@ -43,7 +56,7 @@ impl Host {
         reason: &str,
     ) -> Result<Told, Halt> {
         let result = self.draft_result(|at| ResultId::for_request(at, approved.request().id()))?;
-        claimed.note_result(result.result_id())?;
+        self.promise(|| claimed.note_result(result.result_id()))?;
         let decided = Decided::by(approved);
         let story = Story {
             outcome: Outcome::SetupError,
@@ -64,7 +77,7 @@ impl Host {
         violations: Vec<Violation>,
     ) -> Result<Step<T>, Halt> {
         let result = self.draft_result(|at| refused_id(refused, at))?;
-        claimed.note_result(result.result_id())?;
+        self.promise(|| claimed.note_result(result.result_id()))?;
         let decided = Decided::nothing();
         let story = Story {
             outcome: Outcome::Refused,
@@ -85,7 +98,7 @@ impl Host {
         decided: &Decided,
     ) -> Result<Told, Halt> {
         let result = self.draft_result(|at| ResultId::for_request(at, request.id()))?;
-        claimed.note_result(result.result_id())?;
+        self.promise(|| claimed.note_result(result.result_id()))?;
         let story = Story {
             outcome: Outcome::Refused,
             violations: &violations,

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use validator::ResultId;
@@ -23,7 +23,7 @@ use crate::error::SpoolError;
 use crate::failpoint::{self, Failpoint};
 use crate::places::Spool;
 use crate::publish::{Originals, Receipt};
-use crate::state::{Illegal, Place, State, Step, There, step};
+use crate::state::{Illegal, Original, Place, State, Step, There, step};
 use gather::{Asked, Found};
 
 pub(crate) use gather::{claim_of, original_of};
@@ -38,6 +38,9 @@ pub struct Recovered {
     pub completed: Vec<ResultId>,
     /// What is left as it is, for a person.
     pub misplaced: Vec<Misplaced>,
+    /// Names of files in `approved/` that are still the ones that were claimed, and have their answer or
+    /// wait for a person: they must not be taken again.
+    pub left: Vec<String>,
 }
 
 /// A claim whose files are no legal combination.
@@ -60,8 +63,12 @@ impl Spool {
         is_whole: &mut dyn FnMut(&Path) -> Result<bool, SpoolError>,
     ) -> Result<Recovered, SpoolError> {
         let mut asked = Asked { is_whole, removed: None };
-        let mut recovered =
-            Recovered { unfinished: Vec::new(), completed: Vec::new(), misplaced: Vec::new() };
+        let mut recovered = Recovered {
+            unfinished: Vec::new(),
+            completed: Vec::new(),
+            misplaced: Vec::new(),
+            left: Vec::new(),
+        };
         let mut kept = HashSet::new();
         self.settle_ledger()?;
         let work = self.work();
@@ -109,6 +116,9 @@ impl Spool {
                 Step::Report(illegal) => {
                     let claim = claim.as_str().to_owned();
                     recovered.misplaced.push(Misplaced { claim, illegal });
+                    let in_place = found.state.original == Original::InPlace;
+                    let note = found.note.filter(|_| in_place);
+                    recovered.left.extend(note.map(|note| note.file_name));
                     return Ok(id);
                 }
                 Step::Tell => {
@@ -133,7 +143,11 @@ impl Spool {
                     // It is there, which is not yet durably.
                     durable::sync_dir(results).map_err(SpoolError::io(results, "make durable"))?;
                     if let (Some(note), Some(id)) = (&found.note, &id) {
-                        self.tidy(&claim, note, (id, &results.join(id.as_str())), place)?;
+                        let told = (id, results.join(id.as_str()));
+                        if let Originals::Left(error) = self.tidy(&claim, note, &told, place)? {
+                            tracing::warn!("{error}; answered, and left alone until it changes");
+                            recovered.left.push(note.file_name.clone());
+                        }
                     }
                     return Ok(None);
                 }
@@ -169,41 +183,40 @@ impl Spool {
         &self,
         unfinished: Unfinished,
         receipt: &Receipt,
-    ) -> Result<(), SpoolError> {
-        let told = (receipt.result_id(), receipt.path());
-        self.tidy(&unfinished.claim, &unfinished.note, told, Place::Archive)
+    ) -> Result<Originals, SpoolError> {
+        let told = (receipt.result_id(), receipt.path().to_owned());
+        self.tidy(&unfinished.claim, &unfinished.note, &told, Place::Archive)
     }
 
     fn tidy(
         &self,
         claim: &ClaimId,
         note: &ClaimNote,
-        (id, result): (&ResultId, &Path),
+        (id, result): &(&ResultId, PathBuf),
         place: Place,
-    ) -> Result<(), SpoolError> {
+    ) -> Result<Originals, SpoolError> {
         remove_tree(&self.staging().join(claim.as_str()));
         let directory = self.work().join(claim.as_str());
         let Some(dropped) = &note.dropped else {
             remove_claim(&directory);
-            return Ok(());
+            return Ok(Originals::Gone);
         };
         let keep = (place == Place::Quarantine).then_some(directory.as_path());
         let taken = match note.kind {
             Kind::Request => take_originals_away(dropped, &note.file_name, &directory, keep),
             Kind::Object => take_object_away(dropped, &note.file_name, &directory),
         };
-        match taken {
-            Ok(Originals::Gone) => {}
-            // The dropbox may have gone with its files; the ledger keeps them from running again.
-            Ok(Originals::Left(error)) | Err(error) => tracing::warn!("left in place: {error}"),
+        if let Originals::Left(error) = taken? {
+            return Ok(Originals::Left(error));
         }
         match place {
-            Place::Archive => self.archive_directory(&directory, id),
+            Place::Archive => self.archive_directory(&directory, id)?,
             Place::Quarantine => {
                 leave_report(&directory, result, id);
-                self.quarantine_directory(&directory, id)
+                self.quarantine_directory(&directory, id)?;
             }
         }
+        Ok(Originals::Gone)
     }
 
     /// A line that is there is what recovery goes by; a process that was killed may not have made it
@@ -246,12 +259,12 @@ impl Spool {
 }
 
 impl Found {
-    fn hidden(&self) -> std::path::PathBuf {
+    fn hidden(&self) -> PathBuf {
         let id = self.promised.as_ref().map_or("", ResultId::as_str);
         self.results.join(format!(".new-{id}"))
     }
 
-    fn published(&self) -> std::path::PathBuf {
+    fn published(&self) -> PathBuf {
         self.results.join(self.promised.as_ref().map_or("", ResultId::as_str))
     }
 }

@@ -18,6 +18,7 @@ pub(crate) enum Broken {
     TakenAwayBeforeTheResultIsDurable,
     RefusalNotNoted,
     DraftOfTheLogForgotten,
+    DraftOfTheLogBelieved,
     /// Only where any name may be lost.
     TidiedWithoutABarrier,
 }
@@ -264,13 +265,23 @@ impl Host {
         Ok(())
     }
 
-    /// A draft that is whole was durable: somebody may have its proofs already.
+    /// A draft becomes the log's if what it was written for is there, by whichever name. That it is whole
+    /// itself says nothing: it may have been luck, and its result may be lost.
     fn open_log(&mut self) -> Result<(), Stopped> {
+        // What is there may be so in memory only.
+        self.act()?;
+        self.disk.barrier();
         for name in self.disk.list("log") {
             let Some(id) = name.strip_prefix("draft-") else { continue };
             let draft = format!("log/{name}");
-            let adopted = self.disk.read(&draft) == Some(WHOLE)
-                && self.broken != Broken::DraftOfTheLogForgotten;
+            let result_is_there = ["results/", "results/.new-"]
+                .iter()
+                .any(|place| self.is_whole(&format!("{place}{id}")));
+            let adopted = match self.broken {
+                Broken::DraftOfTheLogForgotten => false,
+                Broken::DraftOfTheLogBelieved => self.disk.read(&draft) == Some(WHOLE),
+                _ => self.disk.read(&draft) == Some(WHOLE) && result_is_there,
+            };
             self.act()?;
             match adopted {
                 true => self.disk.rename(&draft, &format!("log/{id}")),

@@ -117,6 +117,7 @@ fn a_broken_rule_is_noticed() {
         (Broken::TakenAwayBeforeTheResultIsDurable, Names::InOrder),
         (Broken::RefusalNotNoted, Names::InOrder),
         (Broken::DraftOfTheLogForgotten, Names::InOrder),
+        (Broken::DraftOfTheLogBelieved, Names::InOrder),
         (Broken::TidiedWithoutABarrier, Names::Any),
     ];
     for (broken, names) in rules {
