@@ -514,11 +514,11 @@ there are, 2 if the directory is no spool. With --format json stdout is one obje
 {\"daemon\",\"claims\",\"waiting\",\"results\",\"ledger_lines\",\"findings\":[{\"code\",\"path\",
 \"what\",\"remedy\"}]}.
 
-A backup must hold the state (ledger, removed, keys, log and log.head) and the spool's results/,
-archive/ and quarantine/; it may leave out work/, staging/, inputs/ and caches/. Copy results/ and
-archive/ first and the ledger and the log last, or stop the daemon: a ledger that is older than the
-results would let a request run twice. After putting one back, run this before the daemon: a result
-that the ledger does not know is a finding."
+A backup must hold, of the state, ledger, removed, keys/ and log.head, and of the spool log/, results/,
+archive/ and quarantine/ (embedded runs have all of it in their state); not work/, staging/, inputs/
+and caches/. Copy results/ and archive/ first, the log then, the ledger last, or stop the daemon: a
+ledger older than the results would let a request run twice. After putting one back, run this before
+the daemon: a result that the ledger does not know is a finding."
 )]
 pub(crate) struct Doctor {
     /// Make the cache of this language; may be repeated
@@ -552,7 +552,7 @@ impl Options {
                 output::note(format_args!(
                     "'{}' is not built yet; this version has run, draft, lint, review, explain, \
                      approve, reject, gate, permission, promote, verify, replay, list, log, keys, \
-                     ais, policy check, policy show and doctor --warm",
+                     ais, policy check, policy show and doctor",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);

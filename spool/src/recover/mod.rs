@@ -5,12 +5,13 @@
 //! What it must not do is to go on from what is not durable yet: the power may go next.
 
 mod gather;
+mod sweep;
 mod unfinished;
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
@@ -25,6 +26,8 @@ use crate::places::Spool;
 use crate::publish::{Originals, Receipt};
 use crate::state::{Illegal, Original, Place, State, Step, There, step};
 use gather::{Asked, Found};
+
+use sweep::names;
 
 pub(crate) use gather::{claim_of, original_of};
 pub use unfinished::Unfinished;
@@ -210,10 +213,17 @@ impl Spool {
             return Ok(Originals::Left(error));
         }
         match place {
-            Place::Archive => self.archive_directory(&directory, id)?,
+            Place::Archive => {
+                self.archive_directory(&directory, id)?;
+                failpoint::reach(Failpoint::Archived);
+            }
             Place::Quarantine => {
                 leave_report(&directory, result, id);
                 self.quarantine_directory(&directory, id)?;
+                failpoint::reach(match note.kind {
+                    Kind::Request => Failpoint::Quarantined,
+                    Kind::Object => Failpoint::ObjectQuarantined,
+                });
             }
         }
         Ok(Originals::Gone)
@@ -226,36 +236,6 @@ impl Spool {
         let synced = File::open(&path).and_then(|ledger| ledger.sync_data());
         synced.map_err(SpoolError::io(&path, "make durable"))
     }
-
-    fn sweep_slots(&self) -> Result<(), SpoolError> {
-        for name in names(&self.staging())? {
-            let slot = self.staging().join(&name);
-            let of_claim = There::of(&self.work().join(&name)) == There::Present;
-            let state = State { slot: There::Present, ..State::NOTHING };
-            if !of_claim && step(&state) == Step::RemoveSlot {
-                remove_tree(&slot);
-            }
-        }
-        Ok(())
-    }
-
-    /// Removes what earlier processes began to gather for no claim that is there.
-    fn sweep_hidden(&self, kept: &HashSet<ResultId>) -> Result<(), SpoolError> {
-        for name in names(self.results())? {
-            let path = self.results().join(&name);
-            let Some(id) = name.strip_prefix(".new-") else { continue };
-            if kept.iter().any(|kept| kept.as_str() == id) || self.may_be_in_the_making(&path) {
-                continue;
-            }
-            // Locked means that somebody is gathering it now; gone means that it is published.
-            if let Ok(directory) = File::open(&path)
-                && flock(&directory, FlockOperation::NonBlockingLockExclusive).is_ok()
-            {
-                remove_tree(&path);
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Found {
@@ -267,18 +247,6 @@ impl Found {
     fn published(&self) -> PathBuf {
         self.results.join(self.promised.as_ref().map_or("", ResultId::as_str))
     }
-}
-
-fn names(directory: &Path) -> Result<Vec<String>, SpoolError> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(directory).map_err(SpoolError::io(directory, "list"))? {
-        let entry = entry.map_err(SpoolError::io(directory, "list"))?;
-        if let Ok(name) = entry.file_name().into_string() {
-            names.push(name);
-        }
-    }
-    names.sort();
-    Ok(names)
 }
 
 /// The lock of a claim, unless a live process holds it or is just removing the claim. A claim has its
@@ -296,8 +264,12 @@ fn lock_of(directory: &Path) -> Result<Option<File>, SpoolError> {
         Err(error) => return Err(SpoolError::io(&path, "open")(error)),
     };
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(file)),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-        Err(errno) => Err(SpoolError::errno(&path, "lock")(errno)),
+        Ok(()) => {}
+        Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
+        Err(errno) => return Err(SpoolError::errno(&path, "lock")(errno)),
     }
+    // Whoever held it may have put the claim away since it was opened.
+    let locked = file.metadata().map_err(SpoolError::io(&path, "look at"))?;
+    let there = fs::symlink_metadata(&path).is_ok_and(|found| found.ino() == locked.ino());
+    Ok(there.then_some(file))
 }

@@ -39,7 +39,7 @@
 //! Everything else is [`Illegal`]: no order of the acts and no crash between them leads there, so
 //! somebody else did, or we are wrong. It is reported and left as it is. The crash may also be one of
 //! the power: what is not yet synced may be lost, but names on one file system are lost in the reverse
-//! order of their making (every journaling file system keeps to that).
+//! order of their making (ext4 and XFS keep to that).
 
 mod removed;
 mod step;
