@@ -24,7 +24,7 @@ use crate::error::SpoolError;
 use crate::failpoint::{self, Failpoint};
 use crate::places::Spool;
 use crate::publish::{Originals, Receipt};
-use crate::state::{Illegal, Original, Place, State, Step, There, step};
+use crate::state::{Illegal, Original, Place, Step, step};
 use gather::{Asked, Found};
 
 use sweep::names;
