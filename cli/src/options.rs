@@ -498,8 +498,8 @@ pub(crate) enum PolicyAct {
 #[command(
     group = ArgGroup::new("task").required(true).args(["warm", "spool"]),
     after_help = "\
-Examples: toolexec doctor --warm go
-          toolexec doctor --spool /var/spool/toolexec --state /var/lib/toolexec
+Example: toolexec doctor --warm go
+         toolexec doctor --spool /var/spool/toolexec --state /var/lib/toolexec
 
 --warm makes caches. go: its standard library, compiled once, so that `go run` takes a moment and
 needs no network. ts: tsx and its compiler, pinned, from npm; without it there is no ts. This alone
