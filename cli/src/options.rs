@@ -495,20 +495,43 @@ pub(crate) enum PolicyAct {
 }
 
 #[derive(Args)]
-#[command(after_help = "\
+#[command(
+    group = ArgGroup::new("task").required(true).args(["warm", "spool"]),
+    after_help = "\
 Example: toolexec doctor --warm go
+         toolexec doctor --spool /var/spool/toolexec --state /var/lib/toolexec
 
-go: its standard library, compiled once, so that `go run` takes a moment and needs no network.
-ts: tsx and its compiler, pinned, from npm; without it there is no ts. This alone needs a network.
-Each is shown to runs read-only. Make it again after an upgrade of Go; a daemon sees a new one when
-it starts. Exits 0 if all were made, 3 otherwise. This version only makes caches; a later one also
-tells what a host lacks.")]
+--warm makes caches. go: its standard library, compiled once, so that `go run` takes a moment and
+needs no network. ts: tsx and its compiler, pinned, from npm; without it there is no ts. This alone
+needs a network. Each is shown to runs read-only. Make it again after an upgrade of Go; a daemon
+sees a new one when it starts. Exits 0 if all were made, 3 otherwise.
+
+--spool looks at a spool and lists what is wrong, each with its remedy: states that no crash leads
+to, leftovers, wrong owners and modes, ledger lines that cannot be read, requests that wait for long,
+no room for records. It changes nothing and takes no lock; a daemon may be at work meanwhile. Look as
+the user of the daemon: what cannot be looked at is a finding too. Exits 0 if there is none, 1 if
+there are, 2 if the directory is no spool. With --format json stdout is one object:
+{\"daemon\",\"claims\",\"waiting\",\"results\",\"ledger_lines\",\"findings\":[{\"code\",\"path\",
+\"what\",\"remedy\"}]}.
+
+A backup must hold, of the state, ledger, removed, keys/ and log.head, and of the spool log/, results/,
+archive/ and quarantine/ (embedded runs have all of it in their state); not work/, staging/, inputs/
+and caches/. Copy results/ and archive/ first, the log then, the ledger last, or stop the daemon: a
+ledger older than the results would let a request run twice. After putting one back, run this before
+the daemon: a result that the ledger does not know is a finding."
+)]
 pub(crate) struct Doctor {
     /// Make the cache of this language; may be repeated
-    #[arg(long, value_enum, required = true)]
+    #[arg(long, value_enum)]
     pub(crate) warm: Vec<Warm>,
+    /// Look at this spool: of a daemon, or the state of embedded runs
+    #[arg(long, value_name = "DIR")]
+    pub(crate) spool: Option<PathBuf>,
+    /// How findings are told
+    #[arg(long, value_enum, default_value = "human", requires = "spool")]
+    pub(crate) format: Format,
     /// Where caches are [default: caches/ of the state; `standard` has /var/cache/toolexec]
-    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["dir", "spool"])]
     pub(crate) to: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) state: StateOption,
@@ -529,7 +552,7 @@ impl Options {
                 output::note(format_args!(
                     "'{}' is not built yet; this version has run, draft, lint, review, explain, \
                      approve, reject, gate, permission, promote, verify, replay, list, log, keys, \
-                     ais, policy check, policy show and doctor --warm",
+                     ais, policy check, policy show and doctor",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);

@@ -40,6 +40,7 @@ pub use host_keys::open_keys;
 pub use network::find_egress;
 pub use permissions::Permissions;
 pub use record_log::{LOG_WAIT, RecordLog};
+pub use recovery::{Settled, is_whole};
 pub use room::RoomMax;
 pub use runtimes::program_of;
 pub use serve::{Pace, Service};

@@ -34,11 +34,13 @@ mod publish;
 mod recover;
 mod slot;
 mod stage;
+pub mod state;
 mod store;
+mod survey;
 mod undeclared;
 
 pub use beside::{insist_unchanged, place_beside, replace_own};
-pub use claim::{ClaimId, Claimed, Replayed};
+pub use claim::{ClaimId, Claimed, ClaimedObject, Replayed};
 pub use drafting::Drafting;
 pub use dropbox::{Dropbox, Submitted, Waiting, stem_of};
 pub use error::SpoolError;
@@ -49,6 +51,7 @@ pub use permissions::{AnswerFate, DroppedAnswer, Durable, Filed, StoreError, new
 pub use places::{Places, Spool};
 pub use promote::{Dropped, Submission};
 pub use publish::{Originals, Placed, Receipt, ResultDraft};
-pub use recover::Unfinished;
+pub use recover::{Misplaced, Recovered, Unfinished};
 pub use slot::EmptySlot;
 pub use stage::{StageError, Staged};
+pub use survey::{Daemon, Finding, Survey, Trouble, is_spool, survey};

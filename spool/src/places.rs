@@ -17,7 +17,7 @@ use crate::store::{Bounds, Store};
 /// Between making a directory and locking it lie microseconds.
 const MAKING_TIME_MAX: Duration = Duration::from_secs(60);
 /// Room for refusals and `indeterminate` records when the disk is full.
-const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
+pub(crate) const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Bytes of inputs that a daemon keeps for later runs, beyond what is in its slots.
 const DAEMON_STORE_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
@@ -165,6 +165,10 @@ impl Spool {
     /// Lets go of stored inputs that no run has used for long; to be asked now and then.
     pub fn expire_inputs(&self) {
         self.store.expire();
+    }
+
+    pub(crate) fn state_dir(&self) -> &Path {
+        &self.places.state
     }
 
     pub(crate) fn work(&self) -> PathBuf {

@@ -147,7 +147,7 @@ impl Host {
                 let name = request.file_name().unwrap_or_default().to_string_lossy();
                 let violation = Violation::error(Code::TextTooLarge, error.to_string());
                 let violations = vec![violation];
-                let published = self.passage().refuse_unread(&name, &violations)?;
+                let published = self.passage().refuse_unread(&name, &violations, None)?;
                 return Ok(told(published, -1, violations, Originals::Gone));
             }
             Err(error) => return Err(error.into()),

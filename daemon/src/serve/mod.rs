@@ -140,7 +140,10 @@ struct InFlight {
 impl AtWork<'_, '_> {
     fn serve(&mut self, events: &Receiver<Event>) -> Result<(), Halt> {
         self.dropbox.insist_on_ours()?;
-        self.host.recover()?;
+        for name in self.host.recover()?.left {
+            let identity = self.dropbox.identity(&name);
+            self.left_alone.extend(identity.map(|identity| (name, identity)));
+        }
         held::told_or_warned(self.host.spool.forget_all_held());
         tracing::info!(approved = %self.dropbox.path().display(), "ready");
         loop {

@@ -148,9 +148,14 @@ fn refuse_object(
     message: String,
 ) -> Result<Taken, Halt> {
     let shown = validator::escape_line(&message);
-    let published = host.passage().refuse_unread(name, &[Violation::error(code, message)])?;
+    let id = edge::new_claim_id()?;
+    let Some(claimed) = host.spool.claim_object(dropbox, name, id)? else {
+        return Ok(Taken::Answered(Originals::Gone));
+    };
+    let violations = [Violation::error(code, message)];
+    let published = host.passage().refuse_unread(name, &violations, Some(&claimed))?;
     tracing::warn!(record = %published.receipt.path().display(), "refused: {shown}");
-    let gone = host.spool.quarantine_object(dropbox, name, &published.receipt)?;
+    let gone = host.spool.quarantine_object(claimed, &published.receipt)?;
     Ok(Taken::Answered(gone))
 }
 
