@@ -22,12 +22,12 @@ mod durable;
 mod error;
 pub mod failpoint;
 mod fresh;
-mod held;
 mod ledger;
 mod permissions;
 mod places;
 mod pour;
 mod promote;
+mod public;
 mod publish;
 mod recover;
 mod slot;
@@ -40,11 +40,14 @@ pub use claim::{ClaimId, Claimed, Replayed};
 pub use drafting::Drafting;
 pub use dropbox::{Dropbox, Waiting, stem_of};
 pub use error::SpoolError;
-pub use held::{Held, WaitsFor, held_in};
 pub use ledger::{BeginError, Begun, Seen};
 pub use permissions::{AnswerFate, DroppedAnswer, Durable, Filed, StoreError, new_traceparent};
 pub use places::{Places, Spool};
 pub use promote::{Dropped, Submission};
+pub use public::{
+    Alive, Counts, DaemonState, Held, Running, Seat, Status, Step, TellsPolicy, ToldError,
+    WaitsFor, daemon_alive, held_in, running_in, tell_file, told_status,
+};
 pub use publish::{Originals, Receipt, ResultDraft};
 pub use recover::Unfinished;
 pub use slot::EmptySlot;
