@@ -20,6 +20,7 @@ use serde::Deserialize;
 use crate::edge;
 use crate::host::{find_launcher, find_program};
 use crate::host_keys::{self, KeysForm};
+use crate::metrics::{MetricsForm, MetricsSettings};
 use crate::network::find_egress;
 use crate::trust_store::{Owners, TrustFiles, TrustStore, insist_on_ours};
 
@@ -46,6 +47,7 @@ struct Form {
     log: Option<LogForm>,
     launcher: Option<LauncherForm>,
     egress: Option<EgressForm>,
+    metrics: Option<MetricsForm>,
     #[serde(default = "rescan_by_default")]
     rescan_sec: u64,
     #[serde(default = "drain_by_default")]
@@ -112,6 +114,8 @@ pub struct Config {
     pub drain: Duration,
     /// Cells that are kept ready for runs to come; 0 keeps none.
     pub ready_cells: usize,
+    /// Where our own numbers go; nowhere if it is not said.
+    pub metrics: MetricsSettings,
 }
 
 /// Why a configuration is not used: the file first, then what to do.
@@ -225,6 +229,10 @@ impl Config {
         if form.ready_cells > READY_CELLS_MAX {
             return wrong(format!("ready_cells: write {READY_CELLS_MAX} or less; 0 keeps none"));
         }
+        let metrics = match form.metrics.map_or_else(|| Ok(<_>::default()), MetricsForm::settings) {
+            Ok(metrics) => metrics,
+            Err(what) => return wrong(what),
+        };
         let launcher = match launcher(form.launcher, &form.state) {
             Ok(launcher) => launcher,
             Err(what) => return wrong(what),
@@ -267,6 +275,7 @@ impl Config {
             rescan: Duration::from_secs(form.rescan_sec),
             drain: Duration::from_secs(form.drain_sec),
             ready_cells: form.ready_cells,
+            metrics,
         })
     }
 }
