@@ -137,3 +137,96 @@ fn told_or_warned(told: Result<(), SpoolError>) {
         tracing::warn!("{error}; what is told in public/ is not whole");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use spool::{Alive, Places, Step, daemon_alive, running_in, told_status};
+
+    use super::*;
+
+    fn places(name: &str) -> Places {
+        let root = std::env::temp_dir().join(format!("toolexec-{name}-{}", std::process::id()));
+        let at = |part: &str| -> PathBuf { root.join(part) };
+        Places { state: at("state"), spool: at("spool"), results: at("spool/results") }
+    }
+
+    fn ended(places: &Places) {
+        std::fs::remove_dir_all(places.spool.parent().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_state_is_told_at_once_and_numbers_when_they_are_due() {
+        let places = places("status");
+        let spool = Spool::open_for_daemon(&places).unwrap();
+        let policy = Policy::shipped("embedded").unwrap();
+        let now = UtcTime::from_unix(1_800_000_000);
+        let mut how = How {
+            state: DaemonState::Serving,
+            why: None,
+            admission_stopped: None,
+            counts: Counts::default(),
+            runs_max: 2,
+            memory_bytes_promised: 0,
+            memory_bytes_max: None,
+            policy: &policy,
+        };
+        let mut teller = StatusTeller::new(now);
+        assert_eq!(teller.tell(&spool, &how, now), None);
+        let told = told_status(&places.spool).unwrap();
+        assert_eq!(told.state, DaemonState::Serving);
+        assert_eq!(daemon_alive(&places.spool, Some(&told)), Alive::Yes(Some(told.seat.pid)));
+
+        assert_eq!(teller.tell(&spool, &how, UtcTime::from_unix(1_800_000_009)), None);
+        assert_eq!(told_status(&places.spool).unwrap(), told, "nothing changed but the time");
+        how.counts.waiting = 3;
+        let due = teller.tell(&spool, &how, now).unwrap();
+        assert_eq!(told_status(&places.spool).unwrap().counts.waiting, 0);
+        how.admission_stopped = Some("no room");
+        assert_eq!(teller.tell(&spool, &how, now), None);
+        assert_eq!(told_status(&places.spool).unwrap().counts.waiting, 3, "told with the state");
+        how.counts.waiting = 4;
+        std::thread::sleep(due.saturating_duration_since(Instant::now()) + TELL_INTERVAL);
+        assert_eq!(teller.tell(&spool, &how, now), None);
+        assert_eq!(told_status(&places.spool).unwrap().counts.waiting, 4);
+        drop(spool);
+        assert_eq!(daemon_alive(&places.spool, Some(&told)), Alive::No);
+        assert_eq!(daemon_alive(&places.spool, None), Alive::No);
+        ended(&places);
+    }
+
+    #[test]
+    fn what_is_over_at_once_is_never_told() {
+        let places = places("in-flight");
+        let spool = Spool::open_for_daemon(&places).unwrap();
+        let id: RequestId = "TR-20260209-160501Z-a".parse().unwrap();
+        let mut running = Running {
+            request_id: id.to_string(),
+            since_utc: "2026-02-09T16:05:01Z".to_owned(),
+            step: Step::Claimed,
+            step_since_utc: "2026-02-09T16:05:01Z".to_owned(),
+            time_sec_max: None,
+            memory_bytes_max: None,
+            submitter: Some("alice".to_owned()),
+        };
+        let mut teller = StatusTeller::new(UtcTime::from_unix(0));
+        let claimed = Instant::now();
+        let all = |running: &Running| [(id.clone(), claimed, running.clone())].into_iter();
+        let due = teller.tell_in_flight(&spool, all(&running)).unwrap();
+        assert!(running_in(&places.spool).is_empty());
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        assert_eq!(teller.tell_in_flight(&spool, all(&running)), None);
+        assert_eq!(running_in(&places.spool).get(id.as_str()), Some(&running));
+        running.step = Step::Running;
+        let due = teller.tell_in_flight(&spool, all(&running)).unwrap();
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        assert_eq!(teller.tell_in_flight(&spool, all(&running)), None);
+        assert_eq!(running_in(&places.spool)[id.as_str()].step, Step::Running);
+        assert_eq!(teller.tell_in_flight(&spool, std::iter::empty()), None);
+        assert!(running_in(&places.spool).is_empty());
+        running.request_id = "../escaped".to_owned();
+        assert!(spool.tell_running(&running).is_err());
+        ended(&places);
+    }
+}

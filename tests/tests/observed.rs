@@ -395,17 +395,17 @@ fn on_a_terminal_it_draws_and_q_ends_it() {
     let bench = Bench::new();
     let hand = ByHand::new(&bench);
     hand.drop_request(A);
-    let script = "import os, pty, sys, termios, time\n\
-        pid, fd = pty.fork()\n\
-        if pid == 0: os.execv(sys.argv[1], sys.argv[1:])\n\
-        before = termios.tcgetattr(fd)\n\
+    let script = "import os, pty, subprocess, sys, termios\n\
+        ours, theirs = pty.openpty()\n\
+        before = termios.tcgetattr(theirs)\n\
+        child = subprocess.Popen(sys.argv[1:], stdin=theirs, stdout=theirs)\n\
         said = b''\n\
-        while b'waiting' not in said: said += os.read(fd, 65536)\n\
-        os.write(fd, b'q')\n\
-        while b'1049l' not in said: said += os.read(fd, 65536)\n\
-        time.sleep(0.2)\n\
-        assert termios.tcgetattr(fd) == before, 'the terminal is not as it was'\n\
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])\n\
+        while b'waiting' not in said: said += os.read(ours, 65536)\n\
+        assert termios.tcgetattr(theirs) != before, 'keys would be shown'\n\
+        os.write(ours, b'q')\n\
+        while b'1049l' not in said: said += os.read(ours, 65536)\n\
+        code = child.wait()\n\
+        assert termios.tcgetattr(theirs) == before, 'the terminal is not as it was'\n\
         assert said.startswith(b'\\x1b[?1049h') and b'\\x1b[?25h' in said, said\n\
         sys.exit(code)\n";
     let mut command = bench.command("timeout");
@@ -441,6 +441,29 @@ fn beside_a_daemon_nothing_is_said_that_is_not_so() {
     service.spawn();
     let code = asked(&["wait", &endless.id, "--timeout", "40"]).code;
     assert!([Some(0), Some(3)].contains(&code), "{code:?}");
+}
+
+#[test]
+fn the_check_says_what_is_wrong_with_metrics() {
+    let bench = Bench::new();
+    let service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let good = fs::read_to_string(service.config()).unwrap();
+    let home = bench.home();
+    for (line, code, says) in [
+        (format!("{{file: {}/toolexec.prom, interval_sec: 1}}", home.display()), 0, ""),
+        (format!("{{socket: {}/metrics.sock}}", home.display()), 0, ""),
+        ("{interval_sec: 5}".to_owned(), 2, "name a file or a socket"),
+        (format!("{{file: {}/toolexec.txt}}", home.display()), 2, "must end in .prom"),
+        ("{file: toolexec.prom}".to_owned(), 2, "metrics.file: toolexec.prom is no absolute path"),
+        ("{socket: /no/where/x}".to_owned(), 2, "is in no directory that is there"),
+        (format!("{{socket: {}/x, interval_sec: 0}}", home.display()), 2, "interval_sec"),
+        (format!("{{socket: {}/x, port: 9100}}", home.display()), 2, "port"),
+    ] {
+        fs::write(service.config(), format!("{good}metrics: {line}\n")).unwrap();
+        let said = Said::of(service.command().arg("--check"));
+        said.assert_code(code);
+        said.assert_says(&[says]);
+    }
 }
 
 #[test]

@@ -110,7 +110,8 @@ fn is_end() -> bool {
 
 /// One drawing: as many lines as there is room for, each cut to the width.
 fn page(place: &Path, view: &View) -> String {
-    let size = tcgetwinsize(io::stdout()).ok();
+    // A serial line says 0: it does not know.
+    let size = tcgetwinsize(io::stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0);
     let columns = size.map_or(80, |size| usize::from(size.ws_col)).max(20);
     let rows = size.map_or(24, |size| usize::from(size.ws_row)).max(3);
     let title = format!("{}  {}  (q ends)", place.display(), show::now());
