@@ -8,7 +8,7 @@
 )]
 
 #[path = "../../tests/src/skip.rs"]
-mod skip;
+pub mod skip;
 
 use std::fs::{self, Permissions};
 use std::io::{Read, Write};

@@ -12,7 +12,7 @@ use super::daemon::Daemon;
 use super::list::{held_lines, json_of};
 use super::names::{Meant, meant};
 use super::options::Show;
-use super::results::{Published, records_of, request_of};
+use super::results::{Published, records_among, request_of, result_names};
 use super::rows::{Row, State, queue};
 use crate::failure::Failure;
 use crate::options::Format;
@@ -57,7 +57,7 @@ fn find(asked: &Show) -> Result<Option<One>, Failure> {
     let rows: Vec<Row> = queue.rows.into_iter().filter(|row| row.request_id == id).collect();
     let dropped = rows.iter().find_map(|row| fs::symlink_metadata(&row.path).ok());
     Ok(Some(One {
-        records: records_of(&place, &id)?,
+        records: records_among(&place, &result_names(&place)?, &id),
         // Nobody can set this time of a file to another.
         dropped_utc: dropped.map(|found| UtcTime::from_unix(found.ctime()).to_string()),
         request_id: id,

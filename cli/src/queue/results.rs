@@ -55,11 +55,10 @@ impl Published {
     }
 }
 
-/// The records of a request, oldest first.
-pub(super) fn records_of(place: &Path, request_id: &str) -> Result<Vec<Published>, Failure> {
-    let names = result_names(place)?;
+/// The records of a request among these names, oldest first.
+pub(super) fn records_among(place: &Path, names: &[String], request_id: &str) -> Vec<Published> {
     let mine = names.iter().filter(|name| request_of(name) == Some(request_id));
-    Ok(mine.map(|name| Published::at(place.join("results").join(name))).collect())
+    mine.map(|name| Published::at(place.join("results").join(name))).collect()
 }
 
 /// The record that tells the end of a request: that of its run, else the last one.

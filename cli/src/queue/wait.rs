@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use spool::running_in;
 use validator::{RequestId, escape_line};
 
 use super::daemon::Daemon;
 use super::hint::Hints;
 use super::names::{Meant, meant};
 use super::options::Wait;
-use super::results::{Published, end_of, records_of};
+use super::results::{Published, end_of, records_among, result_names};
 use super::rows::queue;
 use crate::failure::Failure;
 use crate::options::Format;
@@ -20,6 +21,8 @@ use crate::output;
 
 /// inotify is a hint; this often the directories are looked at without one.
 const LOOK_INTERVAL: Duration = Duration::from_secs(2);
+/// Under load a hint comes with every file; one look answers those of a while.
+const REST: Duration = Duration::from_millis(50);
 
 /// The end of one request's waiting.
 enum End {
@@ -54,8 +57,8 @@ pub(crate) fn wait(asked: &Wait) -> Result<ExitCode, Failure> {
     }
     loop {
         let mut still = Vec::new();
-        for id in waiting {
-            match look(&place, &id)? {
+        for (id, end) in look(&place, waiting)? {
+            match end {
                 Some(end) => worst = worst.max(told(asked.format, &id, &end)?),
                 None => still.push(id),
             }
@@ -71,25 +74,31 @@ pub(crate) fn wait(asked: &Wait) -> Result<ExitCode, Failure> {
             }
             return Ok(ExitCode::from(worst));
         }
+        std::thread::sleep(left.map_or(REST, |left| left.min(REST)));
         hints.wait(left.map_or(LOOK_INTERVAL, |left| left.min(LOOK_INTERVAL)), None);
     }
 }
 
-/// Whether it came to its end. First the original and what is in flight, then the record: who publishes does
-/// it the other way round, so what is nowhere then has no record.
-fn look(place: &Path, id: &str) -> Result<Option<End>, Failure> {
-    let file = place.join("approved").join(format!("{id}.md"));
-    let dropped = match file.symlink_metadata() {
-        Ok(_) => Some(true),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(false),
-        // Whoever may not look cannot say that it is gone.
-        Err(_) => None,
+/// Which of them came to their end. First the originals and what is in flight, then the records: who
+/// publishes does it the other way round, so what is nowhere then has no record.
+fn look(place: &Path, waiting: Vec<String>) -> Result<Vec<(String, Option<End>)>, Failure> {
+    let is_left = |id: &str| {
+        let file = place.join("approved").join(format!("{id}.md"));
+        match file.symlink_metadata() {
+            Ok(_) => true,
+            // Whoever may not look cannot say that it is gone.
+            Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+        }
     };
-    let in_flight = spool::running_in(place).contains_key(id);
-    if let Some(record) = end_of(records_of(place, id)?) {
-        return Ok(Some(End::Record(record)));
-    }
-    Ok((dropped == Some(false) && !in_flight).then_some(End::Withdrawn))
+    let left: Vec<bool> = waiting.iter().map(|id| is_left(id)).collect();
+    let in_flight = running_in(place);
+    let names = result_names(place)?;
+    let end = |id: &str, left: bool| match end_of(records_among(place, &names, id)) {
+        Some(record) => Some(End::Record(record)),
+        None => (!left && !in_flight.contains_key(id)).then_some(End::Withdrawn),
+    };
+    let looked = waiting.into_iter().zip(left);
+    Ok(looked.map(|(id, left)| (end(&id, left), id)).map(|(end, id)| (id, end)).collect())
 }
 
 /// Says the end, and gives its exit code: that of `run`.
