@@ -16,7 +16,7 @@ use records::KeyFingerprint;
 use records::log::LogOrigin;
 use validator::{Language, RequestedBy, RiskLevel, Sensitivity};
 
-use crate::output;
+use crate::{output, queue};
 
 pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
 pub(crate) use gate::{Gate, GateFormat};
@@ -26,18 +26,8 @@ pub(crate) use permission::{
 };
 
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 10] = [
-    &["cancel"],
-    &["completions"],
-    &["gc"],
-    &["hold"],
-    &["mcp"],
-    &["release"],
-    &["show"],
-    &["status"],
-    &["wait"],
-    &["watch"],
-];
+const NOT_BUILT_YET: [&[&str]; 6] =
+    [&["cancel"], &["completions"], &["gc"], &["hold"], &["mcp"], &["release"]];
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
 #[derive(Parser)]
@@ -77,8 +67,16 @@ pub(crate) enum Command {
     Replay(Replay),
     /// Drop an approved request with its inputs and signatures into a spool
     Promote(Promote),
-    /// List what waits and what was run
-    List(List),
+    /// List what waits, what is in flight and what was run
+    List(queue::options::List),
+    /// How the daemon and its queue are, on one screen
+    Status(queue::options::Status),
+    /// Where one request is, and what its records say of themselves
+    Show(queue::options::Show),
+    /// Wait until requests have their records
+    Wait(queue::options::Wait),
+    /// Watch a spool as it changes
+    Watch(queue::options::Watch),
     /// Show, prove, check and copy the transparency log
     Log(crate::log::options::Log),
     /// Make and show the key that signs results
@@ -372,24 +370,6 @@ pub(crate) struct Promote {
 }
 
 #[derive(Args)]
-#[command(after_help = "\
-Example: toolexec list --spool /var/spool/toolexec --waiting
-
-Lists a spool, or the embedded state if none is named and /var/spool/toolexec is not there. What
-results say of themselves is not verified here.")]
-pub(crate) struct List {
-    /// Only what waits in approved/
-    #[arg(long)]
-    pub(crate) waiting: bool,
-    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
-    pub(crate) spool: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) state: StateOption,
-    #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
-}
-
-#[derive(Args)]
 #[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]
 pub(crate) struct Keys {
     #[command(subcommand)]
@@ -551,8 +531,8 @@ impl Options {
             if let Some(words) = not_built_yet(&error, &typed) {
                 output::note(format_args!(
                     "'{}' is not built yet; this version has run, draft, lint, review, explain, \
-                     approve, reject, gate, permission, promote, verify, replay, list, log, keys, \
-                     ais, policy check, policy show and doctor",
+                     approve, reject, gate, permission, promote, verify, replay, list, status, show, \
+                     wait, watch, log, keys, ais, policy check, policy show and doctor",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);

@@ -5,6 +5,7 @@
 //! while its namesake runs. Where the original cannot be taken away its claim stays in `work/`: that is
 //! how the next start knows that it has its answer.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -18,6 +19,7 @@ use crate::dropbox::AIS_SUFFIX;
 use crate::durable;
 use crate::error::SpoolError;
 use crate::failpoint::{self, Failpoint};
+use crate::orders::Order;
 use crate::places::Spool;
 use crate::publish::{Originals, Receipt};
 
@@ -36,7 +38,7 @@ impl Spool {
             remove_claim(&claimed.directory);
             return Ok(Originals::Gone);
         };
-        let originals = take_originals_away(dropped, &claimed.file_name, &claimed.directory, None)?;
+        let originals = take_originals_away(dropped, claimed.names(), &claimed.directory, None)?;
         if matches!(originals, Originals::Left(_)) {
             return Ok(originals);
         }
@@ -60,7 +62,7 @@ impl Spool {
             return Ok(Originals::Gone);
         };
         let keep = Some(claimed.directory.as_path());
-        let originals = take_originals_away(dropped, &claimed.file_name, &claimed.directory, keep)?;
+        let originals = take_originals_away(dropped, claimed.names(), &claimed.directory, keep)?;
         if matches!(originals, Originals::Left(_)) {
             return Ok(originals);
         }
@@ -131,7 +133,7 @@ pub(crate) fn leave_report(claim: &Path, result: &Path, id: &ResultId) {
 /// while it is aside, recovery knows that what belongs to it may still be there.
 pub(crate) fn take_originals_away(
     dropped: &Dropped,
-    file_name: &str,
+    (file_name, beside): (&str, &[String]),
     claim: &Path,
     keep: Option<&Path>,
 ) -> Result<Originals, SpoolError> {
@@ -142,7 +144,7 @@ pub(crate) fn take_originals_away(
         Err(error) => return Ok(Originals::Left(error)),
     }
     failpoint::reach(Failpoint::OriginalAside);
-    take_companions_away(&dropped.dropbox, file_name, keep)?;
+    take_companions_away(&dropped.dropbox, file_name, beside, keep);
     match fs::remove_file(&aside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return Err(SpoolError::io(&aside, "remove")(error));
@@ -153,34 +155,35 @@ pub(crate) fn take_originals_away(
     Ok(Originals::Gone)
 }
 
-fn take_companions_away(
-    dropbox: &Path,
-    file_name: &str,
-    keep: Option<&Path>,
-) -> Result<(), SpoolError> {
+/// What was known to lie beside it when it was claimed, and what operators may have put there since. The
+/// directory is not listed for it: thousands of others may lie there.
+fn take_companions_away(dropbox: &Path, file_name: &str, beside: &[String], keep: Option<&Path>) {
     let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
     let inputs = format!("{stem}.inputs");
-    let ais = format!("{stem}{AIS_SUFFIX}");
-    for entry in fs::read_dir(dropbox).map_err(SpoolError::io(dropbox, "list"))? {
-        let entry = entry.map_err(SpoolError::io(dropbox, "list"))?;
-        let name = entry.file_name();
-        let is_inputs = name == *inputs;
-        if !is_inputs && name != *ais && !is_signature_of(&name, file_name) {
-            continue;
-        }
-        let path = entry.path();
-        let gone = match keep {
-            // The claim holds copies of the others already.
-            Some(keep) if is_inputs => durable::rename_new(&path, &keep.join(&name)),
-            _ if is_inputs => fs::remove_dir_all(&path),
-            _ => fs::remove_file(&path),
-        };
-        if let Err(error) = gone {
-            // Owned by whoever dropped it and closed to us: harmless without its `.md`.
+    let orders = Order::ALL.map(|order| order.file_name(file_name));
+    let fixed = [format!("{stem}{AIS_SUFFIX}")].into_iter().chain(orders);
+    // A note could be another's by accident; only what belongs to the request leaves with it.
+    let signatures = beside.iter().filter(|name| is_signature_of(OsStr::new(name), file_name));
+    for name in signatures.cloned().chain(fixed) {
+        left_in_place(&dropbox.join(&name), fs::remove_file(dropbox.join(&name)));
+    }
+    let from = dropbox.join(&inputs);
+    let gone = match keep {
+        // The claim holds copies of the others already.
+        Some(keep) => durable::rename_new(&from, &keep.join(&inputs)),
+        None => fs::remove_dir_all(&from),
+    };
+    left_in_place(&from, gone);
+}
+
+/// Owned by whoever dropped it and closed to us: harmless without its `.md`.
+fn left_in_place(path: &Path, gone: io::Result<()>) {
+    match gone {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
             tracing::warn!("{}: left in place: {error}", path.display());
         }
+        _ => {}
     }
-    Ok(())
 }
 
 /// Moves an object into its claim, under its own name.

@@ -83,6 +83,7 @@ pub(super) fn work(
 }
 
 fn take(host: &Host, dropbox: &Dropbox, orders: &Orders, work: Work) -> Result<Taken, Halt> {
+    let _on_its_way = host.spool.on_its_way();
     let name = match &work.waiting {
         Waiting::Request(name) => name,
         Waiting::Odd(name) => {

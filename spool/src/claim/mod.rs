@@ -106,6 +106,11 @@ impl Claimed {
         }
     }
 
+    /// Its own name, and those of what lay beside it.
+    pub(crate) fn names(&self) -> (&str, &[String]) {
+        (&self.file_name, &self.companions.names)
+    }
+
     #[must_use]
     pub fn signatures(&self) -> &[SignatureFile] {
         &self.companions.signatures
@@ -238,7 +243,8 @@ impl Spool {
         };
         let file_name_noted = file_name.to_owned();
         let kind = Kind::Request;
-        let note = ClaimNote { file_name: file_name_noted, owner, dropped, replays, kind };
+        let beside = companions.names.clone();
+        let note = ClaimNote { file_name: file_name_noted, owner, dropped, replays, kind, beside };
         let lock = self.put_in_work(&id, &note, |hidden| {
             durable::write_new(&hidden.join("request.md"), &bytes, 0o400)?;
             companions

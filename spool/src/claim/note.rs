@@ -31,6 +31,9 @@ pub(crate) struct ClaimNote {
     pub(crate) replays: Option<Replayed>,
     #[serde(default, skip_serializing_if = "Kind::is_request")]
     pub(crate) kind: Kind,
+    /// What lay beside it, by name, and leaves with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) beside: Vec<String>,
 }
 
 /// What was claimed.

@@ -60,6 +60,7 @@ impl Spool {
             dropped: Some(dropped.clone()),
             replays: None,
             kind: Kind::Object,
+            beside: Vec::new(),
         };
         let lock = self.put_in_work(&id, &note, |_| Ok(()))?;
         let directory = self.work().join(id.as_str());

@@ -206,7 +206,9 @@ impl Spool {
         };
         let keep = (place == Place::Quarantine).then_some(directory.as_path());
         let taken = match note.kind {
-            Kind::Request => take_originals_away(dropped, &note.file_name, &directory, keep),
+            Kind::Request => {
+                take_originals_away(dropped, (&note.file_name, &note.beside), &directory, keep)
+            }
             Kind::Object => take_object_away(dropped, &note.file_name, &directory),
         };
         if let Originals::Left(error) = taken? {

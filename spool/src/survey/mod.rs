@@ -250,7 +250,7 @@ impl Look<'_> {
 
     fn waiting(&mut self) {
         let approved = self.places.spool.join("approved");
-        let held = crate::held::held_in(&self.places.spool);
+        let held = crate::public::held_in(&self.places.spool);
         for name in self.names(&approved) {
             if name.starts_with('.') || !name.to_ascii_lowercase().ends_with(".md") {
                 continue;
