@@ -16,6 +16,7 @@ mod flow;
 mod held;
 mod host;
 mod host_keys;
+mod journey;
 pub mod log_to;
 pub mod metrics;
 mod network;

@@ -108,6 +108,11 @@ impl ReadyCells {
         }
     }
 
+    /// How many wait.
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// Ends every cell that waits.
     pub(crate) fn empty(&mut self, spool: &Spool) {
         self.waiting.drain(..).for_each(|one| one.give_up(spool));

@@ -4,6 +4,7 @@
 
 use std::num::NonZero;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ pub struct RecordLog {
     /// When this process appended last.
     last: Mutex<Option<UtcTime>>,
     heartbeat_sec: Option<NonZero<u32>>,
+    entries: AtomicU64,
 }
 
 /// Who else appends.
@@ -44,15 +46,17 @@ impl RecordLog {
     ) -> Result<Self, LogError> {
         let key = Arc::new(key);
         let log = Log::open_or_create(place.clone(), Arc::clone(&key))?;
+        let entries = AtomicU64::new(log.head().size());
         let access = Access::Alone(Mutex::new(Some(Box::new(log))));
-        Ok(Self { place, key, access, last: Mutex::new(None), heartbeat_sec })
+        Ok(Self { place, key, access, last: Mutex::new(None), heartbeat_sec, entries })
     }
 
     /// The log of embedded runs, of which there may be several at once.
     #[must_use]
     pub fn shared(place: LogPlace, key: LogKey) -> Self {
         let (key, last) = (Arc::new(key), Mutex::new(None));
-        Self { place, key, access: Access::Shared, last, heartbeat_sec: None }
+        let entries = AtomicU64::new(0);
+        Self { place, key, access: Access::Shared, last, heartbeat_sec: None, entries }
     }
 
     /// What checks everything that this log says.
@@ -120,6 +124,11 @@ impl RecordLog {
         }
     }
 
+    /// How many entries there are, as of the last append; nothing where others append too.
+    pub(crate) fn entries(&self) -> u64 {
+        self.entries.load(Ordering::Relaxed)
+    }
+
     /// Whether a record could be logged now: asked before a tool runs, so that none runs without a
     /// record that anybody may see. Where others append too, the log is not kept from them meanwhile.
     pub(crate) fn ready(&self) -> Result<(), LogError> {
@@ -151,6 +160,7 @@ impl RecordLog {
             None => self.open()?,
         };
         let done = act(&mut log)?;
+        self.entries.store(log.head().size(), Ordering::Relaxed);
         *open = Some(log);
         Ok(done)
     }

@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, openat, syncfs};
@@ -132,7 +132,11 @@ pub(crate) enum Barrier {
 pub(crate) struct FileSystems {
     known: Mutex<Vec<FileSystem>>,
     group: Group,
+    watcher: OnceLock<Watcher>,
 }
+
+/// Told how long an act took, and of how many file systems it was.
+pub(crate) type Watcher = Box<dyn Fn(Duration, u64) + Send + Sync>;
 
 struct FileSystem {
     device: u64,
@@ -154,6 +158,13 @@ impl Barrier {
             known.push(FileSystem { device, path, directory });
         }
         Ok(())
+    }
+
+    /// Has the first one who asks for it told of every act.
+    pub(crate) fn watch(&self, watcher: Watcher) {
+        if let Self::FileSystems(file_systems) = self {
+            file_systems.watcher.get_or_init(|| watcher);
+        }
     }
 
     /// Says that somebody is on the way to it.
@@ -200,10 +211,15 @@ impl FileSystems {
     fn pass(&self) -> Result<(), SpoolError> {
         self.group.pass(Path::new("the spool"), || {
             let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.iter().try_for_each(|one| {
+            let begun = Instant::now();
+            let synced = known.iter().try_for_each(|one| {
                 let synced = syncfs(&one.directory).map_err(io::Error::from);
                 synced.map_err(SpoolError::io(&one.path, "make durable"))
-            })
+            });
+            if let Some(watcher) = self.watcher.get() {
+                watcher(begun.elapsed(), u64::try_from(known.len()).unwrap_or(u64::MAX));
+            }
+            synced
         })
     }
 }

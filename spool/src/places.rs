@@ -147,6 +147,21 @@ impl Spool {
         Ok(())
     }
 
+    /// Has every barrier told, with its time and how many file systems it was for.
+    pub fn watch_barriers(&self, watcher: impl Fn(Duration, u64) + Send + Sync + 'static) {
+        self.barrier.watch(Box::new(watcher));
+    }
+
+    /// How many bytes are free for us where the spool is.
+    ///
+    /// # Errors
+    /// The kernel does not say.
+    pub fn free_bytes(&self) -> Result<u64, SpoolError> {
+        let path = &self.places.spool;
+        let found = rustix::fs::statvfs(path).map_err(SpoolError::errno(path, "look at"))?;
+        Ok(found.f_bavail.saturating_mul(found.f_frsize))
+    }
+
     /// Says that a request is on its way through this spool, for as long as the answer lives.
     pub fn on_its_way(&self) -> Option<OnItsWay<'_>> {
         self.barrier.on_its_way()

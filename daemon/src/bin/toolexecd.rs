@@ -149,8 +149,8 @@ fn serve(config: Config, path: PathBuf) -> Result<(), Halt> {
     })
     .with_ready_cells(config.ready_cells)
     .with_room(config.room);
-    let Config { rescan, drain, room, .. } = config;
+    let Config { rescan, drain, room, metrics, .. } = config;
     // Some wait for room, some run, some are being published.
     let pace = Pace { rescan, drain, in_flight_max: room.cells.saturating_mul(IN_FLIGHT_PER_CELL) };
-    Service::new(host, dropbox, pace, path).run()
+    Service::new(host, dropbox, pace, path, metrics).run()
 }

@@ -18,6 +18,8 @@ use validator::{Code, Draft, Sha256, UtcTime, Violation};
 use crate::edge;
 use crate::held::Patience;
 use crate::host::{Halt, Host};
+use crate::journey::Journey;
+use crate::metrics::Timed;
 use crate::permissions::Asked;
 use crate::rules::Rules;
 use crate::tell::Published;
@@ -68,6 +70,7 @@ pub struct Told {
 pub(crate) struct Passage<'a> {
     pub(crate) host: &'a Host,
     pub(crate) rules: Arc<Rules>,
+    pub(crate) journey: Journey,
 }
 
 /// What whoever waits for a request wants of it by now.
@@ -190,7 +193,7 @@ impl Host {
 
     /// A way through this host, under the rules as they are now.
     pub(crate) fn passage(&self) -> Passage<'_> {
-        Passage { host: self, rules: self.rules() }
+        Passage { host: self, rules: self.rules(), journey: self.telling.journey() }
     }
 }
 
@@ -211,13 +214,20 @@ impl Passage<'_> {
             };
         }
         let (request, claimed, violations) = next!(self.check(draft, claimed, &submission, at)?);
+        self.journey.claimed(&request, &submission);
         let (request, claimed) =
             next!(self.obey(request, claimed, (ordered, patience), &violations, at)?);
         let (approved, claimed) =
             next!(self.authorise(request, claimed, (submission, patience), &violations, at)?);
+        self.journey.took(Timed::Decide);
+        self.journey.granted(approved.request().id(), approved.grant());
         let (place, approved, claimed) = next!(self.enter(approved, claimed, &violations, wish)?);
+        self.journey.took(Timed::Queued);
+        self.journey.came_to(spool::Step::Staging);
         let (staged, ahead) = next!(self.stage(approved, claimed, &violations)?);
+        self.journey.took(Timed::Stage);
         let prepared = next!(self.build(staged, ahead, violations)?);
+        self.journey.took(Timed::Cell);
         Ok(Answer::Told(Box::new(self.run(prepared, place, wish)?)))
     }
 }

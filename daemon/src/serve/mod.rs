@@ -7,6 +7,7 @@
 mod admit;
 mod look;
 mod reload;
+mod said;
 mod watch;
 mod window;
 mod worker;
@@ -21,14 +22,17 @@ use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 use notify::RecommendedWatcher;
-use spool::{Dropbox, Originals};
+use spool::{DaemonState, Dropbox, Originals};
 use validator::UtcTime;
 
 use crate::edge;
 use crate::flow::Why;
 use crate::held::{self, Dropped, HeldRequests, Standing};
 use crate::host::{Halt, Host};
+use crate::metrics::{MetricsSettings, StoppedBy};
 use crate::permissions::Asked;
+use crate::transition::{self, Fields, Transition};
+use said::Said;
 use watch::Event;
 use window::Window;
 use worker::{Ended, Orders, Taken};
@@ -52,6 +56,7 @@ pub struct Service {
     dropbox: Dropbox,
     pace: Pace,
     config: PathBuf,
+    metrics: MetricsSettings,
 }
 
 /// Which object a name meant when it was looked at.
@@ -60,8 +65,14 @@ type Identity = (u64, i64, i64);
 impl Service {
     /// `config` is what is read again when that is asked for.
     #[must_use]
-    pub fn new(host: Host, dropbox: Dropbox, pace: Pace, config: PathBuf) -> Self {
-        Self { host, dropbox, pace, config }
+    pub fn new(
+        host: Host,
+        dropbox: Dropbox,
+        pace: Pace,
+        config: PathBuf,
+        metrics: MetricsSettings,
+    ) -> Self {
+        Self { host, dropbox, pace, config, metrics }
     }
 
     /// Runs until it is told to stop; runs in flight are drained first.
@@ -69,7 +80,8 @@ impl Service {
     /// # Errors
     /// [`Halt`]: our own disk or key failed; nothing more was admitted.
     pub fn run(self) -> Result<(), Halt> {
-        let Self { host, dropbox, pace, config } = self;
+        let Self { host, dropbox, pace, config, metrics } = self;
+        let said = Said::new(&host, metrics)?;
         let orders = Orders { stopped: OnceLock::new(), drain: pace.drain };
         let (send, events) = channel();
         watch::listen(send.clone())?;
@@ -95,6 +107,7 @@ impl Service {
                 next_tidying: now + TIDYING_INTERVAL,
                 paused_until: None,
                 halted: None,
+                said,
             };
             at_work.serve(&events)
         });
@@ -126,6 +139,7 @@ struct AtWork<'scope, 'env> {
     /// Until then nothing is taken: the disk is full.
     paused_until: Option<Instant>,
     halted: Option<Halt>,
+    said: Said,
 }
 
 /// What is known of a request while a worker has it.
@@ -139,21 +153,22 @@ struct InFlight {
 
 impl AtWork<'_, '_> {
     fn serve(&mut self, events: &Receiver<Event>) -> Result<(), Halt> {
-        self.dropbox.insist_on_ours()?;
-        for name in self.host.recover()?.left {
-            let identity = self.dropbox.identity(&name);
-            self.left_alone.extend(identity.map(|identity| (name, identity)));
+        if let Err(halt) = self.begin() {
+            self.halt(halt);
         }
-        held::told_or_warned(self.host.spool.forget_all_held());
-        tracing::info!(approved = %self.dropbox.path().display(), "ready");
         loop {
             if !self.is_stopping() {
                 self.go_on().unwrap_or_else(|halt| self.halt(halt));
             }
             if self.is_stopping() && self.in_flight.is_empty() {
-                break;
+                return self.end();
             }
-            match events.recv_timeout(self.rest()) {
+            let state =
+                if self.is_stopping() { DaemonState::Draining } else { DaemonState::Serving };
+            let more = self.tell(state, None);
+            let rest =
+                more.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
+            match events.recv_timeout(self.rest().min(rest)) {
                 Ok(event) => {
                     self.hear(event);
                     // All that came meanwhile is answered by the one look that follows.
@@ -166,13 +181,44 @@ impl AtWork<'_, '_> {
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(self.rest()),
             }
         }
-        match self.halted.take() {
-            Some(halt) => Err(halt),
-            None => {
-                tracing::info!("stopped");
-                Ok(())
-            }
+    }
+
+    /// What an earlier daemon left is told to its end before anything is taken.
+    fn begin(&mut self) -> Result<(), Halt> {
+        self.dropbox.insist_on_ours()?;
+        let spool = &self.host.spool;
+        held::told_or_warned(spool.forget_all_held());
+        held::told_or_warned(spool.forget_all_running());
+        transition::log(Transition::Starting, &Fields::default());
+        self.tell(DaemonState::Starting, None);
+        let settled = self.host.recover()?;
+        for id in settled.told {
+            let result = Some(id.as_str());
+            transition::log(Transition::Recovered, &Fields { result, ..Fields::default() });
         }
+        for name in settled.left {
+            let identity = self.dropbox.identity(&name);
+            self.left_alone.extend(identity.map(|identity| (name, identity)));
+        }
+        let approved = self.dropbox.path().display().to_string();
+        let path = Some(approved.as_str());
+        transition::log(Transition::Ready, &Fields { path, ..Fields::default() });
+        self.said.ready();
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Halt> {
+        let halted = self.halted.take();
+        let why = halted.as_ref().map(Halt::to_string);
+        let (state, how) = match halted {
+            Some(_) => (DaemonState::Halted, Transition::Halted),
+            None => (DaemonState::Stopped, Transition::Stopped),
+        };
+        held::told_or_warned(self.host.spool.forget_all_running());
+        self.tell(state, why.as_deref());
+        self.said.last_numbers(self.host);
+        transition::log(how, &Fields { reason: why.as_deref(), ..Fields::default() });
+        halted.map_or(Ok(()), Err)
     }
 
     /// Does what is due, and takes what there is room for.
@@ -234,7 +280,10 @@ impl AtWork<'_, '_> {
             Some(Ok(Taken::Answered(originals))) => {
                 self.forget_held(&name);
                 if let Originals::Left(error) = originals {
-                    tracing::warn!("{error}; answered, and left alone until it changes");
+                    let why = format!("{error}; answered, and left alone until it changes");
+                    let fields =
+                        Fields { request: Some(&name), reason: Some(&why), ..Fields::default() };
+                    transition::log(Transition::LeftAlone, &fields);
                     self.left_alone.insert(name, identity);
                 }
             }
@@ -264,7 +313,8 @@ impl AtWork<'_, '_> {
 
     /// Nothing is taken before the next rescan: whoever has no room now has none in a moment.
     fn wait_for_disk(&mut self) {
-        tracing::error!("the disk is full; nothing is admitted until there is room");
+        let why = "the disk is full; nothing is admitted until there is room";
+        self.stop_admission(StoppedBy::Disk, why.to_owned());
         self.window.clear();
         self.paused_until = Some(self.next_rescan);
     }
@@ -281,9 +331,10 @@ impl AtWork<'_, '_> {
 
     /// Nothing more is begun; what runs may run out.
     fn stop(&mut self) {
-        let at = self.orders.stopped.get_or_init(Instant::now);
-        if at.elapsed() < Duration::from_millis(1) && !self.in_flight.is_empty() {
-            tracing::info!(in_flight = self.in_flight.len(), "stopping");
+        if self.orders.stopped.set(Instant::now()).is_ok() {
+            transition::log(Transition::Draining, &Fields::default());
+            self.host.telling.metrics.admission(Some(StoppedBy::Drain));
+            self.said.stopping();
         }
     }
 
@@ -301,7 +352,8 @@ impl AtWork<'_, '_> {
         if let Some(in_flight) = self.in_flight.get(name)
             && !in_flight.cancelled.swap(true, Ordering::Relaxed)
         {
-            tracing::info!("{name}: is to be cancelled");
+            let fields = Fields { request: spool::stem_of(name), ..Fields::default() };
+            transition::log(Transition::Cancelled, &fields);
         }
     }
 }

@@ -9,8 +9,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use policies::Submission;
+use sandbox::outcome::Outcome;
 use spool::{Dropbox, Ordered, Originals, SpoolError, Waiting};
-use validator::{Code, UtcTime, Violation};
+use validator::{Code, Severity, UtcTime, Violation};
 
 use super::watch::Event;
 use crate::edge;
@@ -18,6 +19,7 @@ use crate::flow::{Answer, Ask, Told, Why, Wish};
 use crate::held::Patience;
 use crate::host::{Halt, Host};
 use crate::permissions::Asked;
+use crate::transition::{self, Fields, Transition};
 use crate::verdicts::has_error;
 
 /// What became of one object in `approved/`, for now.
@@ -161,19 +163,27 @@ fn refuse_object(
 }
 
 fn report(name: &str, told: &Told) {
-    let record = told.receipt.path().display();
+    let record = told.receipt.path().display().to_string();
     if has_error(&told.violations) {
         for violation in &told.violations {
             let (code, message) = (violation.code.as_str(), &violation.message);
             tracing::warn!(%code, "{name}: {message}");
         }
     }
-    match &told.reason {
-        Some(reason) => {
-            tracing::warn!(outcome = %told.outcome, %record, "{name}: {reason}");
-        }
-        None => tracing::info!(outcome = %told.outcome, exit = told.exit_code, %record, "{name}"),
-    }
+    let first = told.violations.iter().find(|one| one.severity == Severity::Error);
+    let (outcome, code) = (told.outcome.to_string(), first.map(|one| one.code.as_str()));
+    let fields = Fields {
+        request: Some(spool::stem_of(name).unwrap_or(name)),
+        result: Some(told.receipt.result_id().as_str()),
+        outcome: Some(&outcome),
+        code: code.as_deref(),
+        path: Some(&record),
+        reason: told.reason.as_deref(),
+        ..Fields::default()
+    };
+    let refused = told.outcome == Outcome::Refused;
+    let how = if refused { Transition::Refused } else { Transition::Published };
+    transition::log(how, &fields);
     if !told.degraded.is_empty() {
         tracing::warn!(layers = told.degraded.join(" "), "{name}: ran without these, by exception");
     }
