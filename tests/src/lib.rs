@@ -17,6 +17,7 @@ pub mod hostile;
 pub mod patience;
 mod processes;
 mod programs;
+pub mod proof;
 mod record;
 mod request;
 mod service;
