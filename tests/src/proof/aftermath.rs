@@ -80,7 +80,7 @@ fn records_are_one_each(service: &Service<'_>, scene: &Scene, counts: &Counts) -
         let (outcome, ran) = (record.outcome(), count > 0);
         let fits = match member.kind {
             Kind::Success => outcome == "indeterminate" || (outcome == "ok" && ran),
-            Kind::Failing => outcome == "indeterminate" || (outcome == "tool_error" && ran),
+            Kind::Failing => outcome == "indeterminate" || (outcome == "exit_nonzero" && ran),
             Kind::Refused | Kind::Object => outcome == "refused",
         };
         if !fits {

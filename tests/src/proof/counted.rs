@@ -2,7 +2,8 @@
 //!
 //! A cell shows its tool nothing that it could write but `/out`, which goes with it. So the tool opens a file
 //! for reading that its policy shows it, one for each request, before it does anything else; outside, inotify
-//! tells of each time that it is closed unwritten. Must never count what a program of ours opens: nobody but the tool knows the files.
+//! tells of each time that it is closed unwritten. Must never count what a program of ours opens: nobody but
+//! the tool knows the files.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};

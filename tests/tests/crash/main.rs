@@ -21,6 +21,7 @@ use play::{Kill, Play, Played};
 use table::Table;
 use toolexec_tests::hostile::two_at_a_time;
 use toolexec_tests::proof::{Failpoints, Kind, Tool};
+use toolexec_tests::{Bench, RequestText, Service};
 
 /// Places that no program comes to yet. It must be empty in the end.
 const NOT_YET: [&str; 22] = [
@@ -72,6 +73,22 @@ fn killed_anywhere_nothing_is_lost_or_run_twice() {
     table.print();
     let faults = table.faults(&NOT_YET);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Of two requests whose tools are told the same word each run is counted, and none that was refused.
+#[test]
+fn a_second_run_is_counted() {
+    let Some(tool) = Tool::build("a_second_run_is_counted") else { return };
+    let bench = Bench::new();
+    let service = Service::start(&bench, &tool.asked(&bench));
+    let counted = tool.count();
+    let command = format!("python script.py {}", counted.word("both"));
+    for _ in 0..2 {
+        let text = RequestText::python("the tool does not read it").command(&command);
+        let request = service.promote(&text);
+        service.record_of(&request.id).assert_outcome("ok");
+    }
+    assert_eq!(counted.so_far(), [("both".to_owned(), 2)].into());
 }
 
 /// Kills at each place that one request alone comes to, and then at each that its recovery comes to.
