@@ -14,6 +14,7 @@
 mod bench;
 mod desk;
 pub mod hostile;
+pub mod pace;
 pub mod patience;
 mod processes;
 mod programs;

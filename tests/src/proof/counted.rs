@@ -81,7 +81,9 @@ impl Tool {
         fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
     }
 
-    fn program(&self) -> PathBuf {
+    /// The program; told nothing it does nothing.
+    #[must_use]
+    pub fn program(&self) -> PathBuf {
         self.0.join("tool")
     }
 

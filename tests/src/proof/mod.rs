@@ -7,10 +7,14 @@
 
 mod aftermath;
 mod counted;
+mod door;
 mod failpoints;
 mod scene;
+mod traced;
 
 pub use aftermath::{Tree, crashed, differences, rested, tree_of};
 pub use counted::{Counted, Counts, Tool};
+pub use door::Door;
 pub use failpoints::{Failpoints, arrivals};
 pub use scene::{Kind, Member, Scene, settings};
+pub use traced::{calls, signal_tracee, strace_works, traced, tracee};

@@ -1,0 +1,66 @@
+//! The daemon under `strace`: its threads and nothing else, for the launcher stands behind a [`super::Door`].
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::bench::Said;
+use crate::service::Service;
+use crate::skip;
+
+/// Whether this host has a tracer that may trace; if not, the test is told as skipped.
+#[must_use]
+pub fn strace_works(test: &str) -> bool {
+    let tried = Command::new("strace").args(["-f", "-qq", "-o", "/dev/null", "true"]).output();
+    let why = match tried {
+        Ok(said) if said.status.success() => return true,
+        Ok(said) => String::from_utf8_lossy(&said.stderr).into_owned(),
+        Err(error) => error.to_string(),
+    };
+    skip(test, &format!("strace: {}", why.trim()));
+    false
+}
+
+/// The daemon's command with `strace` and these words before it; what was traced is in a file.
+#[must_use]
+pub fn traced(service: &Service<'_>, words: &[&str], log: &Path) -> Command {
+    let daemon = service.command();
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-o"]).arg(log).args(words).arg("--").arg(daemon.get_program());
+    command.args(daemon.get_args()).env_clear();
+    for (name, value) in daemon.get_envs() {
+        command.env(name, value.unwrap());
+    }
+    command.current_dir(daemon.get_current_dir().unwrap());
+    command
+}
+
+/// The daemon that a tracer has started; `None` if it has ended.
+#[must_use]
+pub fn tracee(service: &Service<'_>) -> Option<u32> {
+    let tracer = service.process().0;
+    let children = fs::read_to_string(format!("/proc/{tracer}/task/{tracer}/children"));
+    children.ok()?.split_whitespace().next()?.parse().ok()
+}
+
+/// Sends the daemon that is traced a signal; the tracer itself would keep it back.
+pub fn signal_tracee(service: &Service<'_>, signal: &str) {
+    if let Some(pid) = tracee(service) {
+        // It may have ended by itself meanwhile, which is found by whoever waits for it.
+        let _: Said = Said::of(Command::new("kill").args(["-s", signal, &pid.to_string()]));
+    }
+}
+
+/// How many calls of each name a trace has; what was interrupted and taken up again counts once.
+#[must_use]
+pub fn calls(log: &Path) -> std::collections::BTreeMap<String, u32> {
+    let mut calls = std::collections::BTreeMap::new();
+    for line in fs::read_to_string(log).unwrap_or_default().lines() {
+        let call = line.split_once(' ').map_or("", |(_, rest)| rest.trim_start());
+        let Some((name, _)) = call.split_once('(') else { continue };
+        if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            *calls.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+    calls
+}
