@@ -63,7 +63,8 @@ fn results_are_whole(service: &Service<'_>) -> Vec<String> {
     if said.code == Some(0) && said.stdout.lines().count() == visible.len() {
         return Vec::new();
     }
-    vec![format!("results/ does not verify: {:?} {} {}", said.code, said.stdout, said.stderr)]
+    let said_all = format!("{} {}", said.stdout, said.stderr).replace('\n', " ");
+    vec![format!("results/ does not verify: {:?}: {}", said.code, said_all.trim())]
 }
 
 fn records_are_one_each(service: &Service<'_>, scene: &Scene, counts: &Counts) -> Vec<String> {
@@ -138,7 +139,8 @@ fn log_agrees(service: &Service<'_>) -> Vec<String> {
     if said.code == Some(0) {
         return Vec::new();
     }
-    vec![format!("log fsck: {:?} {} {}", said.code, said.stdout, said.stderr)]
+    let said_all = format!("{} {}", said.stdout, said.stderr).replace('\n', " ");
+    vec![format!("log fsck: {:?}: {}", said.code, said_all.trim())]
 }
 
 /// Files and their bytes, by their path; a link's bytes are where it leads.

@@ -9,6 +9,7 @@ mod aftermath;
 mod counted;
 mod door;
 mod failpoints;
+mod recovery;
 mod scene;
 mod traced;
 
@@ -16,5 +17,6 @@ pub use aftermath::{Tree, crashed, differences, rested, tree_of};
 pub use counted::{Counted, Counts, Tool};
 pub use door::Door;
 pub use failpoints::{Failpoints, arrivals};
+pub use recovery::{IDLE, recovered};
 pub use scene::{Kind, Member, Scene, settings};
-pub use traced::{calls, signal_tracee, strace_works, traced, tracee};
+pub use traced::{calls, calls_of_one_thread, signal_tracee, strace_works, traced, tracee};

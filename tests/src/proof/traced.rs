@@ -1,5 +1,6 @@
 //! The daemon under `strace`: its threads and nothing else, for the launcher stands behind a [`super::Door`].
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -53,14 +54,37 @@ pub fn signal_tracee(service: &Service<'_>, signal: &str) {
 
 /// How many calls of each name a trace has; what was interrupted and taken up again counts once.
 #[must_use]
-pub fn calls(log: &Path) -> std::collections::BTreeMap<String, u32> {
-    let mut calls = std::collections::BTreeMap::new();
-    for line in fs::read_to_string(log).unwrap_or_default().lines() {
-        let call = line.split_once(' ').map_or("", |(_, rest)| rest.trim_start());
-        let Some((name, _)) = call.split_once('(') else { continue };
-        if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            *calls.entry(name.to_owned()).or_default() += 1;
-        }
+pub fn calls(log: &Path) -> BTreeMap<String, u32> {
+    let mut calls = BTreeMap::new();
+    for (_, name) in called(&fs::read_to_string(log).unwrap_or_default()) {
+        *calls.entry(name.to_owned()).or_default() += 1;
     }
     calls
+}
+
+/// How often the thread that made each call most often made it.
+#[must_use]
+pub fn calls_of_one_thread(log: &Path) -> BTreeMap<String, u32> {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    let mut threads: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+    for of in called(&text) {
+        *threads.entry(of).or_default() += 1;
+    }
+    let mut most = BTreeMap::new();
+    for ((_, name), count) in threads {
+        let known = most.entry(name.to_owned()).or_default();
+        *known = count.max(*known);
+    }
+    most
+}
+
+/// Thread and name of each call.
+fn called(trace: &str) -> impl Iterator<Item = (&str, &str)> {
+    trace.lines().filter_map(|line| {
+        let (thread, rest) = line.split_once(' ')?;
+        let (name, _) = rest.trim_start().split_once('(')?;
+        let is_name =
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        is_name.then_some((thread, name))
+    })
 }

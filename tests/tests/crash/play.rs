@@ -1,20 +1,15 @@
 //! One spool, one or more kills, and what came of it. Must never judge by anything but what is on the disk.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use toolexec_tests::proof::{
-    Counted, Failpoints, Kind, Scene, Tool, arrivals, crashed, differences, rested, settings,
-    tree_of,
+    Failpoints, IDLE, Kind, Scene, Tool, arrivals, crashed, recovered, settings,
 };
-use toolexec_tests::{Bench, Service, without_word};
+use toolexec_tests::{Bench, Service};
 
 /// How long a daemon may take for all that lies there; many times what it needs.
 const SETTLED_WITHIN: Duration = Duration::from_secs(30);
-/// After "ready" a daemon with nothing to do is given this long to do something all the same.
-const IDLE: Duration = Duration::from_millis(250);
 
 /// At which arrival at which place.
 #[derive(Clone, Debug)]
@@ -60,7 +55,12 @@ impl Play<'_> {
             let faults = crashed(&service, &scene, &counted.so_far());
             played.faults.extend(faults.iter().map(|fault| format!("before recovery: {fault}")));
         }
-        recovered(&bench, &mut service, &scene, &counted, &mut played);
+        let came = bench.home().join("arrivals");
+        let mut command = service.command();
+        command.env("TOOLEXEC_FAILPOINT_LOG", &came);
+        played.faults.extend(recovered(&mut service, command, &scene, &counted));
+        played.recovery = arrivals(&came);
+        played.log = service.log();
         if kills.is_empty() {
             played.arrivals.clone_from(&played.recovery);
         }
@@ -99,56 +99,4 @@ fn is_idle(service: &mut Service<'_>) -> bool {
         std::thread::sleep(Duration::from_millis(5));
     }
     true
-}
-
-fn recovered(
-    bench: &Bench,
-    service: &mut Service<'_>,
-    scene: &Scene,
-    counted: &Counted,
-    played: &mut Played,
-) {
-    let came: PathBuf = bench.home().join("arrivals");
-    let mut command = service.command();
-    command.env("TOOLEXEC_FAILPOINT_LOG", &came);
-    let settled = at_rest(service, command, |service| scene.is_settled(service));
-    played.faults.extend(settled);
-    played.recovery = arrivals(&came);
-    without_word(service.state().join("staging").to_str().unwrap());
-    let before = tree_of(service);
-    played.faults.extend(rested(service, scene, &counted.so_far()));
-    let begun = Instant::now();
-    let command = service.command();
-    let again = at_rest(service, command, |service| {
-        begun.elapsed() > IDLE && service.log().contains("ready")
-    });
-    played.faults.extend(again);
-    let after = tree_of(service);
-    let changed = differences(&before, &after);
-    played.faults.extend(changed.iter().map(|it| format!("by the second recovery: {it}")));
-    played.log = service.log();
-}
-
-/// Has a daemon work until something is so, and stop. Returns what was wrong with it.
-fn at_rest(
-    service: &mut Service<'_>,
-    command: Command,
-    is_so: impl Fn(&Service<'_>) -> bool,
-) -> Option<String> {
-    service.spawn_as(command);
-    let begun = Instant::now();
-    let mut fault = None;
-    while !is_so(service) {
-        if let Some(status) = service.ended() {
-            return Some(format!("the daemon ended with {status}: {}", service.log()));
-        }
-        if begun.elapsed() > SETTLED_WITHIN {
-            fault = Some(format!("it does not come to rest: {}", service.log()));
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    service.signal("TERM");
-    let code = service.wait();
-    fault.or_else(|| (code != Some(0)).then(|| format!("told to stop it ended with {code:?}")))
 }
