@@ -47,6 +47,9 @@ const CASES: usize = 120;
 /// A daemon that neither ends nor goes on with a fault is told to stop then.
 const GOES_ON_WITHIN: Duration = Duration::from_secs(4);
 
+/// It drains for one second.
+const ENDS_WITHIN: Duration = Duration::from_secs(10);
+
 struct Case {
     call: &'static str,
     fault: &'static str,
@@ -117,7 +120,7 @@ fn play(tool: &Tool, expression: &str) -> (Vec<String>, BTreeMap<String, u32>) {
     let command = traced(&service, &["--seccomp-bpf", "-e", expression], &log);
     service.spawn_as(command);
     let mut faults = Vec::new();
-    go_on(&mut service, &scene);
+    faults.extend(go_on(&mut service, &scene));
     if service.log().contains("panicked") {
         faults.push(format!("it panics: {}", service.log()));
     }
@@ -137,16 +140,22 @@ fn injected_once(log: &Path, expression: &str) -> bool {
     !expression.starts_with("inject=") || said.contains("(INJECTED)") || said.contains("SIGKILL")
 }
 
-/// Waits until the daemon is done, has ended, or does nothing any more; then it is told to stop.
-fn go_on(service: &mut Service<'_>, scene: &Scene) {
-    let begun = Instant::now();
+/// Waits until the daemon is done, has ended, or does nothing any more; then it is told to stop, and must.
+fn go_on(service: &mut Service<'_>, scene: &Scene) -> Option<String> {
+    let (begun, mut told_at) = (Instant::now(), None::<Instant>);
+    let mut fault = None;
     while service.ended().is_none() {
         let stuck = begun.elapsed() > GOES_ON_WITHIN * patience();
-        if stuck || (service.log().contains("ready") && scene.is_settled(service)) {
+        let done = || service.log().contains("ready") && scene.is_settled(service);
+        if told_at.is_none() && (stuck || done()) {
             signal_tracee(service, "TERM");
-            service.wait();
-            return;
+            told_at = Some(Instant::now());
+        }
+        if told_at.is_some_and(|at| at.elapsed() > ENDS_WITHIN * patience()) && fault.is_none() {
+            fault = Some(format!("told to stop it does not: {}", service.log()));
+            signal_tracee(service, "KILL");
         }
         std::thread::sleep(Duration::from_millis(5));
     }
+    fault
 }

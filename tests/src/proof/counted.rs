@@ -171,6 +171,14 @@ impl Counted {
         own.collect()
     }
 
+    /// Goes on from an earlier count: what ran since then did not, in the history that is looked at now.
+    pub fn go_back_to(&self, earlier: &Counts) {
+        let mut counts = self.counts.lock().unwrap();
+        counts.retain(|word, _| !word.starts_with(&self.prefix));
+        counts
+            .extend(earlier.iter().map(|(name, count)| (format!("{}{name}", self.prefix), *count)));
+    }
+
     fn own(&self, word: &str) -> Option<String> {
         word.strip_prefix(&self.prefix).map(str::to_owned)
     }
