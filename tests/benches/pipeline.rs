@@ -46,7 +46,8 @@ fn main() {
     let mut by_hand = hand.as_ref().map(|hand| Row::of(&hand.spool));
     let (mut fsync, mut commit) = (Times::default(), Times::default());
     for row in [Some(&mut ours), in_memory.as_mut(), by_hand.as_mut()].into_iter().flatten() {
-        row.warm_up();
+        // The first runs find nothing ready.
+        row.supply.warm_up(5);
     }
     for _ in 0..rounds {
         for row in [Some(&mut ours), in_memory.as_mut(), by_hand.as_mut()].into_iter().flatten() {
@@ -90,13 +91,6 @@ impl Row {
     fn of(spool: &Path) -> Self {
         let (at_once, burst) = Default::default();
         Self { supply: Supply::beside(spool), at_once, burst }
-    }
-
-    /// The first runs find nothing ready.
-    fn warm_up(&mut self) {
-        for _ in 0..5 {
-            let (_, _): (Vec<Duration>, Duration) = self.supply.timed(1);
-        }
     }
 
     fn one_round(&mut self) {
@@ -232,11 +226,11 @@ fn count_syncs(tool: &Tool) {
         service.spawn_as(command);
         service.wait_for("the daemon to be ready", |service| service.log().contains("ready"));
         let mut supply = Supply::of(&service);
-        let (_, _): (Vec<Duration>, Duration) = supply.timed(1);
+        supply.warm_up(1);
         // Whatever it does after a run is done.
         std::thread::sleep(Duration::from_millis(500));
         let before: u32 = calls(&log).values().sum();
-        let (_, _): (Vec<Duration>, Duration) = supply.timed(count);
+        assert_eq!(supply.timed(count).0.len(), count);
         std::thread::sleep(Duration::from_millis(500));
         let kinds = calls(&log);
         let of_it = f64::from(kinds.values().sum::<u32>() - before);

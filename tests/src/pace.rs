@@ -86,12 +86,19 @@ impl Supply {
     pub fn lay_out(&mut self, count: usize) {
         let into = self.into.clone();
         for _ in 0..count {
-            let _: String = self.write(&into);
+            self.write(&into);
         }
     }
 
     pub fn drop_one(&self, name: &str) {
         fs::rename(self.aside.join(name), self.into.join(name)).unwrap();
+    }
+
+    /// Drops so many, one after the other, and waits for each: what can be warmed is warm then.
+    pub fn warm_up(&mut self, count: usize) {
+        for _ in 0..count {
+            assert_eq!(self.timed(1).0.len(), 1);
+        }
     }
 
     /// Drops all of them at once. Returns how long each took to leave, and how long all of them together.
@@ -106,7 +113,7 @@ impl Supply {
         let mut waiting: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         let mut took = Vec::new();
         while !waiting.is_empty() {
-            let left = departures.next();
+            let left = departures.wait();
             if waiting.remove(left.as_str()) {
                 took.push(begun.elapsed());
             }
@@ -136,7 +143,7 @@ impl Departures {
     /// # Panics
     /// Nothing leaves within a minute.
     #[must_use]
-    pub fn next(&mut self) -> String {
+    pub fn wait(&mut self) -> String {
         while self.told.is_empty() {
             let mut asked = [PollFd::new(&self.watch, PollFlags::IN)];
             let most = Timespec { tv_sec: STUCK_AFTER_SEC, tv_nsec: 0 };

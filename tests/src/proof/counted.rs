@@ -149,16 +149,20 @@ impl Counted {
         Self { ran, prefix, counts, stop, reader: Some(reader) }
     }
 
-    /// The word by which a tool is told whose run it is; the file is made if it is not there.
+    /// The word by which a tool is told whose run it is; its runs will be counted.
     #[must_use]
     pub fn word(&self, name: &str) -> String {
-        let word = format!("{}{name}", self.prefix);
-        let path = self.ran.join(&word);
+        self.expect(name);
+        format!("{}{name}", self.prefix)
+    }
+
+    /// Makes the file that a run of this name opens.
+    pub fn expect(&self, name: &str) {
+        let path = self.ran.join(format!("{}{name}", self.prefix));
         if !path.exists() {
             let file = File::create_new(&path).unwrap();
             file.set_permissions(Permissions::from_mode(0o644)).unwrap();
         }
-        word
     }
 
     /// How often each ran until now.

@@ -18,5 +18,5 @@ pub use counted::{Counted, Counts, Tool};
 pub use door::Door;
 pub use failpoints::{Failpoints, arrivals};
 pub use recovery::{IDLE, recovered};
-pub use scene::{Kind, Member, Scene, settings};
+pub use scene::{Host, Kind, Member, Scene, settings};
 pub use traced::{calls, calls_of_one_thread, signal_tracee, strace_works, traced, tracee};

@@ -47,10 +47,21 @@ impl Member {
     }
 }
 
+/// What a daemon may be held to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// All that it asks of the host is done until it is killed.
+    Works,
+    /// Something that it asks of the host fails: it may then refuse what it could have run, and leave inputs
+    /// behind that it cannot take away. It must still run nothing twice and tell everything once.
+    Fails,
+}
+
 /// All of it.
 #[derive(Clone, Debug)]
 pub struct Scene {
     pub members: Vec<Member>,
+    pub host: Host,
 }
 
 impl Scene {
@@ -58,7 +69,7 @@ impl Scene {
     #[must_use]
     pub fn drop_into(service: &Service<'_>, counted: &Counted, kinds: &[Kind]) -> Self {
         let members = kinds.iter().map(|kind| drop_one(service, counted, *kind)).collect();
-        Self { members }
+        Self { members, host: Host::Works }
     }
 
     /// Whether every one of them has left `approved/` and nothing is at work.
