@@ -177,8 +177,9 @@ fn under_load_and_kills_every_request_is_told_once() {
     assert_eq!(service.wait(), Some(0), "{}", service.log());
     without_word(service.state().join("staging").to_str().unwrap());
 
-    let outcomes = judge(&service, &due, &counted.so_far());
+    let (outcomes, faults) = judge(&service, &due, &counted.so_far());
     print_tally(&due, &outcomes, &seen);
+    assert!(faults.is_empty(), "{} faults of {}:\n{}", faults.len(), due.len(), faults.join("\n"));
     assert_eq!(list(&service.at("approved")), Vec::<String>::new());
     assert_eq!(list(&service.at("work")), Vec::<String>::new());
     assert_eq!(service.slots(), Vec::<String>::new());
@@ -209,10 +210,9 @@ fn kill_until_told(
             panic!("it ended with {status}: {}", service.log());
         }
         let written = writing.load(Ordering::SeqCst) == 0;
-        if written
-            && list(&service.at("approved")).is_empty()
-            && list(&service.at("work")).is_empty()
-        {
+        // Inputs that stay without their request are told in the end.
+        let waits = list(&service.at("approved")).iter().any(|name| name.ends_with(".md"));
+        if written && !waits && list(&service.at("work")).is_empty() {
             return seen;
         }
         if killed_at.elapsed() >= KILL_INTERVAL * patience() {
@@ -233,12 +233,13 @@ fn rss_kib(service: &Service<'_>) -> u64 {
     line.map_or(0, |line| line.trim().trim_end_matches(" kB").trim().parse().unwrap())
 }
 
-/// One record for each that is due and for nothing else. Returns how many there are of each outcome.
+/// One record for each that is due and for nothing else. Returns how many there are of each outcome, and what
+/// is wrong.
 fn judge(
     service: &Service<'_>,
     due: &BTreeMap<String, Due>,
     counts: &Counts,
-) -> BTreeMap<String, usize> {
+) -> (BTreeMap<String, usize>, Vec<String>) {
     let mut outcomes = BTreeMap::new();
     let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for record in service.records() {
@@ -261,8 +262,7 @@ fn judge(
         }
     }
     faults.extend(told.iter().map(|(id, outcomes)| format!("{id}: nobody's: {outcomes:?}")));
-    assert!(faults.is_empty(), "{} faults of {}:\n{}", faults.len(), due.len(), faults.join("\n"));
-    outcomes
+    (outcomes, faults)
 }
 
 /// Whose record it is.
