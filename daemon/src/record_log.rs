@@ -150,11 +150,11 @@ impl RecordLog {
     }
 
     /// Whole after all that was asked of it; else it is read from the disk again before the next time.
-    fn in_open<T>(
+    fn in_open<T, E: From<LogError>>(
         &self,
         open: &mut Option<Box<Log>>,
-        act: impl FnOnce(&mut Log) -> Result<T, LogError>,
-    ) -> Result<T, LogError> {
+        act: impl FnOnce(&mut Log) -> Result<T, E>,
+    ) -> Result<T, E> {
         let mut log = match open.take() {
             Some(log) => log,
             None => self.open()?,
@@ -183,10 +183,10 @@ pub(crate) struct HeldLog<'a> {
 
 impl HeldLog<'_> {
     /// Does this with the open log; after a failure it is opened again for the next time.
-    pub(crate) fn act<T>(
+    pub(crate) fn act<T, E: From<LogError>>(
         &mut self,
-        act: impl FnOnce(&mut Log) -> Result<T, LogError>,
-    ) -> Result<T, LogError> {
+        act: impl FnOnce(&mut Log) -> Result<T, E>,
+    ) -> Result<T, E> {
         self.log.in_open(&mut self.open, act)
     }
 
