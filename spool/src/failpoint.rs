@@ -139,7 +139,9 @@ mod asked {
     pub fn reach(point: Failpoint) {
         if let Some(log) = std::env::var_os("TOOLEXEC_FAILPOINT_LOG") {
             let opened = OpenOptions::new().append(true).create(true).open(log);
-            let written = opened.and_then(|mut file| writeln!(file, "{}", point.name()));
+            // One write, since several threads come to places at once.
+            let line = format!("{}\n", point.name());
+            let written = opened.and_then(|mut file| file.write_all(line.as_bytes()));
             assert!(written.is_ok(), "TOOLEXEC_FAILPOINT_LOG cannot be written");
         }
         if is_asked("TOOLEXEC_FAILPOINT", point, &TO_DIE) {

@@ -35,7 +35,10 @@ fn told_to_stop_it_ends_well() {
 #[test]
 fn a_run_that_outlasts_the_drain_is_cancelled() {
     let bench = Bench::new();
-    let mut service = Service::start(&bench, &Asked { drain_sec: 1, ..Asked::for_owner(&bench) });
+    let asked = Asked { drain_sec: 1, ..Asked::for_owner(&bench) };
+    let mut service = Service::prepare(&bench, &asked);
+    service.configure("runs_max: 1");
+    service.spawn();
     let (text, word) = sleeper("60");
     let request = service.promote(&text);
     assert!(!with_word(&word).is_empty());
