@@ -21,6 +21,7 @@ mod lint;
 mod list;
 mod log;
 mod options;
+mod order;
 mod output;
 mod permission;
 mod policy;
@@ -43,6 +44,7 @@ use std::process::ExitCode;
 
 use failure::Failure;
 use options::{Command, Options};
+use spool::Order;
 
 fn main() -> ExitCode {
     let options = match Options::from_arguments() {
@@ -80,6 +82,9 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Replay(asked) => replay::replay(&asked),
         Command::Promote(asked) => promote::promote(&asked),
         Command::List(asked) => list::list(&asked),
+        Command::Hold(asked) => order::order(&asked, Order::Hold),
+        Command::Release(asked) => order::order(&asked, Order::Release),
+        Command::Cancel(asked) => order::order(&asked, Order::Cancel),
         Command::Log(asked) => log::log(&asked),
         Command::Keys(asked) => keys::keys(&asked),
         Command::Permission(asked) => permission::permission(&asked),

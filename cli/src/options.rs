@@ -3,6 +3,7 @@
 pub(crate) mod ais;
 mod approving;
 mod gate;
+mod orders;
 mod permission;
 
 use std::ffi::OsString;
@@ -20,24 +21,15 @@ use crate::output;
 
 pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
 pub(crate) use gate::{Gate, GateFormat};
+pub(crate) use orders::OrderOptions;
 pub(crate) use permission::{
     Permission, PermissionAct, PermissionCleanup, PermissionGet, PermissionList, PermissionRequest,
     PermissionRevoke, PermissionSet, QuestionOptions, SourceOptions, StoreOptions, TypedArguments,
 };
 
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 10] = [
-    &["cancel"],
-    &["completions"],
-    &["gc"],
-    &["hold"],
-    &["mcp"],
-    &["release"],
-    &["show"],
-    &["status"],
-    &["wait"],
-    &["watch"],
-];
+const NOT_BUILT_YET: [&[&str]; 7] =
+    [&["completions"], &["gc"], &["mcp"], &["show"], &["status"], &["wait"], &["watch"]];
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
 #[derive(Parser)]
@@ -79,6 +71,15 @@ pub(crate) enum Command {
     Promote(Promote),
     /// List what waits and what was run
     List(List),
+    /// Keep a request that waits from running, until it is released
+    #[command(after_help = orders::HOLD_HELP)]
+    Hold(OrderOptions),
+    /// Take a hold back
+    #[command(after_help = orders::RELEASE_HELP)]
+    Release(OrderOptions),
+    /// Refuse a request that waits, or end it if it runs
+    #[command(after_help = orders::CANCEL_HELP)]
+    Cancel(OrderOptions),
     /// Show, prove, check and copy the transparency log
     Log(crate::log::options::Log),
     /// Make and show the key that signs results
@@ -356,7 +357,7 @@ Example: toolexec promote TR-20260209-160501Z-python-stats.md --spool /var/spool
 
 The request is checked first; what could not be accepted is not dropped (exit code 2). Inputs go
 first, then signatures, and the request last. Where the same request waits already, only signatures
-that it lacks are added.")]
+and the AIS bundle that it lacks are added.")]
 pub(crate) struct Promote {
     /// The approved request; its signatures beside it go along
     #[arg(value_name = "REQUEST.md")]
@@ -528,8 +529,8 @@ impl Options {
             if let Some(words) = not_built_yet(&error, &typed) {
                 output::note(format_args!(
                     "'{}' is not built yet; this version has run, draft, lint, review, explain, \
-                     approve, reject, gate, permission, promote, verify, replay, list, log, keys, \
-                     ais, policy check, policy show and doctor --warm",
+                     approve, reject, gate, permission, promote, hold, release, cancel, \
+                     verify, replay, list, log, keys, ais, policy check, policy show and doctor --warm",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);

@@ -14,6 +14,7 @@ use crate::companions::is_signature_of;
 use crate::dropbox::{AIS_SUFFIX, Dropbox};
 use crate::durable;
 use crate::error::SpoolError;
+use crate::orders::is_order_for;
 use crate::places::Spool;
 use crate::publish::{Originals, Receipt};
 
@@ -121,7 +122,8 @@ pub(crate) fn take_originals_away(
         let entry = entry.map_err(SpoolError::io(dropbox, "list"))?;
         let name = entry.file_name();
         let is_inputs = name == *inputs;
-        if !is_inputs && name != *ais && !is_signature_of(&name, file_name) {
+        let is_other = name != *ais && !is_signature_of(&name, file_name);
+        if !is_inputs && is_other && !is_order_for(&name, file_name) {
             continue;
         }
         let path = entry.path();

@@ -107,7 +107,7 @@ fn every_command_has_help_with_an_example() {
     let bench = Bench::new();
     for name in [
         "run", "draft", "lint", "review", "explain", "approve", "reject", "promote", "verify",
-        "list", "keys", "policy", "doctor",
+        "list", "hold", "release", "cancel", "keys", "policy", "doctor",
     ] {
         let said = bench.toolexec([name, "--help"]);
         said.assert_code(0);

@@ -2,13 +2,12 @@
 //! somebody's answer is asked about again before something that it hangs on has changed.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use spool::Waiting;
 use validator::UtcTime;
 
-use super::worker::{self, Work};
+use super::worker::{self, Word, Work};
 use super::{AtWork, Identity, InFlight};
 use crate::edge;
 use crate::held::{self, Dropped};
@@ -66,10 +65,10 @@ impl AtWork<'_, '_> {
         let now = Dropped { inode, at: UtcTime::from_unix(changed_sec) };
         let dropped = self.held.dropped(&name, inode).unwrap_or(now);
         let until = self.host.held_until(dropped.at);
-        let cancelled = Arc::new(AtomicBool::new(false));
-        let work = Work { waiting, companions, ordered, until, cancelled: Arc::clone(&cancelled) };
+        let word = Arc::new(Word::default());
+        let work = Work { waiting, companions, ordered, until, word: Arc::clone(&word) };
         self.spawn(work)?;
-        self.in_flight.insert(name, InFlight { identity, standing, dropped, until, cancelled });
+        self.in_flight.insert(name, InFlight { identity, standing, dropped, until, word });
         Ok(())
     }
 

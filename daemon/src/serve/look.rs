@@ -2,6 +2,7 @@
 //! directory. The work of one look grows with what lies there; what is kept of it does not.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::sync::Arc;
 
 use spool::{Dropbox, Order};
@@ -32,8 +33,11 @@ impl AtWork<'_, '_> {
             false => dropbox.companions_of(&wanted)?,
         };
         for (name, companions) in &self.companions {
-            if companions.contains(std::ffi::OsStr::new(&Order::Cancel.file_name(name))) {
-                self.cancel(name);
+            let lies_there = |order: Order| companions.contains(OsStr::new(&order.file_name(name)));
+            if lies_there(Order::Cancel) {
+                self.pass_on(name, Order::Cancel);
+            } else if lies_there(Order::Hold) && !lies_there(Order::Release) {
+                self.pass_on(name, Order::Hold);
             }
         }
         Ok(())

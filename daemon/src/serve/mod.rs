@@ -14,14 +14,14 @@ mod worker;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 use notify::RecommendedWatcher;
-use spool::{Dropbox, Originals};
+use spool::{Dropbox, Order, Originals};
 use validator::UtcTime;
 
 use crate::edge;
@@ -30,7 +30,7 @@ use crate::host::{Halt, Host};
 use crate::permissions::Asked;
 use watch::Event;
 use window::Window;
-use worker::{Ended, Orders, Taken};
+use worker::{Ended, Orders, Taken, Word};
 
 /// How often an idle loop lets go of what is kept for later runs and too old.
 const TIDYING_INTERVAL: Duration = Duration::from_secs(3600);
@@ -130,7 +130,7 @@ struct InFlight {
     standing: Standing,
     dropped: Dropped,
     until: UtcTime,
-    cancelled: Arc<AtomicBool>,
+    word: Arc<Word>,
 }
 
 impl AtWork<'_, '_> {
@@ -273,12 +273,16 @@ impl AtWork<'_, '_> {
         self.stop();
     }
 
-    /// Has a request in flight ended, where that was asked for.
-    fn cancel(&self, name: &str) {
-        if let Some(in_flight) = self.in_flight.get(name)
-            && !in_flight.cancelled.swap(true, Ordering::Relaxed)
-        {
-            tracing::info!("{name}: is to be cancelled");
+    /// Tells the worker of a request what its operators want of it by now.
+    fn pass_on(&self, name: &str, ordered: Order) {
+        let Some(InFlight { word, .. }) = self.in_flight.get(name) else { return };
+        let (told, what) = match ordered {
+            Order::Cancel => (&word.end, "is to be cancelled"),
+            Order::Hold => (&word.leave, "is to be held, unless it runs already"),
+            Order::Release => return,
+        };
+        if !told.swap(true, Ordering::Relaxed) {
+            tracing::info!("{name}: {what}");
         }
     }
 }

@@ -49,8 +49,16 @@ pub(super) struct Work {
     pub(super) companions: BTreeSet<OsString>,
     pub(super) ordered: Option<Ordered>,
     pub(super) until: UtcTime,
-    /// Set when it is to be ended.
-    pub(super) cancelled: Arc<AtomicBool>,
+    pub(super) word: Arc<Word>,
+}
+
+/// What its operators want of a request that is on its way.
+#[derive(Default)]
+pub(super) struct Word {
+    /// It is to be ended.
+    pub(super) end: AtomicBool,
+    /// It is to be left where it lies, unless it was begun.
+    pub(super) leave: AtomicBool,
 }
 
 /// Says that a worker has ended, however it did.
@@ -113,12 +121,13 @@ fn take(host: &Host, dropbox: &Dropbox, orders: &Orders, work: Work) -> Result<T
     let submission = Submission::Dropped { owner, owner_name };
     let mut wish = || {
         let stopped = orders.stopped.get();
-        if work.cancelled.load(Ordering::Relaxed) {
+        if work.word.end.load(Ordering::Relaxed) {
             return Wish::End;
         }
         match stopped {
             Some(at) if at.elapsed() >= orders.drain => Wish::End,
             Some(_) => Wish::LeaveUnbegun,
+            None if work.word.leave.load(Ordering::Relaxed) => Wish::LeaveUnbegun,
             None => Wish::GoOn,
         }
     };
