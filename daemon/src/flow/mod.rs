@@ -7,6 +7,7 @@ mod entry;
 mod refusal;
 mod run;
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use crate::edge;
 use crate::held::Patience;
 use crate::host::{Halt, Host};
 use crate::permissions::Asked;
+use crate::room::Ticket;
 use crate::rules::Rules;
 use crate::tell::Published;
 
@@ -68,6 +70,8 @@ pub struct Told {
 pub(crate) struct Passage<'a> {
     pub(crate) host: &'a Host,
     pub(crate) rules: Arc<Rules>,
+    /// Its number in the queue for room, until it is used or there is nothing to wait for any more.
+    pub(crate) turn: Cell<Option<Ticket<'a>>>,
 }
 
 /// What whoever waits for a request wants of it by now.
@@ -182,7 +186,12 @@ impl Host {
 
     /// A way through this host, under the rules as they are now.
     pub(crate) fn passage(&self) -> Passage<'_> {
-        Passage { host: self, rules: self.rules() }
+        Passage { host: self, rules: self.rules(), turn: Cell::new(None) }
+    }
+
+    /// The same for a request that was taken in its turn.
+    pub(crate) fn passage_in_turn<'a>(&'a self, ticket: Ticket<'a>) -> Passage<'a> {
+        Passage { turn: Cell::new(Some(ticket)), ..self.passage() }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::edge;
 use crate::held::{self, Dropped};
 use crate::host::Halt;
 
-impl AtWork<'_, '_> {
+impl<'env> AtWork<'_, 'env> {
     /// Gives workers what is next, while there is room for them.
     pub(super) fn admit(&mut self) -> Result<(), Halt> {
         while self.in_flight.len() < self.pace.in_flight_max {
@@ -66,13 +66,14 @@ impl AtWork<'_, '_> {
         let dropped = self.held.dropped(&name, inode).unwrap_or(now);
         let until = self.host.held_until(dropped.at);
         let word = Arc::new(Word::default());
-        let work = Work { waiting, companions, ordered, until, word: Arc::clone(&word) };
+        let ticket = self.host.room.ticket();
+        let work = Work { ticket, waiting, companions, ordered, until, word: Arc::clone(&word) };
         self.spawn(work)?;
         self.in_flight.insert(name, InFlight { identity, standing, dropped, until, word });
         Ok(())
     }
 
-    fn spawn(&self, work: Work) -> Result<(), Halt> {
+    fn spawn(&self, work: Work<'env>) -> Result<(), Halt> {
         let (host, orders) = (self.host, self.orders);
         let (dropbox, send) = (Arc::clone(&self.dropbox), self.send.clone());
         let at_work = move || worker::work(host, &dropbox, orders, work, send);

@@ -176,7 +176,7 @@ impl AtWork<'_, '_> {
             self.next_rescan = now + self.pace.rescan;
             self.look_wanted = true;
             self.host.renew_ready();
-            self.insist_on_place()?;
+            self.host.spool.insist_on_place()?;
         }
         if now >= self.next_tidying {
             self.next_tidying = now + TIDYING_INTERVAL;

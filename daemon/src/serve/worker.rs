@@ -18,6 +18,7 @@ use crate::flow::{Answer, Ask, Told, Wish};
 use crate::held::Patience;
 use crate::host::{Halt, Host};
 use crate::permissions::Asked;
+use crate::room::Ticket;
 use crate::verdicts::has_error;
 
 /// What became of one object in `approved/`, for now.
@@ -44,7 +45,9 @@ pub(super) struct Orders {
 }
 
 /// One submission, and what is known of it.
-pub(super) struct Work {
+pub(super) struct Work<'env> {
+    /// Drawn when it was its submitter's turn.
+    pub(super) ticket: Ticket<'env>,
     pub(super) waiting: Waiting,
     pub(super) companions: BTreeSet<OsString>,
     pub(super) ordered: Option<Ordered>,
@@ -78,11 +81,11 @@ impl Drop for LastWord {
 }
 
 /// Takes one submission to its answer, and says so.
-pub(super) fn work(
-    host: &Host,
+pub(super) fn work<'env>(
+    host: &'env Host,
     dropbox: &Dropbox,
     orders: &Orders,
-    work: Work,
+    work: Work<'env>,
     events: Sender<Event>,
 ) {
     let name = work.waiting.name().to_owned();
@@ -90,7 +93,12 @@ pub(super) fn work(
     last_word.taken = Some(take(host, dropbox, orders, work));
 }
 
-fn take(host: &Host, dropbox: &Dropbox, orders: &Orders, work: Work) -> Result<Taken, Halt> {
+fn take<'env>(
+    host: &'env Host,
+    dropbox: &Dropbox,
+    orders: &Orders,
+    work: Work<'env>,
+) -> Result<Taken, Halt> {
     let name = match &work.waiting {
         Waiting::Request(name) => name,
         Waiting::Odd(name) => {
@@ -134,7 +142,7 @@ fn take(host: &Host, dropbox: &Dropbox, orders: &Orders, work: Work) -> Result<T
     let patience = Patience::Until(work.until);
     let (at, ordered) = (edge::now(), work.ordered);
     let ask = Ask { draft, claimed, submission, at, patience, ordered };
-    let told = match host.passage().process(ask, &mut wish)? {
+    let told = match host.passage_in_turn(work.ticket).process(ask, &mut wish)? {
         Answer::Told(told) => told,
         Answer::Held(waits_for, asked) => return Ok(Taken::Held(waits_for, asked)),
         Answer::Left => return Ok(Taken::Left),
