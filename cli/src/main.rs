@@ -18,7 +18,6 @@ mod gate;
 mod inputs;
 mod keys;
 mod lint;
-mod list;
 mod log;
 mod options;
 mod order;
@@ -26,6 +25,7 @@ mod output;
 mod permission;
 mod policy;
 mod promote;
+mod queue;
 mod reject;
 mod replay;
 mod review;
@@ -81,7 +81,11 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Verify(asked) => verify::verify(&asked),
         Command::Replay(asked) => replay::replay(&asked),
         Command::Promote(asked) => promote::promote(&asked),
-        Command::List(asked) => list::list(&asked),
+        Command::List(asked) => queue::list(&asked),
+        Command::Status(asked) => queue::status(&asked),
+        Command::Show(asked) => queue::show(&asked),
+        Command::Wait(asked) => queue::wait(&asked),
+        Command::Watch(asked) => queue::watch(&asked),
         Command::Hold(asked) => order::order(&asked, Order::Hold),
         Command::Release(asked) => order::order(&asked, Order::Release),
         Command::Cancel(asked) => order::order(&asked, Order::Cancel),

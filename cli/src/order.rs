@@ -2,7 +2,6 @@
 //! It must never touch the request itself, and it never says that something was done which the daemon
 //! has yet to do.
 
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -12,9 +11,8 @@ use crate::failure::Failure;
 use crate::options::{Format, OrderOptions};
 use crate::output;
 use crate::promote::approved_of;
+use crate::queue::{records_among, result_names};
 
-/// `TS-YYYYMMDD-HHMMSSZ-`, which stands before the request's id in that of a result.
-const RESULT_PREFIX_BYTES: usize = 20;
 /// More names are not read by anybody.
 const SHOWN_MAX: usize = 5;
 
@@ -54,7 +52,7 @@ pub(crate) fn order(asked: &OrderOptions, order: Order) -> Result<ExitCode, Fail
     if dropbox.identity(&name).is_none() {
         // It was answered while this was typed.
         dropbox.take_order_away(&name, order)?;
-        return Ok(refused(&where_it_is(&asked.spool, id)));
+        return Ok(refused(&where_it_is(&asked.spool, id)?));
     }
     tell(asked, &name, order, &placed)?;
     Ok(ExitCode::SUCCESS)
@@ -79,7 +77,7 @@ fn find(dropbox: &Dropbox, asked: &OrderOptions) -> Result<Result<String, String
     }
     Ok(match begun.len() {
         1 => Ok(begun.swap_remove(0)),
-        0 => Err(where_it_is(&asked.spool, typed.strip_suffix(".md").unwrap_or(typed))),
+        0 => Err(where_it_is(&asked.spool, typed.strip_suffix(".md").unwrap_or(typed))?),
         count => {
             let more = count.saturating_sub(SHOWN_MAX);
             begun.truncate(SHOWN_MAX);
@@ -93,29 +91,18 @@ fn find(dropbox: &Dropbox, asked: &OrderOptions) -> Result<Result<String, String
 }
 
 /// Where a request is that does not wait.
-fn where_it_is(spool: &Path, id: &str) -> String {
-    if let Some(result) = latest_result(&spool.join("results"), id) {
-        let outcome = records::summary(&result)
-            .map_or_else(|| "its record cannot be read".to_owned(), |it| it.outcome);
-        return format!("{id}: waits no longer: {outcome}, see {}", result.display());
+fn where_it_is(spool: &Path, id: &str) -> Result<String, Failure> {
+    if let Some(last) = records_among(spool, &result_names(spool)?, id).pop() {
+        return Ok(format!("{id}: waits no longer: {}, see {}", last.word(), last.path.display()));
     }
     let draft = spool.join("drafts").join(format!("{id}.md"));
     if draft.is_file() {
-        return format!("{id}: is a draft that nobody has promoted, {}", draft.display());
+        return Ok(format!("{id}: is a draft that nobody has promoted, {}", draft.display()));
     }
-    format!(
+    Ok(format!(
         "{id}: no such request waits in {}; `toolexec list` shows what does",
         spool.join("approved").display()
-    )
-}
-
-/// A request that was refused and promoted again has several; their names begin with the time.
-fn latest_result(results: &Path, id: &str) -> Option<std::path::PathBuf> {
-    let names = fs::read_dir(results).ok()?.flatten().filter_map(|entry| {
-        let name = entry.file_name().into_string().ok()?;
-        (name.starts_with("TS-") && name.get(RESULT_PREFIX_BYTES..) == Some(id)).then_some(name)
-    });
-    names.max().map(|name| results.join(name))
+    ))
 }
 
 fn tell(asked: &OrderOptions, name: &str, order: Order, placed: &Placed) -> Result<(), Failure> {

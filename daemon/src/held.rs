@@ -60,6 +60,11 @@ impl HeldRequests {
         self.waiting.get(name).map(|it| it.dropped).filter(|it| it.inode == inode)
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// Whether it was held.
     pub(crate) fn release(&mut self, name: &str) -> bool {
         self.waiting.remove(name).is_some()

@@ -14,6 +14,9 @@ use spool::{Spool, SpoolError, StoreError};
 use validator::{Sha256, UtcTime};
 
 use crate::config::{Config, ConfigError};
+use crate::edge;
+use crate::journey::Telling;
+use crate::metrics::{Metrics, SocketError};
 use crate::outbox::Outbox;
 use crate::permissions::Permissions;
 use crate::ready::ReadyCells;
@@ -53,6 +56,7 @@ pub struct Host {
     pub(crate) egress: Option<Egress>,
     permissions: Mutex<Option<Permissions>>,
     digests: Mutex<Digests>,
+    pub(crate) telling: Telling,
 }
 
 impl Host {
@@ -66,7 +70,14 @@ impl Host {
         };
         let digests = Digests::of_host(program, egress.as_ref().and_then(Egress::program));
         let rules = Rules::new(policy, trust, key, launcher, &caches);
+        let telling = Telling::new(Metrics::new(edge::now()));
+        let metrics = Arc::clone(&telling.metrics);
+        spool.watch_barriers(move |time, fsyncs| {
+            metrics.barrier(time);
+            metrics.fsyncs(fsyncs);
+        });
         Self {
+            telling,
             spool,
             log,
             outbox: Outbox::default(),
@@ -119,6 +130,7 @@ impl Host {
                 Permissions::open(&policy, &state.join("permissions"), &spool.join("drafts"))?;
         }
         self.give_up_ready();
+        self.telling.metrics.policy(&policy);
         self.replace_rules(Rules::new(policy, trust, key, launcher, &config.state.join("caches")));
         Ok(())
     }
@@ -215,6 +227,8 @@ pub enum Halt {
     OtherRequest(PathBuf),
     /// A request was held where nobody would ask about it again.
     NobodyHolds,
+    /// Nobody could be told of the numbers.
+    Metrics(SocketError),
     /// A thread ended without a word.
     WorkerDied,
     /// Published together with another record, which failed.
@@ -251,6 +265,7 @@ impl fmt::Display for Halt {
             Self::NobodyHolds => {
                 f.write_str("the request waits for an answer, and nobody waits for it")
             }
+            Self::Metrics(error) => error.fmt(f),
             Self::WorkerDied => f.write_str("a worker died; its request is told by the next start"),
             Self::Together => f.write_str("the records that were published with it failed"),
             Self::Proof(fault) => write!(f, "the record cannot be proved to be logged: {fault}"),

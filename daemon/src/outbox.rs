@@ -140,10 +140,11 @@ impl Host {
     fn write_out(&self, log: &mut HeldLog<'_>, letters: &[Letter]) -> Result<Prepared, Halt> {
         let entries: Vec<Vec<u8>> =
             letters.iter().map(|one| one.attested.envelope().log_entry()).collect();
-        let prepared = log.act(|log| log.prepare(&entries))?;
-        for (letter, inclusion) in letters.iter().zip(prepared.inclusions()) {
-            prove(letter, inclusion)?;
-        }
+        let prepared = log.act(|log| {
+            log.prepare_proved(&entries, |inclusions| {
+                letters.iter().zip(inclusions).try_for_each(|(one, proof)| prove(one, proof))
+            })
+        })?;
         reach(Failpoint::LogWritten);
         self.spool.commit(&letters.iter().map(|one| &one.result).collect::<Vec<_>>())?;
         reach(Failpoint::ResultDurable);

@@ -4,6 +4,7 @@
 
 use std::num::NonZero;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ pub struct RecordLog {
     /// When this process appended last.
     last: Mutex<Option<UtcTime>>,
     heartbeat_sec: Option<NonZero<u32>>,
+    entries: AtomicU64,
 }
 
 /// Who else appends.
@@ -44,15 +46,17 @@ impl RecordLog {
     ) -> Result<Self, LogError> {
         let key = Arc::new(key);
         let log = Log::open_or_create(place.clone(), Arc::clone(&key))?;
+        let entries = AtomicU64::new(log.head().size());
         let access = Access::Alone(Mutex::new(Some(Box::new(log))));
-        Ok(Self { place, key, access, last: Mutex::new(None), heartbeat_sec })
+        Ok(Self { place, key, access, last: Mutex::new(None), heartbeat_sec, entries })
     }
 
     /// The log of embedded runs, of which there may be several at once.
     #[must_use]
     pub fn shared(place: LogPlace, key: LogKey) -> Self {
         let (key, last) = (Arc::new(key), Mutex::new(None));
-        Self { place, key, access: Access::Shared, last, heartbeat_sec: None }
+        let entries = AtomicU64::new(0);
+        Self { place, key, access: Access::Shared, last, heartbeat_sec: None, entries }
     }
 
     /// What checks everything that this log says.
@@ -61,16 +65,16 @@ impl RecordLog {
         self.key.public()
     }
 
+    /// Where it is.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        self.place.directory()
+    }
+
     /// The name of this host, as requests and logs have it.
     #[must_use]
     pub fn origin(&self) -> &str {
         self.key().origin().as_str()
-    }
-
-    /// Where its files are.
-    #[must_use]
-    pub fn directory(&self) -> &Path {
-        self.place.directory()
     }
 
     /// Appends a heartbeat where nothing was appended for as long as is configured, or not since this
@@ -120,6 +124,11 @@ impl RecordLog {
         }
     }
 
+    /// How many entries there are, as of the last append; nothing where others append too.
+    pub(crate) fn entries(&self) -> u64 {
+        self.entries.load(Ordering::Relaxed)
+    }
+
     /// Whether a record could be logged now: asked before a tool runs, so that none runs without a
     /// record that anybody may see. Where others append too, the log is not kept from them meanwhile.
     pub(crate) fn ready(&self) -> Result<(), LogError> {
@@ -141,16 +150,17 @@ impl RecordLog {
     }
 
     /// Whole after all that was asked of it; else it is read from the disk again before the next time.
-    fn in_open<T>(
+    fn in_open<T, E: From<LogError>>(
         &self,
         open: &mut Option<Box<Log>>,
-        act: impl FnOnce(&mut Log) -> Result<T, LogError>,
-    ) -> Result<T, LogError> {
+        act: impl FnOnce(&mut Log) -> Result<T, E>,
+    ) -> Result<T, E> {
         let mut log = match open.take() {
             Some(log) => log,
             None => self.open()?,
         };
         let done = act(&mut log)?;
+        self.entries.store(log.head().size(), Ordering::Relaxed);
         *open = Some(log);
         Ok(done)
     }
@@ -173,10 +183,10 @@ pub(crate) struct HeldLog<'a> {
 
 impl HeldLog<'_> {
     /// Does this with the open log; after a failure it is opened again for the next time.
-    pub(crate) fn act<T>(
+    pub(crate) fn act<T, E: From<LogError>>(
         &mut self,
-        act: impl FnOnce(&mut Log) -> Result<T, LogError>,
-    ) -> Result<T, LogError> {
+        act: impl FnOnce(&mut Log) -> Result<T, E>,
+    ) -> Result<T, E> {
         self.log.in_open(&mut self.open, act)
     }
 

@@ -74,6 +74,16 @@ impl Room {
         Ticket { room: self, number, is_used: false }
     }
 
+    pub(crate) fn max(&self) -> RoomMax {
+        self.max
+    }
+
+    /// Cells that there are, and the bytes of memory that they were promised.
+    pub(crate) fn taken(&self) -> (usize, u64) {
+        let taken = self.lock();
+        (taken.cells, taken.memory_bytes)
+    }
+
     fn fits(&self, taken: &Taken, memory_bytes: u64) -> bool {
         let memory = taken.memory_bytes.saturating_add(memory_bytes);
         taken.cells < self.max.cells && memory <= self.max.memory_bytes

@@ -15,6 +15,7 @@ use validator::{Refused, Request, ResultId, Sha256, UtcTime, Violation};
 use crate::edge;
 use crate::flow::Passage;
 use crate::host::Halt;
+use crate::metrics::Timed;
 use crate::outbox::Letter;
 
 /// What a record shows of a stream, and one byte more to know that there is more.
@@ -158,7 +159,14 @@ impl Passage<'_> {
             }
         };
         reach(Failpoint::RecordWritten);
+        self.journey.took(Timed::SignLog);
         let receipt = self.host.publish(Letter { attested, result })?;
+        self.journey.took(Timed::Publish);
+        self.journey.metrics().took(Timed::Whole, self.journey.begun().elapsed());
+        self.journey.metrics().ended(told.outcome);
+        if told.outcome == Outcome::Refused {
+            self.journey.metrics().refused(told.violations);
+        }
         let reason = told.reason.map(str::to_owned);
         Ok(Published { receipt, outcome: told.outcome, reason, whole: told.ran.is_some() })
     }

@@ -2,10 +2,11 @@
 //! program that was not built for such tests this is nothing at all, and it must never be a place where
 //! anything is decided.
 //!
-//! Built with the feature `failpoints`, a program reads two variables of its environment.
+//! Built with the feature `failpoints`, a program reads three variables of its environment.
 //! `TOOLEXEC_FAILPOINT=<name>[:<nth>]` has it kill itself (SIGKILL) when it comes to that place, the
-//! first time or the nth. `TOOLEXEC_FAILPOINT_LOG=<file>` has it add a line with the name of each place
-//! that it comes to.
+//! first time or the nth. `TOOLEXEC_FAILPOINT_STOP=<name>[:<nth>]` has it stop there (SIGSTOP), with all
+//! its threads, until somebody lets it go on; `all` has it stop at every place, every time.
+//! `TOOLEXEC_FAILPOINT_LOG=<file>` has it add a line with the name of each place that it comes to.
 
 /// A place between two acts, in the order in which a request comes to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +132,8 @@ mod asked {
 
     use super::Failpoint;
 
-    static REACHED: AtomicU32 = AtomicU32::new(0);
+    static TO_DIE: AtomicU32 = AtomicU32::new(0);
+    static TO_STOP: AtomicU32 = AtomicU32::new(0);
 
     /// Says that the program has come to a place.
     pub fn reach(point: Failpoint) {
@@ -140,17 +142,24 @@ mod asked {
             let written = opened.and_then(|mut file| writeln!(file, "{}", point.name()));
             assert!(written.is_ok(), "TOOLEXEC_FAILPOINT_LOG cannot be written");
         }
-        let Ok(asked) = std::env::var("TOOLEXEC_FAILPOINT") else { return };
-        let (name, nth) = asked.split_once(':').unwrap_or((&asked, "1"));
-        if name != point.name() {
-            return;
-        }
-        if (REACHED.fetch_add(1, Ordering::SeqCst) + 1).to_string() == nth {
+        if is_asked("TOOLEXEC_FAILPOINT", point, &TO_DIE) {
             assert!(kill_process(getpid(), Signal::KILL).is_ok(), "cannot be killed");
             // The signal is on its way to every thread of this process.
             loop {
                 std::thread::park();
             }
         }
+        if is_asked("TOOLEXEC_FAILPOINT_STOP", point, &TO_STOP) {
+            assert!(kill_process(getpid(), Signal::STOP).is_ok(), "cannot be stopped");
+        }
+    }
+
+    fn is_asked(variable: &str, point: Failpoint, reached: &AtomicU32) -> bool {
+        let Ok(asked) = std::env::var(variable) else { return false };
+        if asked == "all" {
+            return true;
+        }
+        let (name, nth) = asked.split_once(':').unwrap_or((&asked, "1"));
+        name == point.name() && (reached.fetch_add(1, Ordering::SeqCst) + 1).to_string() == nth
     }
 }

@@ -317,20 +317,12 @@ impl Spool {
             return Err(BeginError::Started { staged: Box::new(staged), seen });
         }
         reach(Failpoint::IntentWritten);
-        let synced = self.ledger_lines.pass(&path, || self.sync_ledger());
-        synced.map_err(BeginError::Disk)?;
+        // Without keeping others from writing theirs.
+        let file = self.ledger().file.try_clone();
+        let file = file.map_err(|error| BeginError::Disk(SpoolError::io(&path, "open")(error)))?;
+        self.barrier().pass_file(&path, &file).map_err(BeginError::Disk)?;
         reach(Failpoint::IntentDurable);
         Ok(Begun { staged, result_id, at })
-    }
-
-    /// The lines of everybody who waits, without keeping others from writing theirs.
-    fn sync_ledger(&self) -> Result<(), SpoolError> {
-        let (file, path) = {
-            let ledger = self.ledger();
-            let file = ledger.file.try_clone().map_err(SpoolError::io(&ledger.path, "open"))?;
-            (file, ledger.path.clone())
-        };
-        file.sync_data().map_err(SpoolError::io(&path, "append the intent"))
     }
 }
 

@@ -4,7 +4,7 @@
 //! that would not run without them.
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
 
@@ -54,12 +54,6 @@ impl Order {
     pub fn file_name(self, request: &str) -> String {
         format!("{request}.{}", self.word())
     }
-}
-
-/// Whether a file beside a request is an order for it, which leaves with it: one that stayed would be obeyed
-/// for the next of that name.
-pub(crate) fn is_order_for(name: &OsStr, request: &str) -> bool {
-    Order::ALL.iter().any(|order| *name == *order.file_name(request))
 }
 
 impl Dropbox {

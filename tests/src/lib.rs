@@ -14,9 +14,11 @@
 mod bench;
 mod desk;
 pub mod hostile;
+pub mod pace;
 pub mod patience;
 mod processes;
 mod programs;
+pub mod proof;
 mod record;
 mod request;
 mod service;

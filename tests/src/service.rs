@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::os::unix::fs::chown;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::bench::{Bench, Said};
@@ -119,13 +119,33 @@ impl<'a> Service<'a> {
 
     /// Starts the daemon and waits until it says that it is ready.
     pub fn spawn(&mut self) {
+        let command = self.command();
+        self.spawn_as(command);
+        self.wait_for("the daemon to be ready", |service| service.log().contains("ready"));
+    }
+
+    /// Starts the daemon by a command of the caller's, and waits for nothing.
+    pub fn spawn_as(&mut self, mut command: Command) {
         self.starts += 1;
         let log = self.log_path();
         let stderr = File::create(&log).unwrap();
-        let mut command = self.command();
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
         self.child = Some(command.spawn().unwrap());
-        self.wait_for("the daemon to be ready", |service| service.log().contains("ready"));
+    }
+
+    /// Whether the daemon runs, or is at least not yet known to have ended.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.process().0));
+        // Who has ended and was not waited for is a zombie.
+        stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
+    }
+
+    /// Whether the daemon has ended, and how.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        let status = self.child.as_mut().unwrap().try_wait().unwrap()?;
+        self.child = None;
+        Some(status)
     }
 
     fn log_path(&self) -> PathBuf {
@@ -191,12 +211,19 @@ impl<'a> Service<'a> {
         records
     }
 
+    /// The names of the published results.
+    #[must_use]
+    pub fn visible_results(&self) -> Vec<String> {
+        let mut names = list(&self.at("results"));
+        names.retain(|name| !name.starts_with('.'));
+        names
+    }
+
     /// Every published record.
     #[must_use]
     pub fn records(&self) -> Vec<Record> {
         let results = self.at("results");
-        let names = list(&results).into_iter().filter(|name| !name.starts_with('.'));
-        names.map(|name| Record::at(&results.join(name))).collect()
+        self.visible_results().iter().map(|name| Record::at(&results.join(name))).collect()
     }
 
     /// Waits for the record of a request, and for the request to have left.
@@ -217,6 +244,16 @@ impl<'a> Service<'a> {
     pub fn verify(&self) -> Said {
         let mut command = self.bench.command("toolexec");
         command.arg("verify").arg(self.at("results")).arg("--state").arg(self.state());
+        Said::of(&mut command)
+    }
+
+    /// `toolexec log fsck` of the daemon's log against the results.
+    #[must_use]
+    pub fn fsck(&self) -> Said {
+        let mut command = self.bench.command("toolexec");
+        command.args(["log", "fsck", "--spool"]).arg(self.spool());
+        command.arg("--log-key").arg(self.state().join("keys/log.pub"));
+        command.arg("--results").arg(self.at("results"));
         Said::of(&mut command)
     }
 

@@ -8,7 +8,7 @@
 //! directories by handle, and bounds everything before it reads it.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,14 +61,9 @@ fn main() -> ExitCode {
     if check {
         return answer(&format!("{}: good\n", path.display()));
     }
-    tracing_subscriber::fmt()
-        .with_writer(io::stderr)
-        .with_ansi(wants_colour())
-        .with_target(false)
-        .without_time()
-        // A log that is gone must not end a run: saying so on stderr would panic.
-        .log_internal_errors(false)
-        .init();
+    if let Err(error) = daemon::log_to::begin() {
+        return complain(&format!("log: {error}"), 3);
+    }
     match serve(config, path) {
         Ok(()) => ExitCode::SUCCESS,
         Err(halt) => {
@@ -76,12 +71,6 @@ fn main() -> ExitCode {
             ExitCode::from(3)
         }
     }
-}
-
-/// A journal keeps escape sequences as they are; only a terminal understands them.
-fn wants_colour() -> bool {
-    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    io::stderr().is_terminal() && !refused
 }
 
 /// Prints what was asked for. Whoever reads may leave early.
@@ -160,8 +149,8 @@ fn serve(config: Config, path: PathBuf) -> Result<(), Halt> {
     })
     .with_ready_cells(config.ready_cells)
     .with_room(config.room);
-    let Config { rescan, drain, room, .. } = config;
+    let Config { rescan, drain, room, metrics, .. } = config;
     // Some wait for room, some run, some are being published.
     let pace = Pace { rescan, drain, in_flight_max: room.cells.saturating_mul(IN_FLIGHT_PER_CELL) };
-    Service::new(host, dropbox, pace, path).run()
+    Service::new(host, dropbox, pace, path, metrics).run()
 }

@@ -19,6 +19,8 @@ use validator::{Code, Draft, Sha256, UtcTime, Violation};
 use crate::edge;
 use crate::held::Patience;
 use crate::host::{Halt, Host};
+use crate::journey::Journey;
+use crate::metrics::Timed;
 use crate::permissions::Asked;
 use crate::room::Ticket;
 use crate::rules::Rules;
@@ -72,6 +74,7 @@ pub(crate) struct Passage<'a> {
     pub(crate) rules: Arc<Rules>,
     /// Its number in the queue for room, until it is used or there is nothing to wait for any more.
     pub(crate) turn: Cell<Option<Ticket<'a>>>,
+    pub(crate) journey: Journey,
 }
 
 /// What whoever waits for a request wants of it by now.
@@ -92,7 +95,15 @@ pub(crate) enum Answer {
     /// was.
     Held(Vec<Violation>, Asked),
     /// The claim was given up before anything was begun; the original is where it was.
-    Left,
+    Left(Why),
+}
+
+/// Why a request was left where it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Why {
+    /// It is not wanted now, or nothing is begun any more.
+    Unwanted,
+    DiskFull,
 }
 
 impl Answer {
@@ -100,7 +111,7 @@ impl Answer {
     fn at_once(self) -> Result<Told, Halt> {
         match self {
             Self::Told(told) => Ok(*told),
-            Self::Held(..) | Self::Left => Err(Halt::NobodyHolds),
+            Self::Held(..) | Self::Left(_) => Err(Halt::NobodyHolds),
         }
     }
 }
@@ -119,7 +130,7 @@ macro_rules! next {
             Step::Next(next) => next,
             Step::End(told) => return Ok(Answer::Told(told)),
             Step::Hold(waits_for, asked) => return Ok(Answer::Held(waits_for, asked)),
-            Step::Leave => return Ok(Answer::Left),
+            Step::Leave => return Ok(Answer::Left(Why::Unwanted)),
         }
     };
 }
@@ -143,7 +154,7 @@ impl Host {
                 let name = request.file_name().unwrap_or_default().to_string_lossy();
                 let violation = Violation::error(Code::TextTooLarge, error.to_string());
                 let violations = vec![violation];
-                let published = self.passage().refuse_unread(&name, &violations)?;
+                let published = self.passage().refuse_unread(&name, &violations, None)?;
                 return Ok(told(published, -1, violations, Originals::Gone));
             }
             Err(error) => return Err(error.into()),
@@ -186,7 +197,8 @@ impl Host {
 
     /// A way through this host, under the rules as they are now.
     pub(crate) fn passage(&self) -> Passage<'_> {
-        Passage { host: self, rules: self.rules(), turn: Cell::new(None) }
+        let journey = self.telling.journey();
+        Passage { host: self, rules: self.rules(), turn: Cell::new(None), journey }
     }
 
     /// The same for a request that was taken in its turn.
@@ -206,16 +218,26 @@ impl Passage<'_> {
         // Without room for its record nothing is begun.
         if let Err(error) = self.host.spool.keep_reserve() {
             self.host.spool.abandon(claimed);
-            return Err(error.into());
+            return match patience {
+                Patience::Until(_) if error.is_full() => Ok(Answer::Left(Why::DiskFull)),
+                _ => Err(error.into()),
+            };
         }
         let (request, claimed, violations) = next!(self.check(draft, claimed, &submission, at)?);
+        self.journey.claimed(&request, &submission);
         let (request, claimed) =
             next!(self.obey(request, claimed, (ordered, patience), &violations, at)?);
         let (approved, claimed) =
             next!(self.authorise(request, claimed, (submission, patience), &violations, at)?);
+        self.journey.took(Timed::Decide);
+        self.journey.granted(approved.request().id(), approved.grant());
         let (place, approved, claimed) = next!(self.enter(approved, claimed, &violations, wish)?);
+        self.journey.took(Timed::Queued);
+        self.journey.came_to(spool::Step::Staging);
         let (staged, ahead) = next!(self.stage(approved, claimed, &violations)?);
+        self.journey.took(Timed::Stage);
         let prepared = next!(self.build(staged, ahead, violations)?);
+        self.journey.took(Timed::Cell);
         Ok(Answer::Told(Box::new(self.run(prepared, place, wish)?)))
     }
 }

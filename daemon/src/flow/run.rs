@@ -17,6 +17,7 @@ use crate::host::Halt;
 use crate::network::OpenNetwork;
 use crate::room::Place;
 use crate::tell::{Decided, Published, Story};
+use crate::transition::{self, Fields, Transition};
 use crate::verdicts::{judge_outputs, replayed};
 
 /// What is known of a run beside its end.
@@ -81,9 +82,11 @@ impl Passage<'_> {
                 return self.refuse(approved.request(), claimed, violations, &decided);
             }
         };
+        self.journey.line(Transition::Begun, &id);
         let ended = self.run_begun(&begun, (ready, made), &result, wish);
         // The cell is gone with all that it held; telling needs no room.
         drop(place);
+        self.journey.ended(&id, begun.result_id());
         reach(Failpoint::Collected);
         let network = network.map_or(NetworkUse::Nothing, OpenNetwork::close);
         let known = Known { confinement: &confinement, network: &network };
@@ -130,7 +133,10 @@ impl Passage<'_> {
             Err(error) => return Ended::NeverStarted(error.to_string()),
         };
         let id = begun.staged().approved().request().id();
-        tracing::info!(request = %id, cell = made.word(), "started");
+        let (request, kind) = (Some(id.as_str()), Some(made.word()));
+        let fields = Fields { request, reason: kind, ..Fields::default() };
+        transition::log(Transition::Started, &fields);
+        self.journey.came_to(spool::Step::Running);
         reach(Failpoint::Started);
         match running.finish(|| wish() == Wish::End) {
             Ok(finished) => Ended::Finished(Box::new(finished)),

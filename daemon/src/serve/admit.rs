@@ -12,34 +12,38 @@ use super::{AtWork, Identity, InFlight};
 use crate::edge;
 use crate::held::{self, Dropped};
 use crate::host::Halt;
+use crate::metrics::StoppedBy;
 
 impl<'env> AtWork<'_, 'env> {
     /// Gives workers what is next, while there is room for them.
     pub(super) fn admit(&mut self) -> Result<(), Halt> {
         while self.in_flight.len() < self.pace.in_flight_max {
             let Some((waiting, identity)) = self.window.next() else { return Ok(()) };
-            if !self.may_admit()? {
+            if let Some((by, why)) = self.admission_stopped()? {
+                self.stop_admission(by, why);
                 // The next look shows it again.
                 self.window.clear();
                 return Ok(());
             }
+            self.resume_admission();
+            self.said.waiting = self.said.waiting.saturating_sub(1);
             self.take(waiting, identity)?;
         }
         Ok(())
     }
 
-    /// Whether the trust store can be read and a record could be written.
-    fn may_admit(&self) -> Result<bool, Halt> {
+    /// Why nothing may be taken: the trust store cannot be read, or no record could be written.
+    fn admission_stopped(&self) -> Result<Option<(StoppedBy, String)>, Halt> {
         if let Err(error) = self.host.renew_trust() {
-            tracing::error!("{error}; nothing is admitted until it is mended");
-            return Ok(false);
+            let why = format!("{error}; nothing is admitted until it is mended");
+            return Ok(Some((StoppedBy::Trust, why)));
         }
         match self.host.spool.keep_reserve() {
             Err(error) if error.is_full() => {
-                tracing::error!("{error}; nothing is admitted until there is room");
-                Ok(false)
+                let why = format!("{error}; nothing is admitted until there is room");
+                Ok(Some((StoppedBy::Disk, why)))
             }
-            kept => kept.map(|()| true).map_err(Halt::from),
+            kept => kept.map(|()| None).map_err(Halt::from),
         }
     }
 

@@ -22,13 +22,16 @@ impl AtWork<'_, '_> {
         let dropbox = Arc::clone(&self.dropbox);
         self.forget_gone();
         self.take_answers()?;
+        let mut waiting = 0;
         dropbox.each_submission(|submitted| {
             let name = submitted.waiting.name();
             let left = self.left_alone.get(name) == Some(&submitted.identity);
             if !left && !self.in_flight.contains_key(name) {
+                waiting += 1;
                 self.window.offer(submitted);
             }
         })?;
+        self.said.waiting = waiting;
         let in_flight = self.in_flight.keys().map(String::as_str);
         let wanted: BTreeSet<String> =
             self.window.names().chain(in_flight).map(str::to_owned).collect();

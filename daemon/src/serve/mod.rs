@@ -7,6 +7,7 @@
 mod admit;
 mod look;
 mod reload;
+mod said;
 mod watch;
 mod window;
 mod worker;
@@ -21,13 +22,17 @@ use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 use notify::RecommendedWatcher;
-use spool::{Dropbox, Order, Originals};
+use spool::{DaemonState, Dropbox, Order, Originals};
 use validator::UtcTime;
 
 use crate::edge;
+use crate::flow::Why;
 use crate::held::{self, Dropped, HeldRequests, Standing};
 use crate::host::{Halt, Host};
+use crate::metrics::{MetricsSettings, StoppedBy};
 use crate::permissions::Asked;
+use crate::transition::{self, Fields, Transition};
+use said::Said;
 use watch::Event;
 use window::Window;
 use worker::{Ended, Orders, Taken, Word};
@@ -51,6 +56,7 @@ pub struct Service {
     dropbox: Dropbox,
     pace: Pace,
     config: PathBuf,
+    metrics: MetricsSettings,
 }
 
 /// Which object a name meant when it was looked at.
@@ -59,8 +65,14 @@ type Identity = (u64, i64, i64);
 impl Service {
     /// `config` is what is read again when that is asked for.
     #[must_use]
-    pub fn new(host: Host, dropbox: Dropbox, pace: Pace, config: PathBuf) -> Self {
-        Self { host, dropbox, pace, config }
+    pub fn new(
+        host: Host,
+        dropbox: Dropbox,
+        pace: Pace,
+        config: PathBuf,
+        metrics: MetricsSettings,
+    ) -> Self {
+        Self { host, dropbox, pace, config, metrics }
     }
 
     /// Runs until it is told to stop; runs in flight are drained first.
@@ -68,7 +80,8 @@ impl Service {
     /// # Errors
     /// [`Halt`]: our own disk or key failed; nothing more was admitted.
     pub fn run(self) -> Result<(), Halt> {
-        let Self { host, dropbox, pace, config } = self;
+        let Self { host, dropbox, pace, config, metrics } = self;
+        let said = Said::new(&host, metrics)?;
         let orders = Orders { stopped: OnceLock::new(), drain: pace.drain };
         let (send, events) = channel();
         watch::listen(send.clone())?;
@@ -92,7 +105,9 @@ impl Service {
                 look_wanted: true,
                 next_rescan: now,
                 next_tidying: now + TIDYING_INTERVAL,
+                paused_until: None,
                 halted: None,
+                said,
             };
             at_work.serve(&events)
         });
@@ -121,7 +136,10 @@ struct AtWork<'scope, 'env> {
     look_wanted: bool,
     next_rescan: Instant,
     next_tidying: Instant,
+    /// Until then nothing is taken: the disk is full.
+    paused_until: Option<Instant>,
     halted: Option<Halt>,
+    said: Said,
 }
 
 /// What is known of a request while a worker has it.
@@ -135,18 +153,22 @@ struct InFlight {
 
 impl AtWork<'_, '_> {
     fn serve(&mut self, events: &Receiver<Event>) -> Result<(), Halt> {
-        self.dropbox.insist_on_ours()?;
-        self.host.recover()?;
-        held::told_or_warned(self.host.spool.forget_all_held());
-        tracing::info!(approved = %self.dropbox.path().display(), "ready");
+        if let Err(halt) = self.begin() {
+            self.halt(halt);
+        }
         loop {
             if !self.is_stopping() {
                 self.go_on().unwrap_or_else(|halt| self.halt(halt));
             }
             if self.is_stopping() && self.in_flight.is_empty() {
-                break;
+                return self.end();
             }
-            match events.recv_timeout(self.rest()) {
+            let state =
+                if self.is_stopping() { DaemonState::Draining } else { DaemonState::Serving };
+            let more = self.tell(state, None);
+            let rest =
+                more.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
+            match events.recv_timeout(self.rest().min(rest)) {
                 Ok(event) => {
                     self.hear(event);
                     // All that came meanwhile is answered by the one look that follows.
@@ -159,13 +181,44 @@ impl AtWork<'_, '_> {
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(self.rest()),
             }
         }
-        match self.halted.take() {
-            Some(halt) => Err(halt),
-            None => {
-                tracing::info!("stopped");
-                Ok(())
-            }
+    }
+
+    /// What an earlier daemon left is told to its end before anything is taken.
+    fn begin(&mut self) -> Result<(), Halt> {
+        self.dropbox.insist_on_ours()?;
+        let spool = &self.host.spool;
+        held::told_or_warned(spool.forget_all_held());
+        held::told_or_warned(spool.forget_all_running());
+        transition::log(Transition::Starting, &Fields::default());
+        self.tell(DaemonState::Starting, None);
+        let settled = self.host.recover()?;
+        for id in settled.told {
+            let result = Some(id.as_str());
+            transition::log(Transition::Recovered, &Fields { result, ..Fields::default() });
         }
+        for name in settled.left {
+            let identity = self.dropbox.identity(&name);
+            self.left_alone.extend(identity.map(|identity| (name, identity)));
+        }
+        let approved = self.dropbox.path().display().to_string();
+        let path = Some(approved.as_str());
+        transition::log(Transition::Ready, &Fields { path, ..Fields::default() });
+        self.said.ready();
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Halt> {
+        let halted = self.halted.take();
+        let why = halted.as_ref().map(Halt::to_string);
+        let (state, how) = match halted {
+            Some(_) => (DaemonState::Halted, Transition::Halted),
+            None => (DaemonState::Stopped, Transition::Stopped),
+        };
+        held::told_or_warned(self.host.spool.forget_all_running());
+        self.tell(state, why.as_deref());
+        self.said.last_numbers(self.host);
+        transition::log(how, &Fields { reason: why.as_deref(), ..Fields::default() });
+        halted.map_or(Ok(()), Err)
     }
 
     /// Does what is due, and takes what there is room for.
@@ -182,6 +235,10 @@ impl AtWork<'_, '_> {
             self.next_tidying = now + TIDYING_INTERVAL;
             self.host.spool.expire_inputs();
         }
+        if self.paused_until.is_some_and(|until| now < until) {
+            return Ok(());
+        }
+        self.paused_until = None;
         // What waits behind a window that is full is seen when that is empty.
         if self.look_wanted && (self.window.is_empty() || !self.window.is_cut()) {
             self.look_wanted = false;
@@ -223,7 +280,10 @@ impl AtWork<'_, '_> {
             Some(Ok(Taken::Answered(originals))) => {
                 self.forget_held(&name);
                 if let Originals::Left(error) = originals {
-                    tracing::warn!("{error}; answered, and left alone until it changes");
+                    let why = format!("{error}; answered, and left alone until it changes");
+                    let fields =
+                        Fields { request: Some(&name), reason: Some(&why), ..Fields::default() };
+                    transition::log(Transition::LeftAlone, &fields);
                     self.left_alone.insert(name, identity);
                 }
             }
@@ -240,10 +300,23 @@ impl AtWork<'_, '_> {
                     tracing::info!(%code, %until, "{name}: held: {}", one.message);
                 }
             }
-            Some(Ok(Taken::Left)) => self.look_wanted = true,
+            Some(Ok(Taken::Left(why))) => {
+                self.look_wanted = true;
+                if why == Why::DiskFull {
+                    self.wait_for_disk();
+                }
+            }
             Some(Err(halt)) => self.halt(halt),
             None => self.halt(Halt::WorkerDied),
         }
+    }
+
+    /// Nothing is taken before the next rescan: whoever has no room now has none in a moment.
+    fn wait_for_disk(&mut self) {
+        let why = "the disk is full; nothing is admitted until there is room";
+        self.stop_admission(StoppedBy::Disk, why.to_owned());
+        self.window.clear();
+        self.paused_until = Some(self.next_rescan);
     }
 
     fn forget_held(&mut self, name: &str) {
@@ -258,9 +331,10 @@ impl AtWork<'_, '_> {
 
     /// Nothing more is begun; what runs may run out.
     fn stop(&mut self) {
-        let at = self.orders.stopped.get_or_init(Instant::now);
-        if at.elapsed() < Duration::from_millis(1) && !self.in_flight.is_empty() {
-            tracing::info!(in_flight = self.in_flight.len(), "stopping");
+        if self.orders.stopped.set(Instant::now()).is_ok() {
+            transition::log(Transition::Draining, &Fields::default());
+            self.host.telling.metrics.admission(Some(StoppedBy::Drain));
+            self.said.stopping();
         }
     }
 
@@ -276,13 +350,14 @@ impl AtWork<'_, '_> {
     /// Tells the worker of a request what its operators want of it by now.
     fn pass_on(&self, name: &str, ordered: Order) {
         let Some(InFlight { word, .. }) = self.in_flight.get(name) else { return };
-        let (told, what) = match ordered {
-            Order::Cancel => (&word.end, "is to be cancelled"),
-            Order::Hold => (&word.leave, "is to be held, unless it runs already"),
+        let told = match ordered {
+            Order::Cancel => &word.end,
+            Order::Hold => &word.leave,
             Order::Release => return,
         };
-        if !told.swap(true, Ordering::Relaxed) {
-            tracing::info!("{name}: {what}");
+        if !told.swap(true, Ordering::Relaxed) && ordered == Order::Cancel {
+            let fields = Fields { request: spool::stem_of(name), ..Fields::default() };
+            transition::log(Transition::Cancelled, &fields);
         }
     }
 }

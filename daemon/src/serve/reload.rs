@@ -6,26 +6,38 @@ use crate::host::Halt;
 use crate::host_keys::open_keys;
 
 use super::AtWork;
+use crate::transition::{self, Fields, Transition};
 
 impl AtWork<'_, '_> {
     pub(super) fn reload(&mut self) -> Result<(), Halt> {
+        self.said.reloading();
+        let reloaded = self.read_again();
+        // Also where nothing changed: it is over.
+        self.said.ready();
+        reloaded
+    }
+
+    fn read_again(&mut self) -> Result<(), Halt> {
         let config = match Config::read(&self.config) {
             Ok(config) => config,
-            Err(error) => {
-                tracing::error!("{error}; the rules stay as they are");
-                return Ok(());
-            }
+            Err(error) => return refused(&error.to_string()),
         };
         let key = match open_keys(&config.keys, config.log_origin.as_ref()) {
             Ok(keys) => keys.result,
-            Err(error) => {
-                tracing::error!("{error}; the rules stay as they are");
-                return Ok(());
-            }
+            Err(error) => return refused(&error.to_string()),
         };
         let (name, sha256) = (config.policy.name().to_owned(), config.policy.sha256());
         self.host.take_over(config, key)?;
-        tracing::info!(policy = %name, %sha256, "the rules were read again");
+        let policy = format!("policy {name} {sha256}");
+        let fields = Fields { reason: Some(&policy), ..Fields::default() };
+        transition::log(Transition::Reloaded, &fields);
         Ok(())
     }
+}
+
+fn refused(why: &str) -> Result<(), Halt> {
+    let reason = format!("{why}; the rules stay as they are");
+    let fields = Fields { reason: Some(&reason), ..Fields::default() };
+    transition::log(Transition::ReloadRefused, &fields);
+    Ok(())
 }

@@ -68,8 +68,7 @@ impl Window {
     }
 
     /// How many are here.
-    #[cfg(test)]
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.submitters.values().map(BTreeMap::len).sum()
     }
 

@@ -9,16 +9,18 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use policies::Submission;
+use sandbox::outcome::Outcome;
 use spool::{Dropbox, Ordered, Originals, SpoolError, Waiting};
-use validator::{Code, UtcTime, Violation};
+use validator::{Code, Severity, UtcTime, Violation};
 
 use super::watch::Event;
 use crate::edge;
-use crate::flow::{Answer, Ask, Told, Wish};
+use crate::flow::{Answer, Ask, Told, Why, Wish};
 use crate::held::Patience;
 use crate::host::{Halt, Host};
 use crate::permissions::Asked;
 use crate::room::Ticket;
+use crate::transition::{self, Fields, Transition};
 use crate::verdicts::has_error;
 
 /// What became of one object in `approved/`, for now.
@@ -26,7 +28,7 @@ pub(super) enum Taken {
     Answered(Originals),
     Held(Vec<Violation>, Asked),
     /// It was not begun, and lies where it lay.
-    Left,
+    Left(Why),
 }
 
 /// A worker's last word.
@@ -99,6 +101,7 @@ fn take<'env>(
     orders: &Orders,
     work: Work<'env>,
 ) -> Result<Taken, Halt> {
+    let _on_its_way = host.spool.on_its_way();
     let name = match &work.waiting {
         Waiting::Request(name) => name,
         Waiting::Odd(name) => {
@@ -121,6 +124,10 @@ fn take<'env>(
                 || error.path().starts_with(dropbox.path()) =>
         {
             return refuse_object(host, dropbox, name, Code::SpoolFileKind, error.to_string());
+        }
+        Err(error) if error.is_full() => {
+            tracing::error!("{error}");
+            return Ok(Taken::Left(Why::DiskFull));
         }
         Err(error) => return Err(error.into()),
     };
@@ -145,7 +152,7 @@ fn take<'env>(
     let told = match host.passage_in_turn(work.ticket).process(ask, &mut wish)? {
         Answer::Told(told) => told,
         Answer::Held(waits_for, asked) => return Ok(Taken::Held(waits_for, asked)),
-        Answer::Left => return Ok(Taken::Left),
+        Answer::Left(why) => return Ok(Taken::Left(why)),
     };
     report(name, &told);
     host.make_ready();
@@ -161,26 +168,39 @@ fn refuse_object(
     message: String,
 ) -> Result<Taken, Halt> {
     let shown = validator::escape_line(&message);
-    let published = host.passage().refuse_unread(name, &[Violation::error(code, message)])?;
+    let id = edge::new_claim_id()?;
+    let Some(claimed) = host.spool.claim_object(dropbox, name, id)? else {
+        return Ok(Taken::Answered(Originals::Gone));
+    };
+    let violations = [Violation::error(code, message)];
+    let published = host.passage().refuse_unread(name, &violations, Some(&claimed))?;
     tracing::warn!(record = %published.receipt.path().display(), "refused: {shown}");
-    let gone = host.spool.quarantine_object(dropbox, name, &published.receipt)?;
+    let gone = host.spool.quarantine_object(claimed, &published.receipt)?;
     Ok(Taken::Answered(gone))
 }
 
 fn report(name: &str, told: &Told) {
-    let record = told.receipt.path().display();
+    let record = told.receipt.path().display().to_string();
     if has_error(&told.violations) {
         for violation in &told.violations {
             let (code, message) = (violation.code.as_str(), &violation.message);
             tracing::warn!(%code, "{name}: {message}");
         }
     }
-    match &told.reason {
-        Some(reason) => {
-            tracing::warn!(outcome = %told.outcome, %record, "{name}: {reason}");
-        }
-        None => tracing::info!(outcome = %told.outcome, exit = told.exit_code, %record, "{name}"),
-    }
+    let first = told.violations.iter().find(|one| one.severity == Severity::Error);
+    let (outcome, code) = (told.outcome.to_string(), first.map(|one| one.code.as_str()));
+    let fields = Fields {
+        request: Some(spool::stem_of(name).unwrap_or(name)),
+        result: Some(told.receipt.result_id().as_str()),
+        outcome: Some(&outcome),
+        code: code.as_deref(),
+        path: Some(&record),
+        reason: told.reason.as_deref(),
+        ..Fields::default()
+    };
+    let refused = told.outcome == Outcome::Refused;
+    let how = if refused { Transition::Refused } else { Transition::Published };
+    transition::log(how, &fields);
     if !told.degraded.is_empty() {
         tracing::warn!(layers = told.degraded.join(" "), "{name}: ran without these, by exception");
     }

@@ -66,16 +66,32 @@ impl Log {
     /// then), a batch that is not adopted yet, or one of writing, after which every further append
     /// is refused.
     pub fn prepare(&mut self, entries: &[impl AsRef<[u8]>]) -> Result<Prepared, LogError> {
+        self.prepare_proved(entries, |_| Ok(()))
+    }
+
+    /// The same; what goes with the proofs is written between the entries and the draft. A process that
+    /// is killed leaves no draft then without what belongs to it.
+    ///
+    /// # Errors
+    /// As [`Self::prepare`], and whatever `prove` says.
+    pub fn prepare_proved<E: From<LogError>>(
+        &mut self,
+        entries: &[impl AsRef<[u8]>],
+        prove: impl FnOnce(&[Inclusion]) -> Result<(), E>,
+    ) -> Result<Prepared, E> {
         let Batch { places, next } = self.batch(entries, None)?;
         if let Some(next) = &next {
-            // First, so that nothing was begun without it: opening syncs what it finds a draft of.
-            self.disk.place_later(self.draft(), next.head.note().as_bytes())?;
+            // Empty, so that nothing was begun without one: opening syncs what it finds a draft of.
+            self.disk.place_later(self.draft(), b"")?;
             for (tile, bytes) in next.growth.files() {
                 self.disk.place_later(&tile.path(), bytes)?;
             }
         }
         let inclusions = self.prove(&places, next.as_ref())?;
+        prove(&inclusions)?;
         if let Some(next) = &next {
+            // Last: opening goes forward to what it says.
+            self.disk.place_later(self.draft(), next.head.note().as_bytes())?;
             self.state = State::Prepared(next.head.root());
         }
         Ok(Prepared { inclusions, next })

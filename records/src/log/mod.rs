@@ -16,8 +16,9 @@
 //!
 //! By [`Log::prepare`] and [`Log::adopt`], of a batch, with not one sync:
 //!
-//! 1. the next checkpoint, one for the whole batch, as a draft beside the present one;
-//! 2. bundles and tiles, in the forms that the log has after the whole batch;
+//! 1. an empty draft beside the present checkpoint, so that opening knows that something was begun;
+//! 2. bundles and tiles, in the forms that the log has after the whole batch; then what the caller
+//!    writes with the proofs; then the next checkpoint, one for the whole batch, as the draft;
 //! 3. the caller's barrier makes everything on the file system durable. **This is the moment at
 //!    which the entries are in the log**: from now on the proofs may be shown;
 //! 4. the draft becomes the checkpoint, by one renaming; the caller's next barrier makes it durable;
@@ -65,7 +66,7 @@
 //! of the checkpoint by that batch; it is compared only after going forward.
 //!
 //! Directories that a batch made are durable by the barrier too. One that died before it leaves a draft,
-//! since that is written first, and opening syncs the file system before it settles one: so that a later
+//! if only an empty one, since that is written first, and opening syncs the file system before it settles one: so that a later
 //! append, which syncs its own files and their directories alone, does not stand on what is not
 //! there.
 //!

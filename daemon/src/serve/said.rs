@@ -1,0 +1,139 @@
+//! What the daemon says of itself while it works: to readers of `public/`, to whoever collects numbers, and
+//! to the manager that started it. All of it is told after the fact, and nothing of it is waited for.
+
+use std::time::Instant;
+
+use spool::{Counts, DaemonState};
+
+use super::AtWork;
+use crate::edge;
+use crate::host::{Halt, Host};
+use crate::metrics::{MetricsFile, MetricsSettings, MetricsSocket, StoppedBy};
+use crate::notify_host::HostManager;
+use crate::status::{How, StatusTeller};
+use crate::transition::{self, Fields, Transition};
+
+/// Whom it tells.
+pub(super) struct Said {
+    status: StatusTeller,
+    file: Option<MetricsFile>,
+    /// Held, so that the socket is there for as long as the daemon is.
+    _socket: Option<MetricsSocket>,
+    manager: HostManager,
+    alive_at: Option<Instant>,
+    /// Submissions that the last look has seen and no worker has had yet.
+    pub(super) waiting: u64,
+    stopped: Option<(StoppedBy, String)>,
+}
+
+impl Said {
+    pub(super) fn new(host: &Host, settings: MetricsSettings) -> Result<Self, Halt> {
+        let MetricsSettings { file, socket, interval } = settings;
+        let metrics = &host.telling.metrics;
+        let listen = |path: std::path::PathBuf| MetricsSocket::listen(&path, metrics.clone());
+        let socket = socket.map(listen).transpose().map_err(Halt::Metrics)?;
+        metrics.policy(&host.policy());
+        metrics.memory_budget(host.room.max().memory_bytes);
+        let manager = HostManager::of_environment();
+        let alive_at = manager.alive_interval().map(|_| Instant::now());
+        Ok(Self {
+            status: StatusTeller::new(edge::now()),
+            file: file.map(|path| MetricsFile::new(path, interval)),
+            _socket: socket,
+            manager,
+            alive_at,
+            waiting: 0,
+            stopped: None,
+        })
+    }
+
+    /// What is dropped is taken from now on.
+    pub(super) fn ready(&self) {
+        self.manager.ready();
+    }
+
+    pub(super) fn reloading(&self) {
+        self.manager.reloading();
+    }
+
+    pub(super) fn stopping(&self) {
+        self.manager.stopping();
+    }
+
+    /// The file of numbers is written once more, whatever its interval.
+    pub(super) fn last_numbers(&mut self, host: &Host) {
+        if let Some(file) = &mut self.file
+            && let Err(error) = file.write(&host.telling.metrics)
+        {
+            tracing::warn!("{error}; the numbers are not those of the end");
+        }
+    }
+}
+
+impl AtWork<'_, '_> {
+    /// Tells what changed since it was told last. Returns when there is more to tell, whatever happens.
+    pub(super) fn tell(&mut self, state: DaemonState, why: Option<&str>) -> Option<Instant> {
+        let (host, said) = (self.host, &mut self.said);
+        let (cells, memory_bytes) = host.room.taken();
+        let max = host.room.max();
+        let waiting = said.waiting.max(u64::try_from(self.window.len()).unwrap_or(u64::MAX));
+        let held = u64::try_from(self.held.len()).unwrap_or(u64::MAX);
+        let counts = Counts { waiting, held, ..host.telling.counts() };
+        let policy = host.policy();
+        let how = How {
+            state,
+            why,
+            admission_stopped: said.stopped.as_ref().map(|(_, why)| why.as_str()),
+            counts,
+            runs_max: u64::try_from(max.cells).unwrap_or(u64::MAX),
+            memory_bytes_promised: memory_bytes,
+            memory_bytes_max: Some(max.memory_bytes),
+            policy: &policy,
+        };
+        let told = said.status.tell(&host.spool, &how, edge::now());
+        let in_flight =
+            said.status.tell_in_flight(&host.spool, host.telling.in_flight().into_iter());
+        let metrics = &host.telling.metrics;
+        metrics.requests(&counts);
+        metrics.running(u64::try_from(cells).unwrap_or(u64::MAX), memory_bytes);
+        metrics.ready_cells(u64::try_from(host.ready_cells().len()).unwrap_or(u64::MAX));
+        if let Ok(free) = host.spool.free_bytes() {
+            metrics.spool_free(free / FREE_STEP_BYTES * FREE_STEP_BYTES);
+        }
+        metrics.log_entries(host.log.entries());
+        let numbers = said.file.as_mut().and_then(|file| {
+            if let Err(error) = file.keep(metrics) {
+                tracing::warn!("{error}; the numbers are old");
+            }
+            file.due(metrics)
+        });
+        let now = Instant::now();
+        if said.alive_at.is_some_and(|at| at <= now) {
+            said.manager.alive();
+            said.alive_at = said.manager.alive_interval().map(|interval| now + interval);
+        }
+        [told, in_flight, numbers, said.alive_at].into_iter().flatten().min()
+    }
+
+    /// Nothing is admitted until what is wrong is mended; told once.
+    pub(super) fn stop_admission(&mut self, by: StoppedBy, why: String) {
+        if self.said.stopped.as_ref().is_some_and(|(known, _)| *known == by) {
+            return;
+        }
+        let fields = Fields { reason: Some(&why), ..Fields::default() };
+        transition::log(Transition::AdmissionStopped, &fields);
+        self.host.telling.metrics.admission(Some(by));
+        self.said.stopped = Some((by, why));
+    }
+
+    /// Requests are admitted again.
+    pub(super) fn resume_admission(&mut self) {
+        if self.said.stopped.take().is_some() {
+            transition::log(Transition::AdmissionResumed, &Fields::default());
+            self.host.telling.metrics.admission(None);
+        }
+    }
+}
+
+/// Less than this is no news of a disk, and would have the numbers written anew for nothing.
+const FREE_STEP_BYTES: u64 = 16 * 1024 * 1024;

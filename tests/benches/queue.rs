@@ -1,0 +1,89 @@
+//! What waiting requests cost the one that is at work, and what a daemon costs that has nothing to do:
+//! `cargo build --release --workspace && cargo bench -p toolexec-tests --bench queue`.
+//!
+//! One after the other leaves `approved/` while so many wait behind it; the time from one leaving to the next is
+//! the cost. `WAITING` (100000), `MEASURED` (200) and `IDLE_SEC` (60) change the figures,
+//! `TOOLEXEC_PROOF_CONFIG` adds lines of configuration. Must leave nothing behind.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a bench that cannot run must stop"
+)]
+
+use std::time::{Duration, Instant};
+
+use toolexec_tests::pace::{Departures, Supply, number, rss_kib, wakeups};
+use toolexec_tests::proof::{Tool, settings};
+use toolexec_tests::{Bench, Service};
+
+const FEW: usize = 10;
+/// Until what the start costs is over.
+const WARM_UP: usize = 20;
+
+fn main() {
+    let Some(tool) = Tool::build("bench queue") else { return };
+    let (waiting, measured) = (number("WAITING", 100_000), number("MEASURED", 200));
+    idle(&tool);
+    println!("{:<20} {:>12} {:>12} {:>12}", "waiting", "ms each", "first, ms", "RSS, KiB");
+    // Before and after, so that the machine's own mood shows.
+    let [first, many, again] = [FEW, waiting, FEW].map(|waiting| cost(&tool, waiting, measured));
+    let ratio = many / f64::midpoint(first, again);
+    let met = if ratio <= 1.2 { "met" } else { "MISSED" };
+    println!("with {waiting} waiting, to with {FEW}: {ratio:.2} (goal at most 1.2: {met})");
+}
+
+/// Milliseconds from one request to the next with so many behind it.
+fn cost(tool: &Tool, waiting: usize, measured: usize) -> f64 {
+    let bench = Bench::new();
+    let mut service = Service::prepare(&bench, &tool.asked(&bench));
+    settings(&service);
+    let mut supply = Supply::of(&service);
+    supply.lay_out(waiting);
+    let next = supply.prepare(WARM_UP + measured);
+    let mut departures = Departures::of(&service.at("approved"));
+    let started = Instant::now();
+    let command = service.command();
+    service.spawn_as(command);
+    let (mut first, mut begun, mut rss) = (Duration::ZERO, Instant::now(), 0);
+    for (number, name) in next.iter().enumerate() {
+        // Whichever it is.
+        assert!(!departures.wait().is_empty());
+        // As many as before wait.
+        supply.drop_one(name);
+        match number {
+            0 => first = started.elapsed(),
+            WARM_UP => begun = Instant::now(),
+            _ if number % 50 == 0 => rss = rss.max(rss_kib(service.process().0)),
+            _ => {}
+        }
+    }
+    let ms = begun.elapsed().as_secs_f64() * 1e3;
+    let each = ms / f64::from(u32::try_from(measured - 1).unwrap());
+    let rss = rss.max(rss_kib(service.process().0));
+    service.signal("KILL");
+    service.wait();
+    println!("{waiting:<20} {each:>12.2} {:>12.1} {rss:>12}", first.as_secs_f64() * 1e3);
+    each
+}
+
+/// A daemon that has run something and has nothing to do.
+fn idle(tool: &Tool) {
+    let seconds = number("IDLE_SEC", 60);
+    let bench = Bench::new();
+    let mut service = Service::prepare(&bench, &tool.asked(&bench));
+    settings(&service);
+    service.spawn();
+    Supply::of(&service).warm_up(3);
+    std::thread::sleep(Duration::from_secs(3));
+    let pid = service.process().0;
+    let before = wakeups(pid);
+    std::thread::sleep(Duration::from_secs(u64::try_from(seconds).unwrap()));
+    let woken = f64::from(u32::try_from(wakeups(pid) - before).unwrap());
+    let each_minute = woken * 60.0 / f64::from(u32::try_from(seconds).unwrap());
+    let rss = rss_kib(pid);
+    let goal = |met| if met { "met" } else { "MISSED" };
+    let (small, quiet) = (goal(rss <= 15 * 1024), goal(each_minute <= 3.0));
+    println!("idle: {rss} KiB resident (goal at most 15360: {small})");
+    println!("idle: {each_minute:.1} wakeups a minute (goal at most 3: {quiet})\n");
+}

@@ -1,0 +1,192 @@
+//! How long the built programs take from an approved file to its published, durable record: requests that are
+//! ready to be dropped, and the moment when each has left `approved/`, which is after its record is durable.
+//!
+//! Must never have a part in what it times: what is dropped was written before, and the kernel says what left.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
+
+use crate::request::RequestText;
+use crate::service::Service;
+
+/// Nothing left for so long: nothing will.
+const STUCK_AFTER_SEC: i64 = 60;
+
+/// Times, and their percentiles.
+#[derive(Clone, Debug, Default)]
+pub struct Times(Vec<Duration>);
+
+impl Times {
+    pub fn add(&mut self, took: Duration) {
+        self.0.push(took);
+    }
+
+    pub fn extend(&mut self, others: impl IntoIterator<Item = Duration>) {
+        self.0.extend(others);
+    }
+
+    /// Milliseconds, by nearest rank.
+    #[must_use]
+    pub fn ms_at(&self, percent: usize) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort();
+        let rank = (sorted.len() * percent).div_ceil(100).max(1);
+        sorted[rank - 1].as_secs_f64() * 1e3
+    }
+}
+
+/// Requests beside a directory, one of which is dropped by each rename.
+pub struct Supply {
+    aside: PathBuf,
+    into: PathBuf,
+    template: RequestText,
+    text: String,
+    made: usize,
+}
+
+impl Supply {
+    /// Requests of a static program that does nothing, for a service.
+    #[must_use]
+    pub fn of(service: &Service<'_>) -> Self {
+        Self::beside(&service.spool())
+    }
+
+    /// The same for whoever looks into `approved/` of a directory.
+    #[must_use]
+    pub fn beside(spool: &Path) -> Self {
+        let template = RequestText::of("python", "python -V");
+        let (text, aside) = (template.text(), spool.join("aside"));
+        fs::create_dir_all(&aside).unwrap();
+        Self { aside, into: spool.join("approved"), template, text, made: 0 }
+    }
+
+    fn write(&mut self, directory: &Path) -> String {
+        self.made += 1;
+        let id = format!("{}-{}", self.template.id, self.made);
+        let name = format!("{id}.md");
+        fs::write(directory.join(&name), self.text.replace(&self.template.id, &id)).unwrap();
+        name
+    }
+
+    /// Writes so many, and gives their names.
+    #[must_use]
+    pub fn prepare(&mut self, count: usize) -> Vec<String> {
+        let aside = self.aside.clone();
+        (0..count).map(|_| self.write(&aside)).collect()
+    }
+
+    /// Writes so many where they wait; nobody may be looking.
+    pub fn lay_out(&mut self, count: usize) {
+        let into = self.into.clone();
+        for _ in 0..count {
+            self.write(&into);
+        }
+    }
+
+    pub fn drop_one(&self, name: &str) {
+        fs::rename(self.aside.join(name), self.into.join(name)).unwrap();
+    }
+
+    /// Drops so many, one after the other, and waits for each: what can be warmed is warm then.
+    pub fn warm_up(&mut self, count: usize) {
+        for _ in 0..count {
+            assert_eq!(self.timed(1).0.len(), 1);
+        }
+    }
+
+    /// Drops all of them at once. Returns how long each took to leave, and how long all of them together.
+    #[must_use]
+    pub fn timed(&mut self, count: usize) -> (Vec<Duration>, Duration) {
+        let names = self.prepare(count);
+        let mut departures = Departures::of(&self.into);
+        let begun = Instant::now();
+        for name in &names {
+            self.drop_one(name);
+        }
+        let mut waiting: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        let mut took = Vec::new();
+        while !waiting.is_empty() {
+            let left = departures.wait();
+            if waiting.remove(left.as_str()) {
+                took.push(begun.elapsed());
+            }
+        }
+        (took, begun.elapsed())
+    }
+}
+
+/// What leaves a directory, one after the other.
+pub struct Departures {
+    watch: OwnedFd,
+    room: Vec<MaybeUninit<u8>>,
+    told: std::collections::VecDeque<String>,
+}
+
+impl Departures {
+    #[must_use]
+    pub fn of(directory: &Path) -> Self {
+        let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).unwrap();
+        let flags = WatchFlags::MOVED_FROM | WatchFlags::DELETE;
+        inotify::add_watch(&watch, directory, flags).unwrap();
+        Self { watch, room: vec![MaybeUninit::uninit(); 64 * 1024], told: [].into() }
+    }
+
+    /// Waits for the next.
+    ///
+    /// # Panics
+    /// Nothing leaves within a minute.
+    #[must_use]
+    pub fn wait(&mut self) -> String {
+        while self.told.is_empty() {
+            let mut asked = [PollFd::new(&self.watch, PollFlags::IN)];
+            let most = Timespec { tv_sec: STUCK_AFTER_SEC, tv_nsec: 0 };
+            assert_eq!(poll(&mut asked, Some(&most)), Ok(1), "nothing leaves approved/ any more");
+            let mut reader = Reader::new(&self.watch, &mut self.room);
+            loop {
+                let event = reader.next().unwrap();
+                let name = event.file_name().map(|name| name.to_string_lossy().into_owned());
+                self.told.extend(name);
+                if reader.is_buffer_empty() {
+                    break;
+                }
+            }
+        }
+        self.told.pop_front().unwrap()
+    }
+}
+
+/// What a process has of memory now, KiB.
+#[must_use]
+pub fn rss_kib(pid: u32) -> u64 {
+    field(&format!("/proc/{pid}/status"), "VmRSS:")
+}
+
+/// How often a process' threads went to sleep by themselves, and so were woken.
+#[must_use]
+pub fn wakeups(pid: u32) -> u64 {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let paths = tasks.map(|task| task.unwrap().path().join("status"));
+    paths.map(|path| field(path.to_str().unwrap(), "voluntary_ctxt_switches:")).sum()
+}
+
+fn field(path: &str, name: &str) -> u64 {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let value = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("0");
+    value.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// A figure of the environment, or the one that is shipped.
+///
+/// # Panics
+/// It is no number.
+#[must_use]
+pub fn number(name: &str, shipped: usize) -> usize {
+    std::env::var(name).map_or(shipped, |text| text.parse().unwrap())
+}

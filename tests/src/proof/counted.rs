@@ -1,0 +1,222 @@
+//! A tool whose every run is counted by the kernel.
+//!
+//! A cell shows its tool nothing that it could write but `/out`, which goes with it. So the tool opens a file
+//! for reading that its policy shows it, one for each request, before it does anything else; outside, inotify
+//! tells of each time that it is closed unwritten. Must never count what a program of ours opens: nobody but
+//! the tool knows the files.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, Permissions};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
+use rustix::io::Errno;
+
+use crate::bench::{Bench, Said};
+use crate::service::Asked;
+use crate::skip;
+
+const SOURCE: &str = r#"
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* python script.py NAME [fail] */
+int main(int count, char **words) {
+    char path[512];
+    if (count < 3)
+        return 0;
+    snprintf(path, sizeof path, "%s/ran/%s", PLACE, words[2]);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 77;
+    close(file);
+    return count > 3 && strcmp(words[3], "fail") == 0 ? 1 : 0;
+}
+"#;
+
+/// The tool, in a directory that a cell may mount and everybody may read; gone at the end.
+pub struct Tool(PathBuf);
+
+impl Tool {
+    /// `None`, and said so, where there is no compiler or nobody may write below `/opt`.
+    #[must_use]
+    pub fn build(test: &str) -> Option<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let place = PathBuf::from(format!("/opt/toolexec-proof-{}-{number}", std::process::id()));
+        if let Err(error) = fs::create_dir(&place) {
+            skip(test, &format!("{}: {error}", place.display()));
+            return None;
+        }
+        let tool = Self(place);
+        tool.open_to_all(&tool.0);
+        let source = tool.0.join("tool.c");
+        fs::write(&source, SOURCE).unwrap();
+        let mut compiler = Command::new("cc");
+        compiler.arg(format!("-DPLACE=\"{}\"", tool.0.display()));
+        compiler.args(["-O2", "-static", "-o"]).arg(tool.program()).arg(&source);
+        let said = match compiler.output() {
+            Ok(said) => Said::from_output(&said, Duration::ZERO),
+            Err(error) => {
+                skip(test, &format!("no C compiler: {error}"));
+                return None;
+            }
+        };
+        said.assert_code(0);
+        Some(tool)
+    }
+
+    fn open_to_all(&self, path: &Path) {
+        assert!(path.starts_with(&self.0));
+        fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// The program; told nothing it does nothing.
+    #[must_use]
+    pub fn program(&self) -> PathBuf {
+        self.0.join("tool")
+    }
+
+    /// The tests' rules, in which `python` is this tool.
+    #[must_use]
+    pub fn asked(&self, bench: &Bench) -> Asked {
+        let asked = Asked::for_owner(bench);
+        let mut policy = asked.policy;
+        for (from, to) in [
+            ("binary: /usr/bin/python3", format!("binary: {}", self.program().display())),
+            ("mounts: [/usr]", format!("mounts: [{}]", self.0.display())),
+        ] {
+            assert!(policy.contains(from), "{from} is not in the policy");
+            policy = policy.replacen(from, &to, 1);
+        }
+        Asked { policy, ..asked }
+    }
+
+    /// Begins to count.
+    #[must_use]
+    pub fn count(&self) -> Counted {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let ran = self.0.join("ran");
+        if !ran.exists() {
+            fs::create_dir(&ran).unwrap();
+            self.open_to_all(&ran);
+        }
+        let prefix = format!("{}-", COUNT.fetch_add(1, Ordering::Relaxed));
+        Counted::of(ran, prefix)
+    }
+}
+
+impl Drop for Tool {
+    fn drop(&mut self) {
+        let removed = fs::remove_dir_all(&self.0);
+        assert!(removed.is_ok() || std::thread::panicking(), "{removed:?}");
+    }
+}
+
+/// How often each name was opened.
+pub type Counts = BTreeMap<String, u32>;
+
+/// A count that goes on until this is dropped.
+pub struct Counted {
+    ran: PathBuf,
+    prefix: String,
+    counts: Arc<Mutex<Counts>>,
+    stop: Arc<AtomicBool>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Counted {
+    fn of(ran: PathBuf, prefix: String) -> Self {
+        let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).unwrap();
+        // Opening too: the kernel makes one event of two equal ones that follow each other.
+        inotify::add_watch(&watch, &ran, WatchFlags::OPEN | WatchFlags::CLOSE_NOWRITE).unwrap();
+        let counts = Arc::new(Mutex::new(Counts::new()));
+        let stop = Arc::new(AtomicBool::new(false));
+        let reader = std::thread::spawn({
+            let (counts, stop) = (Arc::clone(&counts), Arc::clone(&stop));
+            move || read(&watch, &counts, &stop)
+        });
+        Self { ran, prefix, counts, stop, reader: Some(reader) }
+    }
+
+    /// The word by which a tool is told whose run it is; its runs will be counted.
+    #[must_use]
+    pub fn word(&self, name: &str) -> String {
+        self.expect(name);
+        format!("{}{name}", self.prefix)
+    }
+
+    /// Makes the file that a run of this name opens.
+    pub fn expect(&self, name: &str) {
+        let path = self.ran.join(format!("{}{name}", self.prefix));
+        if !path.exists() {
+            let file = File::create_new(&path).unwrap();
+            file.set_permissions(Permissions::from_mode(0o644)).unwrap();
+        }
+    }
+
+    /// How often each ran until now.
+    #[must_use]
+    pub fn so_far(&self) -> Counts {
+        // The kernel tells while it closes, and the reader looks every few milliseconds.
+        std::thread::sleep(Duration::from_millis(15));
+        let counts = self.counts.lock().unwrap();
+        let own = counts.iter().filter_map(|(word, count)| Some((self.own(word)?, *count)));
+        own.collect()
+    }
+
+    /// Goes on from an earlier count: what ran since then did not, in the history that is looked at now.
+    pub fn go_back_to(&self, earlier: &Counts) {
+        let mut counts = self.counts.lock().unwrap();
+        counts.retain(|word, _| !word.starts_with(&self.prefix));
+        counts
+            .extend(earlier.iter().map(|(name, count)| (format!("{}{name}", self.prefix), *count)));
+    }
+
+    fn own(&self, word: &str) -> Option<String> {
+        word.strip_prefix(&self.prefix).map(str::to_owned)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let joined = self.reader.take().unwrap().join();
+        assert!(joined.is_ok() || std::thread::panicking(), "the count was lost");
+    }
+}
+
+fn read(watch: &OwnedFd, counts: &Mutex<Counts>, stop: &AtomicBool) {
+    let mut room = vec![MaybeUninit::uninit(); 64 * 1024];
+    let mut reader = Reader::new(watch, &mut room);
+    while !stop.load(Ordering::Relaxed) {
+        let event = match reader.next() {
+            Ok(event) => event,
+            Err(Errno::AGAIN) => {
+                std::thread::sleep(Duration::from_millis(3));
+                continue;
+            }
+            Err(errno) => panic!("inotify: {errno}"),
+        };
+        let flags = event.events();
+        assert!(!flags.contains(inotify::ReadFlags::QUEUE_OVERFLOW), "runs went by uncounted");
+        // At its end a tool that was killed has closed it too; who made the file has closed it otherwise.
+        if !flags.contains(inotify::ReadFlags::CLOSE_NOWRITE) {
+            continue;
+        }
+        // The directory itself has no name here.
+        if let Some(name) = event.file_name() {
+            *counts.lock().unwrap().entry(name.to_str().unwrap().to_owned()).or_default() += 1;
+        }
+    }
+}

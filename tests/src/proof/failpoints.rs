@@ -1,0 +1,96 @@
+//! The daemon that can be killed at a named place: where it is built, and which names there are.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::bench::Bench;
+use crate::programs::workspace;
+use crate::skip;
+
+/// Where a daemon with failpoints is that was built already.
+const BUILT: &str = "TOOLEXEC_FAILPOINTS_BIN";
+
+/// A daemon with failpoints.
+pub struct Failpoints {
+    daemon: PathBuf,
+}
+
+impl Failpoints {
+    /// The daemon that `TOOLEXEC_FAILPOINTS_BIN` names the directory of, or one that is built now, once a
+    /// process; `None`, and said so, where there is neither.
+    ///
+    /// # Panics
+    /// It does not compile.
+    #[must_use]
+    pub fn get(test: &str) -> Option<Self> {
+        static MADE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+        match MADE.get_or_init(make) {
+            Ok(daemon) => Some(Self { daemon: daemon.clone() }),
+            Err(why) => {
+                skip(test, why);
+                None
+            }
+        }
+    }
+
+    /// Has a bench use it for `toolexecd`; all other programs stay.
+    pub fn install(&self, bench: &Bench) {
+        let place = bench.scratch().path().join("bin/toolexecd");
+        fs::remove_file(&place).unwrap();
+        if fs::hard_link(&self.daemon, &place).is_err() {
+            fs::copy(&self.daemon, &place).unwrap();
+        }
+    }
+
+    /// Every name, in the source's order: a failpoint that is added is tested without a word here.
+    ///
+    /// # Panics
+    /// The source is not as it was, so that names could be missed.
+    #[must_use]
+    pub fn names() -> Vec<String> {
+        let path = workspace().join("spool/src/failpoint.rs");
+        let text = fs::read_to_string(&path).unwrap();
+        let named = text.split_once("fn name(").unwrap().1;
+        let named = named.split_once("\n    }\n").unwrap().0;
+        let names: Vec<_> = named
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("Self::")?.split_once(" => \""))
+            .map(|(_, name)| name.split('"').next().unwrap().to_owned())
+            .collect();
+        let said = text.split_once("const ALL: [Self; ").unwrap().1.split(']').next().unwrap();
+        assert_eq!(said, names.len().to_string(), "{} is not read rightly", path.display());
+        names
+    }
+}
+
+fn make() -> Result<PathBuf, String> {
+    if let Some(named) = std::env::var_os(BUILT) {
+        let daemon = Path::new(&named).join("toolexecd");
+        assert!(daemon.is_file(), "{BUILT}: {}: is not there", daemon.display());
+        return Ok(fs::canonicalize(daemon).unwrap());
+    }
+    // target/<profile>/deps/<test>
+    let test = fs::canonicalize(std::env::current_exe().unwrap()).unwrap();
+    let target = test.ancestors().nth(3).unwrap().join("failpoints");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut cargo = Command::new(cargo);
+    cargo.args(["build", "-q", "-p", "daemon", "--features", "failpoints", "--locked"]);
+    cargo.arg("--target-dir").arg(&target).current_dir(workspace());
+    let built =
+        cargo.output().map_err(|error| format!("{BUILT} is not set, and cargo: {error}"))?;
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    Ok(target.join("debug/toolexecd"))
+}
+
+/// How often a daemon came to each place, by the file that `TOOLEXEC_FAILPOINT_LOG` named.
+#[must_use]
+pub fn arrivals(log: &Path) -> BTreeMap<String, u32> {
+    let mut arrivals = BTreeMap::new();
+    for line in fs::read_to_string(log).unwrap_or_default().lines() {
+        *arrivals.entry(line.to_owned()).or_default() += 1;
+    }
+    arrivals
+}

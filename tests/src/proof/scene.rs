@@ -1,0 +1,124 @@
+//! What lies in `approved/` when a daemon is started to be killed.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use super::counted::Counted;
+use crate::request::RequestText;
+use crate::service::Service;
+
+/// What is to become of a thing that is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Its tool ends well.
+    Success,
+    /// Its tool says that it failed.
+    Failing,
+    /// Nobody approved it.
+    Refused,
+    /// It can never be a request.
+    Object,
+}
+
+impl Kind {
+    pub const ALL: [Self; 4] = [Self::Success, Self::Failing, Self::Refused, Self::Object];
+
+    /// Whether its tool may be started.
+    #[must_use]
+    pub fn runs(self) -> bool {
+        matches!(self, Self::Success | Self::Failing)
+    }
+}
+
+/// A thing that was dropped.
+#[derive(Clone, Debug)]
+pub struct Member {
+    pub kind: Kind,
+    /// The request's id, or the stem of the object's name.
+    pub id: String,
+}
+
+impl Member {
+    /// Its name in `approved/`.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        format!("{}.md", self.id)
+    }
+}
+
+/// What a daemon may be held to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// All that it asks of the host is done until it is killed.
+    Works,
+    /// Something that it asks of the host fails: it may then refuse what it could have run, and leave inputs
+    /// behind that it cannot take away. It must still run nothing twice and tell everything once.
+    Fails,
+}
+
+/// All of it.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    pub members: Vec<Member>,
+    pub host: Host,
+}
+
+impl Scene {
+    /// Drops one of each kind into a spool, as its owner, with a rename as its last act.
+    #[must_use]
+    pub fn drop_into(service: &Service<'_>, counted: &Counted, kinds: &[Kind]) -> Self {
+        let members = kinds.iter().map(|kind| drop_one(service, counted, *kind)).collect();
+        Self { members, host: Host::Works }
+    }
+
+    /// Whether every one of them has left `approved/` and nothing is at work.
+    #[must_use]
+    pub fn is_settled(&self, service: &Service<'_>) -> bool {
+        let gone = |member: &Member| {
+            fs::symlink_metadata(service.at("approved").join(member.file_name())).is_err()
+        };
+        self.members.iter().all(gone)
+            && crate::desk::list(&service.at("work")).is_empty()
+            && service.visible_results().len() >= self.members.len()
+    }
+}
+
+fn drop_one(service: &Service<'_>, counted: &Counted, kind: Kind) -> Member {
+    let aside = service.at("aside");
+    fs::create_dir_all(&aside).unwrap();
+    let text = RequestText::python("the tool does not read it");
+    let id = text.id.clone();
+    let word = counted.word(&id);
+    let text = match kind {
+        Kind::Success => text.command(&format!("python script.py {word}")),
+        Kind::Failing => text.command(&format!("python script.py {word} fail")),
+        Kind::Refused => text
+            .command(&format!("python script.py {word}"))
+            .edit("approved_by: \"tester\"", "approved_by: \"\""),
+        Kind::Object => {
+            symlink("/nowhere", service.at("approved").join(format!("{id}.md"))).unwrap();
+            return Member { kind, id };
+        }
+    };
+    let saved = text.save(&aside);
+    for path in [&saved.inputs, &saved.path] {
+        move_into(path, &service.at("approved"));
+    }
+    Member { kind, id }
+}
+
+fn move_into(path: &Path, directory: &Path) {
+    fs::rename(path, directory.join(path.file_name().unwrap())).unwrap();
+}
+
+/// What every proof has its daemon told: no heartbeats in the log, which would change it without a reason,
+/// and the lines of `TOOLEXEC_PROOF_CONFIG` (`;` ends a line), such as `runs_max: 8`.
+pub fn settings(service: &Service<'_>) {
+    service.configure("log: {heartbeat_sec: 0}");
+    for line in std::env::var("TOOLEXEC_PROOF_CONFIG").unwrap_or_default().split(';') {
+        if !line.trim().is_empty() {
+            service.configure(line.trim());
+        }
+    }
+}

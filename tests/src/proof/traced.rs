@@ -1,0 +1,91 @@
+//! The daemon under `strace`: its threads and nothing else, for the launcher stands behind a [`super::Door`].
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::bench::Said;
+use crate::service::Service;
+use crate::skip;
+
+/// Whether this host has a tracer that may trace; if not, the test is told as skipped.
+#[must_use]
+pub fn strace_works(test: &str) -> bool {
+    let tried = Command::new("strace").args(["-f", "-qq", "-o", "/dev/null", "true"]).output();
+    let why = match tried {
+        Ok(said) if said.status.success() => return true,
+        Ok(said) => String::from_utf8_lossy(&said.stderr).into_owned(),
+        Err(error) => error.to_string(),
+    };
+    skip(test, &format!("strace: {}", why.trim()));
+    false
+}
+
+/// The daemon's command with `strace` and these words before it; what was traced is in a file.
+#[must_use]
+pub fn traced(service: &Service<'_>, words: &[&str], log: &Path) -> Command {
+    let daemon = service.command();
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-o"]).arg(log).args(words).arg("--").arg(daemon.get_program());
+    command.args(daemon.get_args()).env_clear();
+    for (name, value) in daemon.get_envs() {
+        command.env(name, value.unwrap());
+    }
+    command.current_dir(daemon.get_current_dir().unwrap());
+    command
+}
+
+/// The daemon that a tracer has started; `None` if it has ended.
+#[must_use]
+pub fn tracee(service: &Service<'_>) -> Option<u32> {
+    let tracer = service.process().0;
+    let children = fs::read_to_string(format!("/proc/{tracer}/task/{tracer}/children"));
+    children.ok()?.split_whitespace().next()?.parse().ok()
+}
+
+/// Sends the daemon that is traced a signal; the tracer itself would keep it back.
+pub fn signal_tracee(service: &Service<'_>, signal: &str) {
+    if let Some(pid) = tracee(service) {
+        let said = Said::of(Command::new("kill").args(["-s", signal, &pid.to_string()]));
+        // It may have ended by itself meanwhile, which is found by whoever waits for it.
+        assert!(said.code == Some(0) || said.stderr.contains("No such process"), "{said:#?}");
+    }
+}
+
+/// How many calls of each name a trace has; what was interrupted and taken up again counts once.
+#[must_use]
+pub fn calls(log: &Path) -> BTreeMap<String, u32> {
+    let mut calls = BTreeMap::new();
+    for (_, name) in called(&fs::read_to_string(log).unwrap_or_default()) {
+        *calls.entry(name.to_owned()).or_default() += 1;
+    }
+    calls
+}
+
+/// How often the thread that made each call most often made it.
+#[must_use]
+pub fn calls_of_one_thread(log: &Path) -> BTreeMap<String, u32> {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    let mut threads: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+    for of in called(&text) {
+        *threads.entry(of).or_default() += 1;
+    }
+    let mut most = BTreeMap::new();
+    for ((_, name), count) in threads {
+        let known = most.entry(name.to_owned()).or_default();
+        *known = count.max(*known);
+    }
+    most
+}
+
+/// Thread and name of each call.
+fn called(trace: &str) -> impl Iterator<Item = (&str, &str)> {
+    trace.lines().filter_map(|line| {
+        let (thread, rest) = line.split_once(' ')?;
+        let (name, _) = rest.trim_start().split_once('(')?;
+        let is_name =
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        is_name.then_some((thread, name))
+    })
+}
