@@ -182,7 +182,7 @@ fn rules_are_read_again_all_of_them_or_none() {
     service.record_of(&refused.id).assert_outcome("refused");
 
     fs::write(&policy, &asked.policy).unwrap();
-    reread(&service, "the rules were read again");
+    reread(&service, " reloaded ");
     service.promote_saved(&refused).assert_code(0);
     service.wait_for("it to run", |it| it.records_of(&refused.id).len() == 2);
     assert!(service.records_of(&refused.id).iter().any(|it| it.outcome() == "ok"));
@@ -197,7 +197,7 @@ fn rules_are_read_again_all_of_them_or_none() {
     fs::write(&policy, &asked.policy).unwrap();
     let running = service.promote(&sleeping(4));
     service.wait_for("it to run", |it| one_runs(it));
-    reread(&service, "the rules were read again");
+    reread(&service, " reloaded ");
     service.record_of(&running.id).assert_outcome("ok");
     service.verify().assert_code(0);
 }
@@ -269,7 +269,7 @@ fn what_is_held_is_decided_anew_by_other_keys_and_other_rules() {
     let unsigned = service.promote(&good());
     wait_until_held(&service, &unsigned, "approval.count");
     fs::write(bench.home().join("policy.yaml"), &asked.policy).unwrap();
-    reread(&service, "the rules were read again");
+    reread(&service, " reloaded ");
     service.record_of(&unsigned.id).assert_outcome("ok");
     service.verify().assert_code(0);
 }

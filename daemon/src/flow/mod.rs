@@ -238,7 +238,7 @@ impl Passage<'_> {
         self.journey.took(Timed::Stage);
         let prepared = next!(self.build(staged, ahead, violations)?);
         self.journey.took(Timed::Cell);
-        Ok(Answer::Told(Box::new(self.run(prepared, place, wish)?)))
+        self.run(prepared, (place, patience), wish)
     }
 }
 
