@@ -20,6 +20,7 @@ mod keys;
 mod lint;
 mod log;
 mod options;
+mod order;
 mod output;
 mod permission;
 mod policy;
@@ -43,6 +44,7 @@ use std::process::ExitCode;
 
 use failure::Failure;
 use options::{Command, Options};
+use spool::Order;
 
 fn main() -> ExitCode {
     let options = match Options::from_arguments() {
@@ -84,6 +86,9 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Show(asked) => queue::show(&asked),
         Command::Wait(asked) => queue::wait(&asked),
         Command::Watch(asked) => queue::watch(&asked),
+        Command::Hold(asked) => order::order(&asked, Order::Hold),
+        Command::Release(asked) => order::order(&asked, Order::Release),
+        Command::Cancel(asked) => order::order(&asked, Order::Cancel),
         Command::Log(asked) => log::log(&asked),
         Command::Keys(asked) => keys::keys(&asked),
         Command::Permission(asked) => permission::permission(&asked),

@@ -3,6 +3,7 @@
 pub(crate) mod ais;
 mod approving;
 mod gate;
+mod orders;
 mod permission;
 
 use std::ffi::OsString;
@@ -20,14 +21,14 @@ use crate::{output, queue};
 
 pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
 pub(crate) use gate::{Gate, GateFormat};
+pub(crate) use orders::OrderOptions;
 pub(crate) use permission::{
     Permission, PermissionAct, PermissionCleanup, PermissionGet, PermissionList, PermissionRequest,
     PermissionRevoke, PermissionSet, QuestionOptions, SourceOptions, StoreOptions, TypedArguments,
 };
 
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 6] =
-    [&["cancel"], &["completions"], &["gc"], &["hold"], &["mcp"], &["release"]];
+const NOT_BUILT_YET: [&[&str]; 3] = [&["completions"], &["gc"], &["mcp"]];
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
 #[derive(Parser)]
@@ -77,6 +78,15 @@ pub(crate) enum Command {
     Wait(queue::options::Wait),
     /// Watch a spool as it changes
     Watch(queue::options::Watch),
+    /// Keep a request that waits from running, until it is released
+    #[command(after_help = orders::HOLD_HELP)]
+    Hold(OrderOptions),
+    /// Take a hold back
+    #[command(after_help = orders::RELEASE_HELP)]
+    Release(OrderOptions),
+    /// Refuse a request that waits, or end it if it runs
+    #[command(after_help = orders::CANCEL_HELP)]
+    Cancel(OrderOptions),
     /// Show, prove, check and copy the transparency log
     Log(crate::log::options::Log),
     /// Make and show the key that signs results
@@ -354,7 +364,7 @@ Example: toolexec promote TR-20260209-160501Z-python-stats.md --spool /var/spool
 
 The request is checked first; what could not be accepted is not dropped (exit code 2). Inputs go
 first, then signatures, and the request last. Where the same request waits already, only signatures
-that it lacks are added.")]
+and the AIS bundle that it lacks are added.")]
 pub(crate) struct Promote {
     /// The approved request; its signatures beside it go along
     #[arg(value_name = "REQUEST.md")]
@@ -531,8 +541,9 @@ impl Options {
             if let Some(words) = not_built_yet(&error, &typed) {
                 output::note(format_args!(
                     "'{}' is not built yet; this version has run, draft, lint, review, explain, \
-                     approve, reject, gate, permission, promote, verify, replay, list, status, show, \
-                     wait, watch, log, keys, ais, policy check, policy show and doctor",
+                     approve, reject, gate, permission, promote, hold, release, cancel, verify, \
+                     replay, list, status, show, wait, watch, log, keys, ais, policy check, policy \
+                     show and doctor",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);

@@ -68,7 +68,8 @@ fn tell_dropped(format: Format, request: &Request, dropped: &Dropped) -> Result<
     }
 }
 
-fn approved_of(spool: &Path) -> Result<PathBuf, Failure> {
+/// The directory of a spool that requests are dropped into.
+pub(crate) fn approved_of(spool: &Path) -> Result<PathBuf, Failure> {
     let approved = spool.join("approved");
     match fs::metadata(&approved) {
         Ok(found) if found.is_dir() => Ok(approved),

@@ -365,8 +365,7 @@ fn room(form: &Form) -> RoomMax {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let cells = form.runs_max.unwrap_or((2 * cores).clamp(2, RUNS_MAX));
     let found = rustix::system::sysinfo();
-    let units = u64::try_from(found.totalram).unwrap_or(u64::MAX);
-    let memory = units.saturating_mul(u64::from(found.mem_unit));
+    let memory = found.totalram.saturating_mul(u64::from(found.mem_unit));
     RoomMax { cells, memory_bytes: form.memory_bytes_max.unwrap_or(memory / 5 * 4) }
 }
 

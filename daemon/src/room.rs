@@ -1,5 +1,5 @@
-//! How many cells there may be at once, and how much memory they may have been promised together. Who asks
-//! first is served first, whatever is asked: nobody is overtaken, so nobody waits for ever.
+//! How many cells there may be at once, and how much memory they may have been promised together. Who drew
+//! the lower number is served first, whatever is asked: nobody is overtaken, so nobody waits for ever.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,11 +26,19 @@ pub(crate) struct Room {
 struct Taken {
     cells: usize,
     memory_bytes: u64,
-    /// The number that the next one who asks gets, and the one whose turn it is.
+    /// The number that is drawn next, and the one whose turn it is.
     next: u64,
     turn: u64,
     /// Numbers that were given up before their turn.
     left: Vec<u64>,
+}
+
+/// A number in the queue, until room is taken with it or it is dropped.
+#[must_use]
+pub(crate) struct Ticket<'a> {
+    room: &'a Room,
+    number: u64,
+    is_used: bool,
 }
 
 /// Room for one cell, until it is dropped.
@@ -58,39 +66,12 @@ impl Room {
         Self::new(RoomMax { cells: usize::MAX, memory_bytes: u64::MAX })
     }
 
-    /// Waits for room for a cell that may use so much memory, for as long as it is wanted.
-    pub(crate) fn take(
-        &self,
-        memory_bytes: u64,
-        wanted: &mut dyn FnMut() -> bool,
-    ) -> Result<Place<'_>, NoRoom> {
-        if memory_bytes > self.max.memory_bytes {
-            return Err(NoRoom::Never { memory_bytes_max: self.max.memory_bytes });
-        }
+    /// Draws a number. Whoever draws later is served later, so it must be used or dropped soon.
+    pub(crate) fn ticket(&self) -> Ticket<'_> {
         let mut taken = self.lock();
-        let ours = taken.next;
+        let number = taken.next;
         taken.next += 1;
-        loop {
-            if taken.turn == ours && self.fits(&taken, memory_bytes) {
-                taken.pass_on();
-                taken.cells += 1;
-                taken.memory_bytes += memory_bytes;
-                drop(taken);
-                self.freed.notify_all();
-                return Ok(Place { room: self, memory_bytes });
-            }
-            let waited = self.freed.wait_timeout(taken, LOOK_INTERVAL);
-            taken = waited.unwrap_or_else(PoisonError::into_inner).0;
-            if !wanted() {
-                match taken.turn == ours {
-                    true => taken.pass_on(),
-                    false => taken.left.push(ours),
-                }
-                drop(taken);
-                self.freed.notify_all();
-                return Err(NoRoom::NotWaited);
-            }
-        }
+        Ticket { room: self, number, is_used: false }
     }
 
     pub(crate) fn max(&self) -> RoomMax {
@@ -111,6 +92,54 @@ impl Room {
     fn lock(&self) -> MutexGuard<'_, Taken> {
         // Nothing that panics runs while it is held.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<'a> Ticket<'a> {
+    /// Waits for room for a cell that may use so much memory, for as long as it is wanted.
+    pub(crate) fn take(
+        mut self,
+        memory_bytes: u64,
+        wanted: &mut dyn FnMut() -> bool,
+    ) -> Result<Place<'a>, NoRoom> {
+        let room = self.room;
+        if memory_bytes > room.max.memory_bytes {
+            return Err(NoRoom::Never { memory_bytes_max: room.max.memory_bytes });
+        }
+        let mut taken = room.lock();
+        loop {
+            if taken.turn == self.number && room.fits(&taken, memory_bytes) {
+                taken.pass_on();
+                taken.cells += 1;
+                taken.memory_bytes += memory_bytes;
+                drop(taken);
+                self.is_used = true;
+                room.freed.notify_all();
+                return Ok(Place { room, memory_bytes });
+            }
+            let waited = room.freed.wait_timeout(taken, LOOK_INTERVAL);
+            taken = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if !wanted() {
+                // Before the number is given up, which locks it too.
+                drop(taken);
+                return Err(NoRoom::NotWaited);
+            }
+        }
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        if self.is_used {
+            return;
+        }
+        let mut taken = self.room.lock();
+        match taken.turn == self.number {
+            true => taken.pass_on(),
+            false => taken.left.push(self.number),
+        }
+        drop(taken);
+        self.room.freed.notify_all();
     }
 }
 
@@ -156,8 +185,10 @@ mod tests {
                 scope.spawn(move || {
                     for round in 0..20 {
                         let bytes = (number * 7 + round * 13) % 60 + 1;
-                        let place =
-                            room.take(bytes, &mut always).unwrap_or_else(|_| unreachable!());
+                        let place = room
+                            .ticket()
+                            .take(bytes, &mut always)
+                            .unwrap_or_else(|_| unreachable!());
                         assert!(cells.fetch_add(1, Ordering::SeqCst) < 3);
                         assert!(memory.fetch_add(bytes, Ordering::SeqCst) + bytes <= 100);
                         thread::yield_now();
@@ -176,10 +207,10 @@ mod tests {
     fn a_large_one_is_not_overtaken_by_small_ones() {
         let room = Room::new(RoomMax { cells: 8, memory_bytes: 100 });
         let order = Mutex::new(Vec::new());
-        let first = room.take(60, &mut always);
+        let first = room.ticket().take(60, &mut always);
         thread::scope(|scope| {
             let large = scope.spawn(|| {
-                let place = room.take(90, &mut always);
+                let place = room.ticket().take(90, &mut always);
                 order.lock().unwrap_or_else(PoisonError::into_inner).push("large");
                 drop(place);
             });
@@ -187,7 +218,7 @@ mod tests {
                 thread::yield_now();
             }
             let small = scope.spawn(|| {
-                let place = room.take(10, &mut always);
+                let place = room.ticket().take(10, &mut always);
                 order.lock().unwrap_or_else(PoisonError::into_inner).push("small");
                 drop(place);
             });
@@ -201,13 +232,28 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_served_in_the_order_in_which_they_were_drawn() {
+        let room = Room::new(RoomMax { cells: 1, memory_bytes: 100 });
+        let (first, second, third) = (room.ticket(), room.ticket(), room.ticket());
+        assert_eq!(third.take(1, &mut || false).err(), Some(NoRoom::NotWaited));
+        thread::scope(|scope| {
+            let second = scope.spawn(|| second.take(1, &mut always).is_ok());
+            thread::sleep(LOOK_INTERVAL);
+            assert!(!second.is_finished(), "overtook one who has not asked yet");
+            drop(first);
+            assert!(second.join().is_ok_and(|took| took));
+        });
+        assert!(room.ticket().take(1, &mut always).is_ok());
+    }
+
+    #[test]
     fn what_can_never_fit_is_said_so_and_who_leaves_lets_the_next_in() {
         let room = Room::new(RoomMax { cells: 1, memory_bytes: 100 });
-        let never = room.take(101, &mut always).err();
+        let never = room.ticket().take(101, &mut always).err();
         assert_eq!(never, Some(NoRoom::Never { memory_bytes_max: 100 }));
-        let first = room.take(1, &mut always);
-        assert_eq!(room.take(1, &mut || false).err(), Some(NoRoom::NotWaited));
+        let first = room.ticket().take(1, &mut always);
+        assert_eq!(room.ticket().take(1, &mut || false).err(), Some(NoRoom::NotWaited));
         drop(first);
-        assert!(room.take(1, &mut always).is_ok());
+        assert!(room.ticket().take(1, &mut always).is_ok());
     }
 }

@@ -132,6 +132,8 @@ impl Passage<'_> {
     /// Signs, logs and publishes. What cannot be kept (a full disk, a result that no record could state) is
     /// given up for the record itself, and the record says so.
     pub(crate) fn tell(&self, story: &Story<'_>, result: ResultDraft) -> Result<Published, Halt> {
+        // Whoever is told of waits for room no more, and keeps nobody else waiting for it.
+        drop(self.turn.take());
         let undecided = Decided::nothing();
         let (told, attested) = match self.write(story, &result) {
             Ok(attested) => (*story, attested),

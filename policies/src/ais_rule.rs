@@ -32,7 +32,10 @@ pub(crate) fn ask(
         AisFile::Missing => {
             // The envelope is made after the approval: before it there can be none.
             let reason = "there is no AIS bundle beside the request, and policy asks for one";
-            findings.lack(RULE, Code::Ais("bundle-missing"), reason, hint);
+            match evidence.trust {
+                Some(_) => findings.hold(RULE, Code::Ais("bundle-missing"), reason, hint),
+                None => findings.lack(RULE, Code::Ais("bundle-missing"), reason, hint),
+            }
             return;
         }
         AisFile::Unread(why) => {

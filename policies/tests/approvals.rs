@@ -10,7 +10,8 @@ use policies::{
     Revoked, SignatureFile, Signers, Verdict,
 };
 use scene::{
-    Scene, accepts, approved, codes, dropped, policy, reason, refused, request_of, time, verdict,
+    Scene, accepts, approved, codes, dropped, policy, reason, refused, request_of, time,
+    unapproved, verdict,
 };
 use soft::{PRESENT, SoftKey, VERIFIED};
 
@@ -74,7 +75,7 @@ impl Case {
     }
 
     fn codes(self, policy: &Policy) -> Vec<String> {
-        codes(&refused(self.decide(policy)).0)
+        codes(&unapproved(self.decide(policy)).0)
     }
 }
 
@@ -137,6 +138,54 @@ fn nobody_signed() {
     assert_eq!(Case::of(&[]).codes(&standard()), ["approval.count"]);
 }
 
+/// It waits for signatures alone, and only for such as somebody known could give.
+#[test]
+fn what_more_signatures_could_mend_waits_and_nothing_else_does() {
+    let waits = |case: Case, policy: &Policy| match case.decide(policy) {
+        Decision::Hold { .. } => true,
+        Decision::Refuse { .. } => false,
+        Decision::Approve(approved) => panic!("approved: {:#?}", approved.grounds().rules),
+    };
+    let strange = || SoftKey::ed25519(9);
+    for (what, case) in [
+        ("nobody", Case::of(&[])),
+        ("one of two", Case::of(&[]).approved_by(&[alice()])),
+        ("others than the named one", Case::of(&[]).approved_by(&[bob(), carol()])),
+        ("a stranger", Case::of(&[]).approved_by(&[strange()])),
+        ("who asks", Case::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice()])),
+    ] {
+        assert!(waits(case, &two()), "{what}");
+    }
+    let by = |name: &str| format!("approved_by: \"{name}\"");
+    let nobody = by("nobody");
+    let unknown = [("approved_by: \"alice\"", nobody.as_str())];
+    let revoked = Revoked::parse(format!("{}\n", alice().public()).as_bytes()).expect("a list");
+    for (what, case) in [
+        ("a name that nobody has", Case::of(&unknown).approved_by(&[bob()])),
+        ("the one who asks is named", Case::of(&[ASKED_BY_ALICE])),
+        ("too few are known", Case::of(&[]).trusting(signers(&[("alice", &alice())]))),
+        ("the named one's key is revoked", Case::of(&[]).trusting(everybody().without(revoked))),
+        (
+            "the named one may not sign this",
+            Case::of(&[]).trusting(signers(&[
+                ("alice namespaces=\"file\"", &alice()),
+                ("bob", &bob()),
+                ("carol", &carol()),
+            ])),
+        ),
+        ("a rejection", Case::of(&[]).signed(REJECT_NAMESPACE, &[bob()])),
+        ("another rule", Case::of(&[("purpose:", "x-audience: \"elsewhere\"\npurpose:")])),
+    ] {
+        assert!(!waits(case, &two()), "{what}");
+    }
+    let mut unread = Case::of(&[]);
+    unread.scene.unread_signatures = vec!["A.md.reject.sig: is a FIFO".to_owned()];
+    assert!(!waits(unread, &two()));
+    let mut untrusting = Case::of(&[]);
+    untrusting.scene.signers = None;
+    assert!(!waits(untrusting, &standard()));
+}
+
 #[test]
 fn a_date_out_of_order_is_refused_again_when_it_is_decided() {
     for (now, good) in [("2026-02-09T16:10:00Z", true), ("2026-02-09T16:09:59Z", false)] {
@@ -187,7 +236,7 @@ fn a_signature_that_does_not_hold_is_refused_with_its_reason() {
     ] {
         let mut case = Case::of(&[]);
         case.files.push(file);
-        let (violations, _) = refused(case.decide(&standard()));
+        let (violations, _) = unapproved(case.decide(&standard()));
         assert_eq!(codes(&violations), ["approval.signature", "approval.count"], "{what}");
         assert!(violations[0].message.contains(words), "{what}: {}", violations[0].message);
     }
@@ -387,7 +436,7 @@ fn a_security_key_must_know_who_touched_it_where_policy_asks() {
     let verified = with(&[("user_verification: false", "user_verification: true")]);
     let by_carol = [("approved_by: \"alice\"", "approved_by: \"carol\"")];
     let case = Case::of(&by_carol).approved_by(&[carol()]);
-    let (violations, _) = refused(case.decide(&verified));
+    let (violations, _) = unapproved(case.decide(&verified));
     assert_eq!(codes(&violations), ["approval.signature", "approval.count"]);
     assert!(violations[0].message.contains("asked nobody for a PIN or a finger"));
     let known = SoftKey::ed25519(3).in_security_key("ssh:", PRESENT | VERIFIED, 42);

@@ -13,7 +13,8 @@ use policies::{
     APPROVE_NAMESPACE, REJECT_NAMESPACE, SIGNATURE_BYTES_MAX, SignatureFile, Signers, Verdict,
 };
 use scene::{
-    Scene, accepts, approved, codes, dropped, policy, reason, refused, request_of, shipped, verdict,
+    Scene, accepts, approved, codes, dropped, policy, reason, refused, request_of, shipped,
+    unapproved, verdict,
 };
 
 /// Keys of one test, made and used by `ssh-keygen`.
@@ -126,7 +127,7 @@ fn a_signature_for_anything_else_does_not_count() {
         ),
         ("long", line(""), named(vec![b'-'; SIGNATURE_BYTES_MAX + 1]), "larger than 16 KiB"),
     ] {
-        let (violations, rules) = refused(decide(&scene(&[line], vec![signature]), 1));
+        let (violations, rules) = unapproved(decide(&scene(&[line], vec![signature]), 1));
         assert_eq!(codes(&violations), ["approval.signature", "approval.count"], "{what}");
         assert!(violations[0].message.contains(words), "{what}: {:?}", violations[0]);
         assert_eq!(verdict(&rules, "approval.principal"), Verdict::NotApplicable, "{what}");
@@ -164,7 +165,7 @@ fn people_are_counted_not_files_keys_or_names() {
     let lines = [format!("alice {alice}"), format!("alice {second}"), format!("bob {bob}")];
 
     for keys in [&["alice"][..], &["alice", "alice"], &["alice", "second"]] {
-        let (violations, _) = refused(decide(&scene(&lines, of(keys)), 2));
+        let (violations, _) = unapproved(decide(&scene(&lines, of(keys)), 2));
         assert_eq!(codes(&violations), ["approval.count"], "{keys:?}");
         assert!(violations[0].message.contains("1 of 2 distinct approvers signed"));
     }
@@ -267,6 +268,6 @@ fn a_changed_request_loses_its_approval() {
     let scene = scene(&[line], vec![workshop.approve("alice")]);
     let changed = scene::text(&[("print(1 + 1)", "print(1 + 2)")]);
     let (violations, _) =
-        refused(scene.decide(request_of(changed.as_bytes()), &shipped("standard")));
+        unapproved(scene.decide(request_of(changed.as_bytes()), &shipped("standard")));
     assert_eq!(codes(&violations), ["approval.signature", "approval.count"]);
 }

@@ -5,12 +5,18 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::io;
 use std::os::fd::AsFd;
 
 use rustix::fs::{AtFlags, statat};
 
 use crate::dropbox::Dropbox;
+use crate::durable;
 use crate::error::SpoolError;
+use crate::fresh::Fresh;
+
+/// Nothing is in it, so anybody may read it.
+const ORDER_MODE: u32 = 0o644;
 
 /// What is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,6 +85,23 @@ impl Dropbox {
         self.take_order_away(request, Order::Hold)?;
         self.take_order_away(request, Order::Release)?;
         Ok(None)
+    }
+
+    /// Drops the file of an order beside a request, whole and by a rename, readable by everybody. Whether
+    /// it is new: one that lies there already is as good.
+    ///
+    /// # Errors
+    /// It cannot be dropped.
+    pub fn place_order(&self, request: &str, order: Order) -> Result<bool, SpoolError> {
+        let path = self.path().join(order.file_name(request));
+        let fresh = Fresh::beside(&path, ORDER_MODE).map_err(SpoolError::io(&path, "make"))?;
+        let placed = fresh.open_to(ORDER_MODE).and_then(|()| fresh.place());
+        match placed {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+            placed => placed.map_err(SpoolError::io(&path, "drop"))?,
+        }
+        durable::sync_dir(self.path()).map_err(SpoolError::io(self.path(), "make durable"))?;
+        Ok(true)
     }
 
     /// Removes the file of an order, if it is there.

@@ -36,7 +36,8 @@ pub struct Submission {
 pub enum Dropped {
     /// The request is there, with everything that belongs to it.
     Request(PathBuf),
-    /// The very same request was waiting there already: these signature files were put beside it.
+    /// The very same request was waiting there already: these signature files, or its AIS bundle, were
+    /// put beside it.
     Signatures {
         /// The waiting request.
         request: PathBuf,
@@ -111,7 +112,8 @@ impl Submission {
     }
 
     /// Drops it: when this returns the daemon can see it, whole. Where the same bytes are waiting
-    /// already, as a request does that still lacks signatures, only signatures that are new are dropped.
+    /// already, as a request does that still lacks signatures or its bundle, only those that are new are
+    /// dropped.
     ///
     /// # Errors
     /// The disk, or something else of this name is there already. Nothing of it can be seen then,
@@ -152,16 +154,15 @@ impl Submission {
         made: &mut Vec<Made>,
     ) -> Result<Dropped, SpoolError> {
         let mut names = Vec::new();
-        for signature in &self.companions.signatures {
-            let path = approved.join(&signature.name);
-            let most = policies::SIGNATURE_BYTES_MAX;
+        for (name, bytes) in self.companions.files() {
+            let path = approved.join(&name);
             let there = open_file(&path)
-                .and_then(|file| read_bounded(&file.into(), &path, most, Links::Any));
-            if there.is_ok_and(|(bytes, _)| bytes == signature.bytes) {
+                .and_then(|file| read_bounded(&file.into(), &path, bytes.len(), Links::Any));
+            if there.is_ok_and(|(there, _)| there == bytes) {
                 continue;
             }
-            place_whole(&path, &signature.bytes, made)?;
-            names.push(signature.name.clone());
+            place_whole(&path, &bytes, made)?;
+            names.push(name);
         }
         // The daemon was quicker: signatures without their request would lie there for ever.
         if names.is_empty() || fs::symlink_metadata(target).is_err() {

@@ -18,6 +18,7 @@ mod watch;
 
 pub(crate) use list::list;
 pub(crate) use one::show;
+pub(crate) use results::{records_among, result_names};
 pub(crate) use status::status;
 pub(crate) use wait::wait;
 pub(crate) use watch::watch;

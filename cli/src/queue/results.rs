@@ -11,7 +11,7 @@ use crate::failure::Failure;
 const MARK_BYTES: usize = "TS-YYYYMMDD-HHMMSSZ-".len();
 
 /// The names of published results, oldest first. What is still being gathered has a hidden name.
-pub(super) fn result_names(place: &Path) -> Result<Vec<String>, Failure> {
+pub(crate) fn result_names(place: &Path) -> Result<Vec<String>, Failure> {
     let results = place.join("results");
     let mut names = Vec::new();
     let listed = match fs::read_dir(&results) {
@@ -35,8 +35,8 @@ pub(super) fn request_of(result: &str) -> Option<&str> {
 }
 
 /// One published result and what its record says of itself.
-pub(super) struct Published {
-    pub(super) path: PathBuf,
+pub(crate) struct Published {
+    pub(crate) path: PathBuf,
     pub(super) said: Option<Summary>,
 }
 
@@ -46,7 +46,7 @@ impl Published {
     }
 
     /// The outcome, or that the record cannot be read.
-    pub(super) fn word(&self) -> &str {
+    pub(crate) fn word(&self) -> &str {
         self.said.as_ref().map_or("unreadable", |said| &said.outcome)
     }
 
@@ -56,7 +56,7 @@ impl Published {
 }
 
 /// The records of a request among these names, oldest first.
-pub(super) fn records_among(place: &Path, names: &[String], request_id: &str) -> Vec<Published> {
+pub(crate) fn records_among(place: &Path, names: &[String], request_id: &str) -> Vec<Published> {
     let mine = names.iter().filter(|name| request_of(name) == Some(request_id));
     mine.map(|name| Published::at(place.join("results").join(name))).collect()
 }

@@ -54,8 +54,8 @@ impl Passage<'_> {
         wish: &mut dyn FnMut() -> Wish,
     ) -> Result<Step<(Place<'_>, Approved, Claimed)>, Halt> {
         let memory_bytes = approved.grant().limits().memory_bytes;
-        let memory_bytes_max = match self.host.room.take(memory_bytes, &mut || wish() == Wish::GoOn)
-        {
+        let ticket = self.turn.take().unwrap_or_else(|| self.host.room.ticket());
+        let memory_bytes_max = match ticket.take(memory_bytes, &mut || wish() == Wish::GoOn) {
             Ok(place) => return Ok(Step::Next((place, approved, claimed))),
             Err(NoRoom::NotWaited) => {
                 self.host.spool.abandon(claimed);
@@ -64,13 +64,11 @@ impl Passage<'_> {
             Err(NoRoom::Never { memory_bytes_max }) => memory_bytes_max,
         };
         let message = format!(
-            "{}: {memory_bytes} bytes of memory are more than all runs of this host together may be \
-             promised",
+            "{}: {memory_bytes} bytes of memory are more than the {memory_bytes_max} that all runs of \
+             this host together may be promised; see memory_bytes_max of toolexecd.yaml",
             approved.request().id()
         );
-        let hint = format!(
-            "the host's budget is {memory_bytes_max} bytes: memory_bytes_max of toolexecd.yaml"
-        );
+        let hint = "ask for less, or have the host's budget raised";
         let mut all = warnings.to_vec();
         all.push(Violation::error(Code::LimitsOverPolicy, message).hint(hint));
         self.refuse(approved.request(), claimed, all, &Decided::by(&approved)).map(end)

@@ -7,6 +7,7 @@ mod entry;
 mod refusal;
 mod run;
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use crate::host::{Halt, Host};
 use crate::journey::Journey;
 use crate::metrics::Timed;
 use crate::permissions::Asked;
+use crate::room::Ticket;
 use crate::rules::Rules;
 use crate::tell::Published;
 
@@ -70,6 +72,8 @@ pub struct Told {
 pub(crate) struct Passage<'a> {
     pub(crate) host: &'a Host,
     pub(crate) rules: Arc<Rules>,
+    /// Its number in the queue for room, until it is used or there is nothing to wait for any more.
+    pub(crate) turn: Cell<Option<Ticket<'a>>>,
     pub(crate) journey: Journey,
 }
 
@@ -193,7 +197,13 @@ impl Host {
 
     /// A way through this host, under the rules as they are now.
     pub(crate) fn passage(&self) -> Passage<'_> {
-        Passage { host: self, rules: self.rules(), journey: self.telling.journey() }
+        let journey = self.telling.journey();
+        Passage { host: self, rules: self.rules(), turn: Cell::new(None), journey }
+    }
+
+    /// The same for a request that was taken in its turn.
+    pub(crate) fn passage_in_turn<'a>(&'a self, ticket: Ticket<'a>) -> Passage<'a> {
+        Passage { turn: Cell::new(Some(ticket)), ..self.passage() }
     }
 }
 
@@ -228,7 +238,7 @@ impl Passage<'_> {
         self.journey.took(Timed::Stage);
         let prepared = next!(self.build(staged, ahead, violations)?);
         self.journey.took(Timed::Cell);
-        Ok(Answer::Told(Box::new(self.run(prepared, place, wish)?)))
+        self.run(prepared, (place, patience), wish)
     }
 }
 

@@ -11,8 +11,9 @@ use spool::{BeginError, Begun, ResultDraft};
 use validator::{Code, ResultId, Violation};
 
 use super::cell::{Made, Prepared};
-use super::{Passage, Told, Wish, told};
+use super::{Answer, Passage, Told, Why, Wish, told};
 use crate::edge;
+use crate::held::Patience;
 use crate::host::Halt;
 use crate::network::OpenNetwork;
 use crate::room::Place;
@@ -40,9 +41,9 @@ impl Passage<'_> {
     pub(super) fn run(
         &self,
         prepared: Prepared,
-        place: Place<'_>,
+        (place, patience): (Place<'_>, Patience),
         wish: &mut dyn FnMut() -> Wish,
-    ) -> Result<Told, Halt> {
+    ) -> Result<Answer, Halt> {
         let Prepared { staged, ready, made, network, mut violations } = prepared;
         // Staging and building take their time, and an approval may end meanwhile. A replay is judged
         // by another day.
@@ -53,14 +54,19 @@ impl Passage<'_> {
             let (approved, claimed) = staged.into_parts();
             violations.push(*expired);
             let decided = Decided::by(&approved);
-            return self.refuse(approved.request(), claimed, violations, &decided);
+            return self.refuse(approved.request(), claimed, violations, &decided).map(answered);
         }
         if let Err(blocked) = self.spend_permission(staged.approved())? {
             drop(ready);
             let (approved, claimed) = staged.into_parts();
+            // Another was quicker: what it asks of people now is for a new decision to say.
+            if patience.lasts(edge::now()) {
+                self.host.spool.abandon(claimed);
+                return Ok(Answer::Left(Why::Unwanted));
+            }
             violations.push(blocked);
             let decided = Decided::by(&approved);
-            return self.refuse(approved.request(), claimed, violations, &decided);
+            return self.refuse(approved.request(), claimed, violations, &decided).map(answered);
         }
         // A tool must not run for a record that the log will not take.
         self.host.log.ready()?;
@@ -79,7 +85,9 @@ impl Passage<'_> {
                 let (approved, claimed) = staged.into_parts();
                 violations.push(replayed(approved.request(), &seen));
                 let decided = Decided::by(&approved);
-                return self.refuse(approved.request(), claimed, violations, &decided);
+                return self
+                    .refuse(approved.request(), claimed, violations, &decided)
+                    .map(answered);
             }
         };
         self.journey.line(Transition::Begun, &id);
@@ -99,7 +107,7 @@ impl Passage<'_> {
         let exit_code = if published.whole { exit_code } else { -1 };
         let mut told = told(published, exit_code, violations, originals);
         told.degraded = confinement.degraded;
-        Ok(told)
+        Ok(answered(told))
     }
 
     /// What a grant allows once is used up before the start: a crash between the two loses the use, and
@@ -182,4 +190,8 @@ impl Passage<'_> {
         };
         Ok((self.tell(&story, result)?, exit_code))
     }
+}
+
+fn answered(told: Told) -> Answer {
+    Answer::Told(Box::new(told))
 }

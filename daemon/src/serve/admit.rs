@@ -2,20 +2,19 @@
 //! somebody's answer is asked about again before something that it hangs on has changed.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use spool::Waiting;
 use validator::UtcTime;
 
-use super::worker::{self, Work};
+use super::worker::{self, Word, Work};
 use super::{AtWork, Identity, InFlight};
 use crate::edge;
 use crate::held::{self, Dropped};
 use crate::host::Halt;
 use crate::metrics::StoppedBy;
 
-impl AtWork<'_, '_> {
+impl<'env> AtWork<'_, 'env> {
     /// Gives workers what is next, while there is room for them.
     pub(super) fn admit(&mut self) -> Result<(), Halt> {
         while self.in_flight.len() < self.pace.in_flight_max {
@@ -70,14 +69,15 @@ impl AtWork<'_, '_> {
         let now = Dropped { inode, at: UtcTime::from_unix(changed_sec) };
         let dropped = self.held.dropped(&name, inode).unwrap_or(now);
         let until = self.host.held_until(dropped.at);
-        let cancelled = Arc::new(AtomicBool::new(false));
-        let work = Work { waiting, companions, ordered, until, cancelled: Arc::clone(&cancelled) };
+        let word = Arc::new(Word::default());
+        let ticket = self.host.room.ticket();
+        let work = Work { ticket, waiting, companions, ordered, until, word: Arc::clone(&word) };
         self.spawn(work)?;
-        self.in_flight.insert(name, InFlight { identity, standing, dropped, until, cancelled });
+        self.in_flight.insert(name, InFlight { identity, standing, dropped, until, word });
         Ok(())
     }
 
-    fn spawn(&self, work: Work) -> Result<(), Halt> {
+    fn spawn(&self, work: Work<'env>) -> Result<(), Halt> {
         let (host, orders) = (self.host, self.orders);
         let (dropbox, send) = (Arc::clone(&self.dropbox), self.send.clone());
         let at_work = move || worker::work(host, &dropbox, orders, work, send);

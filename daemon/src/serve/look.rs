@@ -2,6 +2,7 @@
 //! directory. The work of one look grows with what lies there; what is kept of it does not.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::sync::Arc;
 
 use spool::{Dropbox, Order};
@@ -13,10 +14,14 @@ use crate::host::Halt;
 impl AtWork<'_, '_> {
     /// Fills the window, and notices orders for what is on its way already.
     pub(super) fn look(&mut self) -> Result<(), Halt> {
+        self.window.clear();
+        if !self.is_in_place()? {
+            // The next rescan looks for it.
+            return Ok(());
+        }
         let dropbox = Arc::clone(&self.dropbox);
         self.forget_gone();
         self.take_answers()?;
-        self.window.clear();
         let mut waiting = 0;
         dropbox.each_submission(|submitted| {
             let name = submitted.waiting.name();
@@ -35,8 +40,11 @@ impl AtWork<'_, '_> {
             false => dropbox.companions_of(&wanted)?,
         };
         for (name, companions) in &self.companions {
-            if companions.contains(std::ffi::OsStr::new(&Order::Cancel.file_name(name))) {
-                self.cancel(name);
+            let lies_there = |order: Order| companions.contains(OsStr::new(&order.file_name(name)));
+            if lies_there(Order::Cancel) {
+                self.pass_on(name, Order::Cancel);
+            } else if lies_there(Order::Hold) && !lies_there(Order::Release) {
+                self.pass_on(name, Order::Hold);
             }
         }
         Ok(())
@@ -65,22 +73,24 @@ impl AtWork<'_, '_> {
         Ok(())
     }
 
-    /// A directory that was mounted over or replaced is another one, and has another watch.
-    pub(super) fn insist_on_place(&mut self) -> Result<(), Halt> {
-        self.host.spool.insist_on_place()?;
+    /// Whether there is a directory to look at. One that was mounted over or replaced is another one, and
+    /// has another watch.
+    fn is_in_place(&mut self) -> Result<bool, Halt> {
         if self.dropbox.is_in_place() {
-            return Ok(());
+            return Ok(true);
         }
         let path = self.dropbox.path().to_owned();
-        match Dropbox::open(&path) {
-            Ok(dropbox) => {
-                dropbox.insist_on_ours()?;
-                tracing::warn!("{}: is another directory by now; going on there", path.display());
-                self.watcher = watch::watch(dropbox.path(), self.send.clone());
-                self.dropbox = Arc::new(dropbox);
+        let dropbox = match Dropbox::open(&path) {
+            Ok(dropbox) => dropbox,
+            Err(error) => {
+                tracing::error!("{error}; nothing can be dropped until it is back");
+                return Ok(false);
             }
-            Err(error) => tracing::error!("{error}; nothing can be dropped until it is back"),
-        }
-        Ok(())
+        };
+        dropbox.insist_on_ours()?;
+        tracing::warn!("{}: is another directory by now; going on there", path.display());
+        self.watcher = watch::watch(dropbox.path(), self.send.clone());
+        self.dropbox = Arc::new(dropbox);
+        Ok(true)
     }
 }

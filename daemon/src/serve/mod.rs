@@ -15,14 +15,14 @@ mod worker;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 use notify::RecommendedWatcher;
-use spool::{DaemonState, Dropbox, Originals};
+use spool::{DaemonState, Dropbox, Order, Originals};
 use validator::UtcTime;
 
 use crate::edge;
@@ -35,7 +35,7 @@ use crate::transition::{self, Fields, Transition};
 use said::Said;
 use watch::Event;
 use window::Window;
-use worker::{Ended, Orders, Taken};
+use worker::{Ended, Orders, Taken, Word};
 
 /// How often an idle loop lets go of what is kept for later runs and too old.
 const TIDYING_INTERVAL: Duration = Duration::from_secs(3600);
@@ -148,7 +148,7 @@ struct InFlight {
     standing: Standing,
     dropped: Dropped,
     until: UtcTime,
-    cancelled: Arc<AtomicBool>,
+    word: Arc<Word>,
 }
 
 impl AtWork<'_, '_> {
@@ -229,7 +229,7 @@ impl AtWork<'_, '_> {
             self.next_rescan = now + self.pace.rescan;
             self.look_wanted = true;
             self.host.renew_ready();
-            self.insist_on_place()?;
+            self.host.spool.insist_on_place()?;
         }
         if now >= self.next_tidying {
             self.next_tidying = now + TIDYING_INTERVAL;
@@ -347,11 +347,15 @@ impl AtWork<'_, '_> {
         self.stop();
     }
 
-    /// Has a request in flight ended, where that was asked for.
-    fn cancel(&self, name: &str) {
-        if let Some(in_flight) = self.in_flight.get(name)
-            && !in_flight.cancelled.swap(true, Ordering::Relaxed)
-        {
+    /// Tells the worker of a request what its operators want of it by now.
+    fn pass_on(&self, name: &str, ordered: Order) {
+        let Some(InFlight { word, .. }) = self.in_flight.get(name) else { return };
+        let told = match ordered {
+            Order::Cancel => &word.end,
+            Order::Hold => &word.leave,
+            Order::Release => return,
+        };
+        if !told.swap(true, Ordering::Relaxed) && ordered == Order::Cancel {
             let fields = Fields { request: spool::stem_of(name), ..Fields::default() };
             transition::log(Transition::Cancelled, &fields);
         }

@@ -19,6 +19,7 @@ use crate::flow::{Answer, Ask, Told, Why, Wish};
 use crate::held::Patience;
 use crate::host::{Halt, Host};
 use crate::permissions::Asked;
+use crate::room::Ticket;
 use crate::transition::{self, Fields, Transition};
 use crate::verdicts::has_error;
 
@@ -46,13 +47,23 @@ pub(super) struct Orders {
 }
 
 /// One submission, and what is known of it.
-pub(super) struct Work {
+pub(super) struct Work<'env> {
+    /// Drawn when it was its submitter's turn.
+    pub(super) ticket: Ticket<'env>,
     pub(super) waiting: Waiting,
     pub(super) companions: BTreeSet<OsString>,
     pub(super) ordered: Option<Ordered>,
     pub(super) until: UtcTime,
-    /// Set when it is to be ended.
-    pub(super) cancelled: Arc<AtomicBool>,
+    pub(super) word: Arc<Word>,
+}
+
+/// What its operators want of a request that is on its way.
+#[derive(Default)]
+pub(super) struct Word {
+    /// It is to be ended.
+    pub(super) end: AtomicBool,
+    /// It is to be left where it lies, unless it was begun.
+    pub(super) leave: AtomicBool,
 }
 
 /// Says that a worker has ended, however it did.
@@ -72,11 +83,11 @@ impl Drop for LastWord {
 }
 
 /// Takes one submission to its answer, and says so.
-pub(super) fn work(
-    host: &Host,
+pub(super) fn work<'env>(
+    host: &'env Host,
     dropbox: &Dropbox,
     orders: &Orders,
-    work: Work,
+    work: Work<'env>,
     events: Sender<Event>,
 ) {
     let name = work.waiting.name().to_owned();
@@ -84,7 +95,12 @@ pub(super) fn work(
     last_word.taken = Some(take(host, dropbox, orders, work));
 }
 
-fn take(host: &Host, dropbox: &Dropbox, orders: &Orders, work: Work) -> Result<Taken, Halt> {
+fn take<'env>(
+    host: &'env Host,
+    dropbox: &Dropbox,
+    orders: &Orders,
+    work: Work<'env>,
+) -> Result<Taken, Halt> {
     let _on_its_way = host.spool.on_its_way();
     let name = match &work.waiting {
         Waiting::Request(name) => name,
@@ -120,19 +136,20 @@ fn take(host: &Host, dropbox: &Dropbox, orders: &Orders, work: Work) -> Result<T
     let submission = Submission::Dropped { owner, owner_name };
     let mut wish = || {
         let stopped = orders.stopped.get();
-        if work.cancelled.load(Ordering::Relaxed) {
+        if work.word.end.load(Ordering::Relaxed) {
             return Wish::End;
         }
         match stopped {
             Some(at) if at.elapsed() >= orders.drain => Wish::End,
             Some(_) => Wish::LeaveUnbegun,
+            None if work.word.leave.load(Ordering::Relaxed) => Wish::LeaveUnbegun,
             None => Wish::GoOn,
         }
     };
     let patience = Patience::Until(work.until);
     let (at, ordered) = (edge::now(), work.ordered);
     let ask = Ask { draft, claimed, submission, at, patience, ordered };
-    let told = match host.passage().process(ask, &mut wish)? {
+    let told = match host.passage_in_turn(work.ticket).process(ask, &mut wish)? {
         Answer::Told(told) => told,
         Answer::Held(waits_for, asked) => return Ok(Taken::Held(waits_for, asked)),
         Answer::Left(why) => return Ok(Taken::Left(why)),

@@ -1,6 +1,7 @@
 //! The rules about who signed: people are counted, never keys, files or names, and whoever asks for
 //! a run is never one of its approvers. Files that do not count are named, but refuse only where
-//! they would have been needed; one that could not be read at all is `standing`'s to refuse.
+//! they would have been needed; one that could not be read at all is `standing`'s to refuse. What more
+//! signatures could satisfy is waited for where somebody is known who could give them, and nothing else is.
 
 use std::collections::BTreeSet;
 
@@ -26,6 +27,8 @@ pub(super) struct People<'v, 's> {
     signers: Option<&'s Signers>,
     requester_missing: bool,
     min: usize,
+    /// Whether signatures that are not here yet could satisfy every rule of this file.
+    more_may_do: bool,
 }
 
 impl<'v, 's> People<'v, 's> {
@@ -55,6 +58,21 @@ impl<'v, 's> People<'v, 's> {
             signers,
             requester_missing: rules.requester_required && !requester_known,
             min,
+            more_may_do: signers.is_some_and(|signers| may_do(request, rules, signers, min)),
+        }
+    }
+
+    /// Refuses, or waits where signatures that are missing could still come.
+    fn lack(
+        &self,
+        findings: &mut Findings,
+        (rule, code): (&str, Code),
+        reason: String,
+        hint: &str,
+    ) {
+        match self.more_may_do {
+            true => findings.hold(rule, code, reason, hint),
+            false => findings.lack(rule, code, reason, hint),
         }
     }
 
@@ -102,7 +120,8 @@ impl<'v, 's> People<'v, 's> {
         }
         let hint = "sign the request's exact bytes with `toolexec approve`, with a key of \
                     allowed_signers that was valid at approved_utc";
-        findings.lack(RULE, Code::ApprovalSignature, format!("not counted: {unusable}"), hint);
+        let reason = format!("not counted: {unusable}");
+        self.lack(findings, (RULE, Code::ApprovalSignature), reason, hint);
     }
 
     pub(super) fn revoked(&self, findings: &mut Findings) {
@@ -114,7 +133,8 @@ impl<'v, 's> People<'v, 's> {
             findings.pass(RULE, format!("not counted: {revoked}"));
         } else {
             let hint = "sign with a key that is not revoked";
-            findings.lack(RULE, Code::ApprovalRevoked, format!("not counted: {revoked}"), hint);
+            let reason = format!("not counted: {revoked}");
+            self.lack(findings, (RULE, Code::ApprovalRevoked), reason, hint);
         }
     }
 
@@ -138,7 +158,7 @@ impl<'v, 's> People<'v, 's> {
         if needed {
             let reason = format!("{who} asks for this run and cannot approve it");
             let hint = "have somebody else approve the request";
-            findings.lack(RULE, Code::ApprovalSelf, reason, hint);
+            self.lack(findings, (RULE, Code::ApprovalSelf), reason, hint);
         } else {
             findings.pass(RULE, format!("not counted: {who}, who asks for the run"));
         }
@@ -156,7 +176,7 @@ impl<'v, 's> People<'v, 's> {
             "{people} of {min} distinct approvers signed; see policy approval.signatures_min.{class}"
         );
         let hint = "put the missing signatures beside the request; several of one person are one";
-        findings.lack(RULE, Code::ApprovalCount, reason, hint);
+        self.lack(findings, (RULE, Code::ApprovalCount), reason, hint);
     }
 
     pub(super) fn principal(&self, findings: &mut Findings) {
@@ -175,7 +195,7 @@ impl<'v, 's> People<'v, 's> {
         let names: Vec<String> = names.into_iter().collect();
         let reason = format!("approved_by {written} did not sign; signed by {}", names.join(", "));
         let hint = "write the principal of a signer, as it stands in allowed_signers";
-        findings.lack(RULE, Code::ApprovalPrincipal, reason, hint);
+        self.lack(findings, (RULE, Code::ApprovalPrincipal), reason, hint);
     }
 
     /// How many different people approve.
@@ -221,4 +241,16 @@ impl<'v, 's> People<'v, 's> {
         let texts: Vec<&str> = of_kind.map(|it: &Unusable| it.text.as_str()).collect();
         texts.join("; ")
     }
+}
+
+/// Whether the trust store knows people enough for this text, the one whom it names among them. Which of
+/// them signed already makes no difference: one who said the one thing may say the other.
+fn may_do(request: &Request, rules: &ApprovalRules, signers: &Signers, min: usize) -> bool {
+    let asks = |person: usize| {
+        !rules.self_approval && request.requester().is_some_and(|name| signers.may_be(person, name))
+    };
+    let able: Vec<_> =
+        signers.approvers_at(request.approved()).filter(|it| !asks(it.person)).collect();
+    let people: BTreeSet<usize> = able.iter().map(|it| it.person).collect();
+    people.len() >= min && able.iter().any(|it| it.principals.matches(request.approved_by()))
 }

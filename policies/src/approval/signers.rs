@@ -13,6 +13,7 @@ use super::pattern::Patterns;
 use super::revoked::Revoked;
 use super::sshsig::Verified;
 use super::validity::{StandardTime, Validity};
+use super::votes::APPROVE_NAMESPACE;
 
 /// The most bytes an `allowed_signers` file may have.
 pub const SIGNERS_BYTES_MAX: usize = 1024 * 1024;
@@ -201,6 +202,15 @@ impl Signers {
 
     pub(crate) fn of_key<'s>(&'s self, key: &SignerKey) -> impl Iterator<Item = &'s Signer> {
         self.entries.iter().filter(move |entry| entry.key == *key)
+    }
+
+    /// The keys that may approve what was approved then: not revoked, for that use, valid at that time.
+    pub(crate) fn approvers_at(&self, approved: UtcTime) -> impl Iterator<Item = &Signer> {
+        self.entries.iter().filter(move |entry| {
+            entry.is_for(APPROVE_NAMESPACE)
+                && entry.validity.holds(approved)
+                && !self.is_revoked(&entry.key)
+        })
     }
 
     /// Whether this person may also be called so, by any of their lines; a name that only looks like

@@ -8,7 +8,7 @@ use policies::{AisEvidence, AisFile, Decision, Policy, Verdict};
 use serde_json::json;
 use validator::Request;
 
-use crate::decision::{self, codes, policy, reason, refused, request, verdict};
+use crate::decision::{self, codes, held, policy, reason, refused, request, verdict};
 use crate::scene::{Scene, trust};
 
 const PURPOSE: (&str, &str) = ("\"A sum.\"", "\"Summarize the weather.\"");
@@ -69,8 +69,7 @@ fn what_is_not_bound_is_refused_by_its_code() {
     let good = || request(&[PURPOSE]);
     let other = || request(&[PURPOSE, ("print(1 + 1)", "print(2 + 2)")]);
     let of_good = bundle_of(&good());
-    let cases: [(&str, AisFile, &[&str]); 6] = [
-        ("ais.bundle-missing", AisFile::Missing, &[]),
+    let cases: [(&str, AisFile, &[&str]); 5] = [
         ("ais.bundle-unread", AisFile::Unread("TR-1.ais.json: a FIFO".to_owned()), &[]),
         ("ais.ibe-replay", file(&of_good), &["3f9c1d2e"]),
         ("ais.ibe-binding-mismatch", file(&bundle_of(&other())), &[]),
@@ -94,6 +93,14 @@ fn what_is_not_bound_is_refused_by_its_code() {
             assert!(reason(&rules, "ais.nonce").contains("3f9c1d2e"), "{rules:#?}");
         }
     }
+}
+
+/// It is made after the approval, and may still come.
+#[test]
+fn a_bundle_that_is_not_there_yet_is_waited_for() {
+    let (violations, rules) = held(decide(request(&[PURPOSE]), &AisFile::Missing, &[]));
+    assert_eq!(codes(&violations), ["ais.bundle-missing"]);
+    assert_eq!(verdict(&rules, "ais"), Verdict::Refuse);
 }
 
 #[test]

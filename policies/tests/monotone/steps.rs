@@ -131,7 +131,11 @@ pub(crate) const REMOVALS: &[Step] = &[
     ),
     step(
         "there is no bundle",
-        |world| world.bound == Bound::Good && set(&mut world.bound, Bound::Missing),
+        // One that is refused is no evidence for it; one that is missing may still come.
+        |world| {
+            let speaks_for_it = world.bound == Bound::Good && !world.nonce_used && world.trusted;
+            speaks_for_it && set(&mut world.bound, Bound::Missing)
+        },
         World::needs_bundle,
     ),
     step("no key of AIS is known", |world| set(&mut world.trusted, false), World::needs_bundle),

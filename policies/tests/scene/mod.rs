@@ -198,6 +198,15 @@ pub(crate) fn refused(decision: Decision) -> (Vec<Violation>, Vec<RuleVerdict>) 
     }
 }
 
+/// Refused or held: for a test that asks which rules object, and not whether they may yet be content.
+pub(crate) fn unapproved(decision: Decision) -> (Vec<Violation>, Vec<RuleVerdict>) {
+    match decision {
+        Decision::Refuse { violations, grounds, .. }
+        | Decision::Hold { violations, grounds, .. } => (violations, grounds.rules),
+        Decision::Approve(approved) => panic!("approved: {:#?}", approved.grounds().rules),
+    }
+}
+
 pub(crate) fn held(decision: Decision) -> (Vec<Violation>, Vec<RuleVerdict>) {
     match decision {
         Decision::Hold { violations, grounds, .. } => (violations, grounds.rules),

@@ -1,0 +1,153 @@
+//! `toolexec hold`, `release` and `cancel`: an order beside a request that waits, for the daemon to obey.
+//! It must never touch the request itself, and it never says that something was done which the daemon
+//! has yet to do.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use spool::{Dropbox, Order, Waiting};
+
+use crate::failure::Failure;
+use crate::options::{Format, OrderOptions};
+use crate::output;
+use crate::promote::approved_of;
+use crate::queue::{records_among, result_names};
+
+/// More names are not read by anybody.
+const SHOWN_MAX: usize = 5;
+
+/// What became of an order.
+enum Placed {
+    New,
+    /// The same lay there.
+    WasThere,
+    /// There was nothing to take back.
+    NotNeeded,
+}
+
+pub(crate) fn order(asked: &OrderOptions, order: Order) -> Result<ExitCode, Failure> {
+    let dropbox = Dropbox::open(&approved_of(&asked.spool)?)?;
+    let name = match find(&dropbox, asked)? {
+        Ok(name) => name,
+        Err(why) => return Ok(refused(&why)),
+    };
+    let id = name.strip_suffix(".md").unwrap_or(&name);
+    let lies_there = |order: Order| dropbox.identity(order.file_name(&name)).is_some();
+    if order != Order::Cancel && lies_there(Order::Cancel) {
+        return Ok(refused(&format!("{id}: is to be cancelled, which nothing takes back")));
+    }
+    let placed = match order {
+        Order::Release if !lies_there(Order::Hold) => Placed::NotNeeded,
+        _ => {
+            if order == Order::Hold {
+                // One that was left behind would take this hold back at once.
+                dropbox.take_order_away(&name, Order::Release)?;
+            }
+            match dropbox.place_order(&name, order)? {
+                true => Placed::New,
+                false => Placed::WasThere,
+            }
+        }
+    };
+    if dropbox.identity(&name).is_none() {
+        // It was answered while this was typed.
+        dropbox.take_order_away(&name, order)?;
+        return Ok(refused(&where_it_is(&asked.spool, id)?));
+    }
+    tell(asked, &name, order, &placed)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn refused(why: &str) -> ExitCode {
+    output::note(why);
+    ExitCode::from(2)
+}
+
+/// The file that is meant, or why there is none.
+fn find(dropbox: &Dropbox, asked: &OrderOptions) -> Result<Result<String, String>, Failure> {
+    let typed = asked.request.as_str();
+    let waiting = dropbox.waiting()?.into_iter().filter_map(|it| match it {
+        Waiting::Request(name) => Some(name),
+        Waiting::Odd(_) => None,
+    });
+    let mut begun: Vec<String> = waiting.filter(|name| name.starts_with(typed)).collect();
+    let exact = |name: &String| name == typed || name.strip_suffix(".md") == Some(typed);
+    if let Some(at) = begun.iter().position(exact) {
+        return Ok(Ok(begun.swap_remove(at)));
+    }
+    Ok(match begun.len() {
+        1 => Ok(begun.swap_remove(0)),
+        0 => Err(where_it_is(&asked.spool, typed.strip_suffix(".md").unwrap_or(typed))?),
+        count => {
+            let more = count.saturating_sub(SHOWN_MAX);
+            begun.truncate(SHOWN_MAX);
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            Err(format!(
+                "{typed}: {count} requests that wait begin so: {}{more}; type more of the name",
+                begun.join(", ")
+            ))
+        }
+    })
+}
+
+/// Where a request is that does not wait.
+fn where_it_is(spool: &Path, id: &str) -> Result<String, Failure> {
+    if let Some(last) = records_among(spool, &result_names(spool)?, id).pop() {
+        return Ok(format!("{id}: waits no longer: {}, see {}", last.word(), last.path.display()));
+    }
+    let draft = spool.join("drafts").join(format!("{id}.md"));
+    if draft.is_file() {
+        return Ok(format!("{id}: is a draft that nobody has promoted, {}", draft.display()));
+    }
+    Ok(format!(
+        "{id}: no such request waits in {}; `toolexec list` shows what does",
+        spool.join("approved").display()
+    ))
+}
+
+fn tell(asked: &OrderOptions, name: &str, order: Order, placed: &Placed) -> Result<(), Failure> {
+    let id = name.strip_suffix(".md").unwrap_or(name);
+    if asked.format == Format::Json {
+        let path = asked.spool.join("approved").join(order.file_name(name));
+        let path = (!matches!(placed, Placed::NotNeeded)).then(|| output::path(&path));
+        return output::line(serde_json::json!({
+            "request_id": id,
+            "order": order.word(),
+            "path": path,
+            "was_there": matches!(placed, Placed::WasThere),
+        }));
+    }
+    let said = match (order, placed) {
+        (Order::Hold, Placed::WasThere) => format!("is held already until `toolexec release {id}`"),
+        (Order::Hold, _) => format!(
+            "is held until `toolexec release {id}`; if it runs already it runs on, and `toolexec \
+             cancel {id}` ends it"
+        ),
+        (Order::Release, Placed::NotNeeded) => "no operator holds it".to_owned(),
+        (Order::Release, Placed::WasThere) => {
+            "is released already; the daemon decides it anew".to_owned()
+        }
+        (Order::Release, Placed::New) => "is released; the daemon decides it anew".to_owned(),
+        (Order::Cancel, Placed::WasThere) => "is to be cancelled already".to_owned(),
+        (Order::Cancel, _) => "is to be cancelled: refused if it waits, ended if it runs; \
+                               `toolexec list` shows its record then"
+            .to_owned(),
+    };
+    output::line(format_args!("{id}: {said}"))?;
+    match order {
+        Order::Release => tell_what_else(asked, name),
+        Order::Hold | Order::Cancel => Ok(()),
+    }
+}
+
+/// A release takes only a hold back.
+fn tell_what_else(asked: &OrderOptions, name: &str) -> Result<(), Failure> {
+    let held = spool::held_in(&asked.spool).remove(name);
+    let waits = held.iter().flat_map(|it| &it.waits_for).filter(|it| it.code != "spool.held");
+    for waits in waits {
+        let (code, message) =
+            (validator::escape_line(&waits.code), validator::escape_line(&waits.message));
+        output::line(format_args!("    waits also for {code}: {message}"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,232 @@
+//! What an operator asks of one request: it is held, released, cancelled, and whatever is asked, it ends in
+//! one record and its orders go with it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use serde_json::Value;
+use toolexec_tests::{Asked, Bench, RequestText, Said, Service, list};
+
+const NOTHING: [String; 0] = [];
+
+fn good() -> RequestText {
+    RequestText::python("print('ran')")
+}
+
+fn sleeping(seconds: u32) -> RequestText {
+    RequestText::python(&format!("import time; time.sleep({seconds}); print('slept')"))
+        .time_sec(120)
+}
+
+/// The embedded rules, under which a request may wait.
+fn patient(bench: &Bench) -> Asked {
+    let asked = Asked::for_owner(bench);
+    let policy = asked.policy.replacen("held_sec_max: 0", "held_sec_max: 3600", 1);
+    assert_ne!(policy, asked.policy);
+    Asked { policy, ..asked }
+}
+
+fn order(bench: &Bench, service: &Service<'_>, words: &[&str]) -> Said {
+    Said::of(bench.command("toolexec").args(words).arg("--spool").arg(service.spool()))
+}
+
+/// That an order is taken, and what is said of it.
+#[track_caller]
+fn ordered(bench: &Bench, service: &Service<'_>, words: &[&str]) -> String {
+    let said = order(bench, service, words);
+    said.assert_code(0);
+    said.stdout
+}
+
+/// What `list --waiting` says of a request.
+fn listed(bench: &Bench, service: &Service<'_>, id: &str) -> Option<Value> {
+    let said = order(bench, service, &["list", "--waiting", "--format", "json"]);
+    said.assert_code(0);
+    said.json_lines().into_iter().find(|row| row["request_id"] == id)
+}
+
+#[track_caller]
+fn assert_held(bench: &Bench, service: &Service<'_>, id: &str) {
+    let is_held = || listed(bench, service, id).is_some_and(|row| row["state"] == "held");
+    service.wait_for("the request to be held", |_| is_held());
+    let row = listed(bench, service, id).unwrap();
+    let waits = &row["held"]["waits_for"];
+    assert_eq!(waits[0]["code"], "spool.held", "{row:#}");
+    let user = Said::of(bench.command("id").args(["-un"])).stdout;
+    let message = waits[0]["message"].as_str().unwrap();
+    assert!(message.contains(&format!("is held by {}", user.trim())), "{message}");
+    assert!(service.records_of(id).is_empty());
+}
+
+/// Nothing of it is left where it was dropped.
+#[track_caller]
+fn assert_gone(service: &Service<'_>) {
+    service.wait_for("approved/ to be empty", |it| list(&it.at("approved")).is_empty());
+    assert_eq!(list(&service.at("public/held")), NOTHING);
+}
+
+#[test]
+fn what_is_held_waits_until_it_is_released() {
+    let bench = Bench::new();
+    let mut service = Service::prepare(&bench, &patient(&bench));
+    let request = service.promote(&good());
+    let said = ordered(&bench, &service, &["hold", &request.id]);
+    assert!(said.contains(&format!("toolexec release {}", request.id)), "{said}");
+    let file = service.at(&format!("approved/{}.md.hold", request.id));
+    assert_eq!(fs::read(&file).unwrap(), b"");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o644);
+    service.spawn();
+    assert_held(&bench, &service, &request.id);
+
+    let again = ordered(&bench, &service, &["hold", &request.id]);
+    assert!(again.contains("is held already"), "{again}");
+    let json = order(&bench, &service, &["hold", &request.id, "--format", "json"]).json();
+    assert_eq!(json["request_id"], request.id.as_str());
+    assert_eq!((&json["order"], &json["was_there"]), (&"hold".into(), &true.into()));
+    assert_eq!(json["path"].as_str(), file.to_str());
+
+    // What waits is looked at again and again, and nothing else is kept up by it.
+    service.promote(&good());
+    service.wait_for("another to run", |it| it.records().len() == 1);
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    service.spawn();
+    assert_held(&bench, &service, &request.id);
+
+    let released = ordered(&bench, &service, &["release", &request.id]);
+    assert!(released.contains("is released"), "{released}");
+    service.record_of(&request.id).assert_outcome("ok");
+    assert_gone(&service);
+    service.verify().assert_code(0);
+}
+
+#[test]
+fn what_is_cancelled_before_it_runs_is_refused() {
+    let bench = Bench::new();
+    let service = Service::prepare(&bench, &patient(&bench));
+    let (held, waiting) = (service.promote(&good()), service.promote(&good()));
+    ordered(&bench, &service, &["hold", &held.id]);
+    ordered(&bench, &service, &["cancel", &waiting.id]);
+    let mut service = service;
+    service.spawn();
+    let record = service.record_of(&waiting.id);
+    record.assert_outcome("refused");
+    record.assert_violation("spool.cancelled");
+    assert_held(&bench, &service, &held.id);
+    ordered(&bench, &service, &["cancel", &held.id]);
+    let record = service.record_of(&held.id);
+    record.assert_outcome("refused");
+    record.assert_violation("spool.cancelled");
+    assert_gone(&service);
+
+    let late = order(&bench, &service, &["release", &held.id]);
+    late.assert_code(2);
+    late.assert_says(&[held.id.as_str(), "refused", record.id()]);
+    // It was never begun, and may be promoted again: the order went with it.
+    service.promote_saved(&held).assert_code(0);
+    service.wait_for("it to run", |it| it.records_of(&held.id).len() == 2);
+    assert!(service.records_of(&held.id).iter().any(|it| it.outcome() == "ok"));
+    assert_gone(&service);
+}
+
+#[test]
+fn what_runs_is_ended_by_a_cancel_and_by_nothing_else() {
+    let bench = Bench::new();
+    let service = Service::start(&bench, &patient(&bench));
+    let short = service.promote(&sleeping(4));
+    let long = service.promote(&sleeping(100));
+    service.wait_for("both to run", |it| it.log().matches("started").count() == 2);
+    ordered(&bench, &service, &["hold", &short.id]);
+    let said = ordered(&bench, &service, &["cancel", &long.id]);
+    assert!(said.contains("ended if it runs"), "{said}");
+    service.record_of(&long.id).assert_outcome("cancelled");
+    let record = service.record_of(&short.id);
+    record.assert_outcome("ok");
+    assert_eq!(record.stdout(), "slept\n");
+    assert_gone(&service);
+    // What was begun is used up.
+    service.promote_saved(&long).assert_code(0);
+    service.wait_for("a refusal", |it| it.records_of(&long.id).len() == 2);
+    service.verify().assert_code(0);
+}
+
+/// A request that was taken and waits for its turn is as good as one that nobody looked at.
+#[test]
+fn what_waits_for_its_turn_is_held_and_cancelled_too() {
+    let bench = Bench::new();
+    let mut service = Service::prepare(&bench, &patient(&bench));
+    service.configure("runs_max: 1");
+    service.spawn();
+    let first = service.promote(&sleeping(8));
+    service.wait_for("the first to run", |it| it.log().contains("started"));
+    let (held, cancelled) = (service.promote(&good()), service.promote(&good()));
+    service.wait_for("all to be taken", |it| list(&it.at("work")).len() == 3);
+    ordered(&bench, &service, &["hold", &held.id]);
+    ordered(&bench, &service, &["cancel", &cancelled.id]);
+    service.wait_for("a refusal", |it| !it.records_of(&cancelled.id).is_empty());
+    assert_held(&bench, &service, &held.id);
+    service.records_of(&cancelled.id)[0].assert_violation("spool.cancelled");
+    service.wait_for("the first to end", |it| !it.records_of(&first.id).is_empty());
+    assert_held(&bench, &service, &held.id);
+    ordered(&bench, &service, &["release", &held.id]);
+    service.record_of(&held.id).assert_outcome("ok");
+    assert_gone(&service);
+}
+
+#[test]
+fn orders_for_nothing_are_harmless() {
+    let bench = Bench::new();
+    let service = Service::start(&bench, &patient(&bench));
+    for word in ["hold", "release", "cancel"] {
+        let said = order(&bench, &service, &[word, "TR-20260101-000000Z-none"]);
+        said.assert_code(2);
+        said.assert_says(&["TR-20260101-000000Z-none", "no such request waits"]);
+        fs::write(service.at(&format!("approved/TR-20260101-000000Z-none.md.{word}")), "").unwrap();
+    }
+    let request = service.promote(&good());
+    service.record_of(&request.id).assert_outcome("ok");
+    assert_eq!(list(&service.at("approved")).len(), 3);
+    let nowhere = bench.scratch().dir("nowhere");
+    let said = Said::of(bench.command("toolexec").args(["hold", "x", "--spool"]).arg(nowhere));
+    said.assert_code(3);
+    said.assert_says(&["approved/"]);
+}
+
+#[test]
+fn a_request_is_named_by_its_id_its_file_or_a_beginning() {
+    let bench = Bench::new();
+    let service = Service::prepare(&bench, &patient(&bench));
+    let (one, two) = (service.promote(&good()), service.promote(&good()));
+    let ambiguous = order(&bench, &service, &["hold", "TR-"]);
+    ambiguous.assert_code(2);
+    ambiguous.assert_says(&["2 requests", &one.id, &two.id]);
+    ordered(&bench, &service, &["hold", &format!("{}.md", one.id)]);
+    assert!(ordered(&bench, &service, &["release", &two.id]).contains("no operator holds it"));
+    Said::of(Command::new("rm").arg(service.at(&format!("approved/{}.md", two.id)))).assert_code(0);
+    assert!(ordered(&bench, &service, &["hold", "TR-"]).contains("is held already"));
+    ordered(&bench, &service, &["release", "TR-"]);
+    // The daemon has taken neither away: a hold that is asked for now must count.
+    ordered(&bench, &service, &["hold", "TR-"]);
+    assert!(!service.at(&format!("approved/{}.md.release", one.id)).exists());
+    ordered(&bench, &service, &["cancel", "TR-"]);
+    let said = order(&bench, &service, &["release", "TR-"]);
+    said.assert_code(2);
+    said.assert_says(&[&one.id, "is to be cancelled"]);
+    let draft = service.at("drafts");
+    fs::create_dir(&draft).unwrap();
+    fs::rename(
+        service.at(&format!("approved/{}.md", one.id)),
+        draft.join(format!("{}.md", one.id)),
+    )
+    .unwrap();
+    let said = order(&bench, &service, &["hold", &one.id]);
+    said.assert_code(2);
+    said.assert_says(&["is a draft"]);
+}

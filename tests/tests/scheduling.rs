@@ -1,0 +1,318 @@
+//! Several requests at once: how many, in which order, under how much memory, and what becomes of them when
+//! the daemon is told to stop, to read its rules anew, or loses its directories. Each ends in one record.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use toolexec_tests::{Asked, Bench, Request, RequestText, Said, Service, list, ssh_keygen_works};
+
+/// Nobody's, for files of another submitter.
+const OTHER: u32 = 65533;
+
+fn good() -> RequestText {
+    RequestText::python("print('ran')")
+}
+
+/// Says when it began and when it ended.
+fn sleeping(seconds: u32) -> RequestText {
+    let script =
+        format!("import time\na = time.time()\ntime.sleep({seconds})\nprint(a, time.time())");
+    RequestText::python(&script).time_sec(1200)
+}
+
+/// A spool whose daemon looks every second, with more lines in its configuration.
+fn prepared<'a>(bench: &'a Bench, asked: &Asked, lines: &[&str]) -> Service<'a> {
+    let service = Service::prepare(bench, asked);
+    let text = fs::read_to_string(service.config()).unwrap();
+    fs::write(service.config(), text.replace("rescan_sec: 30", "rescan_sec: 1")).unwrap();
+    lines.iter().for_each(|line| service.configure(line));
+    service
+}
+
+/// When the run of a request began and ended, in seconds.
+#[track_caller]
+fn span(service: &Service<'_>, request: &Request) -> (f64, f64) {
+    let record = service.record_of(&request.id);
+    record.assert_outcome("ok");
+    let said = record.stdout();
+    let (begun, ended) = said.trim().split_once(' ').unwrap();
+    (begun.parse().unwrap(), ended.parse().unwrap())
+}
+
+#[track_caller]
+fn assert_one_after_the_other(spans: &[(f64, f64)]) {
+    assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{spans:?}");
+}
+
+/// Every request has so many records, the whole tree verifies, and nothing is left on the way.
+#[track_caller]
+fn assert_told_once(service: &Service<'_>, requests: &[Request]) {
+    for request in requests {
+        assert_eq!(service.records_of(&request.id).len(), 1, "{}", request.id);
+    }
+    service.wait_for("the claims to be finished", |it| list(&it.at("work")).is_empty());
+    service.verify().assert_code(0);
+}
+
+#[test]
+fn several_run_at_once() {
+    let bench = Bench::new();
+    let mut service = prepared(&bench, &Asked::for_owner(&bench), &["runs_max: 3"]);
+    let requests: Vec<_> = (0..3).map(|_| service.promote(&sleeping(8))).collect();
+    service.spawn();
+    service.wait_for("all to have a record", |it| it.records().len() == 3);
+    let spans: Vec<_> = requests.iter().map(|request| span(&service, request)).collect();
+    let last_begun = spans.iter().map(|it| it.0).fold(f64::MIN, f64::max);
+    let first_ended = spans.iter().map(|it| it.1).fold(f64::MAX, f64::min);
+    assert!(last_begun < first_ended, "{spans:?}");
+    assert_told_once(&service, &requests);
+}
+
+#[test]
+fn where_one_may_run_they_run_in_the_order_in_which_they_were_dropped() {
+    let bench = Bench::new();
+    let mut service = prepared(&bench, &Asked::for_owner(&bench), &["runs_max: 1"]);
+    // By their names it would be the other way round.
+    let texts: Vec<_> = (0..4).map(|_| sleeping(1)).collect();
+    let requests: Vec<_> = texts.iter().rev().map(|text| service.promote(text)).collect();
+    service.spawn();
+    service.wait_for("all to have a record", |it| it.records().len() == 4);
+    let spans: Vec<_> = requests.iter().map(|request| span(&service, request)).collect();
+    assert_one_after_the_other(&spans);
+    assert_told_once(&service, &requests);
+}
+
+#[test]
+fn memory_is_promised_once() {
+    let bench = Bench::new();
+    let lines = ["runs_max: 4", "memory_bytes_max: 314572800"];
+    let mut service = prepared(&bench, &Asked::for_owner(&bench), &lines);
+    let fits = |mebibytes| sleeping(2).memory_mb(mebibytes);
+    let mut requests: Vec<_> = (0..2).map(|_| service.promote(&fits(200))).collect();
+    let never = service.promote(&fits(301));
+    service.spawn();
+    let record = service.record_of(&never.id);
+    record.assert_outcome("refused");
+    record.assert_violation("limits.over-policy");
+    assert!(record.text.contains("memory_bytes_max"), "{}", record.text);
+    assert!(record.text.contains("314572800"), "{}", record.text);
+    service.wait_for("all to have a record", |it| it.records().len() == 3);
+    let spans: Vec<_> = requests.iter().map(|request| span(&service, request)).collect();
+    assert_one_after_the_other(&spans);
+    requests.push(never);
+    assert_told_once(&service, &requests);
+}
+
+#[test]
+fn a_hundred_of_one_submitter_do_not_keep_another_waiting() {
+    let test = "a_hundred_of_one_submitter_do_not_keep_another_waiting";
+    let Some(bench) = Bench::of_root(test) else { return };
+    let asked = Asked::for_owner(&bench);
+    let policy = asked.policy.replacen("owners: [0]", &format!("owners: [0, {OTHER}]"), 1);
+    assert_ne!(policy, asked.policy);
+    let mut service = prepared(&bench, &Asked { policy, ..asked }, &["runs_max: 1"]);
+    // Nobody looks yet, so that the order of a submission's files does not matter.
+    let drop_one = || RequestText::of("python", "python -V").save(&service.at("approved"));
+    let many: Vec<_> = (0..100).map(|_| drop_one()).collect();
+    for request in &many {
+        chown(&request.path, Some(OTHER), Some(OTHER)).unwrap();
+    }
+    let late = drop_one();
+    service.spawn();
+    service.wait_for("the late one to run", |it| !it.records_of(&late.id).is_empty());
+    let before = service.records().len();
+    assert!(before < 20, "{before} of the hundred were first");
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    service.records_of(&late.id)[0].assert_outcome("ok");
+}
+
+#[test]
+fn the_word_to_stop_ends_what_runs_and_leaves_what_waits() {
+    let bench = Bench::new();
+    let asked = Asked { drain_sec: 6, ..Asked::for_owner(&bench) };
+    let mut service = prepared(&bench, &asked, &["runs_max: 2"]);
+    let running = [service.promote(&sleeping(4)), service.promote(&sleeping(1000))];
+    service.spawn();
+    service.wait_for("two to run", |it| it.log().matches("started").count() == 2);
+    let waiting: Vec<_> = (0..9).map(|_| service.promote(&good())).collect();
+    service.wait_for("some to be taken", |it| list(&it.at("work")).len() > 2);
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    service.records_of(&running[0].id)[0].assert_outcome("ok");
+    service.records_of(&running[1].id)[0].assert_outcome("cancelled");
+    assert_eq!(service.records().len(), 2, "nothing more was begun");
+    for request in &waiting {
+        assert!(service.at(&format!("approved/{}.md", request.id)).is_file());
+    }
+    assert_eq!(list(&service.at("work")), Vec::<String>::new());
+    service.spawn();
+    service.wait_for("all to have a record", |it| it.records().len() == 11);
+    for request in &waiting {
+        service.record_of(&request.id).assert_outcome("ok");
+    }
+    assert_told_once(&service, &running);
+    assert_told_once(&service, &waiting);
+}
+
+fn reread(service: &Service<'_>, told: &str) {
+    let before = service.log().matches(told).count();
+    service.signal("HUP");
+    service.wait_for("the rules to be read", |it| it.log().matches(told).count() > before);
+}
+
+#[test]
+fn rules_are_read_again_all_of_them_or_none() {
+    let bench = Bench::new();
+    let asked = Asked::for_owner(&bench);
+    let owners = format!("owners: [{}]", bench.uid());
+    let closed = asked.policy.replacen(&owners, "owners: [4242]", 1);
+    assert_ne!(closed, asked.policy);
+    let policy = bench.home().join("policy.yaml");
+    let service = Service::start(&bench, &Asked { policy: closed, ..Asked::for_owner(&bench) });
+    let refused = service.promote(&good());
+    service.record_of(&refused.id).assert_outcome("refused");
+
+    fs::write(&policy, &asked.policy).unwrap();
+    reread(&service, " reloaded ");
+    service.promote_saved(&refused).assert_code(0);
+    service.wait_for("it to run", |it| it.records_of(&refused.id).len() == 2);
+    assert!(service.records_of(&refused.id).iter().any(|it| it.outcome() == "ok"));
+
+    for broken in ["surprise: 1\n", "[", ""] {
+        fs::write(&policy, broken).unwrap();
+        reread(&service, "the rules stay as they are");
+        let request = service.promote(&good());
+        service.record_of(&request.id).assert_outcome("ok");
+    }
+    // What runs keeps the rules under which it began.
+    fs::write(&policy, &asked.policy).unwrap();
+    let running = service.promote(&sleeping(4));
+    service.wait_for("it to run", |it| one_runs(it));
+    reread(&service, " reloaded ");
+    service.record_of(&running.id).assert_outcome("ok");
+    service.verify().assert_code(0);
+}
+
+fn one_runs(service: &Service<'_>) -> bool {
+    list(&service.at("work")).len() == 1
+}
+
+/// A key and the file that says whose it is.
+fn key_of(bench: &Bench, name: &str) -> (PathBuf, String) {
+    let key = bench.home().join(name);
+    let mut command = bench.command("ssh-keygen");
+    command.args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"]).arg(&key);
+    Said::of(&mut command).assert_code(0);
+    let line = format!("tester {}", fs::read_to_string(key.with_extension("pub")).unwrap());
+    (key, line)
+}
+
+fn sign(key: &Path, request: &Path) {
+    let mut command = Command::new("ssh-keygen");
+    command.args(["-Y", "sign", "-n", "approve.tool-exec@threegate", "-f"]).arg(key).arg(request);
+    Said::of(&mut command).assert_code(0);
+}
+
+#[track_caller]
+fn wait_until_held(service: &Service<'_>, request: &Request, code: &str) {
+    let told = service.at(&format!("public/held/{}.md.json", request.id));
+    service.wait_for(code, |_| fs::read_to_string(&told).is_ok_and(|text| text.contains(code)));
+    assert!(service.records_of(&request.id).is_empty());
+}
+
+#[test]
+fn what_is_held_is_decided_anew_by_other_keys_and_other_rules() {
+    if !ssh_keygen_works("what_is_held_is_decided_anew_by_other_keys_and_other_rules") {
+        return;
+    }
+    let bench = Bench::new();
+    let asked = Asked::for_owner(&bench);
+    let mut signed = asked.policy.replacen("held_sec_max: 0", "held_sec_max: 3600", 1);
+    for class in ["low", "medium", "high"] {
+        signed = signed.replacen(&format!("{class}: 0"), &format!("{class}: 1"), 1);
+    }
+    let ((first, line), (second, other)) = (key_of(&bench, "first"), key_of(&bench, "second"));
+    let signers = bench.scratch().file("allowed_signers", &line);
+    let with_keys = Asked {
+        policy: signed,
+        allowed_signers: Some(signers.clone()),
+        ..Asked::for_owner(&bench)
+    };
+    let mut service = prepared(&bench, &with_keys, &[]);
+    service.spawn();
+
+    // The missing signature is waited for, and dropped later.
+    let request = service.promote(&good());
+    wait_until_held(&service, &request, "approval.count");
+    sign(&first, &request.path);
+    service.promote_saved(&request).assert_code(0);
+    service.record_of(&request.id).assert_outcome("ok");
+
+    // By a key that is known only later, without a signal.
+    let later = bench.save(&good());
+    sign(&second, &later.path);
+    service.promote_saved(&later).assert_code(0);
+    wait_until_held(&service, &later, "approval.signature");
+    fs::write(&signers, &other).unwrap();
+    service.record_of(&later.id).assert_outcome("ok");
+
+    // Under rules that ask for no signature.
+    let unsigned = service.promote(&good());
+    wait_until_held(&service, &unsigned, "approval.count");
+    fs::write(bench.home().join("policy.yaml"), &asked.policy).unwrap();
+    reread(&service, " reloaded ");
+    service.record_of(&unsigned.id).assert_outcome("ok");
+    service.verify().assert_code(0);
+}
+
+#[test]
+fn a_directory_that_was_replaced_is_noticed() {
+    let bench = Bench::new();
+    let mut service = prepared(&bench, &Asked::for_owner(&bench), &[]);
+    service.spawn();
+    let before = service.promote(&good());
+    service.record_of(&before.id).assert_outcome("ok");
+    fs::rename(service.at("approved"), service.at("approved.old")).unwrap();
+    service.wait_for("it to be told", |it| it.log().contains("nothing can be dropped"));
+    fs::create_dir(service.at("approved")).unwrap();
+    chown(service.at("approved"), Some(bench.uid()), Some(bench.uid())).unwrap();
+    let request = service.promote(&good());
+    service.record_of(&request.id).assert_outcome("ok");
+    assert!(service.log().contains("another directory"), "{}", service.log());
+
+    fs::rename(service.spool(), bench.home().join("old")).unwrap();
+    fs::create_dir_all(service.at("approved")).unwrap();
+    assert_eq!(service.wait(), Some(3), "a spool that is another's is no spool to go on with");
+    let log = service.log();
+    assert!(log.contains(service.spool().to_str().unwrap()), "{log}");
+    assert!(log.contains("nothing more is admitted"), "{log}");
+}
+
+#[test]
+fn the_same_request_under_two_names_runs_once() {
+    let bench = Bench::new();
+    let mut service = prepared(&bench, &Asked::for_owner(&bench), &["runs_max: 2"]);
+    let text = RequestText::of("python", "python -V");
+    let request = text.save(&service.at("approved"));
+    let copy = service.at(&format!("approved/{}-copy.md", request.id));
+    fs::copy(&request.path, copy).unwrap();
+    // And another text of the same id.
+    let other = service.at(&format!("approved/{}-other.md", request.id));
+    fs::write(other, text.edit("A test.", "Another.").text()).unwrap();
+    service.spawn();
+    service.wait_for("three answers", |it| it.records().len() == 3);
+    service.wait_for("approved/ to be empty", |it| list(&it.at("approved")).is_empty());
+    let records = service.records();
+    let outcomes = |word: &str| records.iter().filter(|it| it.outcome() == word).count();
+    assert_eq!((outcomes("ok"), outcomes("refused")), (1, 2), "{records:#?}");
+    service.verify().assert_code(0);
+}
