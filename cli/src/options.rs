@@ -3,6 +3,7 @@
 pub(crate) mod ais;
 mod approving;
 mod gate;
+mod gc;
 mod permission;
 
 use std::ffi::OsString;
@@ -20,16 +21,16 @@ use crate::output;
 
 pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
 pub(crate) use gate::{Gate, GateFormat};
+pub(crate) use gc::Gc;
 pub(crate) use permission::{
     Permission, PermissionAct, PermissionCleanup, PermissionGet, PermissionList, PermissionRequest,
     PermissionRevoke, PermissionSet, QuestionOptions, SourceOptions, StoreOptions, TypedArguments,
 };
 
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 10] = [
+const NOT_BUILT_YET: [&[&str]; 9] = [
     &["cancel"],
     &["completions"],
-    &["gc"],
     &["hold"],
     &["mcp"],
     &["release"],
@@ -91,6 +92,8 @@ pub(crate) enum Command {
     Ais(ais::Ais),
     /// Make what languages need once per host
     Doctor(Doctor),
+    /// Remove results and requests that were kept long enough
+    Gc(Gc),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -16,10 +16,12 @@ use records::KeySource;
 use records::log::LogOrigin;
 use sandbox::client::Reach;
 use serde::Deserialize;
+use spool::retention::Keep;
 
 use crate::edge;
 use crate::host::{find_launcher, find_program};
 use crate::host_keys::{self, KeysForm};
+use crate::keep::{self, KeepForm};
 use crate::network::find_egress;
 use crate::room::RoomMax;
 use crate::trust_store::{Owners, TrustFiles, TrustStore, insist_on_ours};
@@ -57,6 +59,7 @@ struct Form {
     ready_cells: usize,
     runs_max: Option<usize>,
     memory_bytes_max: Option<u64>,
+    keep: Option<KeepForm>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -119,6 +122,8 @@ pub struct Config {
     pub ready_cells: usize,
     /// Runs at one time, and the memory that they may be promised together.
     pub room: RoomMax,
+    /// How much of what was run and refused is kept; all of it if nothing is said.
+    pub keep: Keep,
 }
 
 /// Why a configuration is not used: the file first, then what to do.
@@ -254,6 +259,10 @@ impl Config {
             Ok(origin) => origin,
             Err(error) => return wrong(format!("log.origin: {error}")),
         };
+        let keep = match keep::bounds(form.keep) {
+            Ok(keep) => keep,
+            Err(what) => return wrong(what),
+        };
         let egress = match egress(form.egress) {
             Ok(egress) => egress,
             Err(what) => return wrong(what),
@@ -283,6 +292,7 @@ impl Config {
             drain: Duration::from_secs(form.drain_sec),
             ready_cells: form.ready_cells,
             room,
+            keep,
         })
     }
 }

@@ -10,12 +10,14 @@
 
 #![forbid(unsafe_code)]
 
+mod clock;
 pub mod config;
 mod edge;
 mod flow;
 mod held;
 mod host;
 mod host_keys;
+mod keep;
 mod network;
 mod outbox;
 mod permissions;
@@ -33,6 +35,7 @@ mod tell;
 mod trust_store;
 mod verdicts;
 
+pub use clock::{Clock, insist_on_clock};
 pub use edge::{boot_id, user_name};
 pub use flow::{Replay, Told};
 pub use host::{Halt, Host, HostParts, find_launcher};

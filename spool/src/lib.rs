@@ -15,6 +15,7 @@
 mod barrier;
 mod beside;
 mod claim;
+mod clock;
 mod companions;
 mod depart;
 mod drafting;
@@ -32,13 +33,16 @@ mod pour;
 mod promote;
 mod publish;
 mod recover;
+pub mod retention;
 mod slot;
 mod stage;
+pub mod state;
 mod store;
 mod undeclared;
 
 pub use beside::{insist_unchanged, place_beside, replace_own};
 pub use claim::{ClaimId, Claimed, Replayed};
+pub use clock::LastKnown;
 pub use drafting::Drafting;
 pub use dropbox::{Dropbox, Submitted, Waiting, stem_of};
 pub use error::SpoolError;

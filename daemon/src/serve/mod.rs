@@ -7,6 +7,7 @@
 mod admit;
 mod look;
 mod reload;
+mod tidy;
 mod watch;
 mod window;
 mod worker;
@@ -17,10 +18,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
-use std::thread::{self, Scope};
+use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use notify::RecommendedWatcher;
+use spool::retention::Keep;
 use spool::{Dropbox, Originals};
 use validator::UtcTime;
 
@@ -43,6 +45,8 @@ pub struct Pace {
     pub drain: Duration,
     /// Requests on their way at once, from claim to published record.
     pub in_flight_max: usize,
+    /// How much of what was run and refused is kept.
+    pub keep: Keep,
 }
 
 /// A daemon at work on one spool.
@@ -91,7 +95,8 @@ impl Service {
                 left_alone: BTreeMap::new(),
                 look_wanted: true,
                 next_rescan: now,
-                next_tidying: now + TIDYING_INTERVAL,
+                next_tidying: now,
+                tidying: None,
                 halted: None,
             };
             at_work.serve(&events)
@@ -121,6 +126,7 @@ struct AtWork<'scope, 'env> {
     look_wanted: bool,
     next_rescan: Instant,
     next_tidying: Instant,
+    tidying: Option<ScopedJoinHandle<'scope, ()>>,
     halted: Option<Halt>,
 }
 
@@ -180,7 +186,7 @@ impl AtWork<'_, '_> {
         }
         if now >= self.next_tidying {
             self.next_tidying = now + TIDYING_INTERVAL;
-            self.host.spool.expire_inputs();
+            self.tidy();
         }
         // What waits behind a window that is full is seen when that is empty.
         if self.look_wanted && (self.window.is_empty() || !self.window.is_cut()) {

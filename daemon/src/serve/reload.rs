@@ -24,7 +24,9 @@ impl AtWork<'_, '_> {
             }
         };
         let (name, sha256) = (config.policy.name().to_owned(), config.policy.sha256());
+        let keep = config.keep;
         self.host.take_over(config, key)?;
+        self.pace.keep = keep;
         tracing::info!(policy = %name, %sha256, "the rules were read again");
         Ok(())
     }

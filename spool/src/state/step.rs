@@ -1,0 +1,195 @@
+//! From a state to the next step: total, and pure. What no row of the table has must never get a step
+//! that changes anything.
+
+use std::fmt;
+
+use super::{Claim, Hidden, Original, Promise, State, There};
+
+/// Where a claim whose story is told goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It ran, or may have.
+    Archive,
+    /// It was refused, or could not be set up.
+    Quarantine,
+}
+
+/// What recovery does next. It looks again after each, until there is nothing more to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing is left to do.
+    Rest,
+    /// A live process is at it.
+    LeaveAlone,
+    /// Removes what was staged for no claim.
+    RemoveSlot,
+    /// Removes a hidden result that will not be published.
+    RemoveHidden,
+    /// Removes the claim; the original is where it was, and is claimed anew.
+    Forget,
+    /// Has `indeterminate` told under the promised id.
+    Tell,
+    /// Gives the hidden result its name.
+    Publish,
+    /// The original leaves `approved/`, then the claim leaves `work/`.
+    Tidy(Place),
+    /// Reports it and changes nothing.
+    Report(Illegal),
+}
+
+/// A combination that no order of acts and no crash leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Illegal {
+    TwoResults,
+    TwoDestinations,
+    TwoPromises,
+    StillInWork,
+    RemovedInWork,
+    Unpromised,
+    TakenTooEarly,
+    TornAndBegun,
+    TornAndTold,
+    ObjectBegun,
+    LineOfARefusal,
+    NotInTheLedger,
+    Lost,
+}
+
+impl Illegal {
+    /// What a person can do about it.
+    #[must_use]
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::TwoResults => "compare the two, keep the one that `toolexec verify` accepts",
+            Self::TwoDestinations | Self::StillInWork => {
+                "compare the copies; remove the one that somebody put there"
+            }
+            Self::TwoPromises => {
+                "see which of the two ids has a result; remove the claim's result.json"
+            }
+            Self::RemovedInWork => "move the claim out of work/ once its record is known elsewhere",
+            Self::Unpromised => "find out who published it; verify it, then move the claim away",
+            Self::TakenTooEarly => {
+                "look for the result in a backup; else move original.md back into approved/ if it \
+                 never ran, and the claim away"
+            }
+            Self::TornAndBegun | Self::TornAndTold => {
+                "check the disk; restore the claim from a backup or move it away"
+            }
+            Self::ObjectBegun | Self::LineOfARefusal => {
+                "the ledger or the claim was written by somebody else; compare with a backup"
+            }
+            Self::NotInTheLedger => {
+                "the ledger is older than this: put back a newer one before anything runs, or the \
+                 request could run twice"
+            }
+            Self::Lost => "put result and claim back from a backup, or note why they are gone",
+        }
+    }
+}
+
+impl fmt::Display for Illegal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TwoResults => "its result is there twice, published and hidden",
+            Self::TwoDestinations => "it is both in archive/ and in quarantine/",
+            Self::TwoPromises => "the ledger and the claim name two different results",
+            Self::StillInWork => "it is in work/ and also where claims go afterwards",
+            Self::RemovedInWork => "its result was removed as too old while it is in work/",
+            Self::Unpromised => "there is a result that nobody promised",
+            Self::TakenTooEarly => "the original was taken away and there is no result",
+            Self::TornAndBegun => "it was begun, and its copy cannot be read",
+            Self::TornAndTold => "its result is published, and its copy cannot be read",
+            Self::ObjectBegun => "it was never read, and the ledger says that it was begun",
+            Self::LineOfARefusal => "the ledger says that it was begun, and it is in quarantine/",
+            Self::NotInTheLedger => "it is in archive/, and the ledger does not know it",
+            Self::Lost => "it was begun, and there is neither claim nor result nor archive of it",
+        })
+    }
+}
+
+/// What is to be done next.
+#[must_use]
+pub fn step(state: &State) -> Step {
+    if state.claim == Claim::Locked || state.hidden == Hidden::Locked {
+        return Step::LeaveAlone;
+    }
+    if state.is_there_twice() {
+        return Step::Report(Illegal::TwoResults);
+    }
+    if state.archived == There::Present && state.quarantined == There::Present {
+        return Step::Report(Illegal::TwoDestinations);
+    }
+    if state.promise == Promise::Contradicted {
+        return Step::Report(Illegal::TwoPromises);
+    }
+    match state.claim {
+        Claim::Absent => without_claim(state),
+        _ => of_claim(state),
+    }
+}
+
+impl State {
+    fn is_there_twice(&self) -> bool {
+        self.hidden != Hidden::Absent && self.published == There::Present
+    }
+
+    fn is_aside(&self) -> bool {
+        matches!(self.original, Original::Aside | Original::AnotherAside)
+    }
+}
+
+fn without_claim(state: &State) -> Step {
+    let there = |part| part == There::Present;
+    match state.promise {
+        // A note lies in its claim.
+        Promise::Noted | Promise::Contradicted => Step::Report(Illegal::TwoPromises),
+        Promise::Nothing if there(state.archived) => Step::Report(Illegal::NotInTheLedger),
+        Promise::Nothing if state.hidden != Hidden::Absent => Step::RemoveHidden,
+        Promise::Begun if there(state.quarantined) => Step::Report(Illegal::LineOfARefusal),
+        Promise::Begun if state.hidden != Hidden::Absent => Step::Report(Illegal::Lost),
+        Promise::Begun
+            if !([state.published, state.archived, state.removed].map(there)).contains(&true) =>
+        {
+            Step::Report(Illegal::Lost)
+        }
+        Promise::Nothing | Promise::Begun if there(state.slot) => Step::RemoveSlot,
+        Promise::Nothing | Promise::Begun => Step::Rest,
+    }
+}
+
+fn of_claim(state: &State) -> Step {
+    if state.archived == There::Present || state.quarantined == There::Present {
+        return Step::Report(Illegal::StillInWork);
+    }
+    if state.removed == There::Present {
+        return Step::Report(Illegal::RemovedInWork);
+    }
+    if state.published == There::Present {
+        return of_published(state);
+    }
+    // The original leaves when the result is there, durably.
+    if state.is_aside() {
+        return Step::Report(Illegal::TakenTooEarly);
+    }
+    match (state.claim, state.promise, state.hidden) {
+        (Claim::Torn, Promise::Begun, _) => Step::Report(Illegal::TornAndBegun),
+        (Claim::Object, Promise::Begun, _) => Step::Report(Illegal::ObjectBegun),
+        (_, Promise::Nothing, Hidden::Absent) => Step::Forget,
+        (_, Promise::Nothing, _) => Step::Report(Illegal::Unpromised),
+        (Claim::Request | Claim::Object, _, Hidden::Whole) => Step::Publish,
+        (_, Promise::Begun, Hidden::Absent) => Step::Tell,
+        (_, _, Hidden::Absent) => Step::Forget,
+        _ => Step::RemoveHidden,
+    }
+}
+
+fn of_published(state: &State) -> Step {
+    match (state.claim, state.promise) {
+        (_, Promise::Nothing) => Step::Report(Illegal::Unpromised),
+        (Claim::Torn, _) => Step::Report(Illegal::TornAndTold),
+        (Claim::Object, Promise::Begun) => Step::Report(Illegal::ObjectBegun),
+        (_, Promise::Begun) => Step::Tidy(Place::Archive),
+        _ => Step::Tidy(Place::Quarantine),
+    }
+}
