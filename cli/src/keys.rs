@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use daemon::config::Config;
 use daemon::open_keys;
 use records::log::{KeyRole, LogOrigin, LogPlace, PublicLogKey};
-use records::{Dated, KeyError, KeySource, PublicKeys, PublicResultKey, Successor};
+use records::{Dated, KeyError, KeySource, PublicKeys, PublicResultKey, Successor, Trust};
 use spool::{Places, Spool};
 
 use crate::failure::Failure;
@@ -119,7 +119,22 @@ fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
     }
     // Held to the end: nothing is signed with a key that is on its way out.
     let spool = Spool::open_for_daemon(&place.places)?;
-    if let Some(unfinished) = spool.recover()?.first() {
+    let keys = PublicKeys::open(directory).map_err(no_key)?;
+    let logs: Vec<PublicLogKey> = keys.logs().iter().map(|log| log.key().clone()).collect();
+    let log = place.log.directory().to_owned();
+    let recovered = spool.recover(&mut |hidden| {
+        let trust = Trust::from_allowed_signers(&keys.allowed_signers());
+        Ok(trust.is_ok_and(|trust| daemon::is_whole(hidden, trust, &log, &logs)))
+    })?;
+    if let Some(one) = recovered.misplaced.first() {
+        return Err(Failure::Said(format!(
+            "work/{}: {}; first: {}",
+            one.claim,
+            one.illegal,
+            one.illegal.remedy()
+        )));
+    }
+    if let Some(unfinished) = recovered.unfinished.first() {
         return Err(Failure::Said(format!(
             "{}: was interrupted and has no record yet; have it told first, by starting the daemon \
              or by another `toolexec run`",

@@ -19,13 +19,13 @@ mod gc;
 mod inputs;
 mod keys;
 mod lint;
-mod list;
 mod log;
 mod options;
 mod output;
 mod permission;
 mod policy;
 mod promote;
+mod queue;
 mod reject;
 mod replay;
 mod review;
@@ -80,7 +80,11 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Verify(asked) => verify::verify(&asked),
         Command::Replay(asked) => replay::replay(&asked),
         Command::Promote(asked) => promote::promote(&asked),
-        Command::List(asked) => list::list(&asked),
+        Command::List(asked) => queue::list(&asked),
+        Command::Status(asked) => queue::status(&asked),
+        Command::Show(asked) => queue::show(&asked),
+        Command::Wait(asked) => queue::wait(&asked),
+        Command::Watch(asked) => queue::watch(&asked),
         Command::Log(asked) => log::log(&asked),
         Command::Keys(asked) => keys::keys(&asked),
         Command::Permission(asked) => permission::permission(&asked),

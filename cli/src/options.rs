@@ -17,7 +17,7 @@ use records::KeyFingerprint;
 use records::log::LogOrigin;
 use validator::{Language, RequestedBy, RiskLevel, Sensitivity};
 
-use crate::output;
+use crate::{output, queue};
 
 pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
 pub(crate) use gate::{Gate, GateFormat};
@@ -28,17 +28,8 @@ pub(crate) use permission::{
 };
 
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 9] = [
-    &["cancel"],
-    &["completions"],
-    &["hold"],
-    &["mcp"],
-    &["release"],
-    &["show"],
-    &["status"],
-    &["wait"],
-    &["watch"],
-];
+const NOT_BUILT_YET: [&[&str]; 5] =
+    [&["cancel"], &["completions"], &["hold"], &["mcp"], &["release"]];
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
 #[derive(Parser)]
@@ -78,8 +69,16 @@ pub(crate) enum Command {
     Replay(Replay),
     /// Drop an approved request with its inputs and signatures into a spool
     Promote(Promote),
-    /// List what waits and what was run
-    List(List),
+    /// List what waits, what is in flight and what was run
+    List(queue::options::List),
+    /// How the daemon and its queue are, on one screen
+    Status(queue::options::Status),
+    /// Where one request is, and what its records say of themselves
+    Show(queue::options::Show),
+    /// Wait until requests have their records
+    Wait(queue::options::Wait),
+    /// Watch a spool as it changes
+    Watch(queue::options::Watch),
     /// Show, prove, check and copy the transparency log
     Log(crate::log::options::Log),
     /// Make and show the key that signs results
@@ -375,24 +374,6 @@ pub(crate) struct Promote {
 }
 
 #[derive(Args)]
-#[command(after_help = "\
-Example: toolexec list --spool /var/spool/toolexec --waiting
-
-Lists a spool, or the embedded state if none is named and /var/spool/toolexec is not there. What
-results say of themselves is not verified here.")]
-pub(crate) struct List {
-    /// Only what waits in approved/
-    #[arg(long)]
-    pub(crate) waiting: bool,
-    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
-    pub(crate) spool: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) state: StateOption,
-    #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
-}
-
-#[derive(Args)]
 #[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]
 pub(crate) struct Keys {
     #[command(subcommand)]
@@ -498,20 +479,43 @@ pub(crate) enum PolicyAct {
 }
 
 #[derive(Args)]
-#[command(after_help = "\
+#[command(
+    group = ArgGroup::new("task").required(true).args(["warm", "spool"]),
+    after_help = "\
 Example: toolexec doctor --warm go
+         toolexec doctor --spool /var/spool/toolexec --state /var/lib/toolexec
 
-go: its standard library, compiled once, so that `go run` takes a moment and needs no network.
-ts: tsx and its compiler, pinned, from npm; without it there is no ts. This alone needs a network.
-Each is shown to runs read-only. Make it again after an upgrade of Go; a daemon sees a new one when
-it starts. Exits 0 if all were made, 3 otherwise. This version only makes caches; a later one also
-tells what a host lacks.")]
+--warm makes caches. go: its standard library, compiled once, so that `go run` takes a moment and
+needs no network. ts: tsx and its compiler, pinned, from npm; without it there is no ts. This alone
+needs a network. Each is shown to runs read-only. Make it again after an upgrade of Go; a daemon
+sees a new one when it starts. Exits 0 if all were made, 3 otherwise.
+
+--spool looks at a spool and lists what is wrong, each with its remedy: states that no crash leads
+to, leftovers, wrong owners and modes, ledger lines that cannot be read, requests that wait for long,
+no room for records. It changes nothing and takes no lock; a daemon may be at work meanwhile. Look as
+the user of the daemon: what cannot be looked at is a finding too. Exits 0 if there is none, 1 if
+there are, 2 if the directory is no spool. With --format json stdout is one object:
+{\"daemon\",\"claims\",\"waiting\",\"results\",\"ledger_lines\",\"findings\":[{\"code\",\"path\",
+\"what\",\"remedy\"}]}.
+
+A backup must hold, of the state, ledger, removed, keys/ and log.head, and of the spool log/, results/,
+archive/ and quarantine/ (embedded runs have all of it in their state); not work/, staging/, inputs/
+and caches/. Copy results/ and archive/ first, the log then, the ledger last, or stop the daemon: a
+ledger older than the results would let a request run twice. After putting one back, run this before
+the daemon: a result that the ledger does not know is a finding."
+)]
 pub(crate) struct Doctor {
     /// Make the cache of this language; may be repeated
-    #[arg(long, value_enum, required = true)]
+    #[arg(long, value_enum)]
     pub(crate) warm: Vec<Warm>,
+    /// Look at this spool: of a daemon, or the state of embedded runs
+    #[arg(long, value_name = "DIR")]
+    pub(crate) spool: Option<PathBuf>,
+    /// How findings are told
+    #[arg(long, value_enum, default_value = "human", requires = "spool")]
+    pub(crate) format: Format,
     /// Where caches are [default: caches/ of the state; `standard` has /var/cache/toolexec]
-    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["dir", "spool"])]
     pub(crate) to: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) state: StateOption,
@@ -531,8 +535,8 @@ impl Options {
             if let Some(words) = not_built_yet(&error, &typed) {
                 output::note(format_args!(
                     "'{}' is not built yet; this version has run, draft, lint, review, explain, \
-                     approve, reject, gate, permission, promote, verify, replay, list, log, keys, \
-                     ais, policy check, policy show and doctor --warm",
+                     approve, reject, gate, permission, promote, verify, replay, list, status, show, \
+                     wait, watch, log, keys, ais, policy check, policy show and doctor",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);

@@ -110,7 +110,7 @@ pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
         permissions,
         caches,
     });
-    for id in host.recover()? {
+    for id in host.recover()?.told {
         output::note(format_args!("an earlier run was interrupted; its record is {id}"));
     }
     Ok(host)

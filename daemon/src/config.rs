@@ -22,6 +22,7 @@ use crate::edge;
 use crate::host::{find_launcher, find_program};
 use crate::host_keys::{self, KeysForm};
 use crate::keep::{self, KeepForm};
+use crate::metrics::{MetricsForm, MetricsSettings};
 use crate::network::find_egress;
 use crate::room::RoomMax;
 use crate::trust_store::{Owners, TrustFiles, TrustStore, insist_on_ours};
@@ -51,6 +52,7 @@ struct Form {
     log: Option<LogForm>,
     launcher: Option<LauncherForm>,
     egress: Option<EgressForm>,
+    metrics: Option<MetricsForm>,
     #[serde(default = "rescan_by_default")]
     rescan_sec: u64,
     #[serde(default = "drain_by_default")]
@@ -124,6 +126,8 @@ pub struct Config {
     pub room: RoomMax,
     /// How much of what was run and refused is kept; all of it if nothing is said.
     pub keep: Keep,
+    /// Where our own numbers go; nowhere if it is not said.
+    pub metrics: MetricsSettings,
 }
 
 /// Why a configuration is not used: the file first, then what to do.
@@ -244,6 +248,10 @@ impl Config {
         if room.memory_bytes == 0 {
             return wrong("memory_bytes_max: write 1 or more".to_owned());
         }
+        let metrics = match form.metrics.map_or_else(|| Ok(<_>::default()), MetricsForm::settings) {
+            Ok(metrics) => metrics,
+            Err(what) => return wrong(what),
+        };
         let seats = room.cells + form.ready_cells + SEATS_SPARE;
         let launcher = match launcher(form.launcher, &form.state, seats) {
             Ok(launcher) => launcher,
@@ -293,6 +301,7 @@ impl Config {
             ready_cells: form.ready_cells,
             room,
             keep,
+            metrics,
         })
     }
 }

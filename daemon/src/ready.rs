@@ -88,7 +88,8 @@ impl ReadyCells {
     /// After a run: has a cell made for the next of its kind, and does not wait for it.
     pub(crate) fn refill(&mut self, spool: &Spool, launcher: &Launcher) {
         let Some(last) = self.last.take() else { return };
-        if self.waiting.iter().any(|one| one.plan == with_slot_of(&last, &one.plan)) {
+        let like_it = |one: &&Waiting| one.plan == with_slot_of(&last, &one.plan);
+        if self.waiting.iter().filter(like_it).count() >= self.cells_max {
             return;
         }
         while self.waiting.len() >= self.cells_max {

@@ -61,16 +61,16 @@ impl RecordLog {
         self.key.public()
     }
 
+    /// Where it is.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        self.place.directory()
+    }
+
     /// The name of this host, as requests and logs have it.
     #[must_use]
     pub fn origin(&self) -> &str {
         self.key().origin().as_str()
-    }
-
-    /// Where its files are.
-    #[must_use]
-    pub fn directory(&self) -> &Path {
-        self.place.directory()
     }
 
     /// Appends a heartbeat where nothing was appended for as long as is configured, or not since this

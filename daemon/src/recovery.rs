@@ -1,8 +1,12 @@
-//! After a crash: what was begun and never published is told as `indeterminate`, and never run again.
+//! After a crash: what was durable gets its name, what was begun and never published is told as
+//! `indeterminate`, and nothing is ever run again.
 
-use records::{NetworkUse, Subject, Unaccounted};
+use std::path::Path;
+
+use records::log::{LogView, PublicLogKey};
+use records::{Fault, History, NetworkUse, Subject, Trust, Unaccounted, verify};
 use sandbox::outcome::Outcome;
-use spool::{Spool, Unfinished};
+use spool::{Originals, Spool, Unfinished};
 use validator::{Draft, OwnerUid, Place, Request, ResultId};
 
 use crate::host::{Halt, Host};
@@ -11,24 +15,51 @@ use crate::tell::{Decided, Story};
 const REASON: &str =
     "the host or the daemon stopped during the run; what the tool did is not known";
 
+/// What recovery came to.
+#[must_use]
+#[derive(Debug)]
+pub struct Settled {
+    /// Ids of the records that were written, or got their name, now.
+    pub told: Vec<ResultId>,
+    /// Names in `approved/` that must not be taken again: they have their answer and could not be taken
+    /// away, or wait for a person.
+    pub left: Vec<String>,
+}
+
 impl Host {
-    /// Settles every claim that an earlier process left. Returns the ids of the records written.
+    /// Settles every claim that an earlier process left.
     ///
     /// # Errors
     /// [`Halt`]: our own disk or key. Doing it again later is safe.
-    pub fn recover(&self) -> Result<Vec<ResultId>, Halt> {
-        let mut told = Vec::new();
-        for unfinished in self.spool.recover()? {
-            told.extend(self.tell_indeterminate(unfinished)?);
+    pub fn recover(&self) -> Result<Settled, Halt> {
+        let trust = || Trust::from_key(&self.key().public());
+        let log = self.log.directory().to_owned();
+        let logs = [self.log.key().clone()];
+        let recovered =
+            self.spool.recover(&mut |hidden| Ok(is_whole(hidden, trust(), &log, &logs)))?;
+        for one in &recovered.misplaced {
+            let (claim, remedy) = (&one.claim, one.illegal.remedy());
+            tracing::error!(%claim, "work/{claim}: {}; left as it is: {remedy}", one.illegal);
         }
-        Ok(told)
+        for result in &recovered.completed {
+            tracing::warn!(%result, "was durable and not yet published; published as it was");
+        }
+        let mut settled = Settled { told: recovered.completed, left: recovered.left };
+        for unfinished in recovered.unfinished {
+            self.tell_indeterminate(unfinished, &mut settled)?;
+        }
+        Ok(settled)
     }
 
-    fn tell_indeterminate(&self, unfinished: Unfinished) -> Result<Option<ResultId>, Halt> {
+    fn tell_indeterminate(
+        &self,
+        unfinished: Unfinished,
+        settled: &mut Settled,
+    ) -> Result<(), Halt> {
         let id = unfinished.result_id().clone();
         let Some(result) = Spool::draft_result_in(unfinished.results(), &id)? else {
             tracing::warn!(result = %id, "somebody else is telling this run");
-            return Ok(None);
+            return Ok(());
         };
         let (name, sha256) = unfinished.policy();
         let decided = Decided {
@@ -65,8 +96,14 @@ impl Host {
         self.spool.cover(unfinished.results())?;
         let published = self.passage().tell(&story, result)?;
         tracing::warn!(result = %id, "begun and its end is not known; told as indeterminate");
-        self.spool.finish_unfinished(unfinished, &published.receipt)?;
-        Ok(Some(id))
+        let file_name = unfinished.file_name().to_owned();
+        let originals = self.spool.finish_unfinished(unfinished, &published.receipt)?;
+        if let Originals::Left(error) = originals {
+            tracing::warn!("{error}; answered, and left alone until it changes");
+            settled.left.push(file_name);
+        }
+        settled.told.push(id);
+        Ok(())
     }
 }
 
@@ -83,5 +120,27 @@ fn perhaps_used(granted: Option<&[String]>, request: Option<&Request>) -> Networ
             granted: granted.unwrap_or_default(),
             why: Unaccounted::NeverAsked,
         },
+    }
+}
+
+/// Whether a hidden result is one that could be published: its record is signed and logged by keys that
+/// are this host's, in the log as it is now, and its files are the ones that it names. What cannot be
+/// read does not verify.
+pub fn is_whole(hidden: &Path, trust: Trust, log: &Path, logs: &[PublicLogKey]) -> bool {
+    // A checkpoint that the log never got is one that it may contradict next.
+    let history = logs.iter().find_map(|key| {
+        let view = LogView::open(log, key).ok()?;
+        History::of(view, key.origin().clone(), None).ok()
+    });
+    let Some(history) = history else { return false };
+    let trust = trust.with_logs(logs.to_vec()).with_history(history);
+    let hidden_name = |found: &str, id: &str| found.strip_prefix(".new-") == Some(id);
+    match verify(hidden, &trust) {
+        // Its name is the only thing that is to be wrong with it.
+        Err(faults) => matches!(
+            faults.as_slice(),
+            [Fault::DirectoryName { found, result_id }] if hidden_name(found, result_id)
+        ),
+        Ok(_) => false,
     }
 }

@@ -8,22 +8,47 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, openat, syncfs};
 
 use crate::durable;
 use crate::error::SpoolError;
 
+/// How long one who could act waits for others that are on their way to the same barrier. They need the
+/// processors meanwhile, so that it costs the crowd nothing.
+const LINGER_MAX: Duration = Duration::from_millis(8);
+/// So many on their way are a crowd.
+const CROWD_MIN: usize = 6;
+
 /// Acts that let through all who waited when they began.
 #[derive(Default)]
 pub(crate) struct Group {
     turn: Mutex<Turn>,
+    came: Condvar,
     ended: Condvar,
+    /// Those that will come to the barrier sooner or later, and those who stand before it.
+    on_their_way: AtomicUsize,
+}
+
+/// One of those on their way, until it is dropped.
+#[must_use]
+pub struct OnItsWay<'a>(&'a AtomicUsize);
+
+impl Drop for OnItsWay<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 #[derive(Default)]
 struct Turn {
+    /// Those who wait for an act that has not begun.
+    waiting: usize,
+    /// Somebody waits for more to come, to act for all of them.
+    lingering: bool,
     /// Acts that have begun, and of these how many have ended.
     begun: u64,
     ended: u64,
@@ -40,6 +65,8 @@ impl Group {
         let mut turn = self.lock();
         // An act that is under way may have passed over what was written while it ran.
         let ours = turn.begun + 1;
+        turn.waiting += 1;
+        self.came.notify_all();
         loop {
             if turn.failed {
                 return Err(SpoolError::Stopped { path: path.to_owned() });
@@ -47,12 +74,14 @@ impl Group {
             if turn.ended >= ours {
                 return Ok(());
             }
-            if turn.begun == turn.ended {
+            if turn.begun == turn.ended && !turn.lingering {
                 break;
             }
             turn = self.ended.wait(turn).unwrap_or_else(PoisonError::into_inner);
         }
+        let mut turn = self.linger(turn);
         turn.begun += 1;
+        turn.waiting = 0;
         drop(turn);
         let acted = act();
         let mut turn = self.lock();
@@ -60,6 +89,27 @@ impl Group {
         turn.failed |= acted.is_err();
         self.ended.notify_all();
         acted
+    }
+
+    /// Waits a little for the others of a crowd, until half of it is here.
+    fn linger<'a>(&'a self, mut turn: MutexGuard<'a, Turn>) -> MutexGuard<'a, Turn> {
+        let until = Instant::now() + LINGER_MAX;
+        turn.lingering = true;
+        loop {
+            let crowd = self.on_their_way.load(Ordering::Relaxed);
+            let left = until.saturating_duration_since(Instant::now());
+            if crowd < CROWD_MIN || turn.waiting * 2 >= crowd || left.is_zero() {
+                turn.lingering = false;
+                return turn;
+            }
+            let waited = self.came.wait_timeout(turn, left);
+            turn = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn on_its_way(&self) -> OnItsWay<'_> {
+        self.on_their_way.fetch_add(1, Ordering::Relaxed);
+        OnItsWay(&self.on_their_way)
     }
 
     fn lock(&self) -> MutexGuard<'_, Turn> {
@@ -104,6 +154,22 @@ impl Barrier {
             known.push(FileSystem { device, path, directory });
         }
         Ok(())
+    }
+
+    /// Says that somebody is on the way to it.
+    pub(crate) fn on_its_way(&self) -> Option<OnItsWay<'_>> {
+        match self {
+            Self::Each => None,
+            Self::FileSystems(file_systems) => Some(file_systems.group.on_its_way()),
+        }
+    }
+
+    /// Makes one file that is open durable.
+    pub(crate) fn pass_file(&self, path: &Path, file: &File) -> Result<(), SpoolError> {
+        match self {
+            Self::Each => file.sync_data().map_err(SpoolError::io(path, "make durable")),
+            Self::FileSystems(file_systems) => file_systems.pass(),
+        }
     }
 
     /// Makes these trees and their names durable.

@@ -24,7 +24,7 @@ impl Spool {
     /// The results cannot be listed.
     pub fn last_known(&self) -> Result<Option<LastKnown>, SpoolError> {
         let begun = self.last_begun();
-        let mut last = begun.map(|at| LastKnown { at, path: self.places().state.join("ledger") });
+        let mut last = begun.map(|at| LastKnown { at, path: self.state_dir().join("ledger") });
         each_name(self.results(), &mut |name| {
             let Ok(id) = name.parse::<ResultId>() else { return Ok(()) };
             if last.as_ref().is_none_or(|last| last.at < id.at()) {

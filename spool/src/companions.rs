@@ -22,6 +22,8 @@ pub(crate) struct Companions {
     /// Of each signature that is there and was not read why: it may be the one that rejects.
     pub(crate) unread: Vec<String>,
     pub(crate) ais: AisFile,
+    /// The names of the signatures that lay there, whether they were read or not.
+    pub(crate) names: Vec<String>,
 }
 
 impl Companions {
@@ -48,9 +50,12 @@ impl Companions {
         let opened = openat(CWD, parent, flags, Mode::empty());
         let directory = opened.map_err(SpoolError::errno(parent, "open"))?;
         let ais = read_ais(&directory, parent, file_name);
-        let mut found = Self { signatures: Vec::new(), unread: Vec::new(), ais };
-        let signatures = names.into_iter().filter(|name| is_signature_of(name, file_name));
-        add_signatures(&mut found, signatures.collect(), &directory, parent);
+        let is_signature = |name: &OsString| is_signature_of(name, file_name);
+        let mut names: Vec<OsString> = names.into_iter().filter(is_signature).collect();
+        // What is no text is nobody's who submits requests.
+        let shown = names.iter().filter_map(|name| name.to_str().map(str::to_owned)).collect();
+        let mut found = Self { signatures: Vec::new(), unread: Vec::new(), ais, names: shown };
+        add_signatures(&mut found, std::mem::take(&mut names), &directory, parent);
         Ok(found)
     }
 

@@ -2,18 +2,24 @@
 //!
 //! Nothing here may run before its result is published, which is why each takes the receipt. And
 //! nothing here may take away a file that is not the one that was claimed: a name can be used again
-//! while its namesake runs.
+//! while its namesake runs. Where the original cannot be taken away its claim stays in `work/`: that is
+//! how the next start knows that it has its answer.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::claim::{Claimed, Dropped, Origin, remove_claim, remove_tree};
+use validator::ResultId;
+
+use crate::claim::{Claimed, ClaimedObject, Dropped, Origin, remove_claim, remove_tree};
 use crate::companions::is_signature_of;
-use crate::dropbox::{AIS_SUFFIX, Dropbox};
+use crate::dropbox::AIS_SUFFIX;
 use crate::durable;
 use crate::error::SpoolError;
+use crate::failpoint::{self, Failpoint};
+use crate::orders::Order;
 use crate::places::Spool;
 use crate::publish::{Originals, Receipt};
 
@@ -32,17 +38,19 @@ impl Spool {
             remove_claim(&claimed.directory);
             return Ok(Originals::Gone);
         };
-        let originals = take_originals_away(dropped, &claimed.file_name, &claimed.directory, None)?;
-        let archived = self.archive().join(receipt.result_id().as_str());
-        durable::rename_new(&claimed.directory, &archived)
-            .map_err(SpoolError::io(&archived, "archive"))?;
+        let originals = take_originals_away(dropped, claimed.names(), &claimed.directory, None)?;
+        if matches!(originals, Originals::Left(_)) {
+            return Ok(originals);
+        }
+        self.archive_directory(&claimed.directory, receipt.result_id())?;
+        failpoint::reach(Failpoint::Archived);
         Ok(originals)
     }
 
     /// After a refusal: what was refused goes to `quarantine/<result_id>/`.
     ///
     /// # Errors
-    /// The disk; the request then stays in `approved/` and is refused again.
+    /// The disk; the claim is then finished by recovery.
     pub fn quarantine_claim(
         &self,
         claimed: Claimed,
@@ -53,32 +61,49 @@ impl Spool {
             remove_claim(&claimed.directory);
             return Ok(Originals::Gone);
         };
-        let place = self.quarantine().join(receipt.result_id().as_str());
-        durable::rename_new(&claimed.directory, &place)
-            .map_err(SpoolError::io(&place, "quarantine"))?;
-        leave_report(&place, receipt);
-        take_originals_away(dropped, &claimed.file_name, &place, Some(&place))
+        let keep = Some(claimed.directory.as_path());
+        let originals = take_originals_away(dropped, claimed.names(), &claimed.directory, keep)?;
+        if matches!(originals, Originals::Left(_)) {
+            return Ok(originals);
+        }
+        leave_report(&claimed.directory, receipt.path(), receipt.result_id());
+        self.quarantine_directory(&claimed.directory, receipt.result_id())?;
+        failpoint::reach(Failpoint::Quarantined);
+        Ok(originals)
     }
 
     /// Moves an object that can never be a request out of the way, as it is.
     ///
     /// # Errors
-    /// Our own disk.
+    /// Our own disk; the claim is then finished by recovery.
     pub fn quarantine_object(
         &self,
-        dropbox: &Dropbox,
-        name: &str,
+        claimed: ClaimedObject,
         receipt: &Receipt,
     ) -> Result<Originals, SpoolError> {
-        let place = self.quarantine().join(receipt.result_id().as_str());
-        let from = dropbox.path().join(name);
-        fs::create_dir(&place).map_err(SpoolError::io(&place, "make"))?;
-        leave_report(&place, receipt);
-        match durable::rename_new(&from, &place.join(name)) {
-            Ok(()) => Ok(Originals::Gone),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Originals::Gone),
-            Err(error) => Ok(Originals::Left(SpoolError::io(&from, "quarantine")(error))),
+        let ClaimedObject { directory, file_name, dropped, .. } = &claimed;
+        let originals = take_object_away(dropped, file_name, directory)?;
+        if matches!(originals, Originals::Left(_)) {
+            return Ok(originals);
         }
+        leave_report(directory, receipt.path(), receipt.result_id());
+        self.quarantine_directory(directory, receipt.result_id())?;
+        failpoint::reach(Failpoint::ObjectQuarantined);
+        Ok(originals)
+    }
+
+    pub(crate) fn archive_directory(&self, from: &Path, id: &ResultId) -> Result<(), SpoolError> {
+        let archived = self.archive().join(id.as_str());
+        durable::rename_new(from, &archived).map_err(SpoolError::io(&archived, "archive"))
+    }
+
+    pub(crate) fn quarantine_directory(
+        &self,
+        from: &Path,
+        id: &ResultId,
+    ) -> Result<(), SpoolError> {
+        let place = self.quarantine().join(id.as_str());
+        durable::rename_new(from, &place).map_err(SpoolError::io(&place, "quarantine"))
     }
 
     /// Gives a claim up that never became anything: the original is still where it was.
@@ -90,53 +115,88 @@ impl Spool {
 
 /// A copy of the record beside what it refused, for whoever looks there first. The record itself is
 /// published already, so that a copy which cannot be made is no reason to stop.
-fn leave_report(place: &Path, receipt: &Receipt) {
-    let record = receipt.path().join(format!("{}.md", receipt.result_id()));
-    let report = place.join("report.md");
-    let copied = fs::read(&record).and_then(|bytes| durable::write_new(&report, &bytes, 0o600));
-    if let Err(error) = copied {
-        tracing::warn!("{}: {error}", report.display());
+pub(crate) fn leave_report(claim: &Path, result: &Path, id: &ResultId) {
+    let record = result.join(format!("{id}.md"));
+    let report = claim.join("report.md");
+    match fs::read(&record).and_then(|bytes| durable::write_new(&report, &bytes, 0o600)) {
+        Ok(()) => {}
+        // Of an earlier attempt.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => tracing::warn!("{}: {error}", report.display()),
     }
 }
 
-/// Takes a request's files out of the directory they were dropped into: inputs to `keep`, or away. The
-/// `.md` goes first; a leftover beside it means nothing without it. `near` is a directory of ours on
-/// the same file system.
+/// Takes a request's files out of the directory they were dropped into: inputs to `keep`, or away.
+/// `claim` is its claim, on the same file system.
+///
+/// The `.md` goes aside first, since a leftover beside it means nothing without it, and away last:
+/// while it is aside, recovery knows that what belongs to it may still be there.
 pub(crate) fn take_originals_away(
     dropped: &Dropped,
-    file_name: &str,
-    near: &Path,
+    (file_name, beside): (&str, &[String]),
+    claim: &Path,
     keep: Option<&Path>,
 ) -> Result<Originals, SpoolError> {
-    let dropbox = &dropped.dropbox;
-    match take_request_away(dropped, file_name, near) {
+    let aside = claim.join(ASIDE);
+    match set_aside(dropped, file_name, &aside) {
         Ok(Taken::Ours) => {}
         Ok(Taken::Another) => return Ok(Originals::Gone),
         Err(error) => return Ok(Originals::Left(error)),
     }
+    failpoint::reach(Failpoint::OriginalAside);
+    take_companions_away(&dropped.dropbox, file_name, beside, keep);
+    match fs::remove_file(&aside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(SpoolError::io(&aside, "remove")(error));
+        }
+        _ => {}
+    }
+    failpoint::reach(Failpoint::OriginalsGone);
+    Ok(Originals::Gone)
+}
+
+/// What was known to lie beside it when it was claimed, and what operators may have put there since. The
+/// directory is not listed for it: thousands of others may lie there.
+fn take_companions_away(dropbox: &Path, file_name: &str, beside: &[String], keep: Option<&Path>) {
     let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
     let inputs = format!("{stem}.inputs");
-    let ais = format!("{stem}{AIS_SUFFIX}");
-    for entry in fs::read_dir(dropbox).map_err(SpoolError::io(dropbox, "list"))? {
-        let entry = entry.map_err(SpoolError::io(dropbox, "list"))?;
-        let name = entry.file_name();
-        let is_inputs = name == *inputs;
-        if !is_inputs && name != *ais && !is_signature_of(&name, file_name) {
-            continue;
-        }
-        let path = entry.path();
-        let gone = match keep {
-            // The claim holds copies of the others already.
-            Some(keep) if is_inputs => durable::rename_new(&path, &keep.join(&name)),
-            _ if is_inputs => fs::remove_dir_all(&path),
-            _ => fs::remove_file(&path),
-        };
-        if let Err(error) = gone {
-            // Owned by whoever dropped it and closed to us: harmless without its `.md`.
+    let orders = Order::ALL.map(|order| order.file_name(file_name));
+    let fixed = [format!("{stem}{AIS_SUFFIX}")].into_iter().chain(orders);
+    // A note could be another's by accident; only what belongs to the request leaves with it.
+    let signatures = beside.iter().filter(|name| is_signature_of(OsStr::new(name), file_name));
+    for name in signatures.cloned().chain(fixed) {
+        left_in_place(&dropbox.join(&name), fs::remove_file(dropbox.join(&name)));
+    }
+    let from = dropbox.join(&inputs);
+    let gone = match keep {
+        // The claim holds copies of the others already.
+        Some(keep) => durable::rename_new(&from, &keep.join(&inputs)),
+        None => fs::remove_dir_all(&from),
+    };
+    left_in_place(&from, gone);
+}
+
+/// Owned by whoever dropped it and closed to us: harmless without its `.md`.
+fn left_in_place(path: &Path, gone: io::Result<()>) {
+    match gone {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
             tracing::warn!("{}: left in place: {error}", path.display());
         }
+        _ => {}
     }
-    durable::sync_dir(dropbox).map_err(SpoolError::io(dropbox, "make durable"))?;
+}
+
+/// Moves an object into its claim, under its own name.
+pub(crate) fn take_object_away(
+    dropped: &Dropped,
+    file_name: &str,
+    claim: &Path,
+) -> Result<Originals, SpoolError> {
+    match set_aside(dropped, file_name, &claim.join(file_name)) {
+        Ok(Taken::Ours) => failpoint::reach(Failpoint::OriginalAside),
+        Ok(Taken::Another) => {}
+        Err(error) => return Ok(Originals::Left(error)),
+    }
     Ok(Originals::Gone)
 }
 
@@ -147,21 +207,35 @@ enum Taken {
     Another,
 }
 
+/// Where in a claim its original is looked at, on its way out.
+pub(crate) const ASIDE: &str = "original.md";
+
 /// Moves whatever has the name out of sight first and looks at it then: between a look and an unlink
-/// the name could change hands.
-fn take_request_away(dropped: &Dropped, file_name: &str, near: &Path) -> Result<Taken, SpoolError> {
+/// the name could change hands. What an interrupted one moved already is looked at first.
+fn set_aside(dropped: &Dropped, file_name: &str, aside: &Path) -> Result<Taken, SpoolError> {
     let original = dropped.dropbox.join(file_name);
-    let aside = near.join("original.md");
-    match durable::rename_new(&original, &aside) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Taken::Another),
-        Err(error) => return Err(SpoolError::io(&original, "remove")(error)),
+    if fs::symlink_metadata(aside).is_err() {
+        match durable::rename_new(&original, aside) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Taken::Another),
+            Err(error) => return Err(SpoolError::io(&original, "remove")(error)),
+        }
     }
-    let found = fs::symlink_metadata(&aside).map_err(SpoolError::io(&aside, "look at"))?;
+    let found = fs::symlink_metadata(aside).map_err(SpoolError::io(aside, "look at"))?;
     if (found.dev(), found.ino()) == (dropped.device, dropped.inode) {
-        fs::remove_file(&aside).map_err(SpoolError::io(&aside, "remove"))?;
         return Ok(Taken::Ours);
     }
-    durable::rename_new(&aside, &original).map_err(SpoolError::io(&original, "put back"))?;
+    match durable::rename_new(aside, &original) {
+        Ok(()) => {}
+        // A third was dropped meanwhile, as if over this one, which stays in the claim.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            tracing::warn!(
+                "{}: dropped again and again; one is {}",
+                original.display(),
+                aside.display()
+            );
+        }
+        Err(error) => return Err(SpoolError::io(&original, "put back")(error)),
+    }
     Ok(Taken::Another)
 }

@@ -24,13 +24,13 @@ mod durable;
 mod error;
 pub mod failpoint;
 mod fresh;
-mod held;
 mod ledger;
 mod orders;
 mod permissions;
 mod places;
 mod pour;
 mod promote;
+mod public;
 mod publish;
 mod recover;
 pub mod retention;
@@ -38,21 +38,27 @@ mod slot;
 mod stage;
 pub mod state;
 mod store;
+mod survey;
 mod undeclared;
 
+pub use barrier::OnItsWay;
 pub use beside::{insist_unchanged, place_beside, replace_own};
-pub use claim::{ClaimId, Claimed, Replayed};
+pub use claim::{ClaimId, Claimed, ClaimedObject, Replayed};
 pub use clock::LastKnown;
 pub use drafting::Drafting;
 pub use dropbox::{Dropbox, Submitted, Waiting, stem_of};
 pub use error::SpoolError;
-pub use held::{Held, WaitsFor, held_in};
 pub use ledger::{BeginError, Begun, NoncesUsed, Seen};
 pub use orders::{Order, Ordered};
 pub use permissions::{AnswerFate, DroppedAnswer, Durable, Filed, StoreError, new_traceparent};
 pub use places::{Places, Spool};
 pub use promote::{Dropped, Submission};
+pub use public::{
+    Alive, Counts, DaemonState, Held, Running, Seat, Status, Step, TellsPolicy, ToldError,
+    WaitsFor, daemon_alive, held_in, running_in, tell_file, told_status,
+};
 pub use publish::{Originals, Placed, Receipt, ResultDraft};
-pub use recover::Unfinished;
+pub use recover::{Misplaced, Recovered, Unfinished};
 pub use slot::EmptySlot;
 pub use stage::{StageError, Staged};
+pub use survey::{Daemon, Finding, Survey, Trouble, is_spool, survey};

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 
-use crate::barrier::{Barrier, FileSystems, Group};
+use crate::barrier::{Barrier, FileSystems, OnItsWay};
 use crate::error::SpoolError;
 use crate::ledger::Ledger;
 use crate::store::{Bounds, Store};
@@ -17,7 +17,7 @@ use crate::store::{Bounds, Store};
 /// Between making a directory and locking it lie microseconds.
 const MAKING_TIME_MAX: Duration = Duration::from_secs(60);
 /// Room for refusals and `indeterminate` records when the disk is full.
-const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
+pub(crate) const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Bytes of inputs that a daemon keeps for later runs, beyond what is in its slots.
 const DAEMON_STORE_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
@@ -43,7 +43,6 @@ pub struct Spool {
     places: Places,
     tenancy: Tenancy,
     ledger: Mutex<Ledger>,
-    pub(crate) ledger_lines: Group,
     barrier: Barrier,
     store: Store,
     /// Held exclusively by a daemon, shared by embedded runs, for as long as this lives.
@@ -97,10 +96,9 @@ impl Spool {
             barrier.cover(directory)?;
         }
         let ledger = Mutex::new(Ledger::open(&state.join("ledger"))?);
-        let ledger_lines = Group::default();
         let places = Places { state, spool, results };
         let store = Store::new(store, store_bounds(tenancy));
-        let spool = Self { places, tenancy, ledger, ledger_lines, barrier, store, locks };
+        let spool = Self { places, tenancy, ledger, barrier, store, locks };
         spool.keep_reserve()?;
         Ok(spool)
     }
@@ -149,6 +147,11 @@ impl Spool {
         Ok(())
     }
 
+    /// Says that a request is on its way through this spool, for as long as the answer lives.
+    pub fn on_its_way(&self) -> Option<OnItsWay<'_>> {
+        self.barrier.on_its_way()
+    }
+
     pub(crate) fn barrier(&self) -> &Barrier {
         &self.barrier
     }
@@ -165,6 +168,10 @@ impl Spool {
     /// Lets go of stored inputs that no run has used for long; to be asked now and then.
     pub fn expire_inputs(&self) {
         self.store.expire();
+    }
+
+    pub(crate) fn state_dir(&self) -> &Path {
+        &self.places.state
     }
 
     pub(crate) fn work(&self) -> PathBuf {

@@ -138,25 +138,6 @@ impl Spool {
             .map_err(SpoolError::errno(&hidden, "lock"))?;
         Ok(Some(ResultDraft { result_id: result_id.clone(), hidden, results, directory }))
     }
-
-    /// Removes what earlier processes began to gather and never published.
-    pub(crate) fn sweep_results(&self) -> Result<(), SpoolError> {
-        let results = self.results();
-        for entry in fs::read_dir(results).map_err(SpoolError::io(results, "list"))? {
-            let path = entry.map_err(SpoolError::io(results, "list"))?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if !name.starts_with(".new-") || self.may_be_in_the_making(&path) {
-                continue;
-            }
-            // Locked means that somebody is gathering it now; gone means that it is published.
-            if let Ok(directory) = File::open(&path)
-                && flock(&directory, FlockOperation::NonBlockingLockExclusive).is_ok()
-            {
-                remove_tree(&path);
-            }
-        }
-        Ok(())
-    }
 }
 
 impl ResultDraft {

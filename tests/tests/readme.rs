@@ -107,7 +107,7 @@ fn every_command_has_help_with_an_example() {
     let bench = Bench::new();
     for name in [
         "run", "draft", "lint", "review", "explain", "approve", "reject", "promote", "verify",
-        "list", "keys", "policy", "doctor",
+        "list", "status", "show", "wait", "watch", "keys", "policy", "doctor",
     ] {
         let said = bench.toolexec([name, "--help"]);
         said.assert_code(0);
@@ -118,7 +118,7 @@ fn every_command_has_help_with_an_example() {
 #[test]
 fn what_is_not_built_says_so() {
     let bench = Bench::new();
-    for words in [&["watch"][..], &["status", "x"], &["mcp"]] {
+    for words in [&["gc"][..], &["hold", "x"], &["mcp"]] {
         let said = bench.toolexec(words);
         said.assert_code(3);
         said.assert_says(&[words[0], "not built yet"]);

@@ -1,10 +1,11 @@
-//! `toolexec doctor`: makes this host ready for runs. So far it only makes caches: what a language needs
-//! once per host, so that no run needs a network or minutes for it.
+//! `toolexec doctor`: makes this host ready for runs, and looks at what is wrong with its spool. Caches are
+//! what a language needs once per host, so that no run needs a network or minutes for it.
 //!
 //! A cache appears whole or not at all: it is made beside its place and renamed. It must never be made
 //! by a run, and never with more than its maker's own rights.
 
 mod go;
+mod spool;
 mod ts;
 
 use std::fs::{self, DirBuilder};
@@ -21,6 +22,9 @@ use crate::options::{Doctor, Warm};
 use crate::output;
 
 pub(crate) fn doctor(asked: &Doctor) -> Result<ExitCode, Failure> {
+    if let Some(spool) = &asked.spool {
+        return spool::examine(spool, asked);
+    }
     let caches = match &asked.to {
         Some(dir) => std::path::absolute(dir).map_err(Failure::io(dir))?,
         None => asked.state.path()?.join("caches"),

@@ -8,7 +8,7 @@
 //! directories by handle, and bounds everything before it reads it.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -66,14 +66,9 @@ fn main() -> ExitCode {
     let Some(clock) = clock else {
         return answer(&format!("{}: good\n", path.display()));
     };
-    tracing_subscriber::fmt()
-        .with_writer(io::stderr)
-        .with_ansi(wants_colour())
-        .with_target(false)
-        .without_time()
-        // A log that is gone must not end a run: saying so on stderr would panic.
-        .log_internal_errors(false)
-        .init();
+    if let Err(error) = daemon::log_to::begin() {
+        return complain(&format!("log: {error}"), 3);
+    }
     match serve(config, path, clock) {
         Ok(()) => ExitCode::SUCCESS,
         Err(halt) => {
@@ -81,12 +76,6 @@ fn main() -> ExitCode {
             ExitCode::from(3)
         }
     }
-}
-
-/// A journal keeps escape sequences as they are; only a terminal understands them.
-fn wants_colour() -> bool {
-    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    io::stderr().is_terminal() && !refused
 }
 
 /// Prints what was asked for. Whoever reads may leave early.

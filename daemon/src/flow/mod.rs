@@ -88,7 +88,15 @@ pub(crate) enum Answer {
     /// was.
     Held(Vec<Violation>, Asked),
     /// The claim was given up before anything was begun; the original is where it was.
-    Left,
+    Left(Why),
+}
+
+/// Why a request was left where it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Why {
+    /// It is not wanted now, or nothing is begun any more.
+    Unwanted,
+    DiskFull,
 }
 
 impl Answer {
@@ -96,7 +104,7 @@ impl Answer {
     fn at_once(self) -> Result<Told, Halt> {
         match self {
             Self::Told(told) => Ok(*told),
-            Self::Held(..) | Self::Left => Err(Halt::NobodyHolds),
+            Self::Held(..) | Self::Left(_) => Err(Halt::NobodyHolds),
         }
     }
 }
@@ -115,7 +123,7 @@ macro_rules! next {
             Step::Next(next) => next,
             Step::End(told) => return Ok(Answer::Told(told)),
             Step::Hold(waits_for, asked) => return Ok(Answer::Held(waits_for, asked)),
-            Step::Leave => return Ok(Answer::Left),
+            Step::Leave => return Ok(Answer::Left(Why::Unwanted)),
         }
     };
 }
@@ -139,7 +147,7 @@ impl Host {
                 let name = request.file_name().unwrap_or_default().to_string_lossy();
                 let violation = Violation::error(Code::TextTooLarge, error.to_string());
                 let violations = vec![violation];
-                let published = self.passage().refuse_unread(&name, &violations)?;
+                let published = self.passage().refuse_unread(&name, &violations, None)?;
                 return Ok(told(published, -1, violations, Originals::Gone));
             }
             Err(error) => return Err(error.into()),
@@ -197,7 +205,10 @@ impl Passage<'_> {
         // Without room for its record nothing is begun.
         if let Err(error) = self.host.spool.keep_reserve() {
             self.host.spool.abandon(claimed);
-            return Err(error.into());
+            return match patience {
+                Patience::Until(_) if error.is_full() => Ok(Answer::Left(Why::DiskFull)),
+                _ => Err(error.into()),
+            };
         }
         let (request, claimed, violations) = next!(self.check(draft, claimed, &submission, at)?);
         let (request, claimed) =

@@ -3,7 +3,7 @@
 use policies::Approved;
 use records::Subject;
 use sandbox::outcome::Outcome;
-use spool::Claimed;
+use spool::{Claimed, ClaimedObject, SpoolError};
 use validator::{Refused, Request, ResultId, Sha256, UtcTime, Violation};
 
 use super::{Passage, Step, Told, end, told};
@@ -16,10 +16,14 @@ impl Passage<'_> {
         &self,
         name: &str,
         violations: &[Violation],
+        object: Option<&ClaimedObject>,
     ) -> Result<Published, Halt> {
         // Without bytes the name tells one refusal of the same second from another.
         let of_name = Sha256::of(name.as_bytes());
         let result = self.draft_result(|at| ResultId::for_refused(at, &of_name))?;
+        if let Some(object) = object {
+            self.promise(|| object.note_result(result.result_id()))?;
+        }
         let decided = Decided::nothing();
         let subject = Subject::Unusable { file_name: name, bytes: b"", request_id: None };
         let story = Story {
@@ -29,6 +33,17 @@ impl Passage<'_> {
             ..Story::of(subject, &[])
         };
         self.tell(&story, result)
+    }
+
+    /// Notes in a claim as what it will be told, whatever the disk.
+    fn promise(&self, note: impl Fn() -> Result<(), SpoolError>) -> Result<(), SpoolError> {
+        match note() {
+            Err(error) if error.is_full() => {
+                self.host.spool.release_reserve();
+                note()
+            }
+            noted => noted,
+        }
     }
 
     /// Nothing ran, and not for the request's fault. It is not used up: a person may look into it
@@ -41,6 +56,7 @@ impl Passage<'_> {
         reason: &str,
     ) -> Result<Told, Halt> {
         let result = self.draft_result(|at| ResultId::for_request(at, approved.request().id()))?;
+        self.promise(|| claimed.note_result(result.result_id()))?;
         let decided = Decided::by(approved);
         let story = Story {
             outcome: Outcome::SetupError,
@@ -61,6 +77,7 @@ impl Passage<'_> {
         violations: Vec<Violation>,
     ) -> Result<Step<T>, Halt> {
         let result = self.draft_result(|at| refused_id(refused, at))?;
+        self.promise(|| claimed.note_result(result.result_id()))?;
         let decided = Decided::nothing();
         let story = Story {
             outcome: Outcome::Refused,
@@ -81,6 +98,7 @@ impl Passage<'_> {
         decided: &Decided,
     ) -> Result<Told, Halt> {
         let result = self.draft_result(|at| ResultId::for_request(at, request.id()))?;
+        self.promise(|| claimed.note_result(result.result_id()))?;
         let story = Story {
             outcome: Outcome::Refused,
             violations: &violations,

@@ -27,6 +27,7 @@ use spool::{Dropbox, Originals};
 use validator::UtcTime;
 
 use crate::edge;
+use crate::flow::Why;
 use crate::held::{self, Dropped, HeldRequests, Standing};
 use crate::host::{Halt, Host};
 use crate::permissions::Asked;
@@ -97,6 +98,7 @@ impl Service {
                 next_rescan: now,
                 next_tidying: now,
                 tidying: None,
+                paused_until: None,
                 halted: None,
             };
             at_work.serve(&events)
@@ -127,6 +129,8 @@ struct AtWork<'scope, 'env> {
     next_rescan: Instant,
     next_tidying: Instant,
     tidying: Option<ScopedJoinHandle<'scope, ()>>,
+    /// Until then nothing is taken: the disk is full.
+    paused_until: Option<Instant>,
     halted: Option<Halt>,
 }
 
@@ -142,7 +146,10 @@ struct InFlight {
 impl AtWork<'_, '_> {
     fn serve(&mut self, events: &Receiver<Event>) -> Result<(), Halt> {
         self.dropbox.insist_on_ours()?;
-        self.host.recover()?;
+        for name in self.host.recover()?.left {
+            let identity = self.dropbox.identity(&name);
+            self.left_alone.extend(identity.map(|identity| (name, identity)));
+        }
         held::told_or_warned(self.host.spool.forget_all_held());
         tracing::info!(approved = %self.dropbox.path().display(), "ready");
         loop {
@@ -188,6 +195,10 @@ impl AtWork<'_, '_> {
             self.next_tidying = now + TIDYING_INTERVAL;
             self.tidy();
         }
+        if self.paused_until.is_some_and(|until| now < until) {
+            return Ok(());
+        }
+        self.paused_until = None;
         // What waits behind a window that is full is seen when that is empty.
         if self.look_wanted && (self.window.is_empty() || !self.window.is_cut()) {
             self.look_wanted = false;
@@ -246,10 +257,22 @@ impl AtWork<'_, '_> {
                     tracing::info!(%code, %until, "{name}: held: {}", one.message);
                 }
             }
-            Some(Ok(Taken::Left)) => self.look_wanted = true,
+            Some(Ok(Taken::Left(why))) => {
+                self.look_wanted = true;
+                if why == Why::DiskFull {
+                    self.wait_for_disk();
+                }
+            }
             Some(Err(halt)) => self.halt(halt),
             None => self.halt(Halt::WorkerDied),
         }
+    }
+
+    /// Nothing is taken before the next rescan: whoever has no room now has none in a moment.
+    fn wait_for_disk(&mut self) {
+        tracing::error!("the disk is full; nothing is admitted until there is room");
+        self.window.clear();
+        self.paused_until = Some(self.next_rescan);
     }
 
     fn forget_held(&mut self, name: &str) {

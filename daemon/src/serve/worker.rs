@@ -14,7 +14,7 @@ use validator::{Code, UtcTime, Violation};
 
 use super::watch::Event;
 use crate::edge;
-use crate::flow::{Answer, Ask, Told, Wish};
+use crate::flow::{Answer, Ask, Told, Why, Wish};
 use crate::held::Patience;
 use crate::host::{Halt, Host};
 use crate::permissions::Asked;
@@ -25,7 +25,7 @@ pub(super) enum Taken {
     Answered(Originals),
     Held(Vec<Violation>, Asked),
     /// It was not begun, and lies where it lay.
-    Left,
+    Left(Why),
 }
 
 /// A worker's last word.
@@ -83,6 +83,7 @@ pub(super) fn work(
 }
 
 fn take(host: &Host, dropbox: &Dropbox, orders: &Orders, work: Work) -> Result<Taken, Halt> {
+    let _on_its_way = host.spool.on_its_way();
     let name = match &work.waiting {
         Waiting::Request(name) => name,
         Waiting::Odd(name) => {
@@ -106,6 +107,10 @@ fn take(host: &Host, dropbox: &Dropbox, orders: &Orders, work: Work) -> Result<T
         {
             return refuse_object(host, dropbox, name, Code::SpoolFileKind, error.to_string());
         }
+        Err(error) if error.is_full() => {
+            tracing::error!("{error}");
+            return Ok(Taken::Left(Why::DiskFull));
+        }
         Err(error) => return Err(error.into()),
     };
     let owner = draft.owner();
@@ -128,7 +133,7 @@ fn take(host: &Host, dropbox: &Dropbox, orders: &Orders, work: Work) -> Result<T
     let told = match host.passage().process(ask, &mut wish)? {
         Answer::Told(told) => told,
         Answer::Held(waits_for, asked) => return Ok(Taken::Held(waits_for, asked)),
-        Answer::Left => return Ok(Taken::Left),
+        Answer::Left(why) => return Ok(Taken::Left(why)),
     };
     report(name, &told);
     host.make_ready();
@@ -144,9 +149,14 @@ fn refuse_object(
     message: String,
 ) -> Result<Taken, Halt> {
     let shown = validator::escape_line(&message);
-    let published = host.passage().refuse_unread(name, &[Violation::error(code, message)])?;
+    let id = edge::new_claim_id()?;
+    let Some(claimed) = host.spool.claim_object(dropbox, name, id)? else {
+        return Ok(Taken::Answered(Originals::Gone));
+    };
+    let violations = [Violation::error(code, message)];
+    let published = host.passage().refuse_unread(name, &violations, Some(&claimed))?;
     tracing::warn!(record = %published.receipt.path().display(), "refused: {shown}");
-    let gone = host.spool.quarantine_object(dropbox, name, &published.receipt)?;
+    let gone = host.spool.quarantine_object(claimed, &published.receipt)?;
     Ok(Taken::Answered(gone))
 }
 

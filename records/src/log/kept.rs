@@ -43,6 +43,8 @@ impl LogPlace {
         Self::kept_in(state, &state.join("log"))
     }
 
+    /// Where the log is.
+    #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
     }

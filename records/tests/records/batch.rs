@@ -169,6 +169,28 @@ fn a_draft_that_contradicts_the_log_is_refused_and_one_that_says_nothing_goes_aw
     }
 }
 
+/// The bundle of a batch that was torn, under the draft of a later one of the same size, of which no
+/// more than that came to the disk.
+#[test]
+fn a_draft_does_not_stand_on_entries_of_another_batch() {
+    for (from, size) in [(5, 2), (250, 6), (256, 300)] {
+        let scratch = Scratch::in_memory();
+        drop(grown(scratch.path(), from));
+        let before = files(scratch.path());
+        let [torn, later] = ["torn", "later"].map(|said| {
+            lay(scratch.path(), &before);
+            let batch: Vec<_> = (0..size).map(|it| format!("{said} {it}").into_bytes()).collect();
+            drop(opened(scratch.path()).unwrap().prepare(&batch).unwrap());
+            files(scratch.path())
+        });
+        lay(scratch.path(), &torn);
+        replace(&scratch.path().join("checkpoint.next"), &later[Path::new("checkpoint.next")]);
+        let log = opened(scratch.path()).unwrap();
+        assert_eq!(log.head().size(), from);
+        assert!(fsck(scratch.path(), log.key()).unwrap().is_empty());
+    }
+}
+
 #[test]
 fn readers_pass_over_a_draft() {
     let (scratch, copy) = (Scratch::in_memory(), Scratch::in_memory());

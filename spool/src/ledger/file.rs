@@ -162,10 +162,9 @@ impl Ledger {
         Ok(Some(Seen::SameId { result_id, record }))
     }
 
-    /// The file itself, for who makes it durable, and its name.
-    pub(super) fn handle(&self) -> Result<(File, PathBuf), SpoolError> {
-        let file = self.file.try_clone().map_err(SpoolError::io(&self.path, "open"))?;
-        Ok((file, self.path.clone()))
+    /// The file itself, for who makes it durable.
+    pub(super) fn handle(&self) -> Result<File, SpoolError> {
+        self.file.try_clone().map_err(SpoolError::io(&self.path, "open"))
     }
 
     pub(super) fn nonces(&self) -> &HashSet<String> {

@@ -148,16 +148,11 @@ impl Spool {
             return Err(BeginError::Started { staged: Box::new(staged), seen });
         }
         reach(Failpoint::IntentWritten);
-        let synced = self.ledger_lines.pass(&path, || self.sync_ledger());
-        synced.map_err(BeginError::Disk)?;
+        // Without keeping others from writing theirs.
+        let file = self.ledger().handle().map_err(BeginError::Disk)?;
+        self.barrier().pass_file(&path, &file).map_err(BeginError::Disk)?;
         reach(Failpoint::IntentDurable);
         Ok(Begun { staged, result_id, at })
-    }
-
-    /// The lines of everybody who waits, without keeping others from writing theirs.
-    fn sync_ledger(&self) -> Result<(), SpoolError> {
-        let (file, path) = self.ledger().handle()?;
-        file.sync_data().map_err(SpoolError::io(&path, "append the intent"))
     }
 }
 

@@ -1,16 +1,15 @@
 //! A look at what is kept, and which of it goes. It changes nothing and takes no lock.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::Path;
 
-use serde::Deserialize;
 use validator::{ResultId, UtcTime};
 
 use super::plan::{Entry, Oldest};
 use super::{Going, Keep, Kind};
-use crate::claim::ClaimId;
+use crate::claim::{ClaimId, noted_result};
 use crate::error::SpoolError;
 use crate::ledger::results_of;
 use crate::places::{Places, Spool};
@@ -24,9 +23,10 @@ type Promised = HashSet<String>;
 /// Something cannot be read.
 pub fn dry_run(places: &Places, keep: &Keep, now: UtcTime) -> Result<Vec<Going>, SpoolError> {
     let work = places.spool.join("work");
-    let claims: HashSet<String> = names(&work)?.into_iter().collect();
-    let mut promised = noted(&work, claims.iter().map(String::as_str))?;
+    let claims = names(&work)?;
+    let mut promised = noted(&work, &claims)?;
     if !claims.is_empty() {
+        let claims: HashSet<String> = claims.into_iter().collect();
         promised.extend(results_of(&places.state.join("ledger"), &claims)?);
     }
     going(places, keep, now, &promised, usize::MAX)
@@ -42,7 +42,7 @@ impl Spool {
     ) -> Result<Vec<Going>, SpoolError> {
         let work = self.work();
         let claims = names(&work)?;
-        let mut promised = noted(&work, claims.iter().map(String::as_str))?;
+        let mut promised = noted(&work, &claims)?;
         for claim in claims.iter().filter_map(|name| ClaimId::from_name(name)) {
             let intent = self.ledger().intent_of(&claim)?;
             promised.extend(intent.map(|intent| intent.result_id));
@@ -119,27 +119,11 @@ fn bytes_in(path: &Path) -> Result<u64, SpoolError> {
 }
 
 /// Of the claims that are refusals: which result each was promised by its note.
-fn noted<'a>(work: &Path, claims: impl Iterator<Item = &'a str>) -> Result<Promised, SpoolError> {
-    const NOTE_BYTES_MAX: u64 = 4096;
-    #[derive(Deserialize)]
-    struct Note {
-        result_id: String,
-    }
+fn noted(work: &Path, claims: &[String]) -> Result<Promised, SpoolError> {
     let mut promised = Promised::new();
     for claim in claims {
-        let path = work.join(claim).join("result.json");
-        let mut bytes = Vec::new();
-        let read =
-            File::open(&path).and_then(|file| file.take(NOTE_BYTES_MAX).read_to_end(&mut bytes));
-        match read {
-            // A torn one promises nothing: nothing was published on the strength of it.
-            Ok(_) => {
-                let note = serde_json::from_slice::<Note>(&bytes).ok();
-                promised.extend(note.map(|note| note.result_id));
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(SpoolError::io(&path, "read")(error)),
-        }
+        let id = noted_result(&work.join(claim))?;
+        promised.extend(id.map(|id| id.to_string()));
     }
     Ok(promised)
 }

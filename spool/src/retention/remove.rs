@@ -95,7 +95,7 @@ impl Spool {
             let (result_id, at) = (one.result_id.clone(), now.to_string());
             Ok(Removed { result_id, at, record_sha256, log_index })
         });
-        mark(&self.places().state, &removed.collect::<Result<Vec<_>, SpoolError>>()?)
+        mark(self.state_dir(), &removed.collect::<Result<Vec<_>, SpoolError>>()?)
     }
 }
 

@@ -3,6 +3,9 @@
 //! The original may be anybody's and may change under our eyes; from here on only the copy counts. It
 //! stays where it is until the result is published.
 
+mod note;
+mod object;
+
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,13 +16,18 @@ use policies::{AisFile, SignatureFile};
 use rustix::fs::{
     CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, flock, fstat, openat, openat2,
 };
-use serde::{Deserialize, Serialize};
-use validator::{Draft, OwnerUid, REQUEST_BYTES_MAX, ResultId, Sha256};
+use validator::{Draft, OwnerUid, REQUEST_BYTES_MAX, ResultId};
 
 use crate::companions::Companions;
 use crate::durable;
 use crate::error::SpoolError;
+use crate::failpoint::{self, Failpoint};
 use crate::places::Spool;
+use note::NOTE;
+
+pub use note::Replayed;
+pub(crate) use note::{ClaimNote, Dropped, Kind, claim_note, noted_result};
+pub use object::ClaimedObject;
 
 /// A name in `work/` and `staging/`, of a claim or of a slot that was made ahead of one: 32 lower-case hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,51 +48,6 @@ impl ClaimId {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-/// What else must be known to tell the story again after a crash.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ClaimNote {
-    pub(crate) file_name: String,
-    pub(crate) owner: u32,
-    /// Where the request was dropped; none for an embedded run.
-    pub(crate) dropped: Option<Dropped>,
-    /// The record whose run is done again, if one is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) replays: Option<Replayed>,
-}
-
-/// A file in `approved/`: the directory, and which file of that name it was.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Dropped {
-    pub(crate) dropbox: PathBuf,
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
-}
-
-/// A published record whose run is done again: its id, and the digest of its Markdown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "(String, String)", into = "(String, String)")]
-pub struct Replayed {
-    pub result_id: ResultId,
-    pub sha256: Sha256,
-}
-
-impl From<Replayed> for (String, String) {
-    fn from(replayed: Replayed) -> Self {
-        (replayed.result_id.to_string(), replayed.sha256.to_string())
-    }
-}
-
-impl TryFrom<(String, String)> for Replayed {
-    type Error = &'static str;
-
-    fn try_from((result_id, sha256): (String, String)) -> Result<Self, Self::Error> {
-        let result_id = result_id.parse().map_err(|_| "no result id")?;
-        Ok(Self { result_id, sha256: sha256.parse().map_err(|_| "no sha256")? })
     }
 }
 
@@ -143,6 +106,11 @@ impl Claimed {
         }
     }
 
+    /// Its own name, and those of what lay beside it.
+    pub(crate) fn names(&self) -> (&str, &[String]) {
+        (&self.file_name, &self.companions.names)
+    }
+
     #[must_use]
     pub fn signatures(&self) -> &[SignatureFile] {
         &self.companions.signatures
@@ -158,6 +126,16 @@ impl Claimed {
     #[must_use]
     pub fn ais(&self) -> &AisFile {
         &self.companions.ais
+    }
+
+    /// Notes under which id this request will be told without having run, so that a crash does not have
+    /// it told twice. To be called before the result is made durable; the barrier that makes the one
+    /// durable makes the other so.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn note_result(&self, result_id: &ResultId) -> Result<(), SpoolError> {
+        note::note_result(&self.directory, result_id)
     }
 }
 
@@ -216,6 +194,38 @@ impl Spool {
         self.copy(read, file_name, companions, (inputs, inputs_path), origin, id)
     }
 
+    /// Makes a claim. The arrow into `work/` is the rename of the finished directory: what has the name
+    /// is whole, and locked by us.
+    fn put_in_work(
+        &self,
+        id: &ClaimId,
+        note: &ClaimNote,
+        fill: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> Result<File, SpoolError> {
+        let directory = self.work().join(id.as_str());
+        let hidden = self.work().join(format!(".new-{}", id.as_str()));
+        let made = || -> io::Result<File> {
+            DirBuilder::new().mode(0o700).create(&hidden)?;
+            let lock = OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(hidden.join("lock"))?;
+            flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+            let note = serde_json::to_vec(note)?;
+            durable::write_new(&hidden.join(NOTE), &note, 0o600)?;
+            fill(&hidden)?;
+            failpoint::reach(Failpoint::ClaimCopied);
+            durable::rename_new(&hidden, &directory)?;
+            failpoint::reach(Failpoint::Claimed);
+            Ok(lock)
+        };
+        made().map_err(|error| {
+            remove_tree(&hidden);
+            SpoolError::io(&directory, "copy the request")(error)
+        })
+    }
+
     pub(crate) fn copy(
         &self,
         (bytes, owner): (Vec<u8>, u32),
@@ -231,34 +241,17 @@ impl Spool {
             Origin::Dropped(dropped) => (Some(dropped.clone()), None),
             Origin::Record(replayed) => (None, Some(replayed.clone())),
         };
-        let note = ClaimNote { file_name: file_name.to_owned(), owner, dropped, replays };
-        // The arrow into work/ is the rename of the finished copy: what has the name is whole, and
-        // locked by us.
-        let hidden = self.work().join(format!(".new-{}", id.as_str()));
-        let copied = || -> io::Result<File> {
-            DirBuilder::new().mode(0o700).create(&hidden)?;
-            let lock = OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .mode(0o600)
-                .open(hidden.join("lock"))?;
-            flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
-            let note = serde_json::to_vec(&note)?;
-            durable::write_new(&hidden.join("claim.json"), &note, 0o600)?;
+        let file_name_noted = file_name.to_owned();
+        let kind = Kind::Request;
+        let beside = companions.names.clone();
+        let note = ClaimNote { file_name: file_name_noted, owner, dropped, replays, kind, beside };
+        let lock = self.put_in_work(&id, &note, |hidden| {
             durable::write_new(&hidden.join("request.md"), &bytes, 0o400)?;
-            for (name, bytes) in companions.files() {
-                durable::write_new(&hidden.join(&name), &bytes, 0o400)?;
-            }
-            durable::rename_new(&hidden, &directory)?;
-            Ok(lock)
-        };
-        let lock = match copied() {
-            Ok(lock) => lock,
-            Err(error) => {
-                remove_tree(&hidden);
-                return Err(SpoolError::io(&directory, "copy the request")(error));
-            }
-        };
+            companions
+                .files()
+                .iter()
+                .try_for_each(|(name, bytes)| durable::write_new(&hidden.join(name), bytes, 0o400))
+        })?;
         let too_large = SpoolError::TooLarge {
             path: PathBuf::from(file_name),
             bytes_max: u64::try_from(REQUEST_BYTES_MAX).unwrap_or(u64::MAX),
@@ -365,7 +358,10 @@ pub(crate) fn remove_claim(directory: &Path) {
     let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let gone = directory.with_file_name(format!(".gone-{name}"));
     match durable::rename_new(directory, &gone) {
-        Ok(()) => remove_tree(&gone),
+        Ok(()) => {
+            failpoint::reach(Failpoint::ClaimHidden);
+            remove_tree(&gone);
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => tracing::warn!("{}: remove: {error}", directory.display()),
     }

@@ -1,0 +1,91 @@
+//! `toolexec list`: what waits and what was run. Reads only; what a record says of itself is shown, not
+//! believed.
+
+use std::process::ExitCode;
+
+use super::daemon::Daemon;
+use super::options::List;
+use super::rows::{Row, State, done, queue};
+use crate::failure::Failure;
+use crate::options::Format;
+use crate::output;
+
+pub(crate) fn list(asked: &List) -> Result<ExitCode, Failure> {
+    let place = asked.place.path()?;
+    let queue = queue(&place, &Daemon::of(&place));
+    let (mut rows, mut unseen) = (queue.rows, queue.unseen);
+    let mut seen_any = unseen.is_empty() || !rows.is_empty();
+    if !asked.waiting {
+        match done(&place) {
+            Ok(found) => {
+                seen_any = true;
+                rows.extend(found);
+            }
+            // The queue has said so already.
+            Err(failure) if unseen.is_empty() => unseen.push(failure),
+            Err(_) => {}
+        }
+    }
+    // Who may not see the one directory may still see the other; but an answer there must be.
+    let last = if seen_any { None } else { unseen.pop() };
+    for failure in &unseen {
+        output::note(format_args!("{failure}; what is there is not listed"));
+    }
+    if let Some(failure) = last {
+        return Err(failure);
+    }
+    for row in &rows {
+        match asked.format {
+            Format::Human => print_human(row)?,
+            Format::Json => output::line(json_of(row))?,
+        }
+    }
+    if rows.is_empty() && asked.format == Format::Human {
+        output::line(format_args!("{}: nothing", place.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_human(row: &Row) -> Result<(), Failure> {
+    let text = |text: &str| validator::escape_line(text);
+    output::line(format_args!(
+        "{:<20}  {:<17}  {}  {}",
+        text(row.created_utc.as_deref().unwrap_or("-")),
+        text(row.state.word()),
+        text(&row.request_id),
+        text(row.result_id.as_deref().unwrap_or("-")),
+    ))?;
+    for line in held_lines(&row.state) {
+        output::line(format_args!("    {line}"))?;
+    }
+    Ok(())
+}
+
+/// What a held request waits for, a line each.
+pub(super) fn held_lines(state: &State) -> Vec<String> {
+    let State::Held(held) = state else { return Vec::new() };
+    let text = |text: &str| validator::escape_line(text);
+    let line = |waits: &spool::WaitsFor| {
+        let (code, message) = (text(&waits.code), text(&waits.message));
+        format!("until {}: {code}: {message}", text(&held.until_utc))
+    };
+    held.waits_for.iter().map(line).collect()
+}
+
+/// A row as programs read it.
+pub(super) fn json_of(row: &Row) -> serde_json::Value {
+    let (held, running) = match &row.state {
+        State::Held(held) => (Some(held), None),
+        State::InFlight(running) | State::Interrupted(running) => (None, Some(running)),
+        State::Waiting | State::Answered | State::Done(_) | State::Unreadable => (None, None),
+    };
+    serde_json::json!({
+        "request_id": row.request_id,
+        "state": row.state.word(),
+        "result_id": row.result_id,
+        "created_utc": row.created_utc,
+        "path": output::path(&row.path),
+        "held": held,
+        "running": running,
+    })
+}

@@ -1,0 +1,196 @@
+//! `toolexec show`: where one request is, and what its files tell of it. It reads and verifies nothing.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use validator::{UtcTime, escape_line};
+
+use super::daemon::Daemon;
+use super::list::{held_lines, json_of};
+use super::names::{Meant, meant};
+use super::options::Show;
+use super::results::{Published, records_among, request_of, result_names};
+use super::rows::{Row, State, queue};
+use crate::failure::Failure;
+use crate::options::Format;
+use crate::output;
+
+/// Files of one result that are listed; a run may leave very many.
+const FILES_SHOWN: usize = 200;
+
+/// A request: what of it waits, and every record of it.
+struct One {
+    request_id: String,
+    rows: Vec<Row>,
+    dropped_utc: Option<String>,
+    records: Vec<Published>,
+    unseen: Vec<Failure>,
+}
+
+pub(crate) fn show(asked: &Show) -> Result<ExitCode, Failure> {
+    let Some(one) = find(asked)? else {
+        let id = escape_line(&asked.id);
+        output::note(format_args!("{id}: no such request or result"));
+        return Ok(ExitCode::from(2));
+    };
+    match asked.format {
+        Format::Human => output::text(&one.human())?,
+        Format::Json => output::line(one.json())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn find(asked: &Show) -> Result<Option<One>, Failure> {
+    if asked.id.contains('/') {
+        return one_result(Path::new(&asked.id)).map(Some);
+    }
+    let place = asked.place.path()?;
+    let queue = queue(&place, &Daemon::of(&place));
+    let id = match meant(&place, &queue, &asked.id)? {
+        Meant::Nothing => return Ok(None),
+        Meant::Result(name) => return one_result(&place.join("results").join(name)).map(Some),
+        Meant::Request(id) => id,
+    };
+    let rows: Vec<Row> = queue.rows.into_iter().filter(|row| row.request_id == id).collect();
+    let dropped = rows.iter().find_map(|row| fs::symlink_metadata(&row.path).ok());
+    Ok(Some(One {
+        records: records_among(&place, &result_names(&place)?, &id),
+        // Nobody can set this time of a file to another.
+        dropped_utc: dropped.map(|found| UtcTime::from_unix(found.ctime()).to_string()),
+        request_id: id,
+        rows,
+        unseen: queue.unseen,
+    }))
+}
+
+/// A directory that was typed or found, of whatever spool.
+fn one_result(path: &Path) -> Result<One, Failure> {
+    let path = fs::canonicalize(path).map_err(Failure::io(path))?;
+    let published = Published::at(path.clone());
+    let request_id = match &published.said {
+        Some(said) => said.request_id.clone(),
+        None => {
+            let name = published.name();
+            let of_name = request_of(&name).map(str::to_owned);
+            let shown = path.display();
+            of_name.ok_or_else(|| Failure::Said(format!("{shown}: is no result directory")))?
+        }
+    };
+    let (rows, unseen) = (Vec::new(), Vec::new());
+    Ok(One { request_id, rows, dropped_utc: None, records: vec![published], unseen })
+}
+
+impl One {
+    /// Where it is: what is still to be done with it counts for more than what is done.
+    fn state(&self) -> &str {
+        let of_row = self.rows.first().map(|row| &row.state);
+        match (of_row, self.records.last()) {
+            (Some(State::Answered) | None, Some(record)) => record.word(),
+            (Some(state), _) => state.word(),
+            (None, None) => "unknown",
+        }
+    }
+
+    fn human(&self) -> String {
+        let mut lines = vec![
+            format!("request    {}", escape_line(&self.request_id)),
+            format!("state      {}", escape_line(self.state())),
+        ];
+        for row in &self.rows {
+            lines.push(format!("file       {}", escape_line(&output::path(&row.path))));
+            if row.state == State::Answered && !self.records.is_empty() {
+                lines.push("           has a record; is being taken away, or dropped again".into());
+            }
+            if let State::InFlight(running) | State::Interrupted(running) = &row.state {
+                lines.push(escape_line(&format!("claimed    {}", running.since_utc)));
+                let (step, since) = (running.step, &running.step_since_utc);
+                lines.push(escape_line(&format!("{:<11}{since}", step.word())));
+            }
+            if matches!(row.state, State::Interrupted(_)) {
+                lines.push("           the daemon died; its next start tells the end".to_owned());
+            }
+            lines.extend(held_lines(&row.state).iter().map(|line| format!("held       {line}")));
+        }
+        if let Some(dropped) = &self.dropped_utc {
+            lines.push(format!("dropped    {dropped}"));
+        }
+        for failure in &self.unseen {
+            lines.push(format!("not seen   {}", escape_line(&failure.to_string())));
+        }
+        for record in &self.records {
+            lines.extend(record_lines(record));
+        }
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "request_id": self.request_id,
+            "state": self.state(),
+            "waiting": self.rows.iter().map(json_of).collect::<Vec<_>>(),
+            "dropped_utc": self.dropped_utc,
+            "records": self.records.iter().map(record_json).collect::<Vec<_>>(),
+            "verified": false,
+            "not_seen": self.unseen.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn record_lines(record: &Published) -> Vec<String> {
+    let path = escape_line(&output::path(&record.path));
+    let mut lines = vec![format!("record     {path}")];
+    match &record.said {
+        Some(said) => {
+            let (outcome, code) = (&said.outcome, said.exit_code);
+            let told = format!("  outcome  {outcome}, exit code {code}, at {}", said.created_utc);
+            lines.push(escape_line(&told));
+        }
+        None => lines.push("  outcome  cannot be read".to_owned()),
+    }
+    let files = files_of(&record.path);
+    for (name, bytes) in files.iter().take(FILES_SHOWN) {
+        lines.push(format!("  {bytes:>9}  {}", escape_line(name)));
+    }
+    if let Some(more) = files.len().checked_sub(FILES_SHOWN).filter(|more| *more > 0) {
+        lines.push(format!("  … and {more} more"));
+    }
+    lines.push(format!("  not verified here: toolexec verify {path}"));
+    lines
+}
+
+fn record_json(record: &Published) -> Value {
+    let files = files_of(&record.path);
+    let said = record.said.as_ref();
+    json!({
+        "result_id": record.name(),
+        "record": output::path(&record.path),
+        "outcome": said.map(|said| &said.outcome),
+        "exit_code": said.map(|said| said.exit_code),
+        "created_utc": said.map(|said| &said.created_utc),
+        "files": files.iter().map(|(name, bytes)| json!({"path": name, "bytes": bytes})).collect::<Vec<_>>(),
+    })
+}
+
+/// The files of a result by name, with their sizes; what cannot be listed is left out.
+fn files_of(result: &Path) -> Vec<(String, u64)> {
+    let mut files = Vec::new();
+    let mut directories: Vec<PathBuf> = vec![result.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+            let Ok(found) = entry.metadata() else { continue };
+            if found.is_dir() {
+                directories.push(entry.path());
+            } else {
+                let path = entry.path();
+                let name = path.strip_prefix(result).unwrap_or(&path);
+                files.push((output::path(name), found.len()));
+            }
+        }
+    }
+    files.sort();
+    files
+}

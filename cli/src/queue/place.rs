@@ -1,0 +1,51 @@
+//! Which directory is looked at: a spool, or one user's embedded state.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::options::PlaceOptions;
+use crate::failure::Failure;
+
+const PACKAGED_SPOOL: &str = "/var/spool/toolexec";
+
+impl PlaceOptions {
+    pub(super) fn path(&self) -> Result<PathBuf, Failure> {
+        if let Some(spool) = &self.spool {
+            return spool_at(spool);
+        }
+        let packaged = Path::new(PACKAGED_SPOOL);
+        if self.state.dir.is_none() && packaged.is_dir() {
+            return Ok(packaged.to_owned());
+        }
+        let state = self.state.path()?;
+        match &self.state.dir {
+            Some(_) => named(&state, "state", "--state", &["results", "keys", "ledger"]),
+            // Whoever has never run anything has no state, and that is no mistake.
+            None => Ok(state),
+        }
+    }
+}
+
+/// A spool that was typed.
+pub(super) fn spool_at(path: &Path) -> Result<PathBuf, Failure> {
+    named(path, "spool", "--spool", &["approved", "results"])
+}
+
+/// A directory that was typed: it must look like what it is said to be.
+fn named(path: &Path, what: &str, option: &str, parts: &[&str]) -> Result<PathBuf, Failure> {
+    let found = fs::metadata(path).map_err(Failure::io(path))?;
+    if !found.is_dir() {
+        return Err(Failure::Said(format!("{}: is no directory", path.display())));
+    }
+    for part in parts {
+        let part = path.join(part);
+        if part.try_exists().map_err(Failure::io(&part))? {
+            return Ok(path.to_owned());
+        }
+    }
+    Err(Failure::Said(format!(
+        "{}: is no {what}: none of {}/ is in it; name one with {option}",
+        path.display(),
+        parts.join("/, ")
+    )))
+}

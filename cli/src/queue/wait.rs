@@ -1,0 +1,143 @@
+//! `toolexec wait`: until requests have their records. The published result is the end; nothing that the
+//! daemon tells is taken for it.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use spool::running_in;
+use validator::{RequestId, escape_line};
+
+use super::daemon::Daemon;
+use super::hint::Hints;
+use super::names::{Meant, meant};
+use super::options::Wait;
+use super::results::{Published, end_of, records_among, result_names};
+use super::rows::queue;
+use crate::failure::Failure;
+use crate::options::Format;
+use crate::output;
+
+/// inotify is a hint; this often the directories are looked at without one.
+const LOOK_INTERVAL: Duration = Duration::from_secs(2);
+/// Under load a hint comes with every file; one look answers those of a while.
+const REST: Duration = Duration::from_millis(50);
+
+/// The end of one request's waiting.
+enum End {
+    Record(Published),
+    /// It is nowhere.
+    NoSuch,
+    /// It was there, and went without a record.
+    Withdrawn,
+    TimeOver,
+}
+
+pub(crate) fn wait(asked: &Wait) -> Result<ExitCode, Failure> {
+    let place = asked.place.path()?;
+    let until = asked.timeout.and_then(|sec| Instant::now().checked_add(Duration::from_secs(sec)));
+    let hints = Hints::of(&place, &["approved", "results"]);
+    let mut worst = 0;
+    let mut waiting = Vec::new();
+    let first = queue(&place, &Daemon::of(&place));
+    for typed in &asked.ids {
+        match meant(&place, &first, typed)? {
+            Meant::Request(id) => waiting.push(id),
+            Meant::Result(name) => {
+                let published = Published::at(place.join("results").join(name));
+                worst = worst.max(told(asked.format, typed, &End::Record(published))?);
+            }
+            // Who may not list what is dropped may still wait for it by its whole name.
+            Meant::Nothing if !first.unseen.is_empty() && typed.parse::<RequestId>().is_ok() => {
+                waiting.push(typed.clone());
+            }
+            Meant::Nothing => worst = worst.max(told(asked.format, typed, &End::NoSuch)?),
+        }
+    }
+    loop {
+        let mut still = Vec::new();
+        for (id, end) in look(&place, waiting)? {
+            match end {
+                Some(end) => worst = worst.max(told(asked.format, &id, &end)?),
+                None => still.push(id),
+            }
+        }
+        waiting = still;
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        if waiting.is_empty() {
+            return Ok(ExitCode::from(worst));
+        }
+        if left == Some(Duration::ZERO) {
+            for id in &waiting {
+                worst = worst.max(told(asked.format, id, &End::TimeOver)?);
+            }
+            return Ok(ExitCode::from(worst));
+        }
+        std::thread::sleep(left.map_or(REST, |left| left.min(REST)));
+        hints.wait(left.map_or(LOOK_INTERVAL, |left| left.min(LOOK_INTERVAL)), None);
+    }
+}
+
+/// Which of them came to their end. First the originals and what is in flight, then the records: who
+/// publishes does it the other way round, so what is nowhere then has no record.
+fn look(place: &Path, waiting: Vec<String>) -> Result<Vec<(String, Option<End>)>, Failure> {
+    let is_left = |id: &str| {
+        let file = place.join("approved").join(format!("{id}.md"));
+        match file.symlink_metadata() {
+            Ok(_) => true,
+            // Whoever may not look cannot say that it is gone.
+            Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+        }
+    };
+    let left: Vec<bool> = waiting.iter().map(|id| is_left(id)).collect();
+    let in_flight = running_in(place);
+    let names = result_names(place)?;
+    let end = |id: &str, left: bool| match end_of(records_among(place, &names, id)) {
+        Some(record) => Some(End::Record(record)),
+        None => (!left && !in_flight.contains_key(id)).then_some(End::Withdrawn),
+    };
+    let looked = waiting.into_iter().zip(left);
+    Ok(looked.map(|(id, left)| (end(&id, left), id)).map(|(end, id)| (id, end)).collect())
+}
+
+/// Says the end, and gives its exit code: that of `run`.
+fn told(format: Format, id: &str, end: &End) -> Result<u8, Failure> {
+    let (word, code) = match end {
+        End::Record(record) => {
+            let word = record.word();
+            let code = match word {
+                "ok" => 0,
+                "refused" => 2,
+                "setup_error" | "indeterminate" | "unreadable" => 3,
+                _ => 1,
+            };
+            (word, code)
+        }
+        End::NoSuch => ("no such request", 2),
+        End::Withdrawn => ("gone without a record", 2),
+        End::TimeOver => ("has no record yet", 3),
+    };
+    let record = match end {
+        End::Record(record) => Some(record),
+        _ => None,
+    };
+    match format {
+        Format::Human => {
+            let path = record.map_or_else(String::new, |it| format!("  {}", it.path.display()));
+            output::line(escape_line(&format!("{id}  {word}{path}")))?;
+        }
+        Format::Json => {
+            let said = record.and_then(|record| record.said.as_ref());
+            output::line(json!({
+                "request_id": id,
+                "state": word,
+                "outcome": said.map(|said| &said.outcome),
+                "exit_code": said.map(|said| said.exit_code),
+                "record": record.map(|record| output::path(&record.path)),
+                "verified": false,
+            }))?;
+        }
+    }
+    Ok(code)
+}

@@ -1,0 +1,72 @@
+//! Where the numbers go, as the configuration says it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+const INTERVAL_SEC: u64 = 15;
+const INTERVAL_SEC_MAX: u64 = 3600;
+
+/// The key `metrics` of the configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MetricsForm {
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) socket: Option<PathBuf>,
+    interval_sec: Option<u64>,
+}
+
+/// Where the numbers go.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MetricsSettings {
+    /// For node_exporter's textfile collector.
+    pub file: Option<PathBuf>,
+    /// For whoever connects.
+    pub socket: Option<PathBuf>,
+    /// The file is written at most this often.
+    pub interval: Duration,
+}
+
+impl Default for MetricsSettings {
+    fn default() -> Self {
+        Self { file: None, socket: None, interval: Duration::from_secs(INTERVAL_SEC) }
+    }
+}
+
+impl MetricsForm {
+    /// What it asks for, or what is wrong with it.
+    pub(crate) fn settings(self) -> Result<MetricsSettings, String> {
+        if self.file.is_none() && self.socket.is_none() {
+            return Err("metrics: name a file or a socket, or leave it out".to_owned());
+        }
+        let interval = self.interval_sec.unwrap_or(INTERVAL_SEC);
+        if !(1..=INTERVAL_SEC_MAX).contains(&interval) {
+            return Err(format!("metrics.interval_sec: write 1 to {INTERVAL_SEC_MAX}"));
+        }
+        if let Some(file) = &self.file {
+            if file.extension().is_none_or(|extension| extension != "prom") {
+                let shown = file.display();
+                return Err(format!(
+                    "metrics.file: {shown} must end in .prom; no other is collected"
+                ));
+            }
+            in_a_directory("metrics.file", file)?;
+        }
+        if let Some(socket) = &self.socket {
+            in_a_directory("metrics.socket", socket)?;
+        }
+        let (file, socket) = (self.file, self.socket);
+        Ok(MetricsSettings { file, socket, interval: Duration::from_secs(interval) })
+    }
+}
+
+fn in_a_directory(key: &str, path: &Path) -> Result<(), String> {
+    if !path.is_absolute() {
+        return Err(format!("{key}: {} is no absolute path", path.display()));
+    }
+    match path.parent() {
+        Some(parent) if parent.is_dir() && path.file_name().is_some() => Ok(()),
+        _ => Err(format!("{key}: {} is in no directory that is there", path.display())),
+    }
+}

@@ -1,0 +1,146 @@
+//! The numbers on a Unix socket: whoever connects and asks as HTTP does (`curl --unix-socket`) gets them.
+//! One thread, one connection at a time, each with so many bytes to ask and so much time; whoever wants
+//! more is left. The socket is reached by a path, never by a network.
+
+use std::fmt;
+use std::fs::{self, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::registry::Metrics;
+
+/// What a question may be long, headers and all.
+const QUESTION_BYTES_MAX: usize = 8 * 1024;
+/// For the question and the answer together.
+const CONNECTION_TIME_MAX: Duration = Duration::from_secs(2);
+/// After an error of the kernel's that may last.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// A socket that answers for as long as the program lives, and goes with this.
+pub struct MetricsSocket(PathBuf);
+
+/// Why there is none.
+#[derive(Debug)]
+pub enum SocketError {
+    /// Somebody answers there already, or it is no socket.
+    Taken(PathBuf),
+    Io(PathBuf, io::Error),
+}
+
+impl fmt::Display for SocketError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Taken(path) => {
+                let shown = path.display();
+                write!(f, "{shown}: is taken; name another metrics.socket, or remove it")
+            }
+            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for SocketError {}
+
+impl MetricsSocket {
+    /// Listens, and answers in a thread of its own. Who may connect is for the directory to say.
+    ///
+    /// # Errors
+    /// The path is taken, or the kernel has no socket or thread for us.
+    pub fn listen(path: &Path, metrics: Arc<Metrics>) -> Result<Self, SocketError> {
+        let failed = |error| SocketError::Io(path.to_owned(), error);
+        if let Ok(found) = fs::symlink_metadata(path) {
+            // One that nobody answers at was left by a daemon that was killed.
+            if !found.file_type().is_socket() || UnixStream::connect(path).is_ok() {
+                return Err(SocketError::Taken(path.to_owned()));
+            }
+            fs::remove_file(path).map_err(failed)?;
+        }
+        let listener = UnixListener::bind(path).map_err(failed)?;
+        let socket = Self(path.to_owned());
+        fs::set_permissions(path, Permissions::from_mode(0o666)).map_err(failed)?;
+        let answering = move || answer_all(&listener, &metrics);
+        thread::Builder::new().name("metrics".into()).spawn(answering).map_err(failed)?;
+        Ok(socket)
+    }
+}
+
+impl Drop for MetricsSocket {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.0) {
+            tracing::debug!("{}: remove: {error}", self.0.display());
+        }
+    }
+}
+
+fn answer_all(listener: &UnixListener, metrics: &Metrics) {
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                if let Err(error) = answer(stream, metrics) {
+                    tracing::debug!("metrics: {error}");
+                }
+            }
+            Err(error) => {
+                tracing::debug!("metrics: accept: {error}");
+                thread::sleep(PAUSE);
+            }
+        }
+    }
+}
+
+fn answer(mut stream: UnixStream, metrics: &Metrics) -> io::Result<()> {
+    let until = Instant::now() + CONNECTION_TIME_MAX;
+    let question = question(&mut stream, until)?;
+    let text = match question.split(|byte| *byte == b' ').next() {
+        Some(b"GET") => {
+            let text = metrics.render();
+            format!("HTTP/1.1 200 OK\r\n{}\r\n{text}", headers(text.len()))
+        }
+        Some(b"HEAD") => {
+            format!("HTTP/1.1 200 OK\r\n{}\r\n", headers(metrics.render().len()))
+        }
+        _ => "HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD\r\nContent-Length: 0\r\n\
+              Connection: close\r\n\r\n"
+            .to_owned(),
+    };
+    let mut left = text.as_bytes();
+    while !left.is_empty() {
+        stream.set_write_timeout(Some(time_left(until)?))?;
+        let written = stream.write(left)?;
+        left = left.get(written..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+fn headers(bytes: usize) -> String {
+    format!(
+        "Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n\
+         Content-Length: {bytes}\r\nConnection: close\r\n"
+    )
+}
+
+/// The head of the question; what follows it is not read.
+fn question(stream: &mut UnixStream, until: Instant) -> io::Result<Vec<u8>> {
+    let (mut question, mut part) = (Vec::new(), [0; 1024]);
+    while !question.windows(4).any(|end| end == b"\r\n\r\n") {
+        if question.len() >= QUESTION_BYTES_MAX {
+            return Err(io::Error::other("a question without an end"));
+        }
+        stream.set_read_timeout(Some(time_left(until)?))?;
+        match stream.read(&mut part)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => question.extend_from_slice(part.get(..read).unwrap_or_default()),
+        }
+    }
+    Ok(question)
+}
+
+fn time_left(until: Instant) -> io::Result<Duration> {
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+}

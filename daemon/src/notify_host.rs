@@ -1,0 +1,157 @@
+//! What systemd is told (sd_notify(3)): that we are ready, how we are, that we live, that we reload, that we
+//! stop. Datagrams to the socket that `NOTIFY_SOCKET` names; without one nothing is told. Must never hold the
+//! daemon up or end it: a message that does not go is only not told.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// More of a status nobody is shown.
+const STATUS_CHARS_MAX: usize = 512;
+
+/// Whoever started us, if it wants to know.
+pub struct HostManager {
+    socket: Option<UnixDatagram>,
+    watchdog: Option<Duration>,
+}
+
+impl HostManager {
+    /// As the environment says. A socket that cannot be reached is warned of and told nothing.
+    #[must_use]
+    pub fn of_environment() -> Self {
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let number = |name| variable(name)?.to_str()?.parse::<u64>().ok();
+        let ours = number("WATCHDOG_PID").is_none_or(|pid| pid == u64::from(std::process::id()));
+        let watchdog = number("WATCHDOG_USEC").filter(|_| ours).map(Duration::from_micros);
+        let Some(address) = variable("NOTIFY_SOCKET") else {
+            return Self { socket: None, watchdog: None };
+        };
+        Self::at(&address, watchdog).unwrap_or_else(|error| {
+            tracing::warn!("NOTIFY_SOCKET: {}: {error}", address.display());
+            Self { socket: None, watchdog: None }
+        })
+    }
+
+    /// The manager at an address: an absolute path, or `@` and an abstract name. `watchdog` is how long it
+    /// waits for a sign of life.
+    ///
+    /// # Errors
+    /// It is no such address, or nobody is there.
+    pub fn at(address: &OsStr, watchdog: Option<Duration>) -> io::Result<Self> {
+        let address = match address.as_bytes() {
+            [b'@', name @ ..] => SocketAddr::from_abstract_name(name)?,
+            [b'/', ..] => SocketAddr::from_pathname(address)?,
+            _ => return Err(io::ErrorKind::InvalidInput.into()),
+        };
+        let socket = UnixDatagram::unbound()?;
+        socket.connect_addr(&address)?;
+        // A manager that does not read must not hold us up.
+        socket.set_nonblocking(true)?;
+        Ok(Self { socket: Some(socket), watchdog: watchdog.filter(|time| !time.is_zero()) })
+    }
+
+    /// Half of the time that the manager waits for a sign of life: so often [`Self::alive`] is due.
+    #[must_use]
+    pub fn alive_interval(&self) -> Option<Duration> {
+        self.watchdog.map(|time| time / 2)
+    }
+
+    /// Recovery is done and the spool is watched; also after a reload.
+    pub fn ready(&self) {
+        self.send("READY=1");
+    }
+
+    /// How we are, in a line for `systemctl status`.
+    pub fn status(&self, said: &str) {
+        let line: String = validator::escape_line(said).chars().take(STATUS_CHARS_MAX).collect();
+        self.send(&format!("STATUS={}", line.replace('\n', " ")));
+    }
+
+    /// A sign of life. To be given by the loop that must not hang, and by nothing else.
+    pub fn alive(&self) {
+        self.send("WATCHDOG=1");
+    }
+
+    /// Policy and keys are being read again; [`Self::ready`] ends it, whether they were good or not.
+    pub fn reloading(&self) {
+        let now = clock_gettime(ClockId::Monotonic);
+        let usec = now.tv_sec.saturating_mul(1_000_000).saturating_add(now.tv_nsec / 1000);
+        self.send(&format!("RELOADING=1\nMONOTONIC_USEC={usec}"));
+    }
+
+    /// Nothing new is taken; runs in flight end.
+    pub fn stopping(&self) {
+        self.send("STOPPING=1");
+    }
+
+    fn send(&self, message: &str) {
+        let Some(socket) = &self.socket else { return };
+        if let Err(error) = socket.send(message.as_bytes()) {
+            tracing::debug!("NOTIFY_SOCKET: {error}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(socket: &UnixDatagram) -> String {
+        let mut bytes = [0; 1024];
+        let read = socket.recv(&mut bytes).unwrap();
+        String::from_utf8_lossy(&bytes[..read]).into_owned()
+    }
+
+    #[test]
+    fn a_manager_at_an_abstract_name_hears_everything_in_order() {
+        let name = format!("toolexec-notify-{}", std::process::id());
+        let address = SocketAddr::from_abstract_name(&name).unwrap();
+        let socket = UnixDatagram::bind_addr(&address).unwrap();
+        let watchdog = Some(Duration::from_secs(30));
+        let manager = HostManager::at(OsStr::new(&format!("@{name}")), watchdog).unwrap();
+        assert_eq!(manager.alive_interval(), Some(Duration::from_secs(15)));
+        manager.ready();
+        manager.status("1 running\nREADY=1");
+        manager.alive();
+        manager.reloading();
+        manager.stopping();
+        assert_eq!(heard(&socket), "READY=1");
+        assert_eq!(heard(&socket), "STATUS=1 running\\u{a}READY=1");
+        assert_eq!(heard(&socket), "WATCHDOG=1");
+        let reloading = heard(&socket);
+        let usec = reloading.strip_prefix("RELOADING=1\nMONOTONIC_USEC=").unwrap();
+        assert!(usec.parse::<u64>().unwrap() > 0, "{reloading}");
+        assert_eq!(heard(&socket), "STOPPING=1");
+    }
+
+    #[test]
+    fn a_manager_at_a_path_that_does_not_read_holds_nobody_up() {
+        let directory =
+            std::env::temp_dir().join(format!("toolexec-notify-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let path = directory.join("notify");
+        let socket = UnixDatagram::bind(&path).unwrap();
+        let manager = HostManager::at(path.as_os_str(), None).unwrap();
+        for _ in 0..10_000 {
+            manager.alive();
+        }
+        assert_eq!(heard(&socket), "WATCHDOG=1");
+        drop(socket);
+        manager.alive();
+        assert!(HostManager::at(path.as_os_str(), None).is_err(), "nobody is there");
+        assert!(HostManager::at(OsStr::new("relative"), None).is_err());
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn without_a_manager_nothing_happens() {
+        let manager = HostManager { socket: None, watchdog: None };
+        manager.ready();
+        assert_eq!(manager.alive_interval(), None);
+    }
+}

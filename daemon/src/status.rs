@@ -1,0 +1,232 @@
+//! What the daemon tells of itself in `public/`: how it is, and what is in flight. For the one thread that
+//! schedules; told when it changes, a state at once and numbers at most once a second, so that load makes no
+//! writes of its own. What ends sooner than a person could look is not told at all.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use policies::Policy;
+use spool::{Counts, DaemonState, Running, Seat, Spool, SpoolError, Status, TellsPolicy};
+use validator::{RequestId, UtcTime};
+
+/// Numbers are told at most this often.
+const TELL_INTERVAL: Duration = Duration::from_secs(1);
+/// A request in flight is told of when it has been for this long.
+const TELL_AFTER: Duration = Duration::from_millis(200);
+
+/// How the daemon is now.
+#[derive(Clone, Copy, Debug)]
+pub struct How<'a> {
+    pub state: DaemonState,
+    /// Why it halted, or what the state alone does not say.
+    pub why: Option<&'a str>,
+    /// Why nothing is admitted although it serves.
+    pub admission_stopped: Option<&'a str>,
+    pub counts: Counts,
+    /// How many runs there may be at once.
+    pub runs_max: u64,
+    /// Bytes that were promised to the runs in flight, and how many may be.
+    pub memory_bytes_promised: u64,
+    pub memory_bytes_max: Option<u64>,
+    pub policy: &'a Policy,
+}
+
+/// What was told last.
+pub struct StatusTeller {
+    seat: Seat,
+    started: UtcTime,
+    told: Option<(Instant, Status)>,
+    in_flight: BTreeMap<RequestId, (Instant, Running)>,
+}
+
+impl StatusTeller {
+    /// Nothing is told yet.
+    #[must_use]
+    pub fn new(started: UtcTime) -> Self {
+        Self { seat: Seat::here(), started, told: None, in_flight: BTreeMap::new() }
+    }
+
+    /// Tells how the daemon is if that changed. Returns when to be asked again: what came too soon after
+    /// the last is told then, and while nothing changes there is no such time.
+    pub fn tell(&mut self, spool: &Spool, how: &How<'_>, now: UtcTime) -> Option<Instant> {
+        let status = self.status(how, now);
+        if let Some((at, told)) = &self.told {
+            // What is left of the difference when time and numbers are set aside.
+            let (counts, at_utc) = (status.counts, told.at_utc.clone());
+            let numbers = (counts, status.memory_bytes_promised);
+            let same_numbers = numbers == (told.counts, told.memory_bytes_promised);
+            let same_state = *told
+                == Status {
+                    at_utc,
+                    counts: told.counts,
+                    memory_bytes_promised: told.memory_bytes_promised,
+                    ..status.clone()
+                };
+            let due = *at + TELL_INTERVAL;
+            match (same_state, same_numbers) {
+                (true, true) => return None,
+                (true, false) if Instant::now() < due => return Some(due),
+                _ => {}
+            }
+        }
+        told_or_warned(spool.tell_status(&status));
+        self.told = Some((Instant::now(), status));
+        None
+    }
+
+    fn status(&self, how: &How<'_>, now: UtcTime) -> Status {
+        Status {
+            seat: self.seat.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_utc: self.started.to_string(),
+            at_utc: now.to_string(),
+            state: how.state,
+            why: how.why.map(str::to_owned),
+            admission_stopped: how.admission_stopped.map(str::to_owned),
+            counts: how.counts,
+            runs_max: how.runs_max,
+            memory_bytes_promised: how.memory_bytes_promised,
+            memory_bytes_max: how.memory_bytes_max,
+            policy: TellsPolicy {
+                name: how.policy.name().to_owned(),
+                sha256: how.policy.sha256().to_string(),
+            },
+        }
+    }
+
+    /// Tells what is in flight: everything that is, each with when it was claimed. What is not among it any
+    /// more is told no longer; its record is to be published before. Returns when to be asked again.
+    pub fn tell_in_flight(
+        &mut self,
+        spool: &Spool,
+        in_flight: impl Iterator<Item = (RequestId, Instant, Running)>,
+    ) -> Option<Instant> {
+        let mut next: Option<Instant> = None;
+        let mut before = std::mem::take(&mut self.in_flight);
+        for (id, claimed, running) in in_flight {
+            let told = before.remove(&id);
+            let due = match &told {
+                Some((_, said)) if *said == running => None,
+                Some((at, _)) => Some(*at + TELL_AFTER),
+                None => Some(claimed + TELL_AFTER),
+            };
+            match (due, told) {
+                (Some(due), told) if Instant::now() < due => {
+                    next = Some(next.map_or(due, |next| next.min(due)));
+                    self.in_flight.extend(told.map(|told| (id, told)));
+                }
+                (None, Some(told)) => {
+                    self.in_flight.insert(id, told);
+                }
+                _ => {
+                    told_or_warned(spool.tell_running(&running));
+                    self.in_flight.insert(id, (Instant::now(), running));
+                }
+            }
+        }
+        for id in before.keys() {
+            told_or_warned(spool.forget_running(id));
+        }
+        next
+    }
+}
+
+/// Nothing hangs on it but what readers see.
+fn told_or_warned(told: Result<(), SpoolError>) {
+    if let Err(error) = told {
+        tracing::warn!("{error}; what is told in public/ is not whole");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use spool::{Alive, Places, Step, daemon_alive, running_in, told_status};
+
+    use super::*;
+
+    fn places(name: &str) -> Places {
+        let root = std::env::temp_dir().join(format!("toolexec-{name}-{}", std::process::id()));
+        let at = |part: &str| -> PathBuf { root.join(part) };
+        Places { state: at("state"), spool: at("spool"), results: at("spool/results") }
+    }
+
+    fn ended(places: &Places) {
+        std::fs::remove_dir_all(places.spool.parent().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_state_is_told_at_once_and_numbers_when_they_are_due() {
+        let places = places("status");
+        let spool = Spool::open_for_daemon(&places).unwrap();
+        let policy = Policy::shipped("embedded").unwrap();
+        let now = UtcTime::from_unix(1_800_000_000);
+        let mut how = How {
+            state: DaemonState::Serving,
+            why: None,
+            admission_stopped: None,
+            counts: Counts::default(),
+            runs_max: 2,
+            memory_bytes_promised: 0,
+            memory_bytes_max: None,
+            policy: &policy,
+        };
+        let mut teller = StatusTeller::new(now);
+        assert_eq!(teller.tell(&spool, &how, now), None);
+        let told = told_status(&places.spool).unwrap();
+        assert_eq!(told.state, DaemonState::Serving);
+        assert_eq!(daemon_alive(&places.spool, Some(&told)), Alive::Yes(Some(told.seat.pid)));
+
+        assert_eq!(teller.tell(&spool, &how, UtcTime::from_unix(1_800_000_009)), None);
+        assert_eq!(told_status(&places.spool).unwrap(), told, "nothing changed but the time");
+        how.counts.waiting = 3;
+        let due = teller.tell(&spool, &how, now).unwrap();
+        assert_eq!(told_status(&places.spool).unwrap().counts.waiting, 0);
+        how.admission_stopped = Some("no room");
+        assert_eq!(teller.tell(&spool, &how, now), None);
+        assert_eq!(told_status(&places.spool).unwrap().counts.waiting, 3, "told with the state");
+        how.counts.waiting = 4;
+        std::thread::sleep(due.saturating_duration_since(Instant::now()) + TELL_INTERVAL);
+        assert_eq!(teller.tell(&spool, &how, now), None);
+        assert_eq!(told_status(&places.spool).unwrap().counts.waiting, 4);
+        drop(spool);
+        assert_eq!(daemon_alive(&places.spool, Some(&told)), Alive::No);
+        assert_eq!(daemon_alive(&places.spool, None), Alive::No);
+        ended(&places);
+    }
+
+    #[test]
+    fn what_is_over_at_once_is_never_told() {
+        let places = places("in-flight");
+        let spool = Spool::open_for_daemon(&places).unwrap();
+        let id: RequestId = "TR-20260209-160501Z-a".parse().unwrap();
+        let mut running = Running {
+            request_id: id.to_string(),
+            since_utc: "2026-02-09T16:05:01Z".to_owned(),
+            step: Step::Claimed,
+            step_since_utc: "2026-02-09T16:05:01Z".to_owned(),
+            time_sec_max: None,
+            memory_bytes_max: None,
+            submitter: Some("alice".to_owned()),
+        };
+        let mut teller = StatusTeller::new(UtcTime::from_unix(0));
+        let claimed = Instant::now();
+        let all = |running: &Running| [(id.clone(), claimed, running.clone())].into_iter();
+        let due = teller.tell_in_flight(&spool, all(&running)).unwrap();
+        assert!(running_in(&places.spool).is_empty());
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        assert_eq!(teller.tell_in_flight(&spool, all(&running)), None);
+        assert_eq!(running_in(&places.spool).get(id.as_str()), Some(&running));
+        running.step = Step::Running;
+        let due = teller.tell_in_flight(&spool, all(&running)).unwrap();
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        assert_eq!(teller.tell_in_flight(&spool, all(&running)), None);
+        assert_eq!(running_in(&places.spool)[id.as_str()].step, Step::Running);
+        assert_eq!(teller.tell_in_flight(&spool, std::iter::empty()), None);
+        assert!(running_in(&places.spool).is_empty());
+        running.request_id = "../escaped".to_owned();
+        assert!(spool.tell_running(&running).is_err());
+        ended(&places);
+    }
+}

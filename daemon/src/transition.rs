@@ -1,0 +1,251 @@
+//! What the daemon logs: one line for each transition of a request and of the daemon itself, with the same
+//! words and fields wherever it goes. `docs/operating.md` has this table; a test holds them together. A line
+//! tells what has happened; nothing reads it to decide.
+
+use std::fmt;
+use std::time::Duration;
+
+use tracing::Level;
+
+/// One transition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Transition {
+    /// The daemon has begun to recover what an earlier one left.
+    Starting,
+    /// An interrupted request was finished: tidied, completed, or told as `indeterminate`.
+    Recovered,
+    /// What is dropped is taken from now on.
+    Ready,
+    /// A request is ours.
+    Claimed,
+    /// It waits for somebody's answer.
+    Held,
+    /// It waits no longer; it is decided anew.
+    Released,
+    /// It was granted what it asks for, and waits for room at most.
+    Granted,
+    /// It is in the ledger, durably: used up.
+    Begun,
+    /// The tool was started.
+    Started,
+    /// The tool ended, or nobody knows.
+    Ended,
+    /// The result of a run is there, durably.
+    Published,
+    /// The result of a refusal is there, durably.
+    Refused,
+    /// The original is out of `approved/`, the claim in `archive/` or `quarantine/`.
+    Departed,
+    /// Something in `approved/` is not taken until it changes.
+    LeftAlone,
+    /// Somebody asked for its end.
+    Cancelled,
+    /// Nothing is admitted until what is wrong is mended.
+    AdmissionStopped,
+    /// Requests are admitted again.
+    AdmissionResumed,
+    /// Policy, trust and keys were read again and are in force.
+    Reloaded,
+    /// They were read again and are not good: the old ones stay.
+    ReloadRefused,
+    /// Nothing new is taken; runs in flight end.
+    Draining,
+    /// Everything ended in order.
+    Stopped,
+    /// Our own disk, keys or kernel failed.
+    Halted,
+}
+
+impl Transition {
+    /// Every transition.
+    pub const ALL: [Self; 22] = [
+        Self::Starting,
+        Self::Recovered,
+        Self::Ready,
+        Self::Claimed,
+        Self::Held,
+        Self::Released,
+        Self::Granted,
+        Self::Begun,
+        Self::Started,
+        Self::Ended,
+        Self::Published,
+        Self::Refused,
+        Self::Departed,
+        Self::LeftAlone,
+        Self::Cancelled,
+        Self::AdmissionStopped,
+        Self::AdmissionResumed,
+        Self::Reloaded,
+        Self::ReloadRefused,
+        Self::Draining,
+        Self::Stopped,
+        Self::Halted,
+    ];
+
+    /// Its word, which is the line's message.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Recovered => "recovered",
+            Self::Ready => "ready",
+            Self::Claimed => "claimed",
+            Self::Held => "held",
+            Self::Released => "released",
+            Self::Granted => "granted",
+            Self::Begun => "begun",
+            Self::Started => "started",
+            Self::Ended => "ended",
+            Self::Published => "published",
+            Self::Refused => "refused",
+            Self::Departed => "departed",
+            Self::LeftAlone => "left-alone",
+            Self::Cancelled => "cancelled",
+            Self::AdmissionStopped => "admission-stopped",
+            Self::AdmissionResumed => "admission-resumed",
+            Self::Reloaded => "reloaded",
+            Self::ReloadRefused => "reload-refused",
+            Self::Draining => "draining",
+            Self::Stopped => "stopped",
+            Self::Halted => "halted",
+        }
+    }
+
+    /// How much it matters: an error stops something, a warning is an answer that somebody did not want.
+    #[must_use]
+    pub fn level(self) -> Level {
+        match self {
+            Self::AdmissionStopped | Self::ReloadRefused | Self::Halted => Level::ERROR,
+            Self::Recovered | Self::Refused | Self::LeftAlone | Self::Cancelled => Level::WARN,
+            Self::Claimed | Self::Granted | Self::Begun | Self::Departed => Level::DEBUG,
+            _ => Level::INFO,
+        }
+    }
+}
+
+impl fmt::Display for Transition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// The fields of a line; each is there if it is known. Texts from outside are escaped here.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Fields<'a> {
+    /// The request's id, or the name of the file where it has none.
+    pub request: Option<&'a str>,
+    /// The result's id.
+    pub result: Option<&'a str>,
+    /// The word of the outcome.
+    pub outcome: Option<&'a str>,
+    /// The code of the first violation.
+    pub code: Option<&'a str>,
+    /// How long what ended took, in whole milliseconds.
+    pub time: Option<Duration>,
+    /// Where the result is, or what the line is about if not a request.
+    pub path: Option<&'a str>,
+    /// Why, in words.
+    pub reason: Option<&'a str>,
+}
+
+/// The names under which the fields are logged: in the journal in capitals.
+pub const FIELDS: [&str; 7] = ["request", "result", "outcome", "code", "ms", "path", "reason"];
+
+/// Logs a transition.
+pub fn log(transition: Transition, fields: &Fields<'_>) {
+    let text = |text: Option<&str>| text.map(validator::escape_line);
+    let (request, result) = (text(fields.request), text(fields.result));
+    let (outcome, code) = (fields.outcome, fields.code);
+    let ms = fields.time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+    let (path, reason) = (text(fields.path), text(fields.reason));
+    // The level of an event is fixed where it stands.
+    macro_rules! at {
+        ($level:ident) => {
+            tracing::$level!(
+                request = request.as_deref(),
+                result = result.as_deref(),
+                outcome,
+                code,
+                ms,
+                path = path.as_deref(),
+                reason = reason.as_deref(),
+                "{transition}"
+            )
+        };
+    }
+    match transition.level() {
+        Level::ERROR => at!(error),
+        Level::WARN => at!(warn),
+        Level::INFO => at!(info),
+        _ => at!(debug),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write};
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn lines(act: impl FnOnce()) -> String {
+        let kept = Kept::default();
+        let writer = kept.clone();
+        let lines = tracing_subscriber::fmt()
+            .with_writer(move || writer.clone())
+            .with_max_level(Level::TRACE)
+            .with_ansi(false)
+            .with_target(false)
+            .without_time()
+            .finish();
+        tracing::subscriber::with_default(lines, act);
+        let bytes = kept.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_transition_is_one_line_with_the_fields_that_are_known() {
+        let said = lines(|| {
+            let fields = Fields {
+                request: Some("TR-1"),
+                outcome: Some("ok"),
+                time: Some(Duration::from_micros(12_900)),
+                ..Fields::default()
+            };
+            log(Transition::Published, &fields);
+        });
+        assert_eq!(said, " INFO published request=\"TR-1\" outcome=\"ok\" ms=12\n");
+    }
+
+    #[test]
+    fn nothing_from_outside_begins_a_line_of_its_own() {
+        let said = lines(|| {
+            let fields = Fields { request: Some("a\nERROR halted"), ..Fields::default() };
+            log(Transition::Refused, &fields);
+        });
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.starts_with(" WARN refused request="), "{said}");
+    }
+
+    #[test]
+    fn every_transition_has_a_word_of_its_own() {
+        let mut words: Vec<_> = Transition::ALL.iter().map(|one| one.word()).collect();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), Transition::ALL.len());
+    }
+}

@@ -1,0 +1,282 @@
+//! The numbers as their readers get them: accepted by Prometheus' own parser, in a file and on a socket, and
+//! never more series than there are words.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+#[path = "../../tests/src/skip.rs"]
+pub mod skip;
+
+use std::fs::{self, Permissions};
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use daemon::metrics::{Metrics, MetricsFile, MetricsSocket, StoppedBy, Timed};
+use policies::Policy;
+use sandbox::outcome::Outcome;
+use spool::Counts;
+use validator::{Code, UtcTime, Violation};
+
+/// A directory of one test, gone with it.
+struct Desk(PathBuf);
+
+impl Desk {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("toolexec-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+/// Numbers in every family.
+fn busy() -> Metrics {
+    let metrics = Metrics::new(UtcTime::from_unix(1_800_000_000));
+    let counts = Counts { waiting: 7, held: 1, running: 2, ..Counts::default() };
+    metrics.requests(&counts);
+    metrics.ended(Outcome::Ok);
+    metrics.ended(Outcome::ExitNonzero(3));
+    metrics.ended(Outcome::ExitNonzero(4));
+    metrics.ended(Outcome::Refused);
+    let twice = Violation::error(Code::CommandShell, "one".to_owned());
+    let of_a_family = Violation::error(Code::Secret("aws-key"), "two".to_owned());
+    metrics.refused(&[twice.clone(), twice, of_a_family]);
+    for timed in Timed::ALL {
+        metrics.took(timed, Duration::from_millis(12));
+    }
+    metrics.took(Timed::Run, Duration::from_secs(4000));
+    metrics.barrier(Duration::from_micros(700));
+    metrics.fsyncs(3);
+    metrics.running(2, 512 << 20);
+    metrics.memory_budget(4 << 30);
+    metrics.ready_cells(1);
+    metrics.spool_free(123_456_789);
+    metrics.log_entries(42);
+    metrics.policy(&Policy::shipped("embedded").unwrap());
+    metrics.admission(Some(StoppedBy::NoRoom));
+    metrics
+}
+
+/// Printed for whoever wants the figure; the bound is far above it, for a host that is busy.
+#[test]
+fn counting_costs_next_to_nothing() {
+    let metrics = busy();
+    let begun = Instant::now();
+    for _ in 0..10_000 {
+        metrics.took(Timed::Run, Duration::from_millis(3));
+        metrics.ended(Outcome::Ok);
+    }
+    let each = begun.elapsed() / 20_000;
+    println!("a count takes {each:?}");
+    assert!(each < Duration::from_micros(50), "{each:?}");
+}
+
+/// The value of a sample.
+#[track_caller]
+fn value(text: &str, sample: &str) -> f64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(sample)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("no {sample} in {text}")).parse().unwrap()
+}
+
+#[test]
+fn what_was_counted_is_what_is_told() {
+    let text = busy().render();
+    for (sample, expected) in [
+        ("toolexec_requests{state=\"waiting\"}", 7.0),
+        ("toolexec_requests{state=\"publishing\"}", 0.0),
+        ("toolexec_outcomes_total{outcome=\"exit_nonzero\"}", 2.0),
+        ("toolexec_outcomes_total{outcome=\"indeterminate\"}", 0.0),
+        ("toolexec_refusals_total{code=\"command.shell\"}", 1.0),
+        ("toolexec_refusals_total{code=\"secret.aws-key\"}", 1.0),
+        ("toolexec_step_seconds_count{step=\"run\"}", 2.0),
+        ("toolexec_step_seconds_bucket{le=\"0.01\",step=\"run\"}", 0.0),
+        ("toolexec_step_seconds_bucket{le=\"0.025\",step=\"run\"}", 1.0),
+        ("toolexec_step_seconds_bucket{le=\"1800.0\",step=\"run\"}", 1.0),
+        ("toolexec_step_seconds_bucket{le=\"+Inf\",step=\"run\"}", 2.0),
+        ("toolexec_step_seconds_sum{step=\"run\"}", 4000.012),
+        ("toolexec_barrier_seconds_count", 1.0),
+        ("toolexec_fsyncs_total", 3.0),
+        ("toolexec_running_cells", 2.0),
+        ("toolexec_ready_cells", 1.0),
+        ("toolexec_memory_promised_bytes", 536_870_912.0),
+        ("toolexec_memory_budget_bytes", 4_294_967_296.0),
+        ("toolexec_spool_free_bytes", 123_456_789.0),
+        ("toolexec_log_entries", 42.0),
+        ("toolexec_start_time_seconds", 1_800_000_000.0),
+        ("toolexec_admission_stopped{reason=\"no_room\"}", 1.0),
+        ("toolexec_admission_stopped{reason=\"disk\"}", 0.0),
+    ] {
+        assert!((value(&text, sample) - expected).abs() < 1e-9, "{sample}: {text}");
+    }
+    assert!(text.contains("toolexec_policy_loaded{name=\"embedded\",sha256=\""), "{text}");
+    assert!(text.ends_with("# EOF\n"));
+    let metrics = busy();
+    metrics.admission(None);
+    assert!(value(&metrics.render(), "toolexec_admission_stopped{reason=\"no_room\"}") < 0.5);
+}
+
+#[test]
+fn a_policy_that_is_no_longer_in_force_is_not_told() {
+    let metrics = busy();
+    let text = Policy::shipped_text("embedded").unwrap().replace("name: embedded", "name: another");
+    metrics.policy(&Policy::parse(text.as_bytes(), "test").unwrap());
+    let told = metrics.render();
+    assert_eq!(told.matches("\ntoolexec_policy_loaded{").count(), 1, "{told}");
+    assert!(told.contains("{name=\"another\",sha256="), "{told}");
+}
+
+#[test]
+fn prometheus_own_parser_reads_it() {
+    let skip = |why: &str| skip::skip("prometheus_own_parser_reads_it", why);
+    let Some(python) = std::env::var_os("TOOLEXEC_PYTHON").filter(|it| Path::new(it).exists())
+    else {
+        return skip("TOOLEXEC_PYTHON names no oracle; .ci/run installs it");
+    };
+    let oracle = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/oracles/openmetrics.py");
+    let judge = |text: &str| {
+        let mut command = Command::new(&python);
+        command.arg(&oracle).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    let text = busy().render();
+    let said = judge(&text);
+    assert!(said.status.success(), "{}\n{text}", String::from_utf8_lossy(&said.stderr));
+    let samples = String::from_utf8(said.stdout).unwrap();
+    assert_eq!(samples.lines().count(), text.lines().filter(|it| !it.starts_with('#')).count());
+    assert!(samples.contains("toolexec_outcomes_total outcome=exit_nonzero 2\n"), "{samples}");
+    assert!(!judge(&text.replace("# EOF\n", "")).status.success(), "half a text is none");
+}
+
+#[test]
+fn many_threads_count_without_a_loss() {
+    let metrics = Arc::new(Metrics::new(UtcTime::from_unix(0)));
+    let threads: Vec<_> = (0..8)
+        .map(|_| {
+            let metrics = Arc::clone(&metrics);
+            thread::spawn(move || {
+                for _ in 0..1000 {
+                    metrics.ended(Outcome::Ok);
+                    metrics.took(Timed::Whole, Duration::from_millis(1));
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|one| one.join().unwrap());
+    let text = metrics.render();
+    assert!((value(&text, "toolexec_outcomes_total{outcome=\"ok\"}") - 8000.0).abs() < 0.5);
+    assert!((value(&text, "toolexec_step_seconds_count{step=\"whole\"}") - 8000.0).abs() < 0.5);
+}
+
+#[test]
+fn the_file_is_written_when_something_changed_and_not_too_often() {
+    let desk = Desk::new("metrics-file");
+    let path = desk.at("toolexec.prom");
+    let metrics = busy();
+    let mut file = MetricsFile::new(path.clone(), Duration::from_millis(200));
+    file.keep(&metrics).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), metrics.render());
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o644);
+    assert_eq!(file.due(&metrics), None, "nothing changed: nobody has to wake");
+
+    metrics.log_entries(42);
+    assert_eq!(file.due(&metrics), None, "set to what it was");
+    metrics.log_entries(43);
+    let due = file.due(&metrics).unwrap();
+    assert!(due > Instant::now(), "too soon after the last");
+    file.keep(&metrics).unwrap();
+    assert!(fs::read_to_string(&path).unwrap().contains("toolexec_log_entries 42\n"));
+    thread::sleep(due.saturating_duration_since(Instant::now()));
+    file.keep(&metrics).unwrap();
+    assert!(fs::read_to_string(&path).unwrap().contains("toolexec_log_entries 43\n"));
+    assert_eq!(fs::read_dir(&desk.0).unwrap().count(), 1, "no draft is left");
+
+    metrics.log_entries(44);
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert!(file.write(&metrics).is_err());
+    assert!(file.due(&metrics).is_none_or(|due| due > Instant::now()), "tried again later");
+}
+
+fn asked(path: &Path, question: &[u8]) -> String {
+    let mut stream = UnixStream::connect(path).unwrap();
+    stream.write_all(question).unwrap();
+    let mut answer = String::new();
+    // Whoever was not listened to may find the connection gone.
+    stream.read_to_string(&mut answer).unwrap_or_default();
+    answer
+}
+
+const QUESTION: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+
+#[test]
+fn whoever_connects_gets_the_text_and_nobody_holds_the_next_up() {
+    let desk = Desk::new("metrics-socket");
+    let path = desk.at("metrics.sock");
+    let metrics = Arc::new(busy());
+    let socket = MetricsSocket::listen(&path, Arc::clone(&metrics)).unwrap();
+    let answer = asked(&path, QUESTION);
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+    assert!(head.contains("application/openmetrics-text; version=1.0.0"), "{head}");
+    assert!(head.contains(&format!("Content-Length: {}", body.len())), "{head}");
+    assert_eq!(body, metrics.render());
+    assert!(asked(&path, b"HEAD / HTTP/1.1\r\n\r\n").ends_with("\r\n\r\n"));
+    assert!(asked(&path, b"POST / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
+
+    // One that says nothing, one that never ends, one that does not read.
+    let silent = UnixStream::connect(&path).unwrap();
+    let begun = Instant::now();
+    assert!(asked(&path, QUESTION).starts_with("HTTP/1.1 200 "));
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    drop(silent);
+    assert_eq!(asked(&path, &vec![b'a'; 1 << 20][..100_000]), "");
+    assert!(asked(&path, QUESTION).starts_with("HTTP/1.1 200 "));
+
+    let curl = Command::new("curl")
+        .args(["-s", "--unix-socket", path.to_str().unwrap(), "http://x/metrics"])
+        .output();
+    match curl {
+        Ok(said) => assert_eq!(String::from_utf8_lossy(&said.stdout), metrics.render()),
+        Err(error) => skip::skip("metrics by curl", &error.to_string()),
+    }
+
+    assert!(MetricsSocket::listen(&path, Arc::clone(&metrics)).is_err(), "somebody answers there");
+    drop(socket);
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_socket_that_was_left_is_taken_over_and_nothing_else_is() {
+    let desk = Desk::new("metrics-left");
+    let path = desk.at("metrics.sock");
+    drop(UnixListener::bind(&path).unwrap());
+    assert!(path.exists());
+    let socket = MetricsSocket::listen(&path, Arc::new(busy())).unwrap();
+    assert!(asked(&path, QUESTION).starts_with("HTTP/1.1 200 "));
+    drop(socket);
+    let file = desk.at("a-file");
+    fs::write(&file, "mine").unwrap();
+    fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+    assert!(MetricsSocket::listen(&file, Arc::new(busy())).is_err());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+}

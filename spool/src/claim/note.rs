@@ -1,0 +1,138 @@
+//! What a claim says of itself beside the copy, so that the story can be told again after a crash. A torn
+//! note must never be taken for a whole one, nor for a fault: it was not durable, so nothing was done on the
+//! strength of it.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use validator::{ResultId, Sha256};
+
+use crate::durable;
+use crate::error::SpoolError;
+
+/// What a claim says of itself.
+pub(super) const NOTE: &str = "claim.json";
+/// What it says of the result that it will be told as.
+const RESULT_NOTE: &str = "result.json";
+const NOTE_BYTES_MAX: usize = 64 * 1024;
+
+/// What else must be known to tell the story again after a crash.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClaimNote {
+    pub(crate) file_name: String,
+    pub(crate) owner: u32,
+    /// Where the request was dropped; none for an embedded run.
+    pub(crate) dropped: Option<Dropped>,
+    /// The record whose run is done again, if one is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) replays: Option<Replayed>,
+    #[serde(default, skip_serializing_if = "Kind::is_request")]
+    pub(crate) kind: Kind,
+    /// What lay beside it, by name, and leaves with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) beside: Vec<String>,
+}
+
+/// What was claimed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// There is a copy.
+    #[default]
+    Request,
+    /// What can never be a request: nothing of it was read.
+    Object,
+}
+
+impl Kind {
+    fn is_request(&self) -> bool {
+        *self == Self::Request
+    }
+}
+
+/// A file in `approved/`: the directory, and which file of that name it was.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Dropped {
+    pub(crate) dropbox: PathBuf,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+}
+
+/// A published record whose run is done again: its id, and the digest of its Markdown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "(String, String)", into = "(String, String)")]
+pub struct Replayed {
+    pub result_id: ResultId,
+    pub sha256: Sha256,
+}
+
+impl From<Replayed> for (String, String) {
+    fn from(replayed: Replayed) -> Self {
+        (replayed.result_id.to_string(), replayed.sha256.to_string())
+    }
+}
+
+impl TryFrom<(String, String)> for Replayed {
+    type Error = &'static str;
+
+    fn try_from((result_id, sha256): (String, String)) -> Result<Self, Self::Error> {
+        let result_id = result_id.parse().map_err(|_| "no result id")?;
+        Ok(Self { result_id, sha256: sha256.parse().map_err(|_| "no sha256")? })
+    }
+}
+
+/// `result.json` of a claim.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResultNote {
+    result_id: String,
+}
+
+pub(super) fn note_result(directory: &Path, result_id: &ResultId) -> Result<(), SpoolError> {
+    let path = directory.join(RESULT_NOTE);
+    let note = ResultNote { result_id: result_id.to_string() };
+    let written = || -> io::Result<()> {
+        // An earlier attempt to tell it, that was given up, promised another id.
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        durable::write_new(&path, &serde_json::to_vec(&note)?, 0o600)
+    };
+    written().map_err(SpoolError::io(&path, "note the result"))
+}
+
+/// The result that was promised in a claim. What is torn or empty was never durable, and so nothing was
+/// published on the strength of it.
+pub(crate) fn noted_result(directory: &Path) -> Result<Option<ResultId>, SpoolError> {
+    let path = directory.join(RESULT_NOTE);
+    let note = match read_note(&path) {
+        Ok(note) => note,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(SpoolError::io(&path, "read")(error)),
+    };
+    let note = validator::read_json(&note, NOTE_BYTES_MAX).ok();
+    let note = note.and_then(|value| serde_json::from_value::<ResultNote>(value).ok());
+    Ok(note.and_then(|note| note.result_id.parse().ok()))
+}
+
+/// What a claim says of itself; none where it is torn.
+pub(crate) fn claim_note(directory: &Path) -> Result<Option<ClaimNote>, SpoolError> {
+    let path = directory.join(NOTE);
+    match read_note(&path) {
+        Ok(note) => Ok(serde_json::from_slice(&note).ok()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(SpoolError::io(&path, "read")(error)),
+    }
+}
+
+fn read_note(path: &Path) -> io::Result<Vec<u8>> {
+    let mut note = Vec::new();
+    let most = u64::try_from(NOTE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
+    File::open(path)?.take(most).read_to_end(&mut note)?;
+    Ok(note)
+}

@@ -1,0 +1,139 @@
+//! Whether a daemon is at work on a spool, as far as whoever asks can see. The lock on `.lock` is the
+//! proof: it goes with the process, however that ends. Must never say that a daemon lives because a file
+//! says so, nor take the lock where looking is enough: a daemon that starts just then would find it taken.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock, major, minor};
+use serde::{Deserialize, Serialize};
+
+use super::status::Status;
+
+/// Which process wrote something, and where its number means that process.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seat {
+    /// The process, by its own count.
+    pub pid: u32,
+    /// The kernel's name for this start of the host; none where it is hidden.
+    pub boot_id: Option<String>,
+    /// The namespace in which the process counts; none where it is hidden.
+    pub pid_namespace: Option<String>,
+}
+
+impl Seat {
+    /// The seat of this process.
+    #[must_use]
+    pub fn here() -> Self {
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+        let namespace = fs::read_link("/proc/self/ns/pid").ok();
+        Self {
+            pid: std::process::id(),
+            boot_id: boot.map(|id| id.trim_end().to_owned()),
+            pid_namespace: namespace.map(|name| name.to_string_lossy().into_owned()),
+        }
+    }
+
+    /// Whether numbers of processes mean the same there and here.
+    fn counts_as(&self, other: &Self) -> bool {
+        self.boot_id.is_some()
+            && self.pid_namespace.is_some()
+            && self.boot_id == other.boot_id
+            && self.pid_namespace == other.pid_namespace
+    }
+}
+
+/// Whether a daemon is at work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Alive {
+    /// A process holds the spool; which, if that can be seen.
+    Yes(Option<u32>),
+    /// None does.
+    No,
+    /// Whoever asks can see neither.
+    Unknown,
+}
+
+/// Whether a daemon is at work on this spool. `told` is what the last one said of itself: it helps to read
+/// the kernel's list of locks, and is not believed.
+#[must_use]
+pub fn daemon_alive(spool: &Path, told: Option<&Status>) -> Alive {
+    let lock = spool.join(".lock");
+    let found = match fs::metadata(&lock) {
+        Ok(found) => found,
+        // A daemon makes it before anything else.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Alive::No,
+        Err(_) => return Alive::Unknown,
+    };
+    let listed = fs::read_to_string("/proc/locks").ok();
+    let told = told.map(|status| &status.seat);
+    let here = Seat::here();
+    if let Some(locks) = &listed {
+        let teller = told.filter(|seat| seat.counts_as(&here)).map(|seat| seat.pid);
+        if let Some(pid) = holder(locks, found.dev(), found.ino(), teller) {
+            return Alive::Yes(Some(pid));
+        }
+        // The list is whole for whoever counts processes as the holder does.
+        if teller.is_some() && !locks.contains(&format!(":{} ", found.ino())) {
+            return Alive::No;
+        }
+    }
+    match OpenOptions::new().read(true).custom_flags(nofollow()).open(&lock) {
+        Err(_) => Alive::Unknown,
+        Ok(file) => match flock(&file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Alive::No,
+            Err(rustix::io::Errno::WOULDBLOCK) => Alive::Yes(None),
+            Err(_) => Alive::Unknown,
+        },
+    }
+}
+
+fn nofollow() -> i32 {
+    i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0)
+}
+
+/// Who holds the file exclusively, by the kernel's list (proc_locks(5)). Some file systems number their
+/// device otherwise there; then it is the process that must be the one which told of itself.
+fn holder(locks: &str, device: u64, inode: u64, teller: Option<u32>) -> Option<u32> {
+    locks.lines().find_map(|line| {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        if (words.next()?, words.next()?, words.next()?) != ("FLOCK", "ADVISORY", "WRITE") {
+            return None;
+        }
+        let pid: u32 = words.next()?.parse().ok()?;
+        let mut place = words.next()?.split(':');
+        let mut hex = || u32::from_str_radix(place.next()?, 16).ok();
+        let on = (hex()?, hex()?);
+        let same_inode = place.next()?.parse() == Ok(inode);
+        let same_device = on == (major(device), minor(device));
+        (same_inode && (same_device || teller == Some(pid))).then_some(pid)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOCKS: &str = "\
+1: POSIX  ADVISORY  WRITE 11 fe:00:7 0 EOF
+2: FLOCK  ADVISORY  READ  12 fe:00:7 0 EOF
+2: -> FLOCK  ADVISORY  WRITE 13 fe:00:7 0 EOF
+3: FLOCK  ADVISORY  WRITE 14 fe:00:8 0 EOF
+4: FLOCK  ADVISORY  WRITE 15 00:2a:9 0 EOF
+";
+
+    #[test]
+    fn only_an_exclusive_lock_on_this_very_file_is_a_daemons() {
+        let device = rustix::fs::makedev(0xfe, 0);
+        assert_eq!(holder(LOCKS, device, 7, None), None, "shared, of another kind, or waited for");
+        assert_eq!(holder(LOCKS, device, 8, None), Some(14));
+        assert_eq!(holder(LOCKS, rustix::fs::makedev(0xfe, 1), 8, None), None);
+        assert_eq!(holder(LOCKS, device, 9, None), None);
+        assert_eq!(holder(LOCKS, device, 9, Some(15)), Some(15), "the device has another number");
+        assert_eq!(holder(LOCKS, device, 9, Some(16)), None);
+        assert_eq!(holder("a b\n5: FLOCK ADVISORY WRITE x fe:00:8", device, 8, None), None);
+    }
+}

@@ -1,0 +1,29 @@
+//! What the daemon tells whoever looks, in `public/` of the spool: what waits for an answer
+//! (`held/<file>.json`), what is being done (`running/<request id>.json`), and how the daemon itself is
+//! (`status.json`).
+//!
+//! These files tell and must never decide: the daemon makes them anew at a start and reads none of them.
+//! They are renamed into place whole and never synced; a crash may lose them, and then nothing is lost.
+//! Whoever reads them asks [`daemon_alive`] whether the daemon that wrote them is still there.
+
+mod alive;
+mod held;
+mod running;
+mod status;
+mod tell;
+
+pub use alive::{Alive, Seat, daemon_alive};
+pub use held::{Held, WaitsFor, held_in};
+pub use running::{Running, Step, running_in};
+pub use status::{Counts, DaemonState, Status, TellsPolicy, ToldError, told_status};
+pub use tell::tell_file;
+
+use std::path::PathBuf;
+
+use crate::places::Spool;
+
+impl Spool {
+    fn public(&self) -> PathBuf {
+        self.spool_dir().join("public")
+    }
+}

@@ -1,0 +1,175 @@
+//! How the daemon is, by its own word: `public/status.json`.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use validator::{Sha256, UtcTime};
+
+use super::alive::Seat;
+use super::tell::{read_told, tell_json};
+use crate::error::SpoolError;
+use crate::places::{Spool, make_dir};
+
+/// More than it ever has.
+const STATUS_BYTES_MAX: usize = 64 * 1024;
+
+/// What a daemon is doing as a whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DaemonState {
+    /// It recovers what an earlier one left; nothing is taken yet.
+    Starting,
+    /// It takes what is dropped, unless admission is stopped.
+    Serving,
+    /// It was told to stop: runs in flight end, nothing new is taken.
+    Draining,
+    /// It ended in order; nothing was in flight.
+    Stopped,
+    /// It ended because its own disk, keys or kernel failed.
+    Halted,
+}
+
+impl DaemonState {
+    /// The word for it in JSON and lists.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Serving => "serving",
+            Self::Draining => "draining",
+            Self::Stopped => "stopped",
+            Self::Halted => "halted",
+        }
+    }
+
+    /// Whether it is one that a daemon is in while it lives.
+    #[must_use]
+    pub fn is_of_the_living(self) -> bool {
+        matches!(self, Self::Starting | Self::Serving | Self::Draining)
+    }
+}
+
+impl fmt::Display for DaemonState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// How many requests are in each state.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// Dropped and not looked at, or waiting for room.
+    pub waiting: u64,
+    /// Waiting for somebody's answer.
+    pub held: u64,
+    /// Being decided.
+    pub claimed: u64,
+    /// Being staged.
+    pub staging: u64,
+    /// With a tool that runs.
+    pub running: u64,
+    /// With a record that is being made.
+    pub publishing: u64,
+}
+
+/// Which policy is in force.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TellsPolicy {
+    /// The name that it gives itself.
+    pub name: String,
+    /// The digest of its file, in hexadecimal.
+    pub sha256: String,
+}
+
+/// How a daemon is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Status {
+    /// Which process it is, and where that number means it.
+    pub seat: Seat,
+    /// The version of the program.
+    pub version: String,
+    /// When it started, in UTC.
+    pub started_utc: String,
+    /// When this was told, in UTC.
+    pub at_utc: String,
+    pub state: DaemonState,
+    /// Why it halted, or what the state alone does not say.
+    pub why: Option<String>,
+    /// Why nothing is admitted although it serves: no room, a trust store that cannot be read.
+    pub admission_stopped: Option<String>,
+    pub counts: Counts,
+    /// How many runs there may be at once.
+    pub runs_max: u64,
+    /// Bytes that were promised to the runs in flight, and how many may be.
+    pub memory_bytes_promised: u64,
+    pub memory_bytes_max: Option<u64>,
+    pub policy: TellsPolicy,
+}
+
+impl Status {
+    fn is_sound(&self) -> bool {
+        let times = [&self.started_utc, &self.at_utc];
+        times.iter().all(|time| time.parse::<UtcTime>().is_ok())
+            && self.policy.sha256.parse::<Sha256>().is_ok()
+    }
+}
+
+/// Why there is no status to show.
+#[derive(Debug)]
+pub enum ToldError {
+    /// No daemon ever told one, or the spool has none.
+    Nothing,
+    /// It cannot be read by whoever asks.
+    Unreadable(PathBuf, io::Error),
+    /// It is not one that this version knows.
+    Unsound(PathBuf, String),
+}
+
+impl fmt::Display for ToldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("no daemon has told how it is"),
+            Self::Unreadable(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Unsound(path, what) => {
+                write!(f, "{}: is no status that this version knows: {what}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for ToldError {}
+
+impl Spool {
+    /// Tells how the daemon is.
+    ///
+    /// # Errors
+    /// The disk. Nobody but readers misses what was not told.
+    pub fn tell_status(&self, status: &Status) -> Result<(), SpoolError> {
+        let directory = make_dir(&self.public(), 0o755)?;
+        tell_json(&directory.join("status.json"), status)
+    }
+}
+
+/// What the last daemon told of itself. Whether it is still there is not said by it: ask
+/// [`super::daemon_alive`].
+///
+/// # Errors
+/// Any [`ToldError`].
+pub fn told_status(spool: &Path) -> Result<Status, ToldError> {
+    let path = spool.join("public/status.json");
+    let bytes = match read_told(&path, STATUS_BYTES_MAX) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ToldError::Nothing),
+        Err(error) => return Err(ToldError::Unreadable(path, error)),
+    };
+    match serde_json::from_slice::<Status>(&bytes) {
+        Ok(status) if status.is_sound() => Ok(status),
+        Ok(_) => Err(ToldError::Unsound(path, "a time or a digest is none".into())),
+        Err(error) => Err(ToldError::Unsound(path, error.to_string())),
+    }
+}

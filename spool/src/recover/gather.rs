@@ -1,0 +1,163 @@
+//! A claim's files as a state: looks, and changes nothing.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use validator::ResultId;
+
+use crate::claim::{ClaimId, ClaimNote, Kind, claim_note, noted_result};
+use crate::depart::ASIDE;
+use crate::error::SpoolError;
+use crate::ledger::Intent;
+use crate::places::Spool;
+use crate::state::{Claim, Hidden, Original, Promise, State, There, removed_in};
+
+/// What was found of one claim that no live process holds.
+pub(super) struct Found {
+    pub(super) state: State,
+    pub(super) note: Option<ClaimNote>,
+    pub(super) intent: Option<Intent>,
+    pub(super) promised: Option<ResultId>,
+    /// Where its result belongs.
+    pub(super) results: PathBuf,
+}
+
+/// What recovery asks others, or once.
+pub(super) struct Asked<'a> {
+    /// Whether a hidden result is all that it claims to be.
+    pub(super) is_whole: &'a mut dyn FnMut(&Path) -> Result<bool, SpoolError>,
+    /// The marks of retention; read when they are needed first.
+    pub(super) removed: Option<HashSet<String>>,
+}
+
+impl Asked<'_> {
+    fn was_removed(&mut self, state: &Path, id: &ResultId) -> Result<There, SpoolError> {
+        if self.removed.is_none() {
+            let read = removed_in(state).map_err(|error| {
+                let path = state.join("removed");
+                SpoolError::io(&path, "read what retention removed")(io::Error::other(error))
+            });
+            self.removed = Some(read?);
+        }
+        let removed = self.removed.as_ref().is_some_and(|ids| ids.contains(id.as_str()));
+        Ok(if removed { There::Present } else { There::Absent })
+    }
+
+    fn hidden(&mut self, path: &Path) -> Result<Hidden, SpoolError> {
+        let directory = match File::open(path) {
+            Ok(directory) => directory,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Hidden::Absent),
+            Err(error) => return Err(SpoolError::io(path, "open")(error)),
+        };
+        match flock(&directory, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) if (self.is_whole)(path)? => Ok(Hidden::Whole),
+            Ok(()) => Ok(Hidden::Partial),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(Hidden::Locked),
+            Err(errno) => Err(SpoolError::errno(path, "lock")(errno)),
+        }
+    }
+}
+
+impl Spool {
+    /// Which result was promised to a claim, and by what.
+    pub(super) fn promise(
+        &self,
+        claim: &ClaimId,
+        directory: &Path,
+    ) -> Result<(Promise, Option<Intent>, Option<ResultId>), SpoolError> {
+        let noted = noted_result(directory)?;
+        let Some(intent) = self.ledger().intent_of(claim)? else {
+            let promise = if noted.is_some() { Promise::Noted } else { Promise::Nothing };
+            return Ok((promise, None, noted));
+        };
+        let wrong = || io::Error::from(io::ErrorKind::InvalidData);
+        let begun: ResultId = intent
+            .result_id
+            .parse()
+            .map_err(|_| SpoolError::io(directory, "read the ledger's result id of")(wrong()))?;
+        let promise = match noted {
+            Some(noted) if noted != begun => Promise::Contradicted,
+            _ => Promise::Begun,
+        };
+        Ok((promise, Some(intent), Some(begun)))
+    }
+
+    /// The state of a claim whose lock is ours.
+    pub(super) fn gather(
+        &self,
+        claim: &ClaimId,
+        directory: &Path,
+        asked: &mut Asked<'_>,
+    ) -> Result<Found, SpoolError> {
+        let note = claim_note(directory)?;
+        let (promise, intent, promised) = self.promise(claim, directory)?;
+        // A results directory that is gone has its records told in the present one.
+        let known = intent.as_ref().map(|intent| &intent.results).filter(|path| path.is_dir());
+        let results = known.cloned().unwrap_or_else(|| self.results().to_owned());
+        let mut state = State {
+            claim: claim_of(directory, note.as_ref())?,
+            promise,
+            original: original_of(directory, note.as_ref()),
+            slot: There::of(&self.staging().join(claim.as_str())),
+            ..State::NOTHING
+        };
+        if let Some(id) = &promised {
+            state.published = There::of(&results.join(id.as_str()));
+            state.archived = There::of(&self.archive().join(id.as_str()));
+            state.quarantined = There::of(&self.quarantine().join(id.as_str()));
+            state.hidden = asked.hidden(&results.join(format!(".new-{id}")))?;
+            if state.published == There::Absent {
+                state.removed = asked.was_removed(self.state_dir(), id)?;
+            }
+        }
+        Ok(Found { state, note, intent, promised, results })
+    }
+}
+
+pub(crate) fn claim_of(directory: &Path, note: Option<&ClaimNote>) -> Result<Claim, SpoolError> {
+    let Some(note) = note else { return Ok(Claim::Torn) };
+    if note.kind == Kind::Object {
+        return Ok(Claim::Object);
+    }
+    // Of the request a power cut leaves all or nothing that anybody relies on: whoever began it made
+    // the copy durable first, and a file without its bytes is an empty one.
+    let copy = directory.join("request.md");
+    match fs::symlink_metadata(&copy) {
+        Ok(found) if found.is_file() && found.len() > 0 => Ok(Claim::Request),
+        Ok(_) => Ok(Claim::Torn),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Claim::Torn),
+        Err(error) => Err(SpoolError::io(&copy, "look at")(error)),
+    }
+}
+
+pub(crate) fn original_of(directory: &Path, note: Option<&ClaimNote>) -> Original {
+    let Some(note) = note else {
+        return match fs::symlink_metadata(directory.join(ASIDE)) {
+            Ok(_) => Original::Aside,
+            Err(_) => Original::Unknown,
+        };
+    };
+    let Some(dropped) = &note.dropped else { return Original::Unknown };
+    let is_ours = |path: &Path| {
+        let found = fs::symlink_metadata(path).ok()?;
+        Some((found.dev(), found.ino()) == (dropped.device, dropped.inode))
+    };
+    let aside = match note.kind {
+        Kind::Request => ASIDE,
+        Kind::Object => note.file_name.as_str(),
+    };
+    match is_ours(&directory.join(aside)) {
+        Some(true) => return Original::Aside,
+        Some(false) => return Original::AnotherAside,
+        None => {}
+    }
+    match is_ours(&dropped.dropbox.join(&note.file_name)) {
+        Some(true) => Original::InPlace,
+        Some(false) => Original::Another,
+        None => Original::Gone,
+    }
+}

@@ -1,0 +1,58 @@
+//! What belongs to no claim: slots, and results that were begun to be gathered. It must never touch what a
+//! live process is at, or what is promised to a claim that is still there.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock};
+use validator::ResultId;
+
+use crate::claim::remove_tree;
+use crate::error::SpoolError;
+use crate::places::Spool;
+use crate::state::{State, Step, There, step};
+
+impl Spool {
+    pub(super) fn sweep_slots(&self) -> Result<(), SpoolError> {
+        for name in names(&self.staging())? {
+            let slot = self.staging().join(&name);
+            let of_claim = There::of(&self.work().join(&name)) == There::Present;
+            let state = State { slot: There::Present, ..State::NOTHING };
+            if !of_claim && step(&state) == Step::RemoveSlot {
+                remove_tree(&slot);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what earlier processes began to gather for no claim that is there.
+    pub(super) fn sweep_hidden(&self, kept: &HashSet<ResultId>) -> Result<(), SpoolError> {
+        for name in names(self.results())? {
+            let path = self.results().join(&name);
+            let Some(id) = name.strip_prefix(".new-") else { continue };
+            if kept.iter().any(|kept| kept.as_str() == id) || self.may_be_in_the_making(&path) {
+                continue;
+            }
+            // Locked means that somebody is gathering it now; gone means that it is published.
+            if let Ok(directory) = File::open(&path)
+                && flock(&directory, FlockOperation::NonBlockingLockExclusive).is_ok()
+            {
+                remove_tree(&path);
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn names(directory: &Path) -> Result<Vec<String>, SpoolError> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(directory).map_err(SpoolError::io(directory, "list"))? {
+        let entry = entry.map_err(SpoolError::io(directory, "list"))?;
+        if let Ok(name) = entry.file_name().into_string() {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}

@@ -1,0 +1,145 @@
+//! What recovery cannot settle alone: a run that was begun, with everything that its record must say.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use policies::{AisFile, SignatureFile};
+use validator::{RequestId, ResultId, Sha256, UtcTime};
+
+use super::gather::Found;
+use crate::claim::{ClaimId, ClaimNote, Replayed};
+use crate::companions::Companions;
+use crate::error::SpoolError;
+use crate::ledger::Intent;
+
+/// A run that was begun and whose end nobody knows. It must be told as `indeterminate`.
+#[must_use]
+pub struct Unfinished {
+    pub(super) note: ClaimNote,
+    bytes: Vec<u8>,
+    companions: Companions,
+    pub(super) claim: ClaimId,
+    request_id: RequestId,
+    result_id: ResultId,
+    begun: UtcTime,
+    results: PathBuf,
+    policy_name: String,
+    policy_sha256: Sha256,
+    approval: String,
+    hosts: Option<Vec<String>>,
+    _lock: File,
+}
+
+impl Unfinished {
+    /// The exact bytes of the request.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    #[must_use]
+    pub fn signatures(&self) -> &[SignatureFile] {
+        &self.companions.signatures
+    }
+
+    /// The AIS bundle beside the request.
+    #[must_use]
+    pub fn ais(&self) -> &AisFile {
+        &self.companions.ais
+    }
+
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        &self.note.file_name
+    }
+
+    #[must_use]
+    pub fn owner(&self) -> u32 {
+        self.note.owner
+    }
+
+    #[must_use]
+    pub fn request_id(&self) -> &RequestId {
+        &self.request_id
+    }
+
+    #[must_use]
+    pub fn result_id(&self) -> &ResultId {
+        &self.result_id
+    }
+
+    /// When the run was begun.
+    #[must_use]
+    pub fn begun(&self) -> UtcTime {
+        self.begun
+    }
+
+    /// Where its record belongs.
+    #[must_use]
+    pub fn results(&self) -> &Path {
+        &self.results
+    }
+
+    /// Name and digest of the policy under which it was begun.
+    #[must_use]
+    pub fn policy(&self) -> (&str, Sha256) {
+        (&self.policy_name, self.policy_sha256)
+    }
+
+    /// What its approval was worth.
+    #[must_use]
+    pub fn approval(&self) -> &str {
+        &self.approval
+    }
+
+    /// The hosts that it was granted; `None` where the ledger does not say, which is not none.
+    #[must_use]
+    pub fn hosts(&self) -> Option<&[String]> {
+        self.hosts.as_deref()
+    }
+
+    /// The record whose run was done again, if it was no request's own run.
+    #[must_use]
+    pub fn replays(&self) -> Option<&Replayed> {
+        self.note.replays.as_ref()
+    }
+
+    /// Whether the request was dropped into a spool.
+    #[must_use]
+    pub fn was_dropped(&self) -> bool {
+        self.note.dropped.is_some()
+    }
+}
+
+impl Unfinished {
+    /// Everything is read before anything is told.
+    pub(super) fn read(
+        claim: ClaimId,
+        directory: &Path,
+        found: Found,
+        lock: File,
+    ) -> Result<Self, SpoolError> {
+        let wrong = |act: &'static str| {
+            SpoolError::io(directory, act)(std::io::Error::from(std::io::ErrorKind::InvalidData))
+        };
+        let Found { note, intent, promised, results, .. } = found;
+        let note = note.ok_or_else(|| wrong("read claim.json"))?;
+        let intent: Intent = intent.ok_or_else(|| wrong("find the ledger line"))?;
+        let path = directory.join("request.md");
+        Ok(Self {
+            bytes: fs::read(&path).map_err(SpoolError::io(&path, "read"))?,
+            companions: Companions::of(directory, &note.file_name)?,
+            request_id: intent.request_id.parse().map_err(|_| wrong("read the request id"))?,
+            result_id: promised.ok_or_else(|| wrong("read the result id"))?,
+            begun: intent.begun.parse().map_err(|_| wrong("read the time"))?,
+            policy_sha256: intent.policy_sha256.parse().map_err(|_| wrong("read the policy"))?,
+            policy_name: intent.policy_name,
+            approval: intent.approval,
+            hosts: intent.hosts,
+            note,
+            claim,
+            results,
+            _lock: lock,
+        })
+    }
+}

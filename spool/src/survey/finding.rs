@@ -1,0 +1,130 @@
+//! What can be found, in words, each with what to do about it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::Daemon;
+use crate::state::Illegal;
+
+/// Something that a person should know of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub path: PathBuf,
+    pub trouble: Trouble,
+}
+
+/// What is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    Illegal(Illegal),
+    /// Nobody is at work on the claim, and it is not done with.
+    Interrupted,
+    Rubbish {
+        age_sec: u64,
+    },
+    Owner {
+        is: u32,
+        should: u32,
+    },
+    Mode {
+        is: u32,
+        should: u32,
+    },
+    NoLedger,
+    /// From 1.
+    LedgerLine {
+        line: usize,
+    },
+    RemovedLine {
+        line: usize,
+    },
+    /// A run's result of which the ledger knows nothing.
+    NotInTheLedger,
+    Waits {
+        age_sec: u64,
+        daemon: Daemon,
+    },
+    NoRoom {
+        bytes: u64,
+        bytes_min: u64,
+    },
+    Unreadable(String),
+}
+
+impl Trouble {
+    /// Its name for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Illegal(_) => "illegal-state",
+            Self::Interrupted => "interrupted",
+            Self::Rubbish { .. } => "rubbish",
+            Self::Owner { .. } => "owner",
+            Self::Mode { .. } => "mode",
+            Self::NoLedger => "no-ledger",
+            Self::LedgerLine { .. } => "ledger-line",
+            Self::RemovedLine { .. } => "removed-line",
+            Self::NotInTheLedger => "not-in-ledger",
+            Self::Waits { .. } => "waits",
+            Self::NoRoom { .. } => "no-room",
+            Self::Unreadable(_) => "unreadable",
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::Illegal(illegal) => illegal.remedy(),
+            Self::Interrupted => {
+                "start the daemon (or any `toolexec run`): it finishes or tells it"
+            }
+            Self::Rubbish { .. } => "start the daemon anew: it removes what nobody works on",
+            Self::Owner { should, .. } => return format!("chown it to uid {should}"),
+            Self::Mode { should, .. } => return format!("chmod {should:04o}"),
+            Self::NoLedger => "name the state directory with --state",
+            Self::LedgerLine { .. } => {
+                "nothing is run until it is mended: compare with a backup; never just remove it"
+            }
+            Self::RemovedLine { .. } => {
+                "compare with a backup; what it named counts as lost until then"
+            }
+            Self::NotInTheLedger => {
+                "the ledger is older than this result: put back the newest one there is before \
+                 anything runs, or the request could run twice"
+            }
+            Self::Waits { daemon: Daemon::Absent, .. } => "start toolexecd",
+            Self::Waits { daemon: Daemon::Present, .. } => {
+                "look into the daemon's messages: it leaves alone what it could not take away"
+            }
+            Self::NoRoom { .. } => "make room: nothing is begun without it",
+            Self::Unreadable(_) => "look as the user that runs the daemon",
+        }
+        .to_owned()
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Illegal(illegal) => illegal.fmt(f),
+            Self::Interrupted => f.write_str("nobody is at work on it, and it is not done with"),
+            Self::Rubbish { age_sec } => write!(f, "left over, {age_sec} s old"),
+            Self::Owner { is, should } => {
+                write!(f, "belongs to uid {is}; the spool is uid {should}'s")
+            }
+            Self::Mode { is, should } => {
+                write!(f, "is open to others: mode {is:04o}, at most {should:04o}")
+            }
+            Self::NoLedger => f.write_str("is not there: which requests ran is not known"),
+            Self::LedgerLine { line } => write!(f, "line {line} is no ledger line"),
+            Self::RemovedLine { line } => write!(f, "line {line} is no mark of a removal"),
+            Self::NotInTheLedger => f.write_str("is of a run that the ledger does not know"),
+            Self::Waits { age_sec, .. } => write!(f, "has waited for {age_sec} s"),
+            Self::NoRoom { bytes, bytes_min } => {
+                write!(f, "has {bytes} bytes of room; records need {bytes_min}")
+            }
+            Self::Unreadable(problem) => write!(f, "cannot be looked at: {problem}"),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The directories themselves: whose they are, who else may write there, and how much room is left.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rustix::fs::statvfs;
+
+use super::{Finding, Survey, Trouble};
+use crate::places::{Places, RESERVE_BYTES};
+
+/// Nobody else's to look into.
+const PRIVATE: u32 = 0o077;
+/// Others may look, and not write.
+const READABLE: u32 = 0o022;
+
+pub(super) fn look(places: &Places, survey: &mut Survey) {
+    let Places { spool, state, results } = places;
+    let mut find =
+        |path: &Path, trouble| survey.findings.push(Finding { path: path.to_owned(), trouble });
+    // Whoever made the lock runs the daemon.
+    let owner = fs::metadata(spool.join(".lock")).ok().map(|found| found.uid());
+    let private = ["work", "archive", "quarantine"].map(|name| (spool.join(name), PRIVATE));
+    let of_state = [("inputs", PRIVATE), ("ledger", PRIVATE), ("staging", READABLE)];
+    let of_state = of_state.map(|(name, closed)| (state.join(name), closed));
+    let whole = [(spool.clone(), READABLE), (results.clone(), READABLE)];
+    let state = (state.clone(), PRIVATE);
+    for (path, closed) in private.into_iter().chain(of_state).chain(whole).chain([state]) {
+        let Ok(found) = fs::symlink_metadata(&path) else { continue };
+        if let Some(owner) = owner.filter(|owner| *owner != found.uid()) {
+            find(&path, Trouble::Owner { is: found.uid(), should: owner });
+        }
+        let mode = found.mode() & 0o7777;
+        if mode & closed != 0 {
+            find(&path, Trouble::Mode { is: mode, should: mode & !closed });
+        }
+    }
+    if let Ok(room) = statvfs(spool) {
+        let bytes = room.f_bavail.saturating_mul(room.f_frsize);
+        let reserve = fs::metadata(spool.join(".reserve")).map_or(0, |it| it.blocks() * 512);
+        if bytes.saturating_add(reserve) < RESERVE_BYTES {
+            find(spool, Trouble::NoRoom { bytes, bytes_min: RESERVE_BYTES });
+        }
+    }
+}

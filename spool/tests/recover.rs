@@ -1,0 +1,299 @@
+//! Recovery on a real disk: what a killed daemon leaves at each place is finished, given up, or left for a
+//! person, and a second look finds nothing to do.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use spool::state::Illegal;
+use spool::{ClaimId, Claimed, Dropbox, Places, Recovered, Spool, Trouble};
+use validator::ResultId;
+
+const ID: &str = "TR-20260209-160501Z-crash";
+
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+struct Scene {
+    top: PathBuf,
+    places: Places,
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.top).unwrap();
+    }
+}
+
+impl Scene {
+    fn new() -> Self {
+        let name = format!(
+            "toolexec-recover-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
+        let top = std::env::temp_dir().join(name);
+        let spool = top.join("spool");
+        fs::create_dir_all(spool.join("approved")).unwrap();
+        let places = Places { state: top.join("state"), results: spool.join("results"), spool };
+        Self { top, places }
+    }
+
+    fn open(&self) -> Spool {
+        Spool::open_for_daemon(&self.places).unwrap()
+    }
+
+    fn at(&self, place: &str) -> PathBuf {
+        self.places.spool.join(place)
+    }
+
+    fn names(&self, place: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.at(place)).unwrap();
+        let names = entries.map(|it| it.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    fn dropbox(&self) -> Dropbox {
+        Dropbox::open(&self.at("approved")).unwrap()
+    }
+
+    /// A request that was dropped with its inputs, and claimed.
+    fn claimed(&self, spool: &Spool) -> Claimed {
+        let name = format!("{ID}.md");
+        fs::write(self.at("approved").join(&name), "no request").unwrap();
+        fs::create_dir(self.at("approved").join(format!("{ID}.inputs"))).unwrap();
+        fs::write(self.at(&format!("approved/{ID}.inputs/data")), "data").unwrap();
+        fs::write(self.at(&format!("approved/{name}.alice.sig")), "signature").unwrap();
+        spool.claim_dropped(&self.dropbox(), &name, claim_id()).unwrap().1
+    }
+
+    /// A result as far as it was gathered when the daemon was killed.
+    fn hidden(&self) {
+        let hidden = self.at(&format!("results/.new-{}", result_id()));
+        fs::create_dir_all(&hidden).unwrap();
+        fs::write(hidden.join(format!("{}.md", result_id())), "record").unwrap();
+    }
+
+    fn published(&self) {
+        self.hidden();
+        let results = self.at("results");
+        let hidden = results.join(format!(".new-{}", result_id()));
+        fs::rename(hidden, results.join(result_id().as_str())).unwrap();
+    }
+
+    /// Recovers as often as it takes to see that the second time changes nothing.
+    fn recovered(&self, whole: &str) -> Recovered {
+        let recover = || {
+            self.open()
+                .recover(&mut |hidden: &Path| {
+                    Ok(fs::read_dir(hidden).unwrap().count() == 1 && whole == "whole")
+                })
+                .unwrap()
+        };
+        let first = recover();
+        let before = tree(&self.top);
+        let again = recover();
+        assert_eq!(tree(&self.top), before);
+        assert_eq!((again.completed.len(), &again.misplaced), (0, &first.misplaced));
+        first
+    }
+
+    fn assert_quarantined(&self) {
+        assert_eq!(self.names("work"), Vec::<String>::new());
+        assert_eq!(self.names("approved"), Vec::<String>::new());
+        assert_eq!(self.names("results"), [result_id().as_str()]);
+        assert_eq!(self.names("quarantine"), [result_id().as_str()]);
+        let report = self.at(&format!("quarantine/{}/report.md", result_id()));
+        assert_eq!(fs::read_to_string(report).unwrap(), "record");
+    }
+}
+
+fn claim_id() -> ClaimId {
+    ClaimId::from_random(u128::from(COUNT.fetch_add(1, Ordering::Relaxed)).to_be_bytes())
+}
+
+fn result_id() -> ResultId {
+    ResultId::for_request("2026-02-09T17:00:00Z".parse().unwrap(), &ID.parse().unwrap())
+}
+
+/// Every path below with its length.
+fn tree(top: &Path) -> Vec<(PathBuf, u64)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(top).unwrap() {
+        let path = entry.unwrap().path();
+        let found = fs::symlink_metadata(&path).unwrap();
+        match found.is_dir() {
+            true => all.extend(tree(&path)),
+            false => all.push((path.clone(), found.len())),
+        }
+        all.push((path, 0));
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn a_refusal_that_was_published_is_put_away_and_not_told_again() {
+    let scene = Scene::new();
+    let spool = scene.open();
+    scene.claimed(&spool).note_result(&result_id()).unwrap();
+    scene.published();
+    drop(spool);
+    assert!(scene.recovered("partial").unfinished.is_empty());
+    scene.assert_quarantined();
+    let inputs = scene.names(&format!("quarantine/{}/{ID}.inputs", result_id()));
+    assert_eq!(inputs, ["data"], "what was dropped is kept for whoever looks");
+}
+
+#[test]
+fn a_refusal_that_was_durable_gets_its_name() {
+    let scene = Scene::new();
+    let spool = scene.open();
+    scene.claimed(&spool).note_result(&result_id()).unwrap();
+    scene.hidden();
+    drop(spool);
+    assert_eq!(scene.recovered("whole").completed, [result_id()]);
+    scene.assert_quarantined();
+}
+
+#[test]
+fn a_refusal_that_was_not_durable_is_given_up() {
+    for torn in ["whole note", "torn note"] {
+        let scene = Scene::new();
+        let spool = scene.open();
+        let claimed = scene.claimed(&spool);
+        claimed.note_result(&result_id()).unwrap();
+        scene.hidden();
+        if torn == "torn note" {
+            let note = scene.at(&format!("work/{}/result.json", claimed.id().as_str()));
+            fs::write(note, "").unwrap();
+        }
+        drop((spool, claimed));
+        assert!(scene.recovered("partial").completed.is_empty());
+        assert_eq!(scene.names("work"), Vec::<String>::new());
+        assert_eq!(scene.names("results"), Vec::<String>::new());
+        assert_eq!(scene.names("approved").len(), 3, "it is claimed anew: {torn}");
+    }
+}
+
+#[test]
+fn what_lies_beside_an_original_that_is_aside_goes_too() {
+    let scene = Scene::new();
+    let spool = scene.open();
+    let claimed = scene.claimed(&spool);
+    claimed.note_result(&result_id()).unwrap();
+    scene.published();
+    let aside = scene.at(&format!("work/{}/original.md", claimed.id().as_str()));
+    fs::rename(scene.at(&format!("approved/{ID}.md")), aside).unwrap();
+    drop((spool, claimed));
+    assert!(scene.recovered("partial").misplaced.is_empty());
+    scene.assert_quarantined();
+}
+
+#[test]
+fn another_file_that_was_moved_aside_is_put_back() {
+    let scene = Scene::new();
+    let spool = scene.open();
+    let claimed = scene.claimed(&spool);
+    claimed.note_result(&result_id()).unwrap();
+    scene.published();
+    let aside = scene.at(&format!("work/{}/original.md", claimed.id().as_str()));
+    fs::write(&aside, "a newer one").unwrap();
+    fs::remove_file(scene.at(&format!("approved/{ID}.md"))).unwrap();
+    drop((spool, claimed));
+    assert!(scene.recovered("partial").misplaced.is_empty());
+    let newer = fs::read_to_string(scene.at(&format!("approved/{ID}.md")));
+    assert_eq!(newer.unwrap(), "a newer one");
+}
+
+#[test]
+fn an_object_that_was_never_read_has_a_claim_of_its_own() {
+    let scene = Scene::new();
+    let spool = scene.open();
+    let name = "TR-20260209-160501Z-link.md";
+    symlink("/etc/passwd", scene.at("approved").join(name)).unwrap();
+    let claimed = spool.claim_object(&scene.dropbox(), name, claim_id()).unwrap().unwrap();
+    claimed.note_result(&result_id()).unwrap();
+    scene.published();
+    drop((spool, claimed));
+    assert!(scene.recovered("partial").misplaced.is_empty());
+    scene.assert_quarantined();
+    let link = scene.at(&format!("quarantine/{}/{name}", result_id()));
+    assert!(fs::symlink_metadata(link).unwrap().is_symlink(), "moved as it is");
+}
+
+#[test]
+fn what_nobody_can_explain_is_left_as_it_is_and_found() {
+    let scene = Scene::new();
+    let spool = scene.open();
+    let claimed = scene.claimed(&spool);
+    claimed.note_result(&result_id()).unwrap();
+    scene.published();
+    scene.hidden();
+    drop((spool, claimed));
+    let found = scene.recovered("whole").misplaced;
+    assert_eq!(found.iter().map(|one| one.illegal).collect::<Vec<_>>(), [Illegal::TwoResults]);
+    let seen = spool::survey(&scene.places, &mut |_| false);
+    let illegal = |it: &spool::Finding| it.trouble == Trouble::Illegal(Illegal::TwoResults);
+    assert!(seen.findings.iter().any(illegal), "{:#?}", seen.findings);
+}
+
+#[test]
+fn a_survey_of_a_fresh_spool_finds_nothing_and_sees_the_daemon() {
+    let scene = Scene::new();
+    let spool = scene.open();
+    let seen = spool::survey(&scene.places, &mut |_| true);
+    assert_eq!(seen.findings, []);
+    assert_eq!(seen.daemon, spool::Daemon::Present);
+    drop(spool);
+    assert_eq!(spool::survey(&scene.places, &mut |_| true).daemon, spool::Daemon::Absent);
+}
+
+#[test]
+fn a_survey_finds_what_a_ledger_put_back_does_not_know() {
+    let scene = Scene::new();
+    drop(scene.open());
+    scene.published();
+    let seen = spool::survey(&scene.places, &mut |_| true);
+    assert_eq!(seen.findings.len(), 1, "{:#?}", seen.findings);
+    assert_eq!(seen.findings[0].trouble, Trouble::NotInTheLedger);
+    fs::write(scene.places.state.join("ledger"), "{}\n").unwrap();
+    let seen = spool::survey(&scene.places, &mut |_| false);
+    let troubles: Vec<_> = seen.findings.into_iter().map(|it| it.trouble).collect();
+    assert_eq!(troubles, [Trouble::LedgerLine { line: 1 }]);
+}
+
+#[test]
+fn what_cannot_be_taken_away_keeps_its_claim_and_is_not_taken_again() {
+    let scene = Scene::new();
+    // Of another file system nothing can be renamed into the spool.
+    let elsewhere = Path::new("/dev/shm").join(scene.top.file_name().unwrap());
+    if fs::create_dir(&elsewhere).is_err() {
+        println!("SKIPPED: no /dev/shm to drop things into");
+        return;
+    }
+    let name = format!("{ID}.md");
+    fs::write(elsewhere.join(&name), "no request").unwrap();
+    let spool = scene.open();
+    let dropbox = Dropbox::open(&elsewhere).unwrap();
+    let claimed = spool.claim_object(&dropbox, &name, claim_id()).unwrap().unwrap();
+    claimed.note_result(&result_id()).unwrap();
+    scene.published();
+    drop((spool, claimed));
+    for _ in 0..2 {
+        let recovered = scene.open().recover(&mut |_| Ok(false)).unwrap();
+        assert_eq!(recovered.left, [name.as_str()]);
+        assert_eq!(scene.names("work").len(), 1);
+    }
+    fs::remove_dir_all(&elsewhere).unwrap();
+    assert!(scene.recovered("partial").left.is_empty());
+    scene.assert_quarantined();
+}

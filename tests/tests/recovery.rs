@@ -1,0 +1,134 @@
+//! What a crash leaves between the acts after a run, made by hand from what a daemon left: it is finished as
+//! what it was if all of it was durable, told as unknown if not, and never told twice; and `doctor --spool`
+//! sees what nobody can explain.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::path::PathBuf;
+
+use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Service, list};
+
+/// A name in `work/` of a request that was never begun.
+const CLAIM: &str = "0123456789abcdef0123456789abcdef";
+
+/// Drops a request by hand that nobody approved, and waits for its record.
+fn refused(service: &Service<'_>, bench: &Bench) -> Record {
+    let bad = RequestText::python("print(1)").edit("approved_by: \"tester\"", "approved_by: \"\"");
+    let request = bench.save(&bad);
+    for path in [&request.inputs, &request.path] {
+        fs::rename(path, service.at("approved").join(path.file_name().unwrap())).unwrap();
+    }
+    service.record_of(&request.id)
+}
+
+/// Ends the daemon and puts a claim and its result back to where they were before it was published.
+fn unpublish(service: &mut Service<'_>, record: &Record, from: &str, claim: &str) -> PathBuf {
+    service.wait_for("the claim to be put away", |it| list(&it.at(from)) == [record.id()]);
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    fs::rename(service.at(from).join(record.id()), service.at("work").join(claim)).unwrap();
+    let hidden = service.at(&format!("results/.new-{}", record.id()));
+    fs::rename(service.at("results").join(record.id()), &hidden).unwrap();
+    hidden
+}
+
+/// The claim that the ledger's only line is of.
+fn claim_in_ledger(service: &Service<'_>) -> String {
+    let line = fs::read_to_string(service.state().join("ledger")).unwrap();
+    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    line["claim"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_was_durable_is_published_as_what_it_was() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let request = service.promote(&RequestText::python("print('ran')"));
+    let record = service.record_of(&request.id);
+    let claim = claim_in_ledger(&service);
+    unpublish(&mut service, &record, "archive", &claim);
+    service.spawn();
+    let again = service.record_of(&request.id);
+    again.assert_outcome("ok");
+    assert_eq!(again.text, record.text);
+    assert_eq!(list(&service.at("archive")), [record.id()]);
+    assert_eq!(list(&service.at("work")), Vec::<String>::new());
+    assert_eq!(service.records().len(), 1);
+    service.verify().assert_code(0);
+}
+
+#[test]
+fn what_does_not_verify_is_not_published() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let request = service.promote(&RequestText::python("print('ran')"));
+    let record = service.record_of(&request.id);
+    let claim = claim_in_ledger(&service);
+    let hidden = unpublish(&mut service, &record, "archive", &claim);
+    fs::write(hidden.join("stdout"), "something else").unwrap();
+    service.spawn();
+    service.record_of(&request.id).assert_outcome("indeterminate");
+    assert_eq!(service.records().len(), 1);
+    assert_eq!(list(&service.at("results")), [record.id()]);
+    service.verify().assert_code(0);
+}
+
+#[test]
+fn a_refusal_is_told_once() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let record = refused(&service, &bench);
+    unpublish(&mut service, &record, "quarantine", CLAIM);
+    service.spawn();
+    assert_eq!(service.records().len(), 1);
+    assert_eq!(service.records()[0].text, record.text);
+    assert_eq!(list(&service.at("quarantine")), [record.id()]);
+    assert_eq!(list(&service.at("work")), Vec::<String>::new());
+    service.verify().assert_code(0);
+}
+
+fn doctor(bench: &Bench, service: &Service<'_>, more: &[&str]) -> Said {
+    let mut doctor = bench.command("toolexec");
+    doctor.args(["doctor", "--spool"]).arg(service.spool());
+    Said::of(doctor.arg("--state").arg(service.state()).args(more))
+}
+
+#[test]
+fn doctor_looks_at_a_spool_and_says_what_to_do() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let request = service.promote(&RequestText::python("print('ran')"));
+    let record = service.record_of(&request.id);
+    refused(&service, &bench);
+    service.wait_for("the claim to be put away", |it| list(&it.at("work")).is_empty());
+    let said = doctor(&bench, &service, &["--format", "json"]);
+    said.assert_code(0);
+    let seen = said.json();
+    assert_eq!(seen["findings"], serde_json::json!([]), "{seen:#}");
+    assert_eq!((&seen["daemon"], &seen["ledger_lines"]), (&true.into(), &1.into()));
+
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    let claim = claim_in_ledger(&service);
+    // A ledger of before the run, and a claim that is there twice.
+    fs::write(service.state().join("ledger"), "").unwrap();
+    fs::create_dir(service.at("work").join(&claim)).unwrap();
+    let said = doctor(&bench, &service, &[]);
+    said.assert_code(1);
+    for word in ["not-in-ledger", record.id(), "could run twice", "interrupted", &claim] {
+        assert!(said.stdout.contains(word), "{word}: {said:#?}");
+    }
+    let said = doctor(&bench, &service, &["--format", "json"]);
+    said.assert_code(1);
+    assert_eq!(said.json()["daemon"], false);
+
+    let mut elsewhere = bench.command("toolexec");
+    let said = Said::of(elsewhere.args(["doctor", "--spool"]).arg(service.state()));
+    said.assert_code(2);
+    said.assert_says(&["is no spool"]);
+}
