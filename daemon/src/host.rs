@@ -255,8 +255,8 @@ impl fmt::Display for Halt {
             Self::Log(error) => write!(f, "the record cannot be logged: {error}"),
             Self::ClockBehind { now, last } => write!(
                 f,
-                "{}: says that it was {} already, and the clock says {now}: set the clock, or, if it was \
-                 set back on purpose, start once with --clock-was-set-back",
+                "{}: is of {}, later than the clock's {now}: set the clock, or, if it was set back on \
+                 purpose, start once with --clock-was-set-back",
                 last.path.display(),
                 last.at
             ),

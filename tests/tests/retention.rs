@@ -244,12 +244,12 @@ fn what_is_mistyped_removes_nothing() {
     Said::of(&mut command).assert_code(3);
     let config = fs::read_to_string(service.config()).unwrap();
     for (line, why) in [
-        ("keep: {results: {days: 0}}", "keep.results.days"),
-        ("keep: {results: {days: -1}}", "keep.results.days"),
+        ("keep: {results: {days: 0}}", "expected a nonzero u32"),
+        ("keep: {results: {days: -1}}", "days: -1"),
         ("keep: {results: {}}", "name days, count or bytes"),
         ("keep: {results: {day: 1}}", "unknown field `day`"),
         ("keep: {work: {days: 1}}", "unknown field `work`"),
-        ("keep: {results: {bytes: 1 GiB}}", "keep.results.bytes"),
+        ("keep: {results: {bytes: 1 GiB}}", "bytes: 1 GiB"),
     ] {
         fs::write(service.config(), format!("{config}{line}\n")).unwrap();
         let said = Said::of(service.command().arg("--check"));
