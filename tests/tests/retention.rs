@@ -275,12 +275,17 @@ fn a_kill_between_the_steps_leaves_nothing_half_visible() {
             "TOOLEXEC_FAILPOINTS_BIN names no directory of programs with failpoints",
         );
     };
-    let daemon = Path::new(&built).join("toolexecd");
+    let built = Path::new(&built).join("toolexecd");
     for (point, hidden) in [("retention-hidden", 1), ("retention-removed", 0)] {
         let bench = Bench::new();
         let mut service = Service::start(&bench, &Asked::for_owner(&bench));
         let [a, b, c, fresh] = aged(&mut service);
         service.configure("keep: {results: {days: 15}}");
+        // Beside the programs that it starts.
+        let daemon = bench.scratch().path().join("bin/toolexecd-to-be-killed");
+        if fs::hard_link(&built, &daemon).is_err() {
+            fs::copy(&built, &daemon).unwrap();
+        }
         let mut command = bench.command(&daemon);
         command.arg("--config").arg(service.config()).env("TOOLEXEC_FAILPOINT", point);
         assert_eq!(Said::of(&mut command).code, None, "{point} was not reached");
