@@ -76,6 +76,14 @@ impl Ledger {
     }
 
     fn refresh(&mut self) -> Result<(), SpoolError> {
+        let found = self.file.metadata().map_err(SpoolError::io(&self.path, "look at"))?;
+        if found.len() == self.read_to {
+            return Ok(());
+        }
+        if found.len() < self.read_to {
+            let shorter = io::Error::other("is shorter than it was; put the ledger back");
+            return Err(SpoolError::io(&self.path, "go on with")(shorter));
+        }
         // Its own description of the file would be another lock.
         let file = self.file.try_clone().map_err(SpoolError::io(&self.path, "open"))?;
         let mut entries = Vec::new();

@@ -3,7 +3,7 @@
 //! durably, before anything of the result goes; a line whose result is still there is harmless.
 //!
 //! A line is a JSON object and a line feed:
-//! `{"result_id":"TS-…","at":"2026-02-09T17:00:00Z","record_sha256":"…"}`.
+//! `{"result_id":"TS-…","at":"2026-02-09T17:00:00Z","record_sha256":"…","log_index":17}`.
 
 use std::collections::HashSet;
 use std::fmt;
