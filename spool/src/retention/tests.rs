@@ -178,7 +178,7 @@ fn what_goes_is_marked_first_and_what_is_not_whole_or_promised_stays() {
     left.sort();
     assert_eq!(names(&results), left);
     let marks = removed_in(&desk.places().state).unwrap();
-    assert_eq!(marks.into_iter().collect::<Vec<_>>(), [old.clone()]);
+    assert!(marks.len() == 1 && marks.contains(&old), "{marks:?}");
     let lines = fs::read_to_string(desk.places().state.join("removed")).unwrap();
     let sha256 = Sha256::of(b"0123456789");
     let line = format!(
