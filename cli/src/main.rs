@@ -15,6 +15,7 @@ mod doctor;
 mod draft;
 mod failure;
 mod gate;
+mod gc;
 mod inputs;
 mod keys;
 mod lint;
@@ -95,5 +96,6 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Policy(asked) => policy::policy(&asked),
         Command::Ais(asked) => ais::ais(&asked.act),
         Command::Doctor(asked) => doctor::doctor(&asked),
+        Command::Gc(asked) => gc::gc(&asked),
     }
 }

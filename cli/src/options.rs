@@ -3,6 +3,7 @@
 pub(crate) mod ais;
 mod approving;
 mod gate;
+mod gc;
 mod orders;
 mod permission;
 
@@ -21,6 +22,7 @@ use crate::{output, queue};
 
 pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
 pub(crate) use gate::{Gate, GateFormat};
+pub(crate) use gc::Gc;
 pub(crate) use orders::OrderOptions;
 pub(crate) use permission::{
     Permission, PermissionAct, PermissionCleanup, PermissionGet, PermissionList, PermissionRequest,
@@ -28,7 +30,7 @@ pub(crate) use permission::{
 };
 
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 3] = [&["completions"], &["gc"], &["mcp"]];
+const NOT_BUILT_YET: [&[&str]; 2] = [&["completions"], &["mcp"]];
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
 #[derive(Parser)]
@@ -99,6 +101,8 @@ pub(crate) enum Command {
     Ais(ais::Ais),
     /// Make what languages need once per host
     Doctor(Doctor),
+    /// Remove results and requests that were kept long enough
+    Gc(Gc),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -16,10 +16,12 @@ use records::KeySource;
 use records::log::LogOrigin;
 use sandbox::client::Reach;
 use serde::Deserialize;
+use spool::retention::Keep;
 
 use crate::edge;
 use crate::host::{find_launcher, find_program};
 use crate::host_keys::{self, KeysForm};
+use crate::keep::{self, KeepForm};
 use crate::metrics::{MetricsForm, MetricsSettings};
 use crate::network::find_egress;
 use crate::room::RoomMax;
@@ -59,6 +61,7 @@ struct Form {
     ready_cells: usize,
     runs_max: Option<usize>,
     memory_bytes_max: Option<u64>,
+    keep: Option<KeepForm>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -121,6 +124,8 @@ pub struct Config {
     pub ready_cells: usize,
     /// Runs at one time, and the memory that they may be promised together.
     pub room: RoomMax,
+    /// How much of what was run and refused is kept; all of it if nothing is said.
+    pub keep: Keep,
     /// Where our own numbers go; nowhere if it is not said.
     pub metrics: MetricsSettings,
 }
@@ -262,6 +267,10 @@ impl Config {
             Ok(origin) => origin,
             Err(error) => return wrong(format!("log.origin: {error}")),
         };
+        let keep = match keep::bounds(form.keep) {
+            Ok(keep) => keep,
+            Err(what) => return wrong(what),
+        };
         let egress = match egress(form.egress) {
             Ok(egress) => egress,
             Err(what) => return wrong(what),
@@ -291,6 +300,7 @@ impl Config {
             drain: Duration::from_secs(form.drain_sec),
             ready_cells: form.ready_cells,
             room,
+            keep,
             metrics,
         })
     }

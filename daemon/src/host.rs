@@ -10,7 +10,7 @@ use policies::Policy;
 use records::log::{LogError, ProofFault};
 use records::{KeyError, ResultKey, SignError};
 use sandbox::client::Reach;
-use spool::{Spool, SpoolError, StoreError};
+use spool::{LastKnown, Spool, SpoolError, StoreError};
 use validator::{Sha256, UtcTime};
 
 use crate::config::{Config, ConfigError};
@@ -225,6 +225,11 @@ pub enum Halt {
     Supply(ConfigError),
     /// A record's request is not the one that it was: nothing is run in its name.
     OtherRequest(PathBuf),
+    /// The wall clock is behind what was begun or told last.
+    ClockBehind {
+        now: UtcTime,
+        last: LastKnown,
+    },
     /// A request was held where nobody would ask about it again.
     NobodyHolds,
     /// Nobody could be told of the numbers.
@@ -262,6 +267,13 @@ impl fmt::Display for Halt {
             Self::Supply(error) => error.fmt(f),
             Self::Permissions(error) => write!(f, "permissions: {error}"),
             Self::Log(error) => write!(f, "the record cannot be logged: {error}"),
+            Self::ClockBehind { now, last } => write!(
+                f,
+                "{}: is of {}, later than the clock's {now}: set the clock, or, if it was set back on \
+                 purpose, start once with --clock-was-set-back",
+                last.path.display(),
+                last.at
+            ),
             Self::NobodyHolds => {
                 f.write_str("the request waits for an answer, and nobody waits for it")
             }

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod clock;
 pub mod config;
 mod edge;
 mod flow;
@@ -17,6 +18,7 @@ mod held;
 mod host;
 mod host_keys;
 mod journey;
+mod keep;
 pub mod log_to;
 pub mod metrics;
 mod network;
@@ -39,6 +41,7 @@ pub mod transition;
 mod trust_store;
 mod verdicts;
 
+pub use clock::{Clock, insist_on_clock};
 pub use edge::{boot_id, user_name};
 pub use flow::{Replay, Told};
 pub use host::{Halt, Host, HostParts, find_launcher};

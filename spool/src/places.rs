@@ -201,6 +201,10 @@ impl Spool {
         self.places.spool.join("quarantine")
     }
 
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
+    }
+
     pub(crate) fn spool_dir(&self) -> &Path {
         &self.places.spool
     }

@@ -7,6 +7,7 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -72,7 +73,10 @@ impl Scene {
         fs::create_dir(self.at("approved").join(format!("{ID}.inputs"))).unwrap();
         fs::write(self.at(&format!("approved/{ID}.inputs/data")), "data").unwrap();
         fs::write(self.at(&format!("approved/{name}.alice.sig")), "signature").unwrap();
-        spool.claim_dropped(&self.dropbox(), &name, claim_id()).unwrap().1
+        let dropbox = self.dropbox();
+        let wanted = BTreeSet::from([name.clone()]);
+        let beside = dropbox.companions_of(&wanted).unwrap().remove(&name).unwrap_or_default();
+        spool.claim_dropped(&dropbox, &name, &beside, claim_id()).unwrap().1
     }
 
     /// A result as far as it was gathered when the daemon was killed.

@@ -22,6 +22,7 @@ pub struct RequestId {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ResultId {
     text: String,
+    at: UtcTime,
 }
 
 /// The text is not an id; it says which form was expected.
@@ -80,20 +81,26 @@ impl ResultId {
     /// The id of the result of this request, made at this time.
     #[must_use]
     pub fn for_request(at: UtcTime, request: &RequestId) -> Self {
-        Self { text: format!("TS-{}-{request}", at.compact()) }
+        Self { text: format!("TS-{}-{request}", at.compact()), at }
     }
 
     /// The id of the refusal of a file without a usable request id, by the file's digest.
     #[must_use]
     pub fn for_refused(at: UtcTime, file: &Sha256) -> Self {
         let hex = file.to_string();
-        Self { text: format!("TS-{}-REFUSED-{}", at.compact(), &hex[..16]) }
+        Self { text: format!("TS-{}-REFUSED-{}", at.compact(), &hex[..16]), at }
     }
 
     /// The id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// The date and time that the id itself names.
+    #[must_use]
+    pub fn at(&self) -> UtcTime {
+        self.at
     }
 
     /// What follows the date: the request's id, or `REFUSED-` and 16 hexadecimal digits.
@@ -110,7 +117,7 @@ impl FromStr for ResultId {
         let rest = text.strip_prefix("TS-").ok_or(RESULT_FORM)?;
         let (stamp, subject) = rest.split_at_checked(STAMP_LEN).ok_or(RESULT_FORM)?;
         let subject = subject.strip_prefix('-').ok_or(RESULT_FORM)?;
-        UtcTime::from_compact(stamp, b'-')
+        let at = UtcTime::from_compact(stamp, b'-')
             .or_else(|_| UtcTime::from_compact(stamp, b'T'))
             .map_err(|_| RESULT_FORM)?;
         let refused = subject.strip_prefix("REFUSED-").is_some_and(|hex| {
@@ -119,7 +126,7 @@ impl FromStr for ResultId {
         if !refused && subject.parse::<RequestId>().is_err() {
             return Err(RESULT_FORM);
         }
-        Ok(Self { text: text.to_owned() })
+        Ok(Self { text: text.to_owned(), at })
     }
 }
 

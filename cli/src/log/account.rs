@@ -1,14 +1,16 @@
 //! `toolexec log fsck`: the whole log computed anew, and records and log held against each other. It
 //! must never change a file, nor believe a record about its place in the log.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use records::log::{Accounts, Claim, fsck as check};
 use serde_json::json;
+use spool::state::{RemovedError, each_removed};
 use validator::{ResultId, escape_line};
 
 use crate::failure::Failure;
@@ -43,7 +45,7 @@ pub(crate) fn fsck(asked: &Fsck) -> Result<ExitCode, Halt> {
         .collect();
     // Entries that may not be the log's account for nothing.
     let whole = faults.is_empty();
-    let mut accounts = None;
+    let (mut accounts, mut removed_count) = (None, 0);
     if whole && !asked.results.is_empty() {
         let mut found = opened.said(opened.view.account(&claims.by_index))?;
         if !found.unclaimed.is_empty() {
@@ -57,6 +59,12 @@ pub(crate) fn fsck(asked: &Fsck) -> Result<ExitCode, Halt> {
             found.unclaimed.retain(|index| *index < seen);
             found.records -= u64::try_from(all - found.unclaimed.len()).unwrap_or(0);
         }
+        let marked = removed(asked)?;
+        found.unclaimed.retain(|index| {
+            let is_marked = marked.contains(index);
+            removed_count += u64::from(is_marked);
+            !is_marked
+        });
         faults.append(&mut claims.faults);
         faults.extend(found.wrong.iter().map(|index| {
             let path = claims.paths.get(index).map_or(Path::new(""), |path| path);
@@ -67,10 +75,28 @@ pub(crate) fn fsck(asked: &Fsck) -> Result<ExitCode, Halt> {
     let missing = accounts.as_ref().map_or(0, |it| it.unclaimed.len());
     let fine = faults.is_empty() && missing == 0;
     match asked.format {
-        Format::Human => print_human(&opened, whole, accounts.as_ref(), &faults)?,
-        Format::Json => print_json(&opened, fine, accounts.as_ref(), &faults)?,
+        Format::Human => print_human(&opened, whole, accounts.as_ref(), removed_count, &faults)?,
+        Format::Json => print_json(&opened, fine, accounts.as_ref(), removed_count, &faults)?,
     }
     Ok(ExitCode::from(u8::from(!fine)))
+}
+
+/// The entries whose records retention has marked. They prove nothing: whoever can mark can remove.
+fn removed(asked: &Fsck) -> Result<HashSet<u64>, Failure> {
+    let of_state = asked.place.log.is_none() && asked.place.spool.is_none();
+    let path = match &asked.removed {
+        Some(path) => path.clone(),
+        None if of_state => asked.place.state.path()?.join("removed"),
+        None => return Ok(HashSet::new()),
+    };
+    let mut marked = HashSet::new();
+    match each_removed(&path, &mut |one| marked.extend(one.log_index)) {
+        Err(RemovedError::Read(_, error))
+            if asked.removed.is_none() && error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(Failure::Said(error.to_string())),
+        Ok(()) => {}
+    }
+    Ok(marked)
 }
 
 impl Claims {
@@ -128,13 +154,14 @@ fn print_human(
     opened: &Opened,
     whole: bool,
     accounts: Option<&Accounts>,
+    removed: u64,
     faults: &[String],
 ) -> Result<(), Failure> {
     let head = opened.view.head();
     let found = if whole { "every entry and tile is what was signed" } else { "DAMAGED" };
     output::line(format_args!("{}: {} entries: {found}", opened.key.origin(), head.size()))?;
     if let Some(it) = accounts {
-        let there = it.records - u64::try_from(it.unclaimed.len()).unwrap_or(0);
+        let there = it.records - u64::try_from(it.unclaimed.len()).unwrap_or(0) - removed;
         output::line(format_args!(
             "records    {} in the log, {there} of them here\nheartbeats {}\nnew keys   {}\nunknown    {}",
             it.records,
@@ -142,6 +169,9 @@ fn print_human(
             it.key_changes,
             it.unknown.len()
         ))?;
+        if removed > 0 {
+            output::line(format_args!("removed    {removed}, which were kept long enough"))?;
+        }
         list("  no record here for entry", &it.unclaimed)?;
         list("  of an unknown kind: entry", &it.unknown)?;
     }
@@ -166,6 +196,7 @@ fn print_json(
     opened: &Opened,
     fine: bool,
     accounts: Option<&Accounts>,
+    removed: u64,
     faults: &[String],
 ) -> Result<(), Failure> {
     let head = opened.view.head();
@@ -181,6 +212,7 @@ fn print_json(
             "key_changes": it.key_changes,
             "unknown": it.unknown,
             "unclaimed": it.unclaimed,
+            "removed": removed,
         })),
     }))
 }

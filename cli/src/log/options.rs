@@ -111,6 +111,8 @@ Example: toolexec log fsck --results ~/.local/state/toolexec/results
 Reads every entry and tile and computes the tree anew. With --results: every record there has to be
 in the log under its number, and every record of the log there. A run that ends in the meantime may
 be told as missing; look again. Signatures of records are checked by `toolexec verify`.
+Records that were kept long enough are counted apart: retention has marked them in `removed` of the
+state, which is looked at for the log of --state, or named with --removed.
 Exits 1 if anything is wrong or missing.")]
 pub(crate) struct Fsck {
     #[command(flatten)]
@@ -118,6 +120,9 @@ pub(crate) struct Fsck {
     /// A directory of results; may be repeated
     #[arg(long, value_name = "TREE")]
     pub(crate) results: Vec<PathBuf>,
+    /// What retention says that it removed [default: `removed` of the log's own state]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) removed: Option<PathBuf>,
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
 }

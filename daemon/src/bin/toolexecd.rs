@@ -14,12 +14,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use daemon::config::Config;
-use daemon::{Halt, Host, HostParts, Pace, Permissions, RecordLog, Service, open_keys};
+use daemon::{
+    Clock, Halt, Host, HostParts, Pace, Permissions, RecordLog, Service, insist_on_clock, open_keys,
+};
 use records::log::LogPlace;
 use spool::{Dropbox, Places, Spool};
 
 const USAGE: &str = "\
-usage: toolexecd --config FILE [--check]
+usage: toolexecd --config FILE [--check | --clock-was-set-back]
        toolexecd --help | --version
 
 Runs the requests that are dropped into the spool's approved/ directory, until SIGTERM.
@@ -27,6 +29,9 @@ Runs the requests that are dropped into the spool's approved/ directory, until S
   --config FILE   the configuration, usually /etc/toolexec/toolexecd.yaml
   --check         read the configuration and every file it names, look for the spool's approved/,
                   say what is wrong, and exit: 0 it is good, 2 it is not
+  --clock-was-set-back
+                  start although the clock is behind what was begun or told last; without it such a
+                  start is refused, because times in requests and approvals would mean others
   --help          print this
   --version       print the version
 
@@ -37,7 +42,7 @@ example: toolexecd --config /etc/toolexec/toolexecd.yaml --check
 const IN_FLIGHT_PER_CELL: usize = 3;
 
 enum Asked {
-    Run(PathBuf),
+    Run(PathBuf, Clock),
     Check(PathBuf),
     Help,
     Version,
@@ -48,23 +53,23 @@ fn main() -> ExitCode {
         Ok(asked) => asked,
         Err(wrong) => return complain(&format!("{wrong}; see toolexecd --help"), 3),
     };
-    let (path, check) = match asked {
-        Asked::Run(path) => (path, false),
-        Asked::Check(path) => (path, true),
+    let (path, clock) = match asked {
+        Asked::Run(path, clock) => (path, Some(clock)),
+        Asked::Check(path) => (path, None),
         Asked::Help => return answer(USAGE),
         Asked::Version => return answer(concat!("toolexecd ", env!("CARGO_PKG_VERSION"), "\n")),
     };
     let config = match Config::read(&path) {
         Ok(config) => config,
-        Err(error) => return complain(&error.to_string(), if check { 2 } else { 3 }),
+        Err(error) => return complain(&error.to_string(), if clock.is_none() { 2 } else { 3 }),
     };
-    if check {
+    let Some(clock) = clock else {
         return answer(&format!("{}: good\n", path.display()));
-    }
+    };
     if let Err(error) = daemon::log_to::begin() {
         return complain(&format!("log: {error}"), 3);
     }
-    match serve(config, path) {
+    match serve(config, path, clock) {
         Ok(()) => ExitCode::SUCCESS,
         Err(halt) => {
             tracing::error!("{halt}; nothing more is admitted");
@@ -91,12 +96,13 @@ fn complain(what: &str, code: u8) -> ExitCode {
 }
 
 fn asked(mut words: impl Iterator<Item = OsString>) -> Result<Asked, String> {
-    let (mut config, mut check) = (None, false);
+    let (mut config, mut check, mut clock) = (None, false, Clock::MustFollow);
     while let Some(word) = words.next() {
         match word.to_str() {
             Some("--help" | "-h") => return Ok(Asked::Help),
             Some("--version" | "-V") => return Ok(Asked::Version),
             Some("--check") => check = true,
+            Some("--clock-was-set-back") => clock = Clock::WasSetBack,
             Some("--config") => name_config(&mut config, words.next().unwrap_or_default())?,
             _ => match word.as_bytes().strip_prefix(b"--config=") {
                 Some(file) => name_config(&mut config, OsStr::from_bytes(file).to_owned())?,
@@ -105,7 +111,14 @@ fn asked(mut words: impl Iterator<Item = OsString>) -> Result<Asked, String> {
         }
     }
     let config = config.ok_or("--config: missing")?;
-    Ok(if check { Asked::Check(config) } else { Asked::Run(config) })
+    match (check, clock) {
+        (true, Clock::WasSetBack) => {
+            Err("--check: starts nothing, whatever the clock; leave --clock-was-set-back out"
+                .into())
+        }
+        (true, Clock::MustFollow) => Ok(Asked::Check(config)),
+        (false, clock) => Ok(Asked::Run(config, clock)),
+    }
 }
 
 fn name_config(config: &mut Option<PathBuf>, file: OsString) -> Result<(), String> {
@@ -118,7 +131,7 @@ fn name_config(config: &mut Option<PathBuf>, file: OsString) -> Result<(), Strin
     }
 }
 
-fn serve(config: Config, path: PathBuf) -> Result<(), Halt> {
+fn serve(config: Config, path: PathBuf, clock: Clock) -> Result<(), Halt> {
     let places = Places {
         state: config.state.clone(),
         spool: config.spool.clone(),
@@ -127,6 +140,7 @@ fn serve(config: Config, path: PathBuf) -> Result<(), Halt> {
     // First, because it makes nothing: a spool that is named wrongly stays as it is.
     let dropbox = Dropbox::open(&config.spool.join("approved"))?;
     let spool = Spool::open_for_daemon(&places)?;
+    insist_on_clock(&spool, clock)?;
     let keys = open_keys(&config.keys, config.log_origin.as_ref())?;
     let place = LogPlace::kept_in(&config.state, &config.log);
     let log = RecordLog::of_daemon(place, keys.log, config.heartbeat_sec)?;
@@ -149,8 +163,9 @@ fn serve(config: Config, path: PathBuf) -> Result<(), Halt> {
     })
     .with_ready_cells(config.ready_cells)
     .with_room(config.room);
-    let Config { rescan, drain, room, metrics, .. } = config;
+    let Config { rescan, drain, room, metrics, keep, .. } = config;
     // Some wait for room, some run, some are being published.
-    let pace = Pace { rescan, drain, in_flight_max: room.cells.saturating_mul(IN_FLIGHT_PER_CELL) };
+    let in_flight_max = room.cells.saturating_mul(IN_FLIGHT_PER_CELL);
+    let pace = Pace { rescan, drain, in_flight_max, keep };
     Service::new(host, dropbox, pace, path, metrics).run()
 }

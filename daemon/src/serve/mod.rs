@@ -8,6 +8,7 @@ mod admit;
 mod look;
 mod reload;
 mod said;
+mod tidy;
 mod watch;
 mod window;
 mod worker;
@@ -18,10 +19,11 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
-use std::thread::{self, Scope};
+use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use notify::RecommendedWatcher;
+use spool::retention::Keep;
 use spool::{DaemonState, Dropbox, Order, Originals};
 use validator::UtcTime;
 
@@ -48,6 +50,8 @@ pub struct Pace {
     pub drain: Duration,
     /// Requests on their way at once, from claim to published record.
     pub in_flight_max: usize,
+    /// How much of what was run and refused is kept.
+    pub keep: Keep,
 }
 
 /// A daemon at work on one spool.
@@ -104,7 +108,8 @@ impl Service {
                 left_alone: BTreeMap::new(),
                 look_wanted: true,
                 next_rescan: now,
-                next_tidying: now + TIDYING_INTERVAL,
+                next_tidying: now,
+                tidying: None,
                 paused_until: None,
                 halted: None,
                 said,
@@ -136,6 +141,7 @@ struct AtWork<'scope, 'env> {
     look_wanted: bool,
     next_rescan: Instant,
     next_tidying: Instant,
+    tidying: Option<ScopedJoinHandle<'scope, ()>>,
     /// Until then nothing is taken: the disk is full.
     paused_until: Option<Instant>,
     halted: Option<Halt>,
@@ -233,7 +239,7 @@ impl AtWork<'_, '_> {
         }
         if now >= self.next_tidying {
             self.next_tidying = now + TIDYING_INTERVAL;
-            self.host.spool.expire_inputs();
+            self.tidy();
         }
         if self.paused_until.is_some_and(|until| now < until) {
             return Ok(());

@@ -27,7 +27,9 @@ impl AtWork<'_, '_> {
             Err(error) => return refused(&error.to_string()),
         };
         let (name, sha256) = (config.policy.name().to_owned(), config.policy.sha256());
+        let keep = config.keep;
         self.host.take_over(config, key)?;
+        self.pace.keep = keep;
         let policy = format!("policy {name} {sha256}");
         let fields = Fields { reason: Some(&policy), ..Fields::default() };
         transition::log(Transition::Reloaded, &fields);

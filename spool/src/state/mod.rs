@@ -44,7 +44,7 @@
 mod removed;
 mod step;
 
-pub use removed::{REMOVED_LINE_BYTES_MAX, Removed, RemovedError, removed_in};
+pub use removed::{REMOVED_LINE_BYTES_MAX, Removed, RemovedError, each_removed, removed_in};
 pub use step::{Illegal, Place, Step, step};
 
 /// `work/<c>`.

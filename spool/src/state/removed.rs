@@ -3,7 +3,7 @@
 //! durably, before anything of the result goes; a line whose result is still there is harmless.
 //!
 //! A line is a JSON object and a line feed:
-//! `{"result_id":"TS-…","at":"2026-02-09T17:00:00Z","record_sha256":"…"}`.
+//! `{"result_id":"TS-…","at":"2026-02-09T17:00:00Z","record_sha256":"…","log_index":17}`.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -25,6 +25,9 @@ pub struct Removed {
     pub at: String,
     /// Of its Markdown, as the log has it.
     pub record_sha256: String,
+    /// Its entry in the log, by its number, as its proof had it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_index: Option<u64>,
 }
 
 /// Why the marks cannot be read.
@@ -54,16 +57,23 @@ impl std::error::Error for RemovedError {}
 /// # Errors
 /// [`RemovedError`]: the disk, or the first line that is none of ours.
 pub fn removed_in(state: &Path) -> Result<HashSet<String>, RemovedError> {
-    let path = state.join("removed");
-    let failed = |error| RemovedError::Read(path.clone(), error);
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(HashSet::new()),
-        Err(error) => return Err(failed(error)),
-    };
+    let mut ids = HashSet::new();
+    match each_removed(&state.join("removed"), &mut |one| ids.extend([one.result_id])) {
+        Err(RemovedError::Read(_, error)) if error.kind() == io::ErrorKind::NotFound => {}
+        read => read?,
+    }
+    Ok(ids)
+}
+
+/// Every mark of a file of them, one after the other, as [`removed_in`] reads them.
+///
+/// # Errors
+/// [`RemovedError`]; also that there is no such file.
+pub fn each_removed(path: &Path, act: &mut dyn FnMut(Removed)) -> Result<(), RemovedError> {
+    let failed = |error| RemovedError::Read(path.to_owned(), error);
+    let file = File::open(path).map_err(failed)?;
     let most = u64::try_from(REMOVED_LINE_BYTES_MAX).unwrap_or(u64::MAX);
     let mut reader = BufReader::new(file);
-    let mut ids = HashSet::new();
     for number in 1.. {
         let mut line = Vec::new();
         reader.by_ref().take(most).read_until(b'\n', &mut line).map_err(failed)?;
@@ -71,9 +81,8 @@ pub fn removed_in(state: &Path) -> Result<HashSet<String>, RemovedError> {
         if unfinished && line.len() < REMOVED_LINE_BYTES_MAX {
             break;
         }
-        let read: Removed =
-            serde_json::from_slice(&line).map_err(|_| RemovedError::Line(path.clone(), number))?;
-        ids.insert(read.result_id);
+        let wrong = |_| RemovedError::Line(path.to_owned(), number);
+        act(serde_json::from_slice(&line).map_err(wrong)?);
     }
-    Ok(ids)
+    Ok(())
 }

@@ -36,6 +36,12 @@ impl Failpoints {
         }
     }
 
+    /// Where it is.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.daemon
+    }
+
     /// Has a bench use it for `toolexecd`; all other programs stay.
     pub fn install(&self, bench: &Bench) {
         let place = bench.scratch().path().join("bin/toolexecd");

@@ -71,19 +71,19 @@ impl Table {
     }
 
     /// What is wrong: with the spools, and with the list of places.
-    pub(crate) fn faults(&self, not_yet: &[&str]) -> Vec<String> {
+    pub(crate) fn faults(&self, elsewhere: &[&str]) -> Vec<String> {
         let mut faults: Vec<String> =
             self.unknown.iter().map(|name| format!("{name} is not in the source")).collect();
         let only = std::env::var("TOOLEXEC_CRASH_ONLY").ok();
         for name in &self.names {
             let row = &self.rows[name];
             let asked = only.as_ref().is_none_or(|only| only == name);
-            let excused = not_yet.contains(&name.as_str());
+            let excused = elsewhere.contains(&name.as_str());
             if row.kills + row.in_recovery == 0 && asked && !excused {
                 faults.push(format!("{name}: nothing came to it, or nobody died of it"));
             }
             if row.reached > 0 && excused {
-                faults.push(format!("{name}: is come to; take it out of NOT_YET"));
+                faults.push(format!("{name}: is come to; take it out of ELSEWHERE"));
             }
             faults.extend(row.faults.iter().cloned());
         }

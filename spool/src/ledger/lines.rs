@@ -1,0 +1,69 @@
+//! The lines of a ledger, one after the other or one by its place. It must never hold more than one of
+//! them, nor one that is longer than any that was ever written.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+
+/// Longer lines are none of ours. A request, its hosts, and two paths fit many times.
+pub(super) const LINE_BYTES_MAX: usize = 1024 * 1024;
+/// Most lines are shorter.
+const LINE_BYTES_USUAL: usize = 1024;
+
+/// What comes next in a ledger.
+pub(super) enum Next<'a> {
+    /// A line without its line feed.
+    Line(&'a [u8]),
+    /// An append that never ended.
+    Unfinished,
+    /// A line that is too long to be one of ours.
+    TooLong,
+    End,
+}
+
+pub(super) struct Lines<'a> {
+    reader: BufReader<&'a File>,
+    line: Vec<u8>,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn from(file: &'a File, offset: u64) -> io::Result<Self> {
+        let mut reader = BufReader::with_capacity(64 * 1024, file);
+        reader.seek(SeekFrom::Start(offset))?;
+        Ok(Self { reader, line: Vec::new() })
+    }
+
+    pub(super) fn next(&mut self) -> io::Result<Next<'_>> {
+        self.line.clear();
+        let most = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
+        let read = (&mut self.reader).take(most).read_until(b'\n', &mut self.line)?;
+        Ok(match self.line.split_last() {
+            None => Next::End,
+            Some((b'\n', line)) => Next::Line(line),
+            Some(_) if read < LINE_BYTES_MAX => Next::Unfinished,
+            Some(_) => Next::TooLong,
+        })
+    }
+}
+
+/// The line that begins there, without its line feed; none if none ends there that is one of ours.
+pub(super) fn line_at(file: &File, offset: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::with_capacity(LINE_BYTES_USUAL);
+    let mut part = [0; LINE_BYTES_USUAL];
+    while line.len() < LINE_BYTES_MAX {
+        let at = offset.saturating_add(u64::try_from(line.len()).unwrap_or(u64::MAX));
+        let read = match file.read_at(&mut part, at) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => part.get(..read?).unwrap_or_default(),
+        };
+        if read.is_empty() {
+            return Ok(None);
+        }
+        if let Some(end) = read.iter().position(|byte| *byte == b'\n') {
+            line.extend(&read[..end]);
+            return Ok(Some(line));
+        }
+        line.extend(read);
+    }
+    Ok(None)
+}

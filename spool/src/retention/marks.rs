@@ -1,0 +1,47 @@
+//! Appends the marks of what goes to `<state>/removed`. It must never leave a line behind an unfinished one,
+//! and whoever relies on a mark waits for it to be durable.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+use crate::durable;
+use crate::error::SpoolError;
+use crate::state::{REMOVED_LINE_BYTES_MAX, Removed};
+
+/// Durable when this returns.
+pub(super) fn mark(state: &Path, removed: &[Removed]) -> Result<(), SpoolError> {
+    if removed.is_empty() {
+        return Ok(());
+    }
+    let path = state.join("removed");
+    let mut lines = Vec::new();
+    for one in removed {
+        let written = serde_json::to_writer(&mut lines, one);
+        written.map_err(|error| SpoolError::io(&path, "write a line")(error.into()))?;
+        lines.push(b'\n');
+    }
+    let opened = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path);
+    let mut file = opened.map_err(SpoolError::io(&path, "open"))?;
+    cut_unfinished(&file).map_err(SpoolError::io(&path, "cut off an unfinished line"))?;
+    let written = file.write_all(&lines).and_then(|()| file.sync_data());
+    written.map_err(SpoolError::io(&path, "append"))?;
+    durable::sync_dir(state).map_err(SpoolError::io(state, "make durable"))
+}
+
+/// A line whose append never ended: nothing was removed on the strength of it.
+fn cut_unfinished(file: &File) -> io::Result<()> {
+    let length = file.metadata()?.len();
+    let tail = length.min(u64::try_from(REMOVED_LINE_BYTES_MAX).unwrap_or(u64::MAX));
+    let mut bytes = vec![0; usize::try_from(tail).unwrap_or(0)];
+    file.read_exact_at(&mut bytes, length - tail)?;
+    let unfinished = bytes.iter().rev().take_while(|byte| **byte != b'\n').count();
+    if unfinished == bytes.len() && length > tail {
+        return Err(io::Error::other("is no file of marks; put it back from a backup"));
+    }
+    if unfinished == 0 {
+        return Ok(());
+    }
+    file.set_len(length - u64::try_from(unfinished).unwrap_or(tail))
+}

@@ -1,0 +1,209 @@
+//! What goes is what a plain reading of the bounds says; and nothing else goes, in an order that is safe.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail"
+)]
+
+use std::fs;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use validator::{Sha256, UtcTime};
+
+use super::{Bounds, Entry, FLOOR_SEC, Gone, Keep, Oldest, Why, dry_run};
+use crate::places::{Places, Spool};
+use crate::state::removed_in;
+
+const NOW: i64 = 1_800_000_000;
+const DAY: i64 = 24 * 60 * 60;
+
+fn now() -> UtcTime {
+    UtcTime::from_unix(NOW)
+}
+
+fn bounds() -> impl Strategy<Value = Bounds> {
+    let days = prop::option::of((1_u32..6).prop_map(|it| NonZero::new(it).unwrap()));
+    let count = prop::option::of((1_u64..20).prop_map(|it| NonZero::new(it).unwrap()));
+    let bytes = prop::option::of((1_u64..500).prop_map(|it| NonZero::new(it).unwrap()));
+    (days, count, bytes).prop_map(|(days, count, bytes)| Bounds { days, count, bytes })
+}
+
+/// Each with whether it may go at all.
+fn entries() -> impl Strategy<Value = Vec<(Entry, bool)>> {
+    let entry = (0..8 * DAY, 0_u64..60, any::<bool>());
+    prop::collection::vec(entry, 0..30).prop_map(|them| {
+        let entry = |(number, (age, bytes, may_go))| {
+            let at = UtcTime::from_unix(NOW - age);
+            (Entry { at, name: format!("{number}"), bytes }, may_go)
+        };
+        them.into_iter().enumerate().map(entry).collect()
+    })
+}
+
+/// The same, one by one: the oldest that may go goes for as long as something is too old or too much.
+fn plainly(entries: &[(Entry, bool)], bounds: &Bounds) -> Vec<Entry> {
+    let mut there: Vec<&(Entry, bool)> = entries.iter().collect();
+    there.sort();
+    let mut gone = Vec::new();
+    loop {
+        let can = |it: &&(Entry, bool)| it.1 && it.0.at.unix() <= NOW - FLOOR_SEC;
+        let Some(place) = there.iter().position(can) else { return gone };
+        let oldest = &there[place].0;
+        let age = NOW - oldest.at.unix();
+        let count = u64::try_from(there.len()).unwrap();
+        let bytes: u64 = there.iter().map(|it| it.0.bytes).sum();
+        let too_old = bounds.days.is_some_and(|days| age > i64::from(days.get()) * DAY);
+        let too_many = bounds.count.is_some_and(|most| count > most.get());
+        let too_much = bounds.bytes.is_some_and(|most| bytes > most.get());
+        if !(too_old || too_many || too_much) {
+            return gone;
+        }
+        gone.push(oldest.clone());
+        there.remove(place);
+    }
+}
+
+fn planned(entries: &[(Entry, bool)], bounds: &Bounds, most: usize) -> Vec<(Entry, Why)> {
+    let mut oldest = Oldest::new(most, now());
+    for (entry, may_go) in entries {
+        oldest.offer(entry.clone(), |_| *may_go);
+    }
+    oldest.going(bounds)
+}
+
+proptest! {
+    #[test]
+    fn what_goes_is_what_the_bounds_say(entries in entries(), bounds in bounds()) {
+        let going: Vec<Entry> =
+            planned(&entries, &bounds, usize::MAX).into_iter().map(|(entry, _)| entry).collect();
+        prop_assert_eq!(going, plainly(&entries, &bounds));
+    }
+
+    #[test]
+    fn a_bounded_round_takes_the_oldest_of_what_goes(
+        entries in entries(), bounds in bounds(), most in 1_usize..6,
+    ) {
+        let mut all = planned(&entries, &bounds, usize::MAX);
+        all.truncate(most);
+        prop_assert_eq!(planned(&entries, &bounds, most), all);
+    }
+}
+
+struct Desk(PathBuf);
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+impl Desk {
+    fn new(name: &str) -> Self {
+        let top = std::env::temp_dir().join(format!("toolexec-{name}-{}", std::process::id()));
+        fs::create_dir(&top).unwrap();
+        Self(top)
+    }
+
+    fn places(&self) -> Places {
+        let [state, spool, results] =
+            ["state", "spool", "spool/results"].map(|name| self.0.join(name));
+        Places { state, spool, results }
+    }
+
+    fn make(&self, kind: &str, days: i64, files: &[&str]) -> String {
+        let at = UtcTime::from_unix(NOW - days * DAY - 1).compact();
+        let id = format!("TS-{at}-TR-20260209-160501Z-{days}");
+        let place = self.0.join("spool").join(kind).join(&id);
+        fs::create_dir(&place).unwrap();
+        for ending in files {
+            fs::write(place.join(format!("{id}{ending}")), "0123456789").unwrap();
+        }
+        id
+    }
+}
+
+const WHOLE: [&str; 5] = [".md", ".md.sig", ".bundle.json", ".tlog-proof", ".txt"];
+
+fn one_day() -> Keep {
+    let days = Bounds { days: NonZero::new(1), ..Bounds::default() };
+    Keep { results: days, archive: days, quarantine: days }
+}
+
+fn names(path: &Path) -> Vec<String> {
+    let names = fs::read_dir(path).unwrap().map(|it| it.unwrap().file_name());
+    let mut names: Vec<String> = names.map(|it| it.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_goes_is_marked_first_and_what_is_not_whole_or_promised_stays() {
+    let desk = Desk::new("retain");
+    let spool = Spool::open_for_daemon(&desk.places()).unwrap();
+    let old = desk.make("results", 3, &WHOLE);
+    let unsigned = desk.make("results", 4, &[".md", ".bundle.json", ".tlog-proof"]);
+    let unlogged = desk.make("results", 5, &[".md", ".md.sig", ".bundle.json"]);
+    let promised = desk.make("results", 6, &WHOLE);
+    let young = desk.make("results", 0, &WHOLE);
+    let archived = desk.make("archive", 3, &["", ".md"]);
+    let quarantined = desk.make("quarantine", 9, &[]);
+    let results = desk.places().results;
+    for name in ["lost+found", ".new-TS-20200101-000000Z-TR-20260209-160501Z-1", ".gone-x"] {
+        fs::create_dir(results.join(name)).unwrap();
+    }
+    let work = desk.places().spool.join("work").join("0".repeat(32));
+    fs::create_dir(&work).unwrap();
+    fs::write(work.join("result.json"), format!("{{\"result_id\":\"{promised}\"}}")).unwrap();
+
+    let seen = dry_run(&desk.places(), &one_day(), now()).unwrap();
+    assert_eq!(names(&results).len(), 8, "a look changed something");
+    let removal = spool.retain(&one_day(), now(), 100, &|| false).unwrap();
+    assert!(!removal.is_full);
+    let gone: Vec<_> = removal
+        .gone
+        .into_iter()
+        .map(|(one, gone)| {
+            assert!(matches!(gone, Gone::Removed));
+            one
+        })
+        .collect();
+    assert_eq!(gone, seen);
+    let ids: Vec<_> = gone.iter().map(|one| (one.result_id.clone(), one.bytes)).collect();
+    assert_eq!(ids, [(old.clone(), 50), (archived, 20), (quarantined, 0)]);
+    let mut left = vec![unsigned, unlogged, promised, young, "lost+found".to_owned()];
+    left.push(".new-TS-20200101-000000Z-TR-20260209-160501Z-1".to_owned());
+    left.sort();
+    assert_eq!(names(&results), left);
+    let marks = removed_in(&desk.places().state).unwrap();
+    assert!(marks.len() == 1 && marks.contains(&old), "{marks:?}");
+    let lines = fs::read_to_string(desk.places().state.join("removed")).unwrap();
+    let sha256 = Sha256::of(b"0123456789");
+    let line = format!(
+        "{{\"result_id\":\"{old}\",\"at\":\"{}\",\"record_sha256\":\"{sha256}\"}}\n",
+        now()
+    );
+    assert_eq!(lines, line);
+}
+
+#[test]
+fn rounds_are_bounded_and_end_when_told_and_a_torn_mark_is_cut() {
+    let desk = Desk::new("rounds");
+    let spool = Spool::open_for_daemon(&desk.places()).unwrap();
+    let ids: Vec<String> = (2..7).map(|days| desk.make("results", days, &WHOLE)).collect();
+    let removed = desk.places().state.join("removed");
+    let whole =
+        format!("{{\"result_id\":\"{}\",\"at\":\"{}\",\"record_sha256\":\"0\"}}\n", ids[0], now());
+    fs::write(&removed, format!("{whole}{{\"result_id\":\"TS-")).unwrap();
+    let stopped = spool.retain(&one_day(), now(), 2, &|| true).unwrap();
+    assert!(stopped.gone.is_empty());
+    let first = spool.retain(&one_day(), now(), 2, &|| false).unwrap();
+    assert!(first.is_full && first.gone.len() == 2);
+    assert_eq!(first.gone[0].0.result_id, ids[4]);
+    let second = spool.retain(&one_day(), now(), 4, &|| false).unwrap();
+    assert!(!second.is_full && second.gone.len() == 3);
+    assert_eq!(removed_in(&desk.places().state).unwrap().len(), 5);
+    assert!(names(&desk.places().results).is_empty());
+}

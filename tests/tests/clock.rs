@@ -1,0 +1,106 @@
+//! A wall clock that is behind what was begun or told last: a daemon does not start by it unless it is told
+//! that this is meant.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs::{self, File};
+use std::process::{Command, Stdio};
+
+use toolexec_tests::{Asked, Bench, RequestText, Said, Service, list};
+
+fn good() -> RequestText {
+    RequestText::python("print('ran')")
+}
+
+fn refused(service: &Service<'_>, words: &[&str]) {
+    let said = Said::of(&mut service.command());
+    said.assert_code(3);
+    said.assert_says(words);
+    said.assert_says(&["later than the clock's 20", "--clock-was-set-back"]);
+    assert!(!said.stderr.contains("ready"), "{said:#?}");
+}
+
+/// A spool in which one request was run.
+fn with_one_run(service: &mut Service<'_>) {
+    let request = service.promote(&good());
+    service.record_of(&request.id).assert_outcome("ok");
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+}
+
+#[test]
+fn a_result_of_a_time_to_come_keeps_a_daemon_from_starting() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    with_one_run(&mut service);
+    service.spawn();
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    let id = "TS-29990101-000000Z-TR-29990101-000000Z-later";
+    fs::create_dir(service.at("results").join(id)).unwrap();
+    let request = service.promote(&good());
+    let before = list(&service.at("results"));
+    refused(&service, &[id, "2999-01-01T00:00:00Z"]);
+    assert_eq!(list(&service.at("results")), before);
+
+    let log = bench.home().join("set-back.log");
+    let mut command = service.command();
+    command.arg("--clock-was-set-back").stdin(Stdio::null()).stdout(Stdio::null());
+    let mut daemon = command.stderr(File::create(&log).unwrap()).spawn().unwrap();
+    service.wait_for("the request to be run", |it| {
+        list(&it.at("results")).iter().any(|name| name.ends_with(&request.id))
+    });
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    let log = fs::read_to_string(log).unwrap();
+    assert!(log.contains("was set back on purpose") && log.contains("ready"), "{log}");
+    // It is for one start.
+    refused(&service, &[id]);
+}
+
+#[test]
+fn a_run_that_was_begun_in_a_time_to_come_does_too() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    with_one_run(&mut service);
+    let path = service.state().join("ledger");
+    let ledger = fs::read_to_string(&path).unwrap();
+    let mut line: serde_json::Value = serde_json::from_str(ledger.trim_end()).unwrap();
+    line["begun"] = "2999-01-01T00:00:00Z".into();
+    fs::write(&path, format!("{line}\n")).unwrap();
+    refused(&service, &["ledger: is of 2999-01-01T00:00:00Z"]);
+    line["begun"] = "1999-01-01T00:00:00Z".into();
+    fs::write(&path, format!("{line}\n")).unwrap();
+    service.spawn();
+}
+
+#[test]
+fn a_clock_that_is_set_by_a_little_is_none_that_was_set_back() {
+    let bench = Bench::new();
+    let mut service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    fs::create_dir(service.at("results")).unwrap();
+    let at = |ahead: &str| {
+        let said = Command::new("date").args(["-u", "-d", ahead, "+%Y%m%d-%H%M%SZ"]).output();
+        let at = String::from_utf8(said.unwrap().stdout).unwrap();
+        service.at("results").join(format!("TS-{}-TR-20260209-160501Z-near", at.trim_end()))
+    };
+    let far = at("60 seconds");
+    fs::create_dir(&far).unwrap();
+    refused(&service, &["TR-20260209-160501Z-near"]);
+    fs::remove_dir(far).unwrap();
+    fs::create_dir(at("4 seconds")).unwrap();
+    service.spawn();
+}
+
+#[test]
+fn checking_starts_nothing_and_so_takes_no_word_of_the_clock() {
+    let bench = Bench::new();
+    let service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let said = Said::of(service.command().args(["--check", "--clock-was-set-back"]));
+    said.assert_code(3);
+    said.assert_says(&["--clock-was-set-back"]);
+}

@@ -1,0 +1,328 @@
+//! What is kept long enough goes, and nothing else: by age, number and bytes, typed or by the daemon itself,
+//! whatever kills it between two steps; and nothing that went runs again.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+use toolexec_tests::proof::Failpoints;
+use toolexec_tests::{Asked, Bench, RequestText, Said, Service, list, workspace};
+
+fn good() -> RequestText {
+    RequestText::python("print('ran')")
+}
+
+fn days_ago(days: u64) -> String {
+    let said = Command::new("date")
+        .args(["-u", "-d", &format!("{days} days ago"), "+%Y%m%d-%H%M%SZ"])
+        .output()
+        .unwrap();
+    String::from_utf8(said.stdout).unwrap().trim_end().to_owned()
+}
+
+/// Gives what was made now the name of long ago, which is all that retention goes by.
+fn age(service: &Service<'_>, id: &str, days: u64) -> String {
+    let request = id.split_at("TS-YYYYMMDD-HHMMSSZ-".len()).1;
+    let old = format!("TS-{}-{request}", days_ago(days));
+    for place in ["results", "archive", "quarantine"] {
+        let (from, to) = (service.at(place).join(id), service.at(place).join(&old));
+        if !from.exists() {
+            continue;
+        }
+        fs::rename(from, &to).unwrap();
+        for name in list(&to) {
+            if let Some(ending) = name.strip_prefix(id) {
+                fs::rename(to.join(&name), to.join(format!("{old}{ending}"))).unwrap();
+            }
+        }
+    }
+    old
+}
+
+/// A spool with results of 30, 20 and 10 days ago and one of now, and no daemon.
+fn aged(service: &mut Service<'_>) -> [String; 4] {
+    let ids = [(); 4].map(|()| {
+        let request = service.promote(&good());
+        let record = service.record_of(&request.id);
+        record.assert_outcome("ok");
+        record.id().to_owned()
+    });
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    let [a, b, c, fresh] = ids;
+    [age(service, &a, 30), age(service, &b, 20), age(service, &c, 10), fresh]
+}
+
+fn gc<S: AsRef<OsStr>>(bench: &Bench, service: &Service<'_>, words: &[S]) -> Said {
+    let mut command = bench.command("toolexec");
+    command.arg("gc").arg("--spool").arg(service.spool()).arg("--state").arg(service.state());
+    Said::of(command.args(words))
+}
+
+fn by_config(bench: &Bench, service: &Service<'_>, words: &[&str]) -> Said {
+    let mut command = bench.command("toolexec");
+    Said::of(command.args(["gc", "--config"]).arg(service.config()).args(words))
+}
+
+fn fsck(bench: &Bench, service: &Service<'_>, words: &[&OsStr]) -> Said {
+    let mut command = bench.command("toolexec");
+    command.args(["log", "fsck", "--spool"]).arg(service.spool()).arg("--results");
+    command.arg(service.at("results")).arg("--log-key").arg(service.state().join("keys/log.pub"));
+    Said::of(command.args(words))
+}
+
+/// Kind, id and reason of each that goes.
+fn going(said: &Said) -> Vec<(String, String, String)> {
+    said.assert_code(0);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let of = |one: &Value| (text(&one["kind"]), text(&one["result_id"]), text(&one["why"]));
+    said.json()["going"].as_array().unwrap().iter().map(of).collect()
+}
+
+fn marks(service: &Service<'_>) -> BTreeSet<String> {
+    let text = fs::read_to_string(service.state().join("removed")).unwrap_or_default();
+    let of = |line: &str| {
+        let mark: Value = serde_json::from_str(line).unwrap();
+        mark["result_id"].as_str().unwrap().to_owned()
+    };
+    text.lines().map(of).collect()
+}
+
+fn named(kind: &str, id: &str, why: &str) -> (String, String, String) {
+    (kind.to_owned(), id.to_owned(), why.to_owned())
+}
+
+#[test]
+fn the_oldest_go_by_age_by_number_and_by_bytes_and_never_what_is_young() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let [a, b, c, fresh] = aged(&mut service);
+    let unsigned = service.at("results").join(format!("TS-{}-{}", days_ago(90), &a[20..]));
+    fs::create_dir(&unsigned).unwrap();
+    fs::write(unsigned.join("stdout"), "who knows").unwrap();
+    let everything = (list(&service.at("results")), list(&service.at("archive")));
+
+    let words = ["--keep-results", "days=25", "--format", "json"];
+    let seen = going(&gc(&bench, &service, &[words.as_slice(), &["--dry-run"]].concat()));
+    assert_eq!(seen, [named("results", &a, "days")]);
+    assert_eq!((list(&service.at("results")), list(&service.at("archive"))), everything);
+    assert!(marks(&service).is_empty());
+    assert_eq!(going(&gc(&bench, &service, &words)), seen);
+    assert!(!service.at("results").join(&a).exists() && service.at("archive").join(&a).exists());
+    assert_eq!(marks(&service), BTreeSet::from([a.clone()]));
+
+    // Four are there: two of ours, the fresh one, and the one that never goes.
+    let words =
+        ["--keep-results", "count=3", "--keep-archive", "count=2,days=25", "--format", "json"];
+    let seen = going(&gc(&bench, &service, &[words.as_slice(), &["--dry-run"]].concat()));
+    let expected = [
+        named("results", &b, "count"),
+        named("archive", &a, "days"),
+        named("archive", &b, "count"),
+    ];
+    assert_eq!(seen, expected);
+    assert_eq!(going(&gc(&bench, &service, &words)), seen);
+
+    let words = ["--keep-results", "bytes=1", "--keep-archive", "bytes=1"];
+    let said = gc(&bench, &service, &words);
+    said.assert_code(0);
+    assert!(said.stdout.contains(&format!("results/{c}\n")), "{said:#?}");
+    assert!(said.stdout.contains("removed: 1 of results/ ("), "{said:#?}");
+    let mut left = vec![fresh.clone(), unsigned.file_name().unwrap().to_str().unwrap().to_owned()];
+    left.sort();
+    assert_eq!(list(&service.at("results")), left);
+    assert_eq!(list(&service.at("archive")), [fresh]);
+    assert_eq!(marks(&service), BTreeSet::from([a, b, c]));
+    fs::remove_dir_all(unsigned).unwrap();
+    service.verify().assert_code(0);
+}
+
+#[test]
+fn what_was_removed_runs_no_second_time() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let request = service.promote(&good());
+    let record = service.record_of(&request.id);
+    record.assert_outcome("ok");
+    fs::write(service.at("approved/TR-20260209-160501Z-bad.md"), "no front matter").unwrap();
+    service.wait_for("a refusal", |it| !list(&it.at("quarantine")).is_empty());
+    service.wait_for("its end", |it| {
+        list(&it.at("approved")).is_empty() && list(&it.at("work")).is_empty()
+    });
+    let id = record.id().to_owned();
+    let refusal = list(&service.at("quarantine")).remove(0);
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    age(&service, &id, 3);
+    age(&service, &refusal, 3);
+    let words = ["--keep-results", "days=1", "--keep-archive=days=1", "--keep-quarantine=days=1"];
+    gc(&bench, &service, &words).assert_code(0);
+    for place in ["results", "archive", "quarantine"] {
+        assert_eq!(list(&service.at(place)), Vec::<String>::new(), "{place}");
+    }
+    fsck(&bench, &service, &[]).assert_code(1);
+    let removed = service.state().join("removed");
+    let said = fsck(&bench, &service, &["--removed".as_ref(), removed.as_os_str()]);
+    said.assert_code(0);
+    assert!(said.stdout.contains("removed    2, which were kept long enough"), "{said:#?}");
+    service.spawn();
+    service.promote_saved(&request).assert_code(0);
+    let again = service.record_of(&request.id);
+    again.assert_outcome("refused");
+    again.assert_violation("spool.replayed");
+    service.verify().assert_code(0);
+}
+
+#[test]
+fn a_daemon_does_it_itself_and_nobody_does_it_beside_one() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let [a, b, c, fresh] = aged(&mut service);
+    service.configure("keep: {results: {days: 15}, archive: {count: 2}}");
+    let seen = going(&by_config(&bench, &service, &["--dry-run", "--format", "json"]));
+    assert_eq!(seen.len(), 4, "{seen:#?}");
+    fs::create_dir(service.at("results/.gone-before")).unwrap();
+    service.spawn();
+    let left = [c.clone(), fresh.clone()];
+    service.wait_for("the old ones to go", |it| {
+        list(&it.at("results")) == left && list(&it.at("archive")) == left
+    });
+    assert_eq!(marks(&service), BTreeSet::from([a, b]));
+    let request = service.promote(&good());
+    service.record_of(&request.id).assert_outcome("ok");
+
+    let said = by_config(&bench, &service, &["--dry-run"]);
+    said.assert_code(0);
+    assert!(said.stdout.contains("would be removed: 0 of results/"), "{said:#?}");
+    let before = list(&service.at("results"));
+    let said = by_config(&bench, &service, &[]);
+    said.assert_code(3);
+    said.assert_says(&["another daemon works on this spool"]);
+    assert_eq!(list(&service.at("results")), before);
+}
+
+#[test]
+fn what_is_mistyped_removes_nothing() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let ids = aged(&mut service);
+    let before = (list(&service.at("results")), list(&service.at("archive")));
+    for (words, why) in [
+        (&["--keep-results", "30"][..], "days=N"),
+        (&["--keep-results", "days=0"], "1 or more"),
+        (&["--keep-results", "days=-1"], "1 or more"),
+        (&["--keep-results", "days=1.5"], "1 or more"),
+        (&["--keep-results", "days=1,days=2"], "write it once"),
+        (&["--keep-results", "weeks=3"], "knows days, count and bytes"),
+        (&["--keep-results", "bytes=99999999999999999999"], "1 or more"),
+        (&["--keep-archive", ""], "days=N"),
+        (&["--keep-work", "days=1"], "--keep-work"),
+        (&[], "says nothing of what is kept"),
+        (&["--config", "/etc/x.yaml"], "cannot be used with"),
+    ] {
+        let said = gc(&bench, &service, words);
+        said.assert_code(3);
+        said.assert_says(&[why]);
+    }
+    let nowhere = bench.home().join("nowhere");
+    for (spool, state) in [(service.spool(), nowhere.clone()), (nowhere.clone(), service.state())] {
+        let mut command = bench.command("toolexec");
+        command.args(["gc", "--keep-results", "days=1", "--spool"]).arg(spool);
+        Said::of(command.arg("--state").arg(state)).assert_code(3);
+    }
+    assert!(!nowhere.exists());
+    let mut command = bench.command("toolexec");
+    command.args(["gc", "--keep-results", "days=1", "--spool"]).arg(service.spool());
+    Said::of(&mut command).assert_code(3);
+    let config = fs::read_to_string(service.config()).unwrap();
+    for (line, why) in [
+        ("keep: {results: {days: 0}}", "expected a nonzero u32"),
+        ("keep: {results: {days: -1}}", "days: -1"),
+        ("keep: {results: {}}", "name days, count or bytes"),
+        ("keep: {results: {day: 1}}", "unknown field `day`"),
+        ("keep: {work: {days: 1}}", "unknown field `work`"),
+        ("keep: {results: {bytes: 1 GiB}}", "bytes: 1 GiB"),
+    ] {
+        fs::write(service.config(), format!("{config}{line}\n")).unwrap();
+        let said = Said::of(service.command().arg("--check"));
+        said.assert_code(2);
+        said.assert_says(&[why]);
+        by_config(&bench, &service, &[]).assert_code(3);
+    }
+    fs::write(service.config(), config).unwrap();
+    let said = by_config(&bench, &service, &[]);
+    said.assert_code(0);
+    said.assert_says(&["kept for ever"]);
+    assert_eq!((list(&service.at("results")), list(&service.at("archive"))), before);
+    assert_eq!(before.0.len(), ids.len());
+}
+
+/// Kills a daemon with failpoints at each step of removing, and has another one go on.
+#[test]
+fn a_kill_between_the_steps_leaves_nothing_half_visible() {
+    const TEST: &str = "a_kill_between_the_steps_leaves_nothing_half_visible";
+    let Some(failpoints) = Failpoints::get(TEST) else { return };
+    let built = failpoints.program();
+    for (point, hidden) in [("retention-hidden", 1), ("retention-removed", 0)] {
+        let bench = Bench::new();
+        let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+        let [a, b, c, fresh] = aged(&mut service);
+        service.configure("keep: {results: {days: 15}}");
+        // Beside the programs that it starts.
+        let daemon = bench.scratch().path().join("bin/toolexecd-to-be-killed");
+        if fs::hard_link(built, &daemon).is_err() {
+            fs::copy(built, &daemon).unwrap();
+        }
+        let mut command = bench.command(&daemon);
+        command.arg("--config").arg(service.config()).env("TOOLEXEC_FAILPOINT", point);
+        assert_eq!(Said::of(&mut command).code, None, "{point} was not reached");
+        // Both are marked and one is on its way; what still has its name is whole.
+        assert_eq!(marks(&service), BTreeSet::from([a.clone(), b.clone()]));
+        let left = list(&service.at("results"));
+        let is_hidden = |name: &&String| name.starts_with(".gone-");
+        assert_eq!(left.iter().filter(is_hidden).count(), hidden, "{point}: {left:?}");
+        assert!(!left.contains(&a) && left.contains(&b), "{point}: {left:?}");
+        assert_eq!(
+            list(&service.at("results").join(&b)).len(),
+            list(&service.at("results").join(&c)).len()
+        );
+        service.spawn();
+        let kept = [c.clone(), fresh.clone()];
+        service.wait_for("the rest to go", |it| list(&it.at("results")) == kept);
+        let request = service.promote(&good());
+        service.record_of(&request.id).assert_outcome("ok");
+    }
+}
+
+/// What docs/retention.md has people type, beside the daemon whose start is the last of it.
+#[test]
+fn every_command_of_the_page_does_what_it_says() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let before = aged(&mut service);
+    let page = fs::read_to_string(workspace().join("docs/retention.md")).unwrap();
+    let keep = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    service.configure(keep);
+    let blocks: Vec<&str> =
+        page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    let (start, others) = blocks.split_last().unwrap();
+    let path = format!("{}:/usr/bin:/bin", bench.scratch().path().join("bin").display());
+    for line in others.iter().flat_map(|block| block.lines()) {
+        let mut shell = bench.command("bash");
+        shell.args(["-euo", "pipefail", "-c", line]).current_dir(bench.home()).env("PATH", &path);
+        Said::of(&mut shell).assert_code(0);
+    }
+    assert_eq!(list(&service.at("results")).len(), before.len(), "400 days are not over");
+    let mut shell = bench.command("bash");
+    let checked = start.replace("--clock-was-set-back", "--check");
+    shell.args(["-euc", &checked]).current_dir(bench.home()).env("PATH", &path);
+    Said::of(&mut shell).assert_code(0);
+}
