@@ -16,6 +16,9 @@ use crate::store::{Bounds, Store};
 
 /// Between making a directory and locking it lie microseconds.
 const MAKING_TIME_MAX: Duration = Duration::from_secs(60);
+/// Somebody who looks whether a daemon lives holds the lock for a moment; a daemon holds it for longer.
+const LOCK_TRIES: u32 = 10;
+const LOCK_INTERVAL: Duration = Duration::from_millis(10);
 /// Room for refusals and `indeterminate` records when the disk is full.
 pub(crate) const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -293,9 +296,12 @@ fn take_lock(path: &Path, tenancy: Tenancy) -> Result<File, SpoolError> {
         Tenancy::Daemon => FlockOperation::NonBlockingLockExclusive,
         Tenancy::Embedded => FlockOperation::NonBlockingLockShared,
     };
-    match flock(&file, operation) {
-        Ok(()) => Ok(file),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(SpoolError::Busy { path: path.to_owned() }),
-        Err(errno) => Err(SpoolError::errno(path, "lock")(errno)),
+    for _ in 0..LOCK_TRIES {
+        match flock(&file, operation) {
+            Ok(()) => return Ok(file),
+            Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(LOCK_INTERVAL),
+            Err(errno) => return Err(SpoolError::errno(path, "lock")(errno)),
+        }
     }
+    Err(SpoolError::Busy { path: path.to_owned() })
 }
