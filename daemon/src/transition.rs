@@ -141,6 +141,8 @@ pub struct Fields<'a> {
     pub outcome: Option<&'a str>,
     /// The code of the first violation.
     pub code: Option<&'a str>,
+    /// Whether the run's cell was ready or cold.
+    pub cell: Option<&'a str>,
     /// How long what ended took, in whole milliseconds.
     pub time: Option<Duration>,
     /// Where the result is, or what the line is about if not a request.
@@ -150,13 +152,14 @@ pub struct Fields<'a> {
 }
 
 /// The names under which the fields are logged: in the journal in capitals.
-pub const FIELDS: [&str; 7] = ["request", "result", "outcome", "code", "ms", "path", "reason"];
+pub const FIELDS: [&str; 8] =
+    ["request", "result", "outcome", "code", "cell", "ms", "path", "reason"];
 
 /// Logs a transition.
 pub fn log(transition: Transition, fields: &Fields<'_>) {
     let text = |text: Option<&str>| text.map(validator::escape_line);
     let (request, result) = (text(fields.request), text(fields.result));
-    let (outcome, code) = (fields.outcome, fields.code);
+    let (outcome, code, cell) = (fields.outcome, fields.code, fields.cell);
     let ms = fields.time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
     let (path, reason) = (text(fields.path), text(fields.reason));
     // The level of an event is fixed where it stands.
@@ -167,6 +170,7 @@ pub fn log(transition: Transition, fields: &Fields<'_>) {
                 result = result.as_deref(),
                 outcome,
                 code,
+                cell,
                 ms,
                 path = path.as_deref(),
                 reason = reason.as_deref(),

@@ -141,8 +141,8 @@ impl Passage<'_> {
             Err(error) => return Ended::NeverStarted(error.to_string()),
         };
         let id = begun.staged().approved().request().id();
-        let (request, kind) = (Some(id.as_str()), Some(made.word()));
-        let fields = Fields { request, reason: kind, ..Fields::default() };
+        let (request, cell) = (Some(id.as_str()), Some(made.word()));
+        let fields = Fields { request, cell, ..Fields::default() };
         transition::log(Transition::Started, &fields);
         self.journey.came_to(spool::Step::Running);
         reach(Failpoint::Started);
