@@ -60,6 +60,11 @@ impl HeldRequests {
         self.waiting.get(name).map(|it| it.dropped).filter(|it| it.inode == inode)
     }
 
+    /// Whether one of this name waits.
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.waiting.contains_key(name)
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
@@ -86,6 +91,11 @@ impl HeldRequests {
 pub(crate) fn standing(files: Option<&Sha256>, host: &[Sha256]) -> Standing {
     let rows: Vec<String> = files.into_iter().chain(host).map(Sha256::to_string).collect();
     Sha256::of(rows.join(" ").as_bytes())
+}
+
+/// What no decision hangs on: whoever waits with it is asked about again at each look.
+pub(crate) fn never() -> Standing {
+    Sha256::of(b"nobody was asked")
 }
 
 /// What is told of it.

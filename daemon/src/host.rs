@@ -10,6 +10,7 @@ use policies::Policy;
 use records::log::{LogError, ProofFault};
 use records::{KeyError, ResultKey, SignError};
 use sandbox::client::Reach;
+use sandbox::plan::CellPlan;
 use spool::{LastKnown, Spool, SpoolError, StoreError};
 use validator::{Sha256, UtcTime};
 
@@ -19,7 +20,7 @@ use crate::journey::Telling;
 use crate::metrics::{Metrics, SocketError};
 use crate::outbox::Outbox;
 use crate::permissions::Permissions;
-use crate::ready::ReadyCells;
+use crate::ready::{self, ReadyCells};
 use crate::record_log::RecordLog;
 use crate::room::{Room, RoomMax};
 use crate::rules::Rules;
@@ -69,7 +70,7 @@ impl Host {
             Reach::Socket(_) => None,
         };
         let digests = Digests::of_host(program, egress.as_ref().and_then(Egress::program));
-        let rules = Rules::new(policy, trust, key, launcher, &caches);
+        let rules = Rules::new(policy, trust, Arc::new(key), launcher, &caches);
         let telling = Telling::new(Metrics::new(edge::now()));
         let metrics = Arc::clone(&telling.metrics);
         spool.watch_barriers(move |time, fsyncs| {
@@ -115,24 +116,47 @@ impl Host {
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
     }
 
-    /// Puts the rules of a configuration that was read again in force.
+    /// Puts the rules of a configuration that was read again in force, or says why not.
     ///
     /// # Errors
     /// [`Halt`]: the store of permissions cannot be read; nothing may be admitted then.
-    pub(crate) fn take_over(&self, config: Config, key: ResultKey) -> Result<(), Halt> {
-        let Config { policy, trust, launcher, .. } = config;
-        if policy.permission_terms() != self.rules().policy.permission_terms() {
+    pub(crate) fn take_over(&self, config: Config) -> Result<Result<(), String>, Halt> {
+        let Config { policy, trust, launcher, state, spool, .. } = config;
+        let rules = self.rules();
+        if policy.permission_terms() != rules.policy.permission_terms() {
             let mut permissions = self.permissions();
+            let open = |policy: &Policy| {
+                Permissions::open(policy, &state.join("permissions"), &spool.join("drafts"))
+            };
             // One at a time has the store open.
             *permissions = None;
-            let [state, spool] = [&config.state, &config.spool];
-            *permissions =
-                Permissions::open(&policy, &state.join("permissions"), &spool.join("drafts"))?;
+            match open(&policy) {
+                Ok(opened) => *permissions = opened,
+                Err(error) => {
+                    *permissions = open(&rules.policy)?;
+                    return Ok(Err(error.to_string()));
+                }
+            }
         }
         self.give_up_ready();
         self.telling.metrics.policy(&policy);
-        self.replace_rules(Rules::new(policy, trust, key, launcher, &config.state.join("caches")));
-        Ok(())
+        let key = Arc::clone(&rules.key);
+        self.replace_rules(Rules::new(policy, trust, key, launcher, &state.join("caches")));
+        Ok(Ok(()))
+    }
+
+    /// Which directory of a configuration is another than the one that this host is at work on.
+    pub(crate) fn moved<'a>(&self, config: &'a Config) -> Option<&'a Path> {
+        let [state, spool] = self.spool.roots();
+        let is = |path: &Path, ours: &Path| path.canonicalize().is_ok_and(|path| path == ours);
+        let log = self.log.directory().canonicalize();
+        let log = log.is_ok_and(|log| is(&config.log, &log));
+        let places = [
+            (&config.state, is(&config.state, state)),
+            (&config.spool, is(&config.spool, spool)),
+            (&config.log, log),
+        ];
+        places.into_iter().find(|(_, same)| !same).map(|(path, _)| path.as_path())
     }
 
     /// Reads the trust store again if its files are others than those that were read.
@@ -179,12 +203,24 @@ impl Host {
 
     /// Between runs: has a cell made for the next run of the last one's kind.
     pub(crate) fn make_ready(&self) {
-        self.ready_cells().refill(&self.spool, &self.rules().launcher);
+        let wanted = self.ready_cells().wanted(&self.spool);
+        self.make_ahead(wanted.into_iter());
     }
 
     /// While nothing is to do: replaces ready cells that are too old.
     pub(crate) fn renew_ready(&self) {
-        self.ready_cells().renew(&self.spool, &self.rules().launcher);
+        let old = self.ready_cells().take_old(&self.spool);
+        self.make_ahead(old.into_iter());
+    }
+
+    /// Asks for cells while nobody is kept from those that are there: a launcher may take its time.
+    fn make_ahead(&self, plans: impl Iterator<Item = CellPlan>) {
+        let launcher = Arc::clone(&self.rules().launcher);
+        for plan in plans {
+            if let Some(made) = ready::make(&self.spool, &launcher, &plan) {
+                self.ready_cells().add(&self.spool, made);
+            }
+        }
     }
 
     /// Ends the ready cells.

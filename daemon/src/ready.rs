@@ -31,7 +31,8 @@ pub(crate) struct ReadyCells {
     last: Option<CellPlan>,
 }
 
-struct Waiting {
+/// One of them.
+pub(crate) struct Waiting {
     plan: CellPlan,
     slot: EmptySlot,
     cell: AskedCell,
@@ -85,26 +86,35 @@ impl ReadyCells {
         self.last = (self.cells_max > 0 && plan::may_be_ready(approved)).then(|| plan.clone());
     }
 
-    /// After a run: has a cell made for the next of its kind, and does not wait for it.
-    pub(crate) fn refill(&mut self, spool: &Spool, launcher: &Launcher) {
-        let Some(last) = self.last.take() else { return };
+    /// After a run: what a cell for the next of its kind is to be built from, if there are not enough.
+    pub(crate) fn wanted(&mut self, spool: &Spool) -> Option<CellPlan> {
+        let last = self.last.take()?;
         let like_it = |one: &&Waiting| one.plan == with_slot_of(&last, &one.plan);
         if self.waiting.iter().filter(like_it).count() >= self.cells_max {
-            return;
+            return None;
         }
         while self.waiting.len() >= self.cells_max {
             self.waiting.remove(0).give_up(spool);
         }
-        self.make(spool, launcher, &last);
+        Some(last)
     }
 
-    /// Replaces what has waited too long.
-    pub(crate) fn renew(&mut self, spool: &Spool, launcher: &Launcher) {
+    /// Ends what has waited too long, and says what each was built from.
+    pub(crate) fn take_old(&mut self, spool: &Spool) -> Vec<CellPlan> {
+        let mut plans = Vec::new();
         while self.waiting.first().is_some_and(Waiting::is_old) {
             let old = self.waiting.remove(0);
-            let plan = old.plan.clone();
+            plans.push(old.plan.clone());
             old.give_up(spool);
-            self.make(spool, launcher, &plan);
+        }
+        plans
+    }
+
+    /// Takes in one that was made meanwhile, unless there are enough by now.
+    pub(crate) fn add(&mut self, spool: &Spool, made: Waiting) {
+        match self.waiting.len() < self.cells_max {
+            true => self.waiting.push(made),
+            false => made.give_up(spool),
         }
     }
 
@@ -117,22 +127,30 @@ impl ReadyCells {
     pub(crate) fn empty(&mut self, spool: &Spool) {
         self.waiting.drain(..).for_each(|one| one.give_up(spool));
     }
+}
 
-    fn make(&mut self, spool: &Spool, launcher: &Launcher, like: &CellPlan) {
-        let Some(files) = Files::of(like) else { return };
-        let slot = match edge::new_claim_id().map(|id| spool.make_slot(id)) {
-            Ok(Ok(slot)) => slot,
-            Ok(Err(error)) => return tracing::warn!("no cell is made ahead: {error}"),
-            Err(error) => return tracing::warn!("no cell is made ahead: {error}"),
-        };
-        let asked = plan::slot(&slot)
-            .map(|slot| CellPlan { slot, ..like.clone() })
-            .and_then(|plan| Some((launcher.ask(plan.clone()).map_err(log_lost).ok()?, plan)));
-        match asked {
-            Some((cell, plan)) => {
-                self.waiting.push(Waiting { plan, slot, cell, files, made: Instant::now() });
-            }
-            None => spool.give_up_slot(slot),
+/// Has a cell made, and does not wait for it. It is to be added to those that wait.
+pub(crate) fn make(spool: &Spool, launcher: &Launcher, like: &CellPlan) -> Option<Waiting> {
+    let files = Files::of(like)?;
+    let slot = match edge::new_claim_id().map(|id| spool.make_slot(id)) {
+        Ok(Ok(slot)) => slot,
+        Ok(Err(error)) => {
+            tracing::warn!("no cell is made ahead: {error}");
+            return None;
+        }
+        Err(error) => {
+            tracing::warn!("no cell is made ahead: {error}");
+            return None;
+        }
+    };
+    let asked = plan::slot(&slot)
+        .map(|slot| CellPlan { slot, ..like.clone() })
+        .and_then(|plan| Some((launcher.ask(plan.clone()).map_err(log_lost).ok()?, plan)));
+    match asked {
+        Some((cell, plan)) => Some(Waiting { plan, slot, cell, files, made: Instant::now() }),
+        None => {
+            spool.give_up_slot(slot);
+            None
         }
     }
 }

@@ -218,7 +218,8 @@ mod tests {
                 thread::yield_now();
             }
             let small = scope.spawn(|| {
-                let place = room.ticket().take(10, &mut always);
+                // So much that the two do not fit beside each other either.
+                let place = room.ticket().take(20, &mut always);
                 order.lock().unwrap_or_else(PoisonError::into_inner).push("small");
                 drop(place);
             });

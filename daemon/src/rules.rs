@@ -27,7 +27,7 @@ impl Rules {
     pub(crate) fn new(
         policy: Policy,
         trust: TrustStore,
-        key: ResultKey,
+        key: Arc<ResultKey>,
         launcher: Reach,
         caches: &Path,
     ) -> Self {
@@ -36,7 +36,7 @@ impl Rules {
         Self {
             policy: Arc::new(policy),
             trust: Arc::new(trust),
-            key: Arc::new(key),
+            key,
             launcher: Arc::new(launcher),
             binaries: Arc::new(binaries),
         }

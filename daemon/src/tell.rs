@@ -231,6 +231,8 @@ impl Passage<'_> {
         &self,
         id_at: impl Fn(UtcTime) -> ResultId,
     ) -> Result<ResultDraft, SpoolError> {
+        // Whoever waits for a name keeps nobody from the room.
+        drop(self.turn.take());
         let mut reserve_used = false;
         loop {
             match self.host.spool.draft_result(&id_at(edge::now())) {

@@ -72,6 +72,19 @@ impl SpoolError {
         matches!(self, Self::Io { error, .. } if full(error))
     }
 
+    /// Whether this process lacked the means for now: descriptors, memory, or the rest of a call. It says
+    /// nothing of the object.
+    #[must_use]
+    pub fn is_want(&self) -> bool {
+        use rustix::io::Errno;
+        let wants = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::INTR, Errno::AGAIN];
+        let code = match self {
+            Self::Io { error, .. } => error.raw_os_error(),
+            _ => None,
+        };
+        wants.iter().any(|errno| Some(errno.raw_os_error()) == code)
+    }
+
     /// Whether the object is there and is somebody's who does not let us read it.
     #[must_use]
     pub fn is_closed_to_us(&self) -> bool {

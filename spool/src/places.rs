@@ -119,6 +119,12 @@ impl Spool {
         self.tenancy == Tenancy::Embedded && age.is_none_or(|age| age < MAKING_TIME_MAX)
     }
 
+    /// Where state and spool are.
+    #[must_use]
+    pub fn roots(&self) -> [&Path; 2] {
+        [&self.places.state, &self.places.spool]
+    }
+
     /// The directory that launchers may name slots of.
     #[must_use]
     pub fn staging(&self) -> PathBuf {

@@ -136,6 +136,11 @@ impl Spool {
         let directory = File::open(&hidden).map_err(SpoolError::io(&hidden, "open"))?;
         flock(&directory, FlockOperation::NonBlockingLockExclusive)
             .map_err(SpoolError::errno(&hidden, "lock"))?;
+        // Between the look and the making another one may have got its name.
+        if results.join(result_id.as_str()).exists() {
+            remove_tree(&hidden);
+            return Ok(None);
+        }
         Ok(Some(ResultDraft { result_id: result_id.clone(), hidden, results, directory }))
     }
 }

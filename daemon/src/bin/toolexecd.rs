@@ -18,6 +18,7 @@ use daemon::{
     Clock, Halt, Host, HostParts, Pace, Permissions, RecordLog, Service, insist_on_clock, open_keys,
 };
 use records::log::LogPlace;
+use rustix::process::{Resource, getrlimit, setrlimit};
 use spool::{Dropbox, Places, Spool};
 
 const USAGE: &str = "\
@@ -137,6 +138,11 @@ fn serve(config: Config, path: PathBuf, clock: Clock) -> Result<(), Halt> {
         spool: config.spool.clone(),
         results: config.spool.join("results"),
     };
+    // A run needs about a dozen, and there may be many.
+    let mut files = getrlimit(Resource::Nofile);
+    files.current = files.maximum;
+    setrlimit(Resource::Nofile, files)
+        .map_err(|errno| Halt::Kernel("the limit of open files", errno.into()))?;
     // First, because it makes nothing: a spool that is named wrongly stays as it is.
     let dropbox = Dropbox::open(&config.spool.join("approved"))?;
     let spool = Spool::open_for_daemon(&places)?;

@@ -7,7 +7,8 @@ use policies::{
 use spool::{Claimed, StageError, Staged};
 use validator::{Checked, Code, Draft, Place, Request, UtcTime, Violation};
 
-use super::{Passage, Step, end};
+use super::{Passage, Step, Why, end};
+use crate::edge;
 use crate::held::Patience;
 use crate::host::Halt;
 use crate::permissions::Asked;
@@ -127,6 +128,7 @@ impl Passage<'_> {
         approved: Approved,
         claimed: Claimed,
         warnings: &[Violation],
+        patience: Patience,
     ) -> Result<Step<(Staged, Option<MadeAhead>)>, Halt> {
         let ahead = ReadyCells::take(&self.host.ready, &self.host.spool, &approved);
         let (staged, ahead) = match ahead {
@@ -145,6 +147,13 @@ impl Passage<'_> {
                 let all = warnings.iter().cloned().chain(violations).collect();
                 let decided = Decided::by(&approved);
                 self.refuse(approved.request(), claimed, all, &decided).map(end)
+            }
+            StageError::Disk { claimed, error, .. }
+                if error.is_full() && patience.lasts(edge::now()) =>
+            {
+                tracing::error!("{error}");
+                self.host.spool.abandon(claimed);
+                Ok(Step::Leave(Why::DiskFull))
             }
             StageError::Disk { approved, claimed, error } => {
                 self.not_set_up(&approved, claimed, warnings.to_vec(), &error.to_string()).map(end)

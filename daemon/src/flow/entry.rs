@@ -5,7 +5,7 @@ use policies::Approved;
 use spool::{Claimed, Order, Ordered};
 use validator::{Code, Request, UtcTime, Violation, escape_line};
 
-use super::{Passage, Step, Wish, end};
+use super::{Passage, Step, Why, Wish, end};
 use crate::edge;
 use crate::held::Patience;
 use crate::host::Halt;
@@ -59,7 +59,7 @@ impl Passage<'_> {
             Ok(place) => return Ok(Step::Next((place, approved, claimed))),
             Err(NoRoom::NotWaited) => {
                 self.host.spool.abandon(claimed);
-                return Ok(Step::Leave);
+                return Ok(Step::Leave(Why::Unwanted));
             }
             Err(NoRoom::Never { memory_bytes_max }) => memory_bytes_max,
         };

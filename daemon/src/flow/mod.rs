@@ -121,7 +121,7 @@ enum Step<T> {
     Next(T),
     End(Box<Told>),
     Hold(Vec<Violation>, Asked),
-    Leave,
+    Leave(Why),
 }
 
 macro_rules! next {
@@ -130,7 +130,7 @@ macro_rules! next {
             Step::Next(next) => next,
             Step::End(told) => return Ok(Answer::Told(told)),
             Step::Hold(waits_for, asked) => return Ok(Answer::Held(waits_for, asked)),
-            Step::Leave => return Ok(Answer::Left(Why::Unwanted)),
+            Step::Leave(why) => return Ok(Answer::Left(why)),
         }
     };
 }
@@ -234,7 +234,7 @@ impl Passage<'_> {
         let (place, approved, claimed) = next!(self.enter(approved, claimed, &violations, wish)?);
         self.journey.took(Timed::Queued);
         self.journey.came_to(spool::Step::Staging);
-        let (staged, ahead) = next!(self.stage(approved, claimed, &violations)?);
+        let (staged, ahead) = next!(self.stage(approved, claimed, &violations, patience)?);
         self.journey.took(Timed::Stage);
         let prepared = next!(self.build(staged, ahead, violations)?);
         self.journey.took(Timed::Cell);

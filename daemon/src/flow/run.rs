@@ -56,6 +56,12 @@ impl Passage<'_> {
             let decided = Decided::by(&approved);
             return self.refuse(approved.request(), claimed, violations, &decided).map(answered);
         }
+        // What was asked meanwhile is heard for the last time before the request is used up.
+        if wish() != Wish::GoOn && patience.lasts(edge::now()) {
+            drop(ready);
+            self.host.spool.abandon(staged.into_parts().1);
+            return Ok(Answer::Left(Why::Unwanted));
+        }
         if let Err(blocked) = self.spend_permission(staged.approved())? {
             drop(ready);
             let (approved, claimed) = staged.into_parts();
@@ -113,10 +119,13 @@ impl Passage<'_> {
     /// What a grant allows once is used up before the start: a crash between the two loses the use, and
     /// never gives it twice.
     fn spend_permission(&self, approved: &Approved) -> Result<Result<(), Violation>, Halt> {
-        let (Some(permissions), Some(found)) =
-            (&mut *self.host.permissions(), &approved.grounds().permission)
-        else {
-            return Ok(Ok(()));
+        let Some(found) = &approved.grounds().permission else { return Ok(Ok(())) };
+        let mut permissions = self.host.permissions();
+        let Some(permissions) = &mut *permissions else {
+            // Other rules have come that ask nobody; this one was decided by those that did.
+            let message =
+                format!("{}: the store of permissions is closed", approved.request().id());
+            return Ok(Err(Violation::error(Code::PermissionRequestable, message)));
         };
         match permissions.spend(found, approved.request()) {
             Ok(()) => Ok(Ok(())),

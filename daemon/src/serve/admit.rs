@@ -18,7 +18,11 @@ impl<'env> AtWork<'_, 'env> {
     /// Gives workers what is next, while there is room for them.
     pub(super) fn admit(&mut self) -> Result<(), Halt> {
         while self.in_flight.len() < self.pace.in_flight_max {
-            let Some((waiting, identity)) = self.window.next() else { return Ok(()) };
+            let Some((waiting, identity)) = self.window.next() else {
+                // Behind a window that was full more wait.
+                self.look_wanted |= self.window.is_cut();
+                return Ok(());
+            };
             if let Some((by, why)) = self.admission_stopped()? {
                 self.stop_admission(by, why);
                 // The next look shows it again.
@@ -33,7 +37,7 @@ impl<'env> AtWork<'_, 'env> {
     }
 
     /// Why nothing may be taken: the trust store cannot be read, or no record could be written.
-    fn admission_stopped(&self) -> Result<Option<(StoppedBy, String)>, Halt> {
+    pub(super) fn admission_stopped(&self) -> Result<Option<(StoppedBy, String)>, Halt> {
         if let Err(error) = self.host.renew_trust() {
             let why = format!("{error}; nothing is admitted until it is mended");
             return Ok(Some((StoppedBy::Trust, why)));
@@ -64,6 +68,10 @@ impl<'env> AtWork<'_, 'env> {
         let standing = held::standing(Some(&files), &self.host.standing()?);
         if self.held.rests(&name, standing, edge::now()) {
             return Ok(());
+        }
+        if self.held.contains(&name) {
+            // It is being decided; should it wait on, that is told anew.
+            held::told_or_warned(self.host.spool.forget_held(&name));
         }
         let (inode, changed_sec, _) = identity;
         let now = Dropped { inode, at: UtcTime::from_unix(changed_sec) };

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::sync::Arc;
 
-use spool::{Dropbox, Order};
+use spool::{Dropbox, Order, Submitted};
 
 use super::{AtWork, watch};
+use crate::edge;
 use crate::held;
 use crate::host::Halt;
 
@@ -22,29 +23,55 @@ impl AtWork<'_, '_> {
         let dropbox = Arc::clone(&self.dropbox);
         self.forget_gone();
         self.take_answers()?;
-        let mut waiting = 0;
+        let (mut waiting, mut held) = (0, Vec::new());
         dropbox.each_submission(|submitted| {
             let name = submitted.waiting.name();
-            let left = self.left_alone.get(name) == Some(&submitted.identity);
-            if !left && !self.in_flight.contains_key(name) {
-                waiting += 1;
-                self.window.offer(submitted);
+            let left = self.left_alone.get(name).is_some_and(|it| it.0 == submitted.identity.0);
+            if left || self.in_flight.contains_key(name) {
+                return;
             }
+            if self.held.contains(name) {
+                held.push(submitted);
+                return;
+            }
+            waiting += 1;
+            self.window.offer(submitted);
         })?;
         self.said.waiting = waiting;
         let in_flight = self.in_flight.keys().map(String::as_str);
+        let of_held = held.iter().map(|one| one.waiting.name());
         let wanted: BTreeSet<String> =
-            self.window.names().chain(in_flight).map(str::to_owned).collect();
+            self.window.names().chain(in_flight).chain(of_held).map(str::to_owned).collect();
         self.companions = match wanted.is_empty() {
             true => Default::default(),
             false => dropbox.companions_of(&wanted)?,
         };
+        self.offer_woken(held)?;
         for (name, companions) in &self.companions {
             let lies_there = |order: Order| companions.contains(OsStr::new(&order.file_name(name)));
             if lies_there(Order::Cancel) {
                 self.pass_on(name, Order::Cancel);
             } else if lies_there(Order::Hold) && !lies_there(Order::Release) {
                 self.pass_on(name, Order::Hold);
+            }
+        }
+        Ok(())
+    }
+
+    /// Of those that are held, the ones about which something has changed. The others keep nobody from
+    /// the window.
+    fn offer_woken(&mut self, held: Vec<Submitted>) -> Result<(), Halt> {
+        if held.is_empty() {
+            return Ok(());
+        }
+        let (host, nothing) = (self.host.standing()?, BTreeSet::new());
+        for submitted in held {
+            let name = submitted.waiting.name();
+            let companions = self.companions.get(name).unwrap_or(&nothing);
+            let files = self.dropbox.digest(name, companions);
+            let standing = held::standing(Some(&files), &host);
+            if !self.held.rests(name, standing, edge::now()) {
+                self.window.insist(submitted);
             }
         }
         Ok(())
@@ -89,7 +116,7 @@ impl AtWork<'_, '_> {
         };
         dropbox.insist_on_ours()?;
         tracing::warn!("{}: is another directory by now; going on there", path.display());
-        self.watcher = watch::watch(dropbox.path(), self.send.clone());
+        self.watcher = watch::watch(dropbox.path(), self.send.clone(), Arc::clone(&self.hinted));
         self.dropbox = Arc::new(dropbox);
         Ok(true)
     }

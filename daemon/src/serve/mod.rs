@@ -16,7 +16,7 @@ mod worker;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, Scope, ScopedJoinHandle};
@@ -41,6 +41,10 @@ use worker::{Ended, Orders, Taken, Word};
 
 /// How often an idle loop lets go of what is kept for later runs and too old.
 const TIDYING_INTERVAL: Duration = Duration::from_secs(3600);
+
+/// Between two looks at the directory lies at least this, and so many times what the last one took.
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
+const LOOK_SHARE: u32 = 10;
 
 /// How a daemon goes about its work.
 pub struct Pace {
@@ -90,7 +94,8 @@ impl Service {
         let (send, events) = channel();
         watch::listen(send.clone())?;
         let served = thread::scope(|scope| {
-            let watcher = watch::watch(dropbox.path(), send.clone());
+            let hinted = Arc::new(AtomicBool::new(false));
+            let watcher = watch::watch(dropbox.path(), send.clone(), Arc::clone(&hinted));
             let now = Instant::now();
             let mut at_work = AtWork {
                 scope,
@@ -98,6 +103,7 @@ impl Service {
                 orders: &orders,
                 dropbox: Arc::new(dropbox),
                 watcher,
+                hinted,
                 send,
                 pace,
                 config,
@@ -107,6 +113,7 @@ impl Service {
                 held: HeldRequests::default(),
                 left_alone: BTreeMap::new(),
                 look_wanted: true,
+                next_look: now,
                 next_rescan: now,
                 next_tidying: now,
                 tidying: None,
@@ -128,6 +135,8 @@ struct AtWork<'scope, 'env> {
     orders: &'env Orders,
     dropbox: Arc<Dropbox>,
     watcher: Option<RecommendedWatcher>,
+    /// A hint is on its way that nobody has heard yet.
+    hinted: Arc<AtomicBool>,
     send: Sender<Event>,
     pace: Pace,
     config: PathBuf,
@@ -139,6 +148,8 @@ struct AtWork<'scope, 'env> {
     /// Objects that were answered and could not be taken away, by name: left alone until they change.
     left_alone: BTreeMap<String, Identity>,
     look_wanted: bool,
+    /// Not before then: a look at thousands must not be all that is done.
+    next_look: Instant,
     next_rescan: Instant,
     next_tidying: Instant,
     tidying: Option<ScopedJoinHandle<'scope, ()>>,
@@ -230,12 +241,18 @@ impl AtWork<'_, '_> {
     /// Does what is due, and takes what there is room for.
     fn go_on(&mut self) -> Result<(), Halt> {
         let now = Instant::now();
-        self.host.log.beat(edge::now(), edge::boot_id)?;
+        match self.host.log.beat(edge::now(), edge::boot_id) {
+            Err(error) if error.is_full() => self.wait_for_disk(),
+            beaten => beaten?,
+        }
         if now >= self.next_rescan {
             self.next_rescan = now + self.pace.rescan;
             self.look_wanted = true;
             self.host.renew_ready();
             self.host.spool.insist_on_place()?;
+            if self.admission_stopped()?.is_none() {
+                self.resume_admission();
+            }
         }
         if now >= self.next_tidying {
             self.next_tidying = now + TIDYING_INTERVAL;
@@ -245,10 +262,10 @@ impl AtWork<'_, '_> {
             return Ok(());
         }
         self.paused_until = None;
-        // What waits behind a window that is full is seen when that is empty.
-        if self.look_wanted && (self.window.is_empty() || !self.window.is_cut()) {
+        if self.look_wanted && now >= self.next_look {
             self.look_wanted = false;
             self.look()?;
+            self.next_look = Instant::now() + LOOK_INTERVAL.max(now.elapsed() * LOOK_SHARE);
         }
         self.admit()
     }
@@ -258,14 +275,21 @@ impl AtWork<'_, '_> {
         if self.is_stopping() {
             return self.pace.rescan;
         }
-        let next = self.next_rescan.min(self.next_tidying);
+        let mut next = self.next_rescan.min(self.next_tidying);
+        if self.look_wanted {
+            next = next.min(self.paused_until.unwrap_or(self.next_look));
+        }
         let rest = next.saturating_duration_since(Instant::now());
         self.host.log.beats_in(edge::now()).map_or(rest, |beat| rest.min(beat))
     }
 
     fn hear(&mut self, event: Event) {
         match event {
-            Event::Dropped => self.look_wanted = true,
+            Event::Dropped => {
+                // Before the look: what comes during it is a reason for the next one.
+                self.hinted.store(false, Ordering::SeqCst);
+                self.look_wanted = true;
+            }
             Event::Reload => match self.reload() {
                 Ok(()) => self.look_wanted = true,
                 Err(halt) => self.halt(halt),
@@ -285,6 +309,8 @@ impl AtWork<'_, '_> {
         match taken {
             Some(Ok(Taken::Answered(originals))) => {
                 self.forget_held(&name);
+                // Dropped again while it was on its way.
+                self.look_wanted |= self.dropbox.identity(&name).is_some();
                 if let Originals::Left(error) = originals {
                     let why = format!("{error}; answered, and left alone until it changes");
                     let fields =
@@ -296,9 +322,13 @@ impl AtWork<'_, '_> {
             Some(Ok(Taken::Held(waits_for, asked))) => {
                 // Of whom nobody was asked is looked at again, whatever else stays as it is.
                 let known = self.held.release(&name);
-                if asked == Asked::Yes {
-                    self.held.hold(&name, (standing, until), dropped);
-                }
+                let standing = match asked {
+                    Asked::Yes => standing,
+                    Asked::NotYet => held::never(),
+                };
+                self.held.hold(&name, (standing, until), dropped);
+                // Something may have come while it was on its way.
+                self.look_wanted |= asked == Asked::Yes;
                 let told = held::told(dropped.at, until, &waits_for);
                 held::told_or_warned(self.host.spool.tell_held(&name, &told));
                 for one in waits_for.iter().filter(|_| !known) {

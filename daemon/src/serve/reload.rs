@@ -1,11 +1,13 @@
 //! Reading the rules again: all of them are put in force at once, or the old ones stay in force and the
-//! reason is told. Requests that are on their way keep the rules under which they began.
+//! reason is told. What is on its way and not begun is decided anew; a run keeps the rules under which it began.
+//! Keys that sign records and the log are not among them: they are changed while no daemon runs.
 
 use crate::config::Config;
 use crate::host::Halt;
-use crate::host_keys::open_keys;
 
-use super::AtWork;
+use std::sync::atomic::Ordering;
+
+use super::{AtWork, InFlight};
 use crate::transition::{self, Fields, Transition};
 
 impl AtWork<'_, '_> {
@@ -22,13 +24,18 @@ impl AtWork<'_, '_> {
             Ok(config) => config,
             Err(error) => return refused(&error.to_string()),
         };
-        let key = match open_keys(&config.keys, config.log_origin.as_ref()) {
-            Ok(keys) => keys.result,
-            Err(error) => return refused(&error.to_string()),
-        };
+        if let Some(moved) = self.host.moved(&config) {
+            return refused(&format!("{}: is another one; that takes a restart", moved.display()));
+        }
         let (name, sha256) = (config.policy.name().to_owned(), config.policy.sha256());
         let keep = config.keep;
-        self.host.take_over(config, key)?;
+        if let Err(why) = self.host.take_over(config)? {
+            return refused(&why);
+        }
+        // What is not begun is decided by these.
+        for InFlight { word, .. } in self.in_flight.values() {
+            word.leave.store(true, Ordering::Relaxed);
+        }
         self.pace.keep = keep;
         let policy = format!("policy {name} {sha256}");
         let fields = Fields { reason: Some(&policy), ..Fields::default() };

@@ -2,6 +2,8 @@
 //! ended. A hint is never more than a reason to look; one that is lost is made up for by the next look.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread;
 
@@ -26,9 +28,14 @@ pub(super) enum Event {
 }
 
 /// Hints, if the kernel gives any; without them the rescan alone finds everything, later.
-pub(super) fn watch(directory: &Path, events: Sender<Event>) -> Option<RecommendedWatcher> {
+pub(super) fn watch(
+    directory: &Path,
+    events: Sender<Event>,
+    hinted: Arc<AtomicBool>,
+) -> Option<RecommendedWatcher> {
     let hint = move |event: notify::Result<notify::Event>| {
-        if event.as_ref().is_ok_and(says_nothing_new) {
+        // One that was not heard yet says as much as a thousand.
+        if event.as_ref().is_ok_and(says_nothing_new) || hinted.swap(true, Ordering::SeqCst) {
             return;
         }
         // A receiver that is gone has no use for hints.

@@ -44,6 +44,13 @@ impl Window {
         }
     }
 
+    /// Takes in one whatever else is here.
+    pub(super) fn insist(&mut self, submitted: Submitted) {
+        let Submitted { waiting, owner, identity: (inode, sec, nanosecond) } = submitted;
+        let age = (sec, nanosecond, waiting.name().to_owned());
+        self.submitters.entry(owner).or_default().insert(age, One { waiting, inode });
+    }
+
     /// The oldest of the submitter whose turn it is.
     pub(super) fn next(&mut self) -> Option<(Waiting, (u64, i64, i64))> {
         let after = self.last.and_then(|last| last.checked_add(1)).unwrap_or(0);
@@ -61,10 +68,6 @@ impl Window {
     /// Whether more wait than are here.
     pub(super) fn is_cut(&self) -> bool {
         self.cut
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.submitters.is_empty()
     }
 
     /// How many are here.

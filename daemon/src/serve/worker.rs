@@ -102,54 +102,41 @@ fn take<'env>(
     work: Work<'env>,
 ) -> Result<Taken, Halt> {
     let _on_its_way = host.spool.on_its_way();
-    let name = match &work.waiting {
+    let Work { ticket, waiting, companions, ordered, until, word } = work;
+    let name = match &waiting {
         Waiting::Request(name) => name,
         Waiting::Odd(name) => {
+            drop(ticket);
             let message = format!("{name}: no request can have this name");
             return refuse_object(host, dropbox, name, Code::SchemaFileName, message);
         }
     };
     let id = edge::new_claim_id()?;
-    let claimed = host.spool.claim_dropped(dropbox, name, &work.companions, id);
-    let (draft, claimed) = match claimed {
+    let (draft, claimed) = match host.spool.claim_dropped(dropbox, name, &companions, id) {
         Ok(claimed) => claimed,
-        Err(error @ SpoolError::TooLarge { .. }) => {
-            return refuse_object(host, dropbox, name, Code::TextTooLarge, error.to_string());
+        Err(error) => {
+            drop(ticket);
+            return unclaimed(host, dropbox, name, error);
         }
-        Err(error) if error.is_missing() && error.path().starts_with(dropbox.path()) => {
-            return Ok(Taken::Answered(Originals::Gone));
-        }
-        Err(error)
-            if matches!(error, SpoolError::FileKind { .. })
-                || error.path().starts_with(dropbox.path()) =>
-        {
-            return refuse_object(host, dropbox, name, Code::SpoolFileKind, error.to_string());
-        }
-        Err(error) if error.is_full() => {
-            tracing::error!("{error}");
-            return Ok(Taken::Left(Why::DiskFull));
-        }
-        Err(error) => return Err(error.into()),
     };
     let owner = draft.owner();
     let owner_name = edge::user_name(owner.get());
     let submission = Submission::Dropped { owner, owner_name };
     let mut wish = || {
         let stopped = orders.stopped.get();
-        if work.word.end.load(Ordering::Relaxed) {
+        if word.end.load(Ordering::Relaxed) {
             return Wish::End;
         }
         match stopped {
             Some(at) if at.elapsed() >= orders.drain => Wish::End,
             Some(_) => Wish::LeaveUnbegun,
-            None if work.word.leave.load(Ordering::Relaxed) => Wish::LeaveUnbegun,
+            None if word.leave.load(Ordering::Relaxed) => Wish::LeaveUnbegun,
             None => Wish::GoOn,
         }
     };
-    let patience = Patience::Until(work.until);
-    let (at, ordered) = (edge::now(), work.ordered);
-    let ask = Ask { draft, claimed, submission, at, patience, ordered };
-    let told = match host.passage_in_turn(work.ticket).process(ask, &mut wish)? {
+    let patience = Patience::Until(until);
+    let ask = Ask { draft, claimed, submission, at: edge::now(), patience, ordered };
+    let told = match host.passage_in_turn(ticket).process(ask, &mut wish)? {
         Answer::Told(told) => told,
         Answer::Held(waits_for, asked) => return Ok(Taken::Held(waits_for, asked)),
         Answer::Left(why) => return Ok(Taken::Left(why)),
@@ -157,6 +144,25 @@ fn take<'env>(
     report(name, &told);
     host.make_ready();
     Ok(Taken::Answered(told.originals))
+}
+
+/// What could not be claimed: the object's own fault is answered, a want of this process' is waited for.
+fn unclaimed(host: &Host, dropbox: &Dropbox, name: &str, error: SpoolError) -> Result<Taken, Halt> {
+    let theirs = error.path().starts_with(dropbox.path());
+    if error.is_full() || error.is_want() {
+        tracing::error!("{error}");
+        return Ok(Taken::Left(Why::DiskFull));
+    }
+    match error {
+        error if error.is_missing() && theirs => Ok(Taken::Answered(Originals::Gone)),
+        error @ SpoolError::TooLarge { .. } => {
+            refuse_object(host, dropbox, name, Code::TextTooLarge, error.to_string())
+        }
+        error if theirs || matches!(error, SpoolError::FileKind { .. }) => {
+            refuse_object(host, dropbox, name, Code::SpoolFileKind, error.to_string())
+        }
+        error => Err(error.into()),
+    }
 }
 
 /// What is no file that can be read gets its answer too, and goes out of the way as it is.
