@@ -393,11 +393,12 @@ fn logged<'a>() -> Vec<Row<'a>> {
         let mut log = Log::open_or_create(scratch.path(), log_key()).unwrap();
         let entry = published.logged.attested.envelope().log_entry();
         log.append(&entry).unwrap();
-        for number in 0..600_u32 {
+        // More than the latest, which a log knows again.
+        for number in 0..1200_u32 {
             log.append(&number.to_be_bytes()).unwrap();
         }
         let second = log.append(&entry).unwrap();
-        assert_eq!(second.index(), 601);
+        assert_eq!(second.index(), 1201);
         replace(&published.file(dir, "tlog-proof"), second.tlog_proof().as_bytes());
     });
     let field = |place: &'static str| -> Change<'a> {
