@@ -23,7 +23,7 @@ impl AtWork<'_, '_> {
         self.forget_gone();
         self.take_answers()?;
         let mut waiting = 0;
-        dropbox.each_submission(|submitted| {
+        let nameless = dropbox.each_submission(|submitted| {
             let name = submitted.waiting.name();
             let left = self.left_alone.get(name) == Some(&submitted.identity);
             if !left && !self.in_flight.contains_key(name) {
@@ -32,6 +32,7 @@ impl AtWork<'_, '_> {
             }
         })?;
         self.said.waiting = waiting;
+        self.said.nameless(dropbox.path(), nameless);
         let in_flight = self.in_flight.keys().map(String::as_str);
         let wanted: BTreeSet<String> =
             self.window.names().chain(in_flight).map(str::to_owned).collect();
