@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 use policies::{AisFile, SignatureFile};
 use rustix::fs::{
-    CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, flock, fstat, openat, openat2,
+    CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, SeekFrom, flock, fstat, openat,
+    openat2, seek,
 };
 use validator::{Draft, OwnerUid, REQUEST_BYTES_MAX, ResultId};
 
@@ -310,13 +311,20 @@ pub(crate) fn read_bounded(
 }
 
 /// Insists that nobody wrote to a file while it was read: half of one version and half of the next is
-/// what nobody wrote. The time of a change is coarse on most kernels, so that the bytes are compared too.
+/// what nobody wrote. The time of a change is coarse on most kernels, so that the bytes are compared too;
+/// and since a writer may rest in the middle of its write, that is waited for first: to look for a hole
+/// takes the lock that a write holds, where reading does not (ext4, tmpfs; XFS takes it in reading).
 fn insist_on_rest(
     file: &File,
     before: &rustix::fs::Stat,
     bytes: &[u8],
     path: &Path,
 ) -> Result<(), SpoolError> {
+    match seek(file, SeekFrom::Hole(0)) {
+        // Nothing in it, or a file system that knows no holes.
+        Ok(_) | Err(rustix::io::Errno::NXIO | rustix::io::Errno::INVAL) => {}
+        Err(errno) => return Err(SpoolError::errno(path, "look for holes")(errno)),
+    }
     let mut again = vec![0; bytes.len()];
     let same = match file.read_exact_at(&mut again, 0) {
         Ok(()) => again == bytes,
