@@ -231,6 +231,9 @@ impl Passage<'_> {
         &self,
         id_at: impl Fn(UtcTime) -> ResultId,
     ) -> Result<ResultDraft, SpoolError> {
+        // What is told by now asks for no room any more: those whose number is higher must not wait with
+        // it for the disk, or for the next second.
+        drop(self.turn.take());
         let mut reserve_used = false;
         loop {
             match self.host.spool.draft_result(&id_at(edge::now())) {

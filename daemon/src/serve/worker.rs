@@ -106,6 +106,7 @@ fn take<'env>(
         Waiting::Request(name) => name,
         Waiting::Odd(name) => {
             let message = format!("{name}: no request can have this name");
+            drop(work.ticket);
             return refuse_object(host, dropbox, name, Code::SchemaFileName, message);
         }
     };
@@ -114,6 +115,7 @@ fn take<'env>(
     let (draft, claimed) = match claimed {
         Ok(claimed) => claimed,
         Err(error @ SpoolError::TooLarge { .. }) => {
+            drop(work.ticket);
             return refuse_object(host, dropbox, name, Code::TextTooLarge, error.to_string());
         }
         Err(error) if error.is_missing() && error.path().starts_with(dropbox.path()) => {
@@ -123,6 +125,7 @@ fn take<'env>(
             if matches!(error, SpoolError::FileKind { .. })
                 || error.path().starts_with(dropbox.path()) =>
         {
+            drop(work.ticket);
             return refuse_object(host, dropbox, name, Code::SpoolFileKind, error.to_string());
         }
         Err(error) if error.is_full() => {
@@ -159,7 +162,8 @@ fn take<'env>(
     Ok(Taken::Answered(told.originals))
 }
 
-/// What is no file that can be read gets its answer too, and goes out of the way as it is.
+/// What is no file that can be read gets its answer too, and goes out of the way as it is. Its number in
+/// the queue for room must be given up by then, or others wait with it.
 fn refuse_object(
     host: &Host,
     dropbox: &Dropbox,
