@@ -13,15 +13,16 @@ use validator::{Draft, REQUEST_BYTES_MAX, Sha256};
 use crate::claim::{
     ClaimId, Claimed, Dropped, Links, Origin, open_beneath, open_inputs, read_bounded,
 };
-use crate::companions::Companions;
+use crate::companions::{Companions, is_signature_of};
 use crate::error::SpoolError;
+use crate::orders::Order;
 use crate::places::Spool;
 
 /// How the name of the AIS bundle beside a request ends, after the request's stem.
 pub(crate) const AIS_SUFFIX: &str = ".ais.json";
 /// Names longer than this are not ours.
 const NAME_BYTES_MAX: usize = 128;
-/// Names beside one request that are looked at: more than may belong to any.
+/// Signatures beside one request that are looked at: more than may belong to any.
 const COMPANIONS_MAX: usize = 128;
 /// The sticky bit of a directory.
 const STICKY: u32 = 0o1000;
@@ -133,13 +134,20 @@ impl Dropbox {
     }
 
     /// Shows every submission, in no order. Nothing is kept of them here: there may be more than
-    /// anybody wants to remember.
+    /// anybody wants to remember. Returns how many names end like a request's and are no text: no
+    /// record could name them, so that they are left alone.
     ///
     /// # Errors
     /// The directory cannot be read.
-    pub fn each_submission(&self, mut see: impl FnMut(Submitted)) -> Result<(), SpoolError> {
+    pub fn each_submission(&self, mut see: impl FnMut(Submitted)) -> Result<u64, SpoolError> {
+        let mut nameless = 0;
         self.each_name(|name| {
-            let Some(waiting) = name.to_str().and_then(Waiting::of) else { return };
+            let Some(text) = name.to_str() else {
+                let shown = name.to_string_lossy();
+                nameless += u64::from(Waiting::of(&shown).is_some());
+                return;
+            };
+            let Some(waiting) = Waiting::of(text) else { return };
             let found = statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW);
             // Gone since it was listed.
             let Ok(found) = found else { return };
@@ -149,11 +157,13 @@ impl Dropbox {
                 i64::try_from(found.st_ctime_nsec).unwrap_or(i64::MAX),
             );
             see(Submitted { waiting, owner: found.st_uid, identity });
-        })
+        })?;
+        Ok(nameless)
     }
 
-    /// What lies beside these requests, by the name of the request: everything that belongs to one and
-    /// is not the request itself, at most so many names each.
+    /// What lies beside these requests, by the name of the request: its orders, its bundle and its
+    /// signatures, these at most so many each. Whatever else has such a name must not keep them from
+    /// being seen.
     ///
     /// # Errors
     /// The directory cannot be read.
@@ -167,11 +177,17 @@ impl Dropbox {
             let shown = name.to_string_lossy();
             let Some(stem) = stem_of(&shown) else { return };
             let request = format!("{stem}.md");
-            if *name == *request || !requests.contains(&request) {
+            if !requests.contains(&request) {
+                return;
+            }
+            let bundle = *name == *format!("{stem}{AIS_SUFFIX}");
+            let order = || Order::ALL.iter().any(|order| *name == *order.file_name(&request));
+            let alone = bundle || order();
+            if !alone && !is_signature_of(name, &request) {
                 return;
             }
             let of_it = found.entry(request).or_default();
-            if of_it.len() < COMPANIONS_MAX {
+            if alone || of_it.len() < COMPANIONS_MAX {
                 of_it.insert(name.to_owned());
             }
         })?;

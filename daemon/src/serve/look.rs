@@ -24,7 +24,7 @@ impl AtWork<'_, '_> {
         self.forget_gone();
         self.take_answers()?;
         let (mut waiting, mut held) = (0, Vec::new());
-        dropbox.each_submission(|submitted| {
+        let nameless = dropbox.each_submission(|submitted| {
             let name = submitted.waiting.name();
             let left = self.left_alone.get(name).is_some_and(|it| it.0 == submitted.identity.0);
             if left || self.in_flight.contains_key(name) {
@@ -38,6 +38,7 @@ impl AtWork<'_, '_> {
             self.window.offer(submitted);
         })?;
         self.said.waiting = waiting;
+        self.said.nameless(dropbox.path(), nameless);
         let in_flight = self.in_flight.keys().map(String::as_str);
         let of_held = held.iter().map(|one| one.waiting.name());
         let wanted: BTreeSet<String> =

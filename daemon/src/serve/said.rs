@@ -1,6 +1,7 @@
 //! What the daemon says of itself while it works: to readers of `public/`, to whoever collects numbers, and
 //! to the manager that started it. All of it is told after the fact, and nothing of it is waited for.
 
+use std::path::Path;
 use std::time::Instant;
 
 use spool::{Counts, DaemonState};
@@ -23,6 +24,8 @@ pub(super) struct Said {
     alive_at: Option<Instant>,
     /// Submissions that the last look has seen and no worker has had yet.
     pub(super) waiting: u64,
+    /// Names that no record could hold, as last told.
+    nameless: u64,
     stopped: Option<(StoppedBy, String)>,
 }
 
@@ -43,6 +46,7 @@ impl Said {
             manager,
             alive_at,
             waiting: 0,
+            nameless: 0,
             stopped: None,
         })
     }
@@ -50,6 +54,17 @@ impl Said {
     /// What is dropped is taken from now on.
     pub(super) fn ready(&self) {
         self.manager.ready();
+    }
+
+    /// What can have no record is told here, once for as long as there are as many.
+    pub(super) fn nameless(&mut self, approved: &Path, nameless: u64) {
+        if nameless > 0 && nameless != self.nameless {
+            let path = approved.display().to_string();
+            let why = format!("{nameless} names that are no text (UTF-8); rename them");
+            let (path, reason) = (Some(path.as_str()), Some(why.as_str()));
+            transition::log(Transition::LeftAlone, &Fields { path, reason, ..Fields::default() });
+        }
+        self.nameless = nameless;
     }
 
     pub(super) fn reloading(&self) {

@@ -165,7 +165,8 @@ fn unclaimed(host: &Host, dropbox: &Dropbox, name: &str, error: SpoolError) -> R
     }
 }
 
-/// What is no file that can be read gets its answer too, and goes out of the way as it is.
+/// What is no file that can be read gets its answer too, and goes out of the way as it is. Its number in
+/// the queue for room must be given up by then, or others wait with it.
 fn refuse_object(
     host: &Host,
     dropbox: &Dropbox,

@@ -9,12 +9,13 @@ mod object;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use policies::{AisFile, SignatureFile};
 use rustix::fs::{
-    CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, flock, fstat, openat, openat2,
+    CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, SeekFrom, flock, fstat, openat,
+    openat2, seek,
 };
 use validator::{Draft, OwnerUid, REQUEST_BYTES_MAX, ResultId};
 
@@ -298,10 +299,44 @@ pub(crate) fn read_bounded(
     }
     let mut bytes = Vec::new();
     let duplicate = file.as_fd().try_clone_to_owned().map(File::from);
-    let read = duplicate.and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
+    let duplicate = duplicate.map_err(SpoolError::io(path, "read"))?;
+    let read = (&duplicate).take(most + 1).read_to_end(&mut bytes);
     read.map_err(SpoolError::io(path, "read"))?;
     // It may have grown since it was looked at.
-    if bytes.len() > bytes_max { Err(too_large()) } else { Ok((bytes, stat.st_uid)) }
+    if bytes.len() > bytes_max {
+        return Err(too_large());
+    }
+    insist_on_rest(&duplicate, &stat, &bytes, path)?;
+    Ok((bytes, stat.st_uid))
+}
+
+/// Insists that nobody wrote to a file while it was read: half of one version and half of the next is
+/// what nobody wrote. The time of a change is coarse on most kernels, so that the bytes are compared too;
+/// and since a writer may rest in the middle of its write, that is waited for first: to look for a hole
+/// takes the lock that a write holds, where reading does not (ext4, tmpfs; XFS takes it in reading).
+fn insist_on_rest(
+    file: &File,
+    before: &rustix::fs::Stat,
+    bytes: &[u8],
+    path: &Path,
+) -> Result<(), SpoolError> {
+    match seek(file, SeekFrom::Hole(0)) {
+        // Nothing in it, or a file system that knows no holes.
+        Ok(_) | Err(rustix::io::Errno::NXIO | rustix::io::Errno::INVAL) => {}
+        Err(errno) => return Err(SpoolError::errno(path, "look for holes")(errno)),
+    }
+    let mut again = vec![0; bytes.len()];
+    let same = match file.read_exact_at(&mut again, 0) {
+        Ok(()) => again == bytes,
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
+        Err(error) => return Err(SpoolError::io(path, "read again")(error)),
+    };
+    let after = fstat(file).map_err(SpoolError::errno(path, "look at again"))?;
+    let written = |stat: &rustix::fs::Stat| (stat.st_size, stat.st_mtime, stat.st_mtime_nsec);
+    match same && written(before) == written(&after) {
+        true => Ok(()),
+        false => Err(SpoolError::Changed { path: path.to_owned() }),
+    }
 }
 
 pub(crate) fn insist_on_file(

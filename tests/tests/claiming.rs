@@ -1,0 +1,595 @@
+//! Claiming from hostile hands: whatever others put into `approved/`, and whatever they do to it while it is
+//! read, each object has one signed answer or is left alone for a reason that is logged, nothing of it is
+//! followed or waited for, and the good request beside it runs. The daemon here must never need help.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, PermissionsExt, lchown, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Service, as_both, list, skip};
+
+as_both! {
+    what_is_no_file_is_answered_unread,
+    what_lies_where_inputs_belong_is_answered,
+    a_signature_that_cannot_be_read_is_told,
+}
+
+/// Nobody's.
+const OTHER: u32 = 65532;
+const TEBIBYTE: u64 = 1 << 40;
+
+fn good() -> RequestText {
+    RequestText::python("print('ran')")
+}
+
+/// Without inputs, so that it is one file.
+fn lone() -> RequestText {
+    RequestText::of("python", "python -V")
+}
+
+/// A daemon that looks every second.
+fn service<'a>(bench: &'a Bench, asked: &Asked) -> Service<'a> {
+    let mut service = Service::prepare(bench, asked);
+    let text = fs::read_to_string(service.config()).unwrap();
+    fs::write(service.config(), text.replace("rescan_sec: 30", "rescan_sec: 1")).unwrap();
+    service.spawn();
+    service
+}
+
+fn started(bench: &Bench) -> Service<'_> {
+    service(bench, &Asked::for_owner(bench))
+}
+
+/// Aside, on the same file system and the same person's.
+fn aside(service: &Service<'_>, name: &str) -> PathBuf {
+    let place = service.spool().with_file_name("aside");
+    fs::create_dir_all(&place).unwrap();
+    place.join(name)
+}
+
+/// Drops what was made aside, whole, as the owner of the spool's.
+fn drop_as(service: &Service<'_>, uid: u32, made: &Path, name: &OsStr) {
+    lchown(made, Some(uid), Some(uid)).unwrap();
+    fs::rename(made, service.at("approved").join(name)).unwrap();
+}
+
+/// Drops a request's file with this text under this name.
+fn drop_text(service: &Service<'_>, uid: u32, text: &str, name: &OsStr) {
+    let made = aside(service, "made");
+    fs::write(&made, text).unwrap();
+    drop_as(service, uid, &made, name);
+}
+
+fn fifo(path: &Path) {
+    Said::of(Command::new("mkfifo").arg(path)).assert_code(0);
+}
+
+/// A file without a byte on the disk.
+fn giant(path: &Path) {
+    File::create(path).unwrap().set_len(TEBIBYTE).unwrap();
+}
+
+/// A good request runs, the daemon lives, all is told and verifies, and nothing on the way is left.
+#[track_caller]
+fn assert_stands(service: &Service<'_>) {
+    let request = service.promote(&good());
+    service.record_of(&request.id).assert_outcome("ok");
+    service.wait_for("the claims to be finished", |it| list(&it.at("work")).is_empty());
+    assert!(service.is_alive(), "{}", service.log());
+    service.verify().assert_code(0);
+    service.fsck().assert_code(0);
+    assert!(!service.log().contains('\u{1b}'), "{}", service.log());
+}
+
+/// The one record that names this, which refuses it.
+#[track_caller]
+fn refusal_of(service: &Service<'_>, named: &str) -> Record {
+    let names = |record: &Record| record.text.contains(named);
+    service.wait_for(named, |it| it.records().iter().any(names));
+    let mut records = service.records();
+    records.retain(names);
+    assert_eq!(records.len(), 1, "{named}: {records:#?}");
+    records[0].assert_outcome("refused");
+    records.remove(0)
+}
+
+fn what_is_no_file_is_answered_unread(bench: &Bench) {
+    let service = started(bench);
+    let approved = service.at("approved");
+    let request = bench.save(&lone());
+    let elsewhere = bench.home().join("elsewhere.md");
+    fs::write(&elsewhere, lone().text()).unwrap();
+    let name = |kind: &str| format!("TR-20260101-000000Z-{kind}.md");
+    let at = |kind: &str| approved.join(name(kind));
+    symlink(&request.path, at("good")).unwrap();
+    symlink("/etc/shadow", at("shadow")).unwrap();
+    symlink("/nowhere", at("dangling")).unwrap();
+    symlink("/dev/zero", at("endless")).unwrap();
+    symlink(".", at("loop")).unwrap();
+    UnixListener::bind(at("socket")).unwrap();
+    fs::hard_link(&elsewhere, at("hard")).unwrap();
+    fifo(&at("fifo"));
+    let made = aside(&service, "giant");
+    giant(&made);
+    drop_as(&service, bench.uid(), &made, OsStr::new(&name("giant")));
+    let made = aside(&service, "full");
+    fs::create_dir(&made).unwrap();
+    fs::write(made.join("inner.md"), lone().text()).unwrap();
+    drop_as(&service, bench.uid(), &made, OsStr::new(&name("directory")));
+
+    let mut kinds = vec![
+        ("good", "symbolic link"),
+        ("shadow", "symbolic link"),
+        ("dangling", "symbolic link"),
+        ("endless", "symbolic link"),
+        ("loop", "symbolic link"),
+        ("socket", "socket"),
+        ("hard", "hard link"),
+        ("fifo", "FIFO"),
+        ("giant", "262144"),
+        ("directory", "directory"),
+    ];
+    let device = aside(&service, "device");
+    let made = Command::new("mknod").arg(&device).args(["c", "1", "5"]).output().unwrap();
+    if made.status.success() {
+        fs::rename(&device, at("device")).unwrap();
+        // Where devices mean nothing it cannot even be opened.
+        kinds.push(("device", if bench.is_root() { "device" } else { "" }));
+    } else {
+        skip("what_is_no_file_is_answered_unread::device", "mknod is not permitted");
+    }
+    for (kind, word) in &kinds {
+        let record = refusal_of(&service, &name(kind));
+        assert!(record.text.contains(word), "{kind}: {}", record.text);
+        assert!(!record.text.contains("root:"), "{}", record.text);
+        let place = service.at("quarantine").join(record.id()).join(name(kind));
+        service.wait_for("quarantine", |_| fs::symlink_metadata(&place).is_ok());
+        assert!(fs::symlink_metadata(at(kind)).is_err());
+    }
+    assert!(elsewhere.is_file() && request.path.is_file());
+    assert_stands(&service);
+    assert_eq!(service.records().len(), kinds.len() + 1);
+}
+
+#[test]
+fn what_is_not_ours_to_read_or_to_take_is_answered_once() {
+    let test = "what_is_not_ours_to_read_or_to_take_is_answered_once";
+    let Some(bench) = Bench::of_an_ordinary_user(test) else { return };
+    let mine = bench.scratch().file("mine", "");
+    if lchown(&mine, Some(OTHER), Some(OTHER)).is_err() {
+        return skip(test, "only root can make another user's files");
+    }
+    let mut service = started(&bench);
+    let closed = aside(&service, "closed");
+    fs::write(&closed, lone().text()).unwrap();
+    fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
+    drop_as(&service, bench.uid(), &closed, OsStr::new("closed.md"));
+    let text = lone();
+    let foreign = format!("{}.md", text.id);
+    drop_text(&service, OTHER, &text.text(), OsStr::new(&foreign));
+    // Nobody but its owner may move a directory to another parent.
+    let kept = aside(&service, "kept");
+    fs::create_dir(&kept).unwrap();
+    drop_as(&service, OTHER, &kept, OsStr::new("kept.md"));
+
+    let record = refusal_of(&service, "closed.md");
+    assert!(record.text.contains("Permission denied"), "{}", record.text);
+    refusal_of(&service, &foreign).assert_violation("approval.principal");
+    refusal_of(&service, "kept.md").assert_violation("spool.file-kind");
+    service.wait_for("the reason", |it| it.log().contains("left alone until it changes"));
+    // Its claim stays, as the only trace of its answer; a good one beside it runs all the same.
+    let request = service.promote(&good());
+    service.wait_for("a record", |it| !it.records_of(&request.id).is_empty());
+    service.records_of(&request.id)[0].assert_outcome("ok");
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    service.spawn();
+    std::thread::sleep(Duration::from_secs(3));
+    let _told_once = refusal_of(&service, "kept.md");
+    assert_eq!(list(&service.at("approved")), ["kept.md"]);
+    assert_eq!(service.records().len(), 4);
+    service.verify().assert_code(0);
+}
+
+#[test]
+fn names_that_are_not_ours_are_answered_or_left_alone() {
+    let bench = Bench::new();
+    let service = started(&bench);
+    let approved = service.at("approved");
+    let long = format!("TR-{}.md", "x".repeat(200));
+    let longest = format!("TR-{}.md", "y".repeat(249));
+    let twice = "TR-20260101-000000Z-a.md.b.md";
+    let odd = [
+        ("TR spaces.md", "TR spaces.md"),
+        ("TR-line\nREADY forged=1.md", "TR-line"),
+        ("TR-bell\u{7}\u{1b}[2Jred.md", "TR-bell"),
+        ("TR-turned\u{202e}.md", "TR-turned"),
+        ("TR-loud.MD", "TR-loud.MD"),
+        ("-rf.md", "-rf.md"),
+        ("TR-\u{e9}t\u{e9}.md", "t\u{e9}.md"),
+        ("TR-quote\"'`$(id).md", "TR-quote"),
+        (long.as_str(), long.as_str()),
+        (longest.as_str(), longest.as_str()),
+        (twice, twice),
+    ];
+    let left =
+        [&b".TR-20260101-000000Z-dot.md"[..], b"notes.txt", b"TR-\xff\xfe.md", b"TR-\xc3.md"];
+    for name in left {
+        fs::write(approved.join(OsStr::from_bytes(name)), lone().text()).unwrap();
+    }
+    for (name, _) in odd {
+        drop_text(&service, bench.uid(), &lone().text(), OsStr::new(name));
+    }
+    for (_, named) in odd {
+        let record = refusal_of(&service, named);
+        let control = |c: char| c.is_control() && c != '\n';
+        assert!(!record.text.contains(control), "{named}: {:?}", record.text);
+        assert!(!record.text.contains('\u{202e}'), "{named}: {:?}", record.text);
+        assert!(!record.text.lines().any(|line| line.starts_with("READY")), "{}", record.text);
+    }
+    assert_stands(&service);
+    let log = service.log();
+    assert!(!log.contains('\u{7}') && !log.contains('\u{202e}'), "{log}");
+    assert!(!log.lines().any(|line| line.starts_with("READY")), "{log}");
+    assert!(log.contains("2 names that are no text"), "{log}");
+    assert_eq!(list(&approved).len(), left.len(), "{:?}", list(&approved));
+    assert_eq!(service.records().len(), odd.len() + 1);
+}
+
+/// What is done to a file under the daemon's eyes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mischief {
+    Overwrite,
+    Truncate,
+    Grow,
+    Swap,
+}
+
+/// One whole version of a request, long enough for a reader to be caught in the middle of it.
+fn version(text: &RequestText, letter: &str) -> String {
+    let line = format!("{}\n", letter.repeat(79));
+    text.text().replacen("# A test\n", &format!("# A test\n\n{}\n", line.repeat(2500)), 1)
+}
+
+/// Does it to an object until told to stop, which was dropped by then.
+fn make_mischief(mischief: Mischief, path: &Path, versions: &[String; 2], stop: &AtomicBool) {
+    let hidden = path.with_file_name(format!(".{}", path.file_name().unwrap().to_str().unwrap()));
+    fs::write(&hidden, &versions[0]).unwrap();
+    let file = OpenOptions::new().write(true).open(&hidden).unwrap();
+    fs::rename(&hidden, path).unwrap();
+    for round in 0.. {
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
+        let bytes = versions[(round + 1) % 2].as_bytes();
+        match mischief {
+            Mischief::Overwrite => file.write_all_at(bytes, 0).unwrap(),
+            Mischief::Truncate => {
+                file.set_len(0).unwrap();
+                file.write_all_at(bytes, 0).unwrap();
+            }
+            Mischief::Grow => {
+                file.set_len(bytes.len() as u64 + 1024 * 1024).unwrap();
+                file.set_len(bytes.len() as u64).unwrap();
+            }
+            Mischief::Swap => {
+                fs::write(&hidden, bytes).unwrap();
+                // Only over what still lies there: each of them is one object.
+                if fs::symlink_metadata(path).is_err() {
+                    fs::remove_file(&hidden).unwrap();
+                    return;
+                }
+                fs::rename(&hidden, path).unwrap();
+            }
+        }
+    }
+}
+
+/// What was told of a request, also where nothing of it could be read.
+fn told(service: &Service<'_>, text: &RequestText) -> Vec<Record> {
+    let mut records = service.records();
+    records.retain(|record| record.text.contains(&format!("{}.md", text.id)));
+    records
+}
+
+#[test]
+fn what_changes_while_it_is_read_never_runs_as_a_mixture() {
+    let bench = Bench::of_root("what_changes_while_it_is_read_never_runs_as_a_mixture");
+    let Some(bench) = bench else { return };
+    let service = started(&bench);
+    let (mut ran, mut refused) = (0, 0);
+    for round in 0..24 {
+        let mischief = [
+            Mischief::Overwrite,
+            Mischief::Truncate,
+            Mischief::Overwrite,
+            Mischief::Grow,
+            Mischief::Overwrite,
+            Mischief::Swap,
+        ][round % 6];
+        let text = lone();
+        let versions = ["a", "b"].map(|letter| version(&text, letter));
+        let path = service.at(&format!("approved/{}.md", text.id));
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| make_mischief(mischief, &path, &versions, &stop));
+            let begun = Instant::now();
+            while told(&service, &text).is_empty() && begun.elapsed().as_secs() < 20 {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+        service.wait_for("it to leave", |it| {
+            fs::symlink_metadata(&path).is_err() && list(&it.at("work")).is_empty()
+        });
+        let records = told(&service, &text);
+        let runs: Vec<_> = records.iter().filter(|it| it.outcome() == "ok").collect();
+        assert!(runs.len() <= 1, "{mischief:?}: {records:#?}");
+        assert!(mischief == Mischief::Swap || records.len() == 1, "{mischief:?}: {records:#?}");
+        for record in runs {
+            let told = record.path.join("request").join(format!("{}.md", text.id));
+            let bytes = fs::read_to_string(&told).unwrap();
+            assert!(versions.contains(&bytes), "{mischief:?}: {} is a mixture", told.display());
+            ran += 1;
+        }
+        refused += records.iter().filter(|it| it.outcome() == "refused").count();
+    }
+    assert_stands(&service);
+    assert_eq!(service.records().len(), ran + refused + 1);
+    assert!(ran > 0, "nothing ran: {refused} were refused");
+}
+
+fn what_lies_where_inputs_belong_is_answered(bench: &Bench) {
+    let service = started(bench);
+    let secret = bench.scratch().file("script.py", "print('secret of the host')");
+    type Put<'a> = &'a dyn Fn(&Path);
+    // In the place of the directory, and in the place of the one input in it.
+    let objects: [(&str, Put<'_>); 6] = [
+        ("file", &|path| fs::write(path, "print('ran')").unwrap()),
+        ("link", &|path| symlink(bench.scratch().path(), path).unwrap()),
+        ("dangling", &|path| symlink("/nowhere", path).unwrap()),
+        ("fifo", &fifo),
+        ("socket", &|path| drop(UnixListener::bind(path).unwrap())),
+        ("giant", &giant),
+    ];
+    let inside: [(&str, Put<'_>); 6] = [
+        ("fifo", &fifo),
+        ("link", &|path| symlink(&secret, path).unwrap()),
+        ("socket", &|path| drop(UnixListener::bind(path).unwrap())),
+        ("giant", &giant),
+        ("directory", &|path| fs::create_dir(path).unwrap()),
+        ("hard", &|path| fs::hard_link(&secret, path).unwrap()),
+    ];
+    for (kind, put) in objects {
+        let text = good();
+        put(&service.at(&format!("approved/{}.inputs", text.id)));
+        drop_text(&service, bench.uid(), &text.text(), OsStr::new(&format!("{}.md", text.id)));
+        let record = service.record_of(&text.id);
+        assert_eq!(record.outcome(), "refused", "{kind}: {}", record.text);
+        assert!(!record.text.contains("secret of the host"), "{}", record.text);
+        let place = service.at("quarantine").join(record.id());
+        assert!(list(&place).contains(&format!("{}.inputs", text.id)), "{:?}", list(&place));
+    }
+    for (kind, put) in inside {
+        let text = good();
+        let inputs = aside(&service, "made.inputs");
+        fs::create_dir(&inputs).unwrap();
+        put(&inputs.join("script.py"));
+        let name = format!("{}.inputs", text.id);
+        drop_as(&service, bench.uid(), &inputs, OsStr::new(&name));
+        drop_text(&service, bench.uid(), &text.text(), OsStr::new(&format!("{}.md", text.id)));
+        let record = service.record_of(&text.id);
+        assert_eq!(record.outcome(), "refused", "{kind}: {}", record.text);
+        assert!(!record.text.contains("secret of the host"), "{}", record.text);
+    }
+    assert_eq!(list(&service.at("approved")), Vec::<String>::new());
+    assert_stands(&service);
+}
+
+fn a_signature_that_cannot_be_read_is_told(bench: &Bench) {
+    let service = started(bench);
+    let elsewhere = bench.scratch().file("elsewhere.sig", "no signature");
+    type Put<'a> = &'a dyn Fn(&Path);
+    let objects: [(&str, Put<'_>); 6] = [
+        ("link", &|path| symlink(&elsewhere, path).unwrap()),
+        ("dangling", &|path| symlink("/nowhere", path).unwrap()),
+        ("fifo", &fifo),
+        ("directory", &|path| fs::create_dir(path).unwrap()),
+        ("socket", &|path| drop(UnixListener::bind(path).unwrap())),
+        ("giant", &giant),
+    ];
+    for (kind, put) in objects {
+        let text = lone();
+        let name = format!("{}.md", text.id);
+        put(&service.at(&format!("approved/{name}.{kind}.sig")));
+        drop_text(&service, bench.uid(), &text.text(), OsStr::new(&name));
+        let record = service.record_of(&text.id);
+        assert_eq!(record.outcome(), "refused", "{kind}: {}", record.text);
+        record.assert_violation("approval.signature");
+        assert!(record.text.contains(&format!("{name}.{kind}.sig")), "{}", record.text);
+    }
+    for (_, put) in objects {
+        let text = lone();
+        put(&service.at(&format!("approved/{}.ais.json", text.id)));
+        let name = format!("{}.md", text.id);
+        drop_text(&service, bench.uid(), &text.text(), OsStr::new(&name));
+        // These rules want no bundle; what matters is that nobody waits for it.
+        service.record_of(&text.id).assert_outcome("ok");
+    }
+    assert_stands(&service);
+}
+
+#[test]
+fn a_signature_is_seen_however_much_lies_beside_it() {
+    let bench = Bench::new();
+    let mut service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let (request, name) = (lone(), |id: &str| format!("approved/{id}.md"));
+    for number in 0..2000 {
+        fs::write(service.at(&format!("{}.junk-{number}", name(&request.id))), "").unwrap();
+    }
+    fifo(&service.at(&format!("{}.reject.sig", name(&request.id))));
+    let cancelled = lone();
+    for number in 0..2000 {
+        let path = service.at(&format!("{}.{number}.sig", name(&cancelled.id)));
+        fs::write(path, "").unwrap();
+    }
+    fs::write(service.at(&format!("{}.cancel", name(&cancelled.id))), "").unwrap();
+    for text in [&request, &cancelled] {
+        fs::write(service.at(&name(&text.id)), text.text()).unwrap();
+    }
+    service.spawn();
+    let record = service.record_of(&request.id);
+    assert_eq!(record.outcome(), "refused", "{}", record.text);
+    record.assert_violation("approval.signature");
+    let record = service.record_of(&cancelled.id);
+    assert_eq!(record.outcome(), "refused", "{}", record.text);
+    assert!(record.text.contains("cancel"), "{}", record.text);
+    assert_stands(&service);
+}
+
+#[test]
+fn nothing_happens_before_the_request_itself_is_there() {
+    let bench = Bench::new();
+    let service = started(&bench);
+    let text = good();
+    let saved = bench.save(&text);
+    let inputs = service.at(&format!("approved/{}.inputs", text.id));
+    fs::create_dir(&inputs).unwrap();
+    fs::copy(saved.inputs.join("script.py"), inputs.join("script.py")).unwrap();
+    let signature = service.at(&format!("approved/{}.md.early.sig", text.id));
+    fs::write(&signature, "half of").unwrap();
+    let hidden = service.at(&format!("approved/.{}.md", text.id));
+    fs::write(&hidden, text.text().split_at(300).0).unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(service.records().is_empty() && list(&service.at("work")).is_empty());
+    assert!(inputs.is_dir() && signature.is_file() && hidden.is_file());
+    fs::remove_file(&signature).unwrap();
+    fs::write(&hidden, text.text()).unwrap();
+    fs::rename(&hidden, service.at(&format!("approved/{}.md", text.id))).unwrap();
+    service.record_of(&text.id).assert_outcome("ok");
+    assert_eq!(list(&service.at("approved")), Vec::<String>::new());
+    assert_stands(&service);
+}
+
+#[test]
+fn one_id_runs_once_under_however_many_names() {
+    let bench = Bench::new();
+    let mut service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let (same, other) = (lone(), lone());
+    let uid = bench.uid();
+    let own = |text: &RequestText| format!("{}.md", text.id);
+    // The same bytes under two names; and another request of the same id.
+    drop_text(&service, uid, &same.text(), OsStr::new("TR-20260101-000000Z-same-bytes.md"));
+    drop_text(&service, uid, &same.text(), OsStr::new(&own(&same)));
+    let differs = other.text().replace("# A test", "# Another test");
+    drop_text(&service, uid, &differs, OsStr::new("TR-20260101-000000Z-same-id.md"));
+    drop_text(&service, uid, &other.text(), OsStr::new(&own(&other)));
+    service.spawn();
+    for text in [&same, &other] {
+        service.wait_for("its run", |it| {
+            it.records_of(&text.id).iter().any(|record| record.outcome() == "ok")
+        });
+    }
+    assert_stands(&service);
+    let records = service.records();
+    assert_eq!(records.len(), 5, "{records:#?}");
+    assert_eq!(records.iter().filter(|it| it.outcome() == "ok").count(), 3);
+    assert_eq!(records.iter().filter(|it| it.outcome() == "refused").count(), 2);
+    assert_eq!(list(&service.at("approved")), Vec::<String>::new());
+}
+
+#[test]
+fn a_second_daemon_does_not_touch_what_runs() {
+    let bench = Bench::new();
+    let service = started(&bench);
+    let request = service.promote(&RequestText::python("import time; time.sleep(4); print('ran')"));
+    service.wait_for("it to run", |it| it.log().contains("started"));
+    let before = (list(&service.at("work")), service.slots());
+    for _ in 0..3 {
+        let second = Said::of(&mut service.command());
+        second.assert_code(3);
+        second.assert_says(&["another daemon works on this spool"]);
+    }
+    assert_eq!((list(&service.at("work")), service.slots()), before);
+    let record = service.record_of(&request.id);
+    record.assert_outcome("ok");
+    assert_eq!(record.stdout(), "ran\n");
+    assert_stands(&service);
+}
+
+#[test]
+fn orders_that_cannot_be_taken_away_stop_one_request_only() {
+    let bench = Bench::new();
+    let service = started(&bench);
+    let (held, cancelled) = (lone(), lone());
+    let beside =
+        |text: &RequestText, end: &str| service.at(&format!("approved/{}.md.{end}", text.id));
+    for end in ["hold", "release"] {
+        fs::create_dir(beside(&held, end)).unwrap();
+    }
+    fifo(&beside(&cancelled, "cancel"));
+    for text in [&held, &cancelled] {
+        drop_text(&service, bench.uid(), &text.text(), OsStr::new(&format!("{}.md", text.id)));
+    }
+    let record = service.record_of(&cancelled.id);
+    assert_eq!(record.outcome(), "refused", "{}", record.text);
+    assert_stands(&service);
+    assert!(service.log().contains("left where it is until then"), "{}", service.log());
+    assert!(service.records_of(&held.id).is_empty());
+    for end in ["hold", "release"] {
+        fs::remove_dir(beside(&held, end)).unwrap();
+    }
+    service.record_of(&held.id).assert_outcome("ok");
+}
+
+#[test]
+fn three_hundred_rubbish_objects_keep_nobody_waiting() {
+    let bench = Bench::of_root("three_hundred_rubbish_objects_keep_nobody_waiting");
+    let Some(bench) = bench else { return };
+    let service = started(&bench);
+    let made = aside(&service, "made");
+    for number in 0..300 {
+        match number % 6 {
+            0 => symlink("/etc/shadow", &made).unwrap(),
+            1 => fifo(&made),
+            2 => fs::create_dir(&made).unwrap(),
+            3 => drop(UnixListener::bind(&made).unwrap()),
+            // Of one name in a second, where the bytes are the same.
+            4 if number < 60 => fs::write(&made, "no request").unwrap(),
+            4 => fs::write(&made, format!("no request: {number}")).unwrap(),
+            _ => giant(&made),
+        }
+        drop_as(&service, OTHER, &made, OsStr::new(&format!("rubbish-{number}-.md")));
+    }
+    let begun = Instant::now();
+    let request = service.promote(&good());
+    service.wait_for("its record", |it| !it.records_of(&request.id).is_empty());
+    let (took, told) = (begun.elapsed(), service.visible_results().len());
+    service.records_of(&request.id)[0].assert_outcome("ok");
+    assert!(took < Duration::from_secs(8), "{took:?}");
+    assert!(told < 300, "the rubbish was first");
+    while !list(&service.at("approved")).is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "{}", service.log());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_stands(&service);
+    let records = service.records();
+    assert_eq!(records.len(), 302);
+    for number in 0..300 {
+        let name = format!("rubbish-{number}-.md");
+        let of_it = records.iter().filter(|record| record.text.contains(&name)).count();
+        assert_eq!(of_it, 1, "{name}");
+    }
+}
