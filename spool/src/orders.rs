@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
 
-use rustix::fs::{AtFlags, FileType, statat};
+use rustix::fs::{AtFlags, statat};
 
 use crate::dropbox::Dropbox;
 use crate::durable;
@@ -58,7 +58,8 @@ impl Order {
 
 impl Dropbox {
     /// The order that counts for a request, by what lies beside it: to cancel before all others, and to
-    /// hold unless it is released.
+    /// hold unless it is released. What kind of file it is does not matter: something of that name asks
+    /// for less, never for more.
     ///
     /// # Errors
     /// What was released cannot be taken away.
@@ -73,10 +74,6 @@ impl Dropbox {
                 return None;
             }
             let found = statat(self.handle().as_fd(), &name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-            // A directory of that name could not be taken away: it asks for nothing.
-            if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
-                return None;
-            }
             Some(Ordered { order, by_uid: found.st_uid })
         };
         if let Some(cancelled) = by(Order::Cancel) {
@@ -115,7 +112,7 @@ impl Dropbox {
     pub fn take_order_away(&self, request: &str, order: Order) -> Result<(), SpoolError> {
         let name = order.file_name(request);
         match rustix::fs::unlinkat(self.handle(), &name, AtFlags::empty()) {
-            Ok(()) | Err(rustix::io::Errno::NOENT | rustix::io::Errno::ISDIR) => Ok(()),
+            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
             Err(errno) => Err(SpoolError::errno(&self.path().join(name), "remove")(errno)),
         }
     }

@@ -539,6 +539,7 @@ fn orders_that_cannot_be_taken_away_stop_one_request_only() {
     for end in ["hold", "release"] {
         fs::create_dir(beside(&held, end)).unwrap();
     }
+    // What is no file asks for less all the same.
     fifo(&beside(&cancelled, "cancel"));
     for text in [&held, &cancelled] {
         drop_text(&service, bench.uid(), &text.text(), OsStr::new(&format!("{}.md", text.id)));
