@@ -8,7 +8,6 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use validator::ResultId;
@@ -34,7 +33,7 @@ impl Spool {
         receipt: &Receipt,
     ) -> Result<Originals, SpoolError> {
         remove_tree(&self.staging().join(claimed.slot.as_str()));
-        let Origin::Dropped(dropped) = &claimed.origin else {
+        let Origin::Dropped { dropped, .. } = &claimed.origin else {
             remove_claim(&claimed.directory);
             return Ok(Originals::Gone);
         };
@@ -57,7 +56,7 @@ impl Spool {
         receipt: &Receipt,
     ) -> Result<Originals, SpoolError> {
         remove_tree(&self.staging().join(claimed.slot.as_str()));
-        let Origin::Dropped(dropped) = &claimed.origin else {
+        let Origin::Dropped { dropped, .. } = &claimed.origin else {
             remove_claim(&claimed.directory);
             return Ok(Originals::Gone);
         };
@@ -222,7 +221,7 @@ fn set_aside(dropped: &Dropped, file_name: &str, aside: &Path) -> Result<Taken, 
         }
     }
     let found = fs::symlink_metadata(aside).map_err(SpoolError::io(aside, "look at"))?;
-    if (found.dev(), found.ino()) == (dropped.device, dropped.inode) {
+    if dropped.is(&found) {
         return Ok(Taken::Ours);
     }
     match durable::rename_new(aside, &original) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, File};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -252,17 +252,15 @@ impl Spool {
             Err(rustix::io::Errno::XDEV) => return kind("a mount point"),
             Err(errno) => return Err(SpoolError::errno(&path, "open")(errno)),
         };
-        let stat = fstat(&file).map_err(SpoolError::errno(&path, "look at"))?;
         let read = read_bounded(&file, &path, REQUEST_BYTES_MAX, Links::One)?;
+        let file = File::from(file);
+        let found = file.metadata().map_err(SpoolError::io(&path, "look at"))?;
         let companions = Companions::among(companions, &dropbox.path, name)?;
         let stem = name.strip_suffix(".md").unwrap_or(name);
         let inputs_path = dropbox.path.join(format!("{stem}.inputs"));
         let inputs = open_inputs(&inputs_path);
-        let origin = Origin::Dropped(Dropped {
-            dropbox: dropbox.path.clone(),
-            device: stat.st_dev,
-            inode: stat.st_ino,
-        });
+        let dropped = Dropped::of(&dropbox.path, &found);
+        let origin = Origin::Dropped { dropped, _open: file };
         self.copy(read, name, companions, (inputs, inputs_path), origin, id)
     }
 }

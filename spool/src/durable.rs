@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, RenameFlags, open, renameat, renameat_with};
+use rustix::fs::{Advice, CWD, Mode, OFlags, RenameFlags, fadvise, open, renameat, renameat_with};
 
 /// Writes a new file. It survives a crash only after [`sync_tree`] of what it lies in.
 pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
@@ -43,6 +43,26 @@ pub(crate) fn sync_tree(path: &Path) -> io::Result<()> {
         }
     }
     sync_dir(path)
+}
+
+/// Makes a tree of ours durable and has it read from the disk again: what the kernel still remembers of it
+/// need not be there, where an earlier attempt to make it durable failed.
+pub(crate) fn sync_tree_and_forget(path: &Path) -> io::Result<()> {
+    sync_tree(path)?;
+    each_file(path, &mut |file| Ok(fadvise(file, 0, None, Advice::DontNeed)?))
+}
+
+fn each_file(path: &Path, see: &mut dyn FnMut(&File) -> io::Result<()>) -> io::Result<()> {
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            each_file(&entry.path(), see)?;
+        } else if kind.is_file() {
+            see(&File::open(entry.path())?)?;
+        }
+    }
+    Ok(())
 }
 
 /// Renames within one file system over a file of ours that is there; whoever opens the name sees either

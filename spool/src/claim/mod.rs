@@ -56,8 +56,9 @@ impl ClaimId {
 pub(crate) enum Origin {
     /// A person's own file: left alone.
     Kept,
-    /// `approved/`: leaves it when the result is published.
-    Dropped(Dropped),
+    /// `approved/`: leaves it when the result is published. While it is open its number is given to no
+    /// other file.
+    Dropped { dropped: Dropped, _open: File },
     /// A published record, which is left alone: the run in it is done again.
     Record(Replayed),
 }
@@ -103,7 +104,7 @@ impl Claimed {
     pub fn replays(&self) -> Option<&Replayed> {
         match &self.origin {
             Origin::Record(replayed) => Some(replayed),
-            Origin::Kept | Origin::Dropped(_) => None,
+            Origin::Kept | Origin::Dropped { .. } => None,
         }
     }
 
@@ -239,7 +240,7 @@ impl Spool {
         let directory = self.work().join(id.as_str());
         let (dropped, replays) = match &origin {
             Origin::Kept => (None, None),
-            Origin::Dropped(dropped) => (Some(dropped.clone()), None),
+            Origin::Dropped { dropped, .. } => (Some(dropped.clone()), None),
             Origin::Record(replayed) => (None, Some(replayed.clone())),
         };
         let file_name_noted = file_name.to_owned();

@@ -4,7 +4,9 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 use validator::{ResultId, Sha256};
@@ -58,8 +60,33 @@ impl Kind {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dropped {
     pub(crate) dropbox: PathBuf,
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
+    device: u64,
+    inode: u64,
+    /// When it was made, nanoseconds since 1970, where the file system knows: the number of a file that was
+    /// removed is given to the next one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    born_ns: Option<u64>,
+}
+
+impl Dropped {
+    pub(crate) fn of(dropbox: &Path, found: &fs::Metadata) -> Self {
+        let (device, inode) = (found.dev(), found.ino());
+        Self { dropbox: dropbox.to_owned(), device, inode, born_ns: born_ns(found) }
+    }
+
+    /// Whether what was found now is that very file.
+    pub(crate) fn is(&self, found: &fs::Metadata) -> bool {
+        let born_same = match (self.born_ns, born_ns(found)) {
+            (Some(then), Some(now)) => then == now,
+            _ => true,
+        };
+        (found.dev(), found.ino()) == (self.device, self.inode) && born_same
+    }
+}
+
+fn born_ns(found: &fs::Metadata) -> Option<u64> {
+    let since = found.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_nanos()).ok()
 }
 
 /// A published record whose run is done again: its id, and the digest of its Markdown.
@@ -135,4 +162,29 @@ fn read_note(path: &Path) -> io::Result<Vec<u8>> {
     let most = u64::try_from(NOTE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
     File::open(path)?.take(most).read_to_end(&mut note)?;
     Ok(note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_dropped_since_is_another_file_though_it_has_the_number_of_the_one_that_went()
+    -> io::Result<()> {
+        let place = std::env::temp_dir().join(format!("toolexec-note-{}", std::process::id()));
+        fs::create_dir_all(&place)?;
+        let path = place.join("request.md");
+        for _ in 0..20 {
+            durable::write_new(&path, b"one", 0o600)?;
+            let dropped = Dropped::of(&place, &fs::symlink_metadata(&path)?);
+            assert!(dropped.is(&fs::symlink_metadata(&path)?));
+            fs::remove_file(&path)?;
+            // The clock of file times is coarse.
+            std::thread::sleep(std::time::Duration::from_millis(11));
+            durable::write_new(&path, b"another", 0o600)?;
+            assert!(!dropped.is(&fs::symlink_metadata(&path)?));
+            fs::remove_file(&path)?;
+        }
+        fs::remove_dir_all(&place)
+    }
 }

@@ -52,8 +52,7 @@ impl Spool {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(SpoolError::io(&path, "look at")(error)),
         };
-        let dropped =
-            Dropped { dropbox: dropbox.path().to_owned(), device: found.dev(), inode: found.ino() };
+        let dropped = Dropped::of(dropbox.path(), &found);
         let note = ClaimNote {
             file_name: name.to_owned(),
             owner: found.uid(),

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
@@ -11,6 +10,7 @@ use validator::ResultId;
 
 use crate::claim::{ClaimId, ClaimNote, Kind, claim_note, noted_result};
 use crate::depart::ASIDE;
+use crate::durable;
 use crate::error::SpoolError;
 use crate::ledger::Intent;
 use crate::places::Spool;
@@ -54,8 +54,11 @@ impl Asked<'_> {
             Err(error) => return Err(SpoolError::io(path, "open")(error)),
         };
         match flock(&directory, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) if (self.is_whole)(path)? => Ok(Hidden::Whole),
-            Ok(()) => Ok(Hidden::Partial),
+            Ok(()) => {
+                let reread = durable::sync_tree_and_forget(path);
+                reread.map_err(SpoolError::io(path, "make durable"))?;
+                Ok(if (self.is_whole)(path)? { Hidden::Whole } else { Hidden::Partial })
+            }
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(Hidden::Locked),
             Err(errno) => Err(SpoolError::errno(path, "lock")(errno)),
         }
@@ -144,7 +147,7 @@ pub(crate) fn original_of(directory: &Path, note: Option<&ClaimNote>) -> Origina
     let Some(dropped) = &note.dropped else { return Original::Unknown };
     let is_ours = |path: &Path| {
         let found = fs::symlink_metadata(path).ok()?;
-        Some((found.dev(), found.ino()) == (dropped.device, dropped.inode))
+        Some(dropped.is(&found))
     };
     let aside = match note.kind {
         Kind::Request => ASIDE,
