@@ -159,16 +159,15 @@ impl Host {
         places.into_iter().find(|(_, same)| !same).map(|(path, _)| path.as_path())
     }
 
-    /// Reads the trust store again if its files are others than those that were read.
+    /// Reads the trust store again if its files are others than those that were read, and says whether.
     ///
     /// # Errors
     /// It cannot be read; nobody may be admitted then.
-    pub(crate) fn renew_trust(&self) -> Result<(), ConfigError> {
+    pub(crate) fn renew_trust(&self) -> Result<Renewed, ConfigError> {
         let rules = self.rules();
-        if let Some(trust) = rules.trust.renewed()? {
-            self.replace_rules(Rules { trust: Arc::new(trust), ..Rules::clone(&rules) });
-        }
-        Ok(())
+        let Some(trust) = rules.trust.renewed()? else { return Ok(Renewed::Same) };
+        self.replace_rules(Rules { trust: Arc::new(trust), ..Rules::clone(&rules) });
+        Ok(Renewed::Changed)
     }
 
     /// The permissions, held by one at a time.
@@ -247,6 +246,13 @@ impl Host {
     pub fn log(&self) -> &RecordLog {
         &self.log
     }
+}
+
+/// Whose signatures count, after a look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Renewed {
+    Same,
+    Changed,
 }
 
 /// Why no further request may be admitted: our own disk or key, never a request.

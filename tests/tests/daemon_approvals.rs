@@ -221,6 +221,41 @@ fn a_key_that_is_revoked_while_the_daemon_runs_approves_nothing_more() {
     record.assert_violation("approval.revoked");
 }
 
+/// What was decided while the key counted, and waits for room, is decided again.
+#[test]
+fn a_key_that_is_revoked_while_its_request_waits_for_room_approves_nothing() {
+    let test = "a_key_that_is_revoked_while_its_request_waits_for_room_approves_nothing";
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let bench = Bench::new();
+    let (key, line) = key(&bench, "");
+    let signers = bench.scratch().file("allowed_signers", &line);
+    let revoked = bench.scratch().file("revoked", "");
+    let asked = Asked {
+        policy: standard(&bench),
+        allowed_signers: Some(signers),
+        ..Asked::for_owner(&bench)
+    };
+    let lines = format!("revoked: {}\nrescan_sec: 1\nruns_max: 1\n", revoked.display());
+    let service = service(&bench, &asked, &lines);
+    let promoted = |script: &str| {
+        let request = bench.save(&RequestText::python(script));
+        sign(&key, &request.path);
+        service.promote_saved(&request).assert_code(0);
+        request
+    };
+    let first = promoted("import time; time.sleep(5)");
+    service.wait_for("the first to begin", |it| list(&it.at("work")).len() == 1);
+    let second = promoted("print('ran')");
+    service.wait_for("the second to be taken", |it| list(&it.at("work")).len() == 2);
+    fs::write(&revoked, fs::read(key.with_extension("pub")).unwrap()).unwrap();
+    service.record_of(&first.id).assert_outcome("ok");
+    let record = service.record_of(&second.id);
+    record.assert_outcome("refused");
+    record.assert_violation("approval.revoked");
+}
+
 /// Whoever can write these files decides what runs.
 #[test]
 fn files_that_decide_are_nobody_elses() {

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use toolexec_tests::proof::Failpoints;
@@ -28,7 +29,7 @@ fn days_ago(days: u64) -> String {
     String::from_utf8(said.stdout).unwrap().trim_end().to_owned()
 }
 
-/// Gives what was made now the name of long ago, which is all that retention goes by.
+/// Gives what was made now the name and the time of long ago, which is all that retention goes by.
 fn age(service: &Service<'_>, id: &str, days: u64) -> String {
     let request = id.split_at("TS-YYYYMMDD-HHMMSSZ-".len()).1;
     let old = format!("TS-{}-{request}", days_ago(days));
@@ -43,6 +44,8 @@ fn age(service: &Service<'_>, id: &str, days: u64) -> String {
                 fs::rename(to.join(&name), to.join(format!("{old}{ending}"))).unwrap();
             }
         }
+        let then = SystemTime::now() - Duration::from_secs(days * 24 * 60 * 60);
+        fs::File::open(&to).unwrap().set_modified(then).unwrap();
     }
     old
 }

@@ -2,6 +2,7 @@
 //! somebody's answer is asked about again before something that it hangs on has changed.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use spool::Waiting;
@@ -9,9 +10,10 @@ use validator::UtcTime;
 
 use super::worker::{self, Word, Work};
 use super::{AtWork, Identity, InFlight};
+use crate::config::ConfigError;
 use crate::edge;
 use crate::held::{self, Dropped};
-use crate::host::Halt;
+use crate::host::{Halt, Renewed};
 use crate::metrics::StoppedBy;
 
 impl<'env> AtWork<'_, 'env> {
@@ -36,9 +38,24 @@ impl<'env> AtWork<'_, 'env> {
         Ok(())
     }
 
+    /// By whose keys there are now. What was decided by others and is not begun is decided anew.
+    pub(super) fn renew_trust(&self) -> Result<(), ConfigError> {
+        if self.host.renew_trust()? == Renewed::Changed {
+            self.decide_anew();
+        }
+        Ok(())
+    }
+
+    /// Has everything that is on its way and not begun go back to where it waited.
+    pub(super) fn decide_anew(&self) {
+        for InFlight { word, .. } in self.in_flight.values() {
+            word.leave.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Why nothing may be taken: the trust store cannot be read, or no record could be written.
     pub(super) fn admission_stopped(&self) -> Result<Option<(StoppedBy, String)>, Halt> {
-        if let Err(error) = self.host.renew_trust() {
+        if let Err(error) = self.renew_trust() {
             let why = format!("{error}; nothing is admitted until it is mended");
             return Ok(Some((StoppedBy::Trust, why)));
         }

@@ -89,8 +89,8 @@ impl AtWork<'_, '_> {
 
     /// Before the requests: one of them may wait for such an answer.
     fn take_answers(&mut self) -> Result<(), Halt> {
-        // By whose keys there are now; a trust store that cannot be read is told with the requests.
-        if self.host.renew_trust().is_err() {
+        // A trust store that cannot be read is told with the requests.
+        if self.renew_trust().is_err() {
             return Ok(());
         }
         let rules = self.host.rules();

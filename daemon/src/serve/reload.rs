@@ -5,9 +5,7 @@
 use crate::config::Config;
 use crate::host::Halt;
 
-use std::sync::atomic::Ordering;
-
-use super::{AtWork, InFlight};
+use super::AtWork;
 use crate::transition::{self, Fields, Transition};
 
 impl AtWork<'_, '_> {
@@ -32,10 +30,7 @@ impl AtWork<'_, '_> {
         if let Err(why) = self.host.take_over(config)? {
             return refused(&why);
         }
-        // What is not begun is decided by these.
-        for InFlight { word, .. } in self.in_flight.values() {
-            word.leave.store(true, Ordering::Relaxed);
-        }
+        self.decide_anew();
         self.pace.keep = keep;
         let policy = format!("policy {name} {sha256}");
         let fields = Fields { reason: Some(&policy), ..Fields::default() };

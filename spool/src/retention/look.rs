@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use validator::{ResultId, UtcTime};
 
-use super::plan::{Entry, Oldest};
+use super::plan::{Entry, FLOOR_SEC, Oldest};
 use super::{Going, Keep, Kind};
 use crate::claim::{ClaimId, noted_result};
 use crate::error::SpoolError;
@@ -72,7 +73,9 @@ fn going(
             // Only who counts bytes has every file looked at.
             let bytes = if bounds.bytes.is_some() { bytes_in(&path)? } else { 0 };
             oldest.offer(Entry { at, name, bytes }, |entry| {
-                !promised.contains(&entry.name) && is_complete(kind, &path, &entry.name)
+                !promised.contains(&entry.name)
+                    && is_complete(kind, &path, &entry.name)
+                    && has_rested(&path, now)
             });
             Ok(())
         })?;
@@ -94,6 +97,13 @@ fn is_complete(kind: Kind, path: &Path, id: &str) -> bool {
         Kind::Archive | Kind::Quarantine => &[],
     };
     is_directory && endings.iter().all(|ending| is_file(format!("{id}{ending}")))
+}
+
+/// Whether nothing was put into it for as long as nothing younger goes: the time in its name is that of
+/// the run's begin, and a run may be long.
+fn has_rested(path: &Path, now: UtcTime) -> bool {
+    let found = fs::symlink_metadata(path).map(|found| found.mtime());
+    found.is_ok_and(|changed_sec| changed_sec <= now.unix().saturating_sub(FLOOR_SEC))
 }
 
 /// Of the files in it. What goes meanwhile weighs nothing.

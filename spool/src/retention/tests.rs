@@ -6,9 +6,10 @@
     reason = "a test that cannot prepare its files must fail"
 )]
 
-use std::fs;
+use std::fs::{self, File};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 use proptest::prelude::*;
 use validator::{Sha256, UtcTime};
@@ -113,6 +114,13 @@ impl Desk {
         Places { state, spool, results }
     }
 
+    /// As if it had been published so many days ago.
+    fn touch(&self, kind: &str, id: &str, days: i64) {
+        let at_sec = u64::try_from(NOW - days * DAY - 1).unwrap();
+        let place = File::open(self.0.join("spool").join(kind).join(id)).unwrap();
+        place.set_modified(UNIX_EPOCH + Duration::from_secs(at_sec)).unwrap();
+    }
+
     fn make(&self, kind: &str, days: i64, files: &[&str]) -> String {
         let at = UtcTime::from_unix(NOW - days * DAY - 1).compact();
         let id = format!("TS-{at}-TR-20260209-160501Z-{days}");
@@ -121,6 +129,7 @@ impl Desk {
         for ending in files {
             fs::write(place.join(format!("{id}{ending}")), "0123456789").unwrap();
         }
+        self.touch(kind, &id, days);
         id
     }
 }
@@ -147,6 +156,8 @@ fn what_goes_is_marked_first_and_what_is_not_whole_or_promised_stays() {
     let unsigned = desk.make("results", 4, &[".md", ".bundle.json", ".tlog-proof"]);
     let unlogged = desk.make("results", 5, &[".md", ".md.sig", ".bundle.json"]);
     let promised = desk.make("results", 6, &WHOLE);
+    let just_published = desk.make("results", 7, &WHOLE);
+    desk.touch("results", &just_published, 0);
     let young = desk.make("results", 0, &WHOLE);
     let archived = desk.make("archive", 3, &["", ".md"]);
     let quarantined = desk.make("quarantine", 9, &[]);
@@ -159,7 +170,7 @@ fn what_goes_is_marked_first_and_what_is_not_whole_or_promised_stays() {
     fs::write(work.join("result.json"), format!("{{\"result_id\":\"{promised}\"}}")).unwrap();
 
     let seen = dry_run(&desk.places(), &one_day(), now()).unwrap();
-    assert_eq!(names(&results).len(), 8, "a look changed something");
+    assert_eq!(names(&results).len(), 9, "a look changed something");
     let removal = spool.retain(&one_day(), now(), 100, &|| false).unwrap();
     assert!(!removal.is_full);
     let gone: Vec<_> = removal
@@ -173,7 +184,8 @@ fn what_goes_is_marked_first_and_what_is_not_whole_or_promised_stays() {
     assert_eq!(gone, seen);
     let ids: Vec<_> = gone.iter().map(|one| (one.result_id.clone(), one.bytes)).collect();
     assert_eq!(ids, [(old.clone(), 50), (archived, 20), (quarantined, 0)]);
-    let mut left = vec![unsigned, unlogged, promised, young, "lost+found".to_owned()];
+    let mut left =
+        vec![unsigned, unlogged, promised, just_published, young, "lost+found".to_owned()];
     left.push(".new-TS-20200101-000000Z-TR-20260209-160501Z-1".to_owned());
     left.sort();
     assert_eq!(names(&results), left);
