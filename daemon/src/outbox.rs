@@ -86,14 +86,14 @@ impl Host {
         let entry = letter.attested.envelope().log_entry();
         let inclusion = match self.log.append(&entry, edge::now()) {
             Err(error) if error.is_full() => {
-                self.spool.release_reserve();
+                let _room = self.spool.use_reserve();
                 self.log.append(&entry, edge::now())?
             }
             logged => logged?,
         };
         match prove(&letter, &inclusion) {
             Err(Halt::Spool(error)) if error.is_full() => {
-                self.spool.release_reserve();
+                let _room = self.spool.use_reserve();
                 take_proofs_back(&letter)?;
                 prove(&letter, &inclusion)?;
             }
@@ -118,10 +118,11 @@ impl Host {
 
     fn publish_batch(&self, letters: Vec<Letter>) -> Result<Vec<Receipt>, Halt> {
         let mut log = self.log.hold().ok_or(Halt::Together)?;
+        let mut room = None;
         let prepared = match self.write_out(&mut log, &letters) {
             Err(halt) if halt.is_full_disk() => {
                 tracing::error!("{halt}; the reserve is used");
-                self.spool.release_reserve();
+                room = Some(self.spool.use_reserve());
                 log.let_go();
                 letters.iter().try_for_each(take_proofs_back)?;
                 self.write_out(&mut log, &letters)?
@@ -133,7 +134,9 @@ impl Host {
         reach(Failpoint::LogAdopted);
         let placed: Result<Vec<_>, SpoolError> =
             letters.into_iter().map(|letter| letter.result.place()).collect();
-        Ok(self.spool.commit_names(placed?)?)
+        let receipts = self.spool.commit_names(placed?)?;
+        drop(room);
+        Ok(receipts)
     }
 
     /// Log, proofs and results, durable, under names that nobody looks at.

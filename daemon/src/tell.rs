@@ -152,7 +152,7 @@ impl Passage<'_> {
                     true => bare_story(story, &undecided, why),
                     false => lesser_story(story, why),
                 };
-                self.host.spool.release_reserve();
+                self.use_reserve();
                 result.clear()?;
                 let attested = self.write(&lesser, &result)?;
                 (lesser, attested)
@@ -241,7 +241,7 @@ impl Passage<'_> {
                 Ok(None) => std::thread::sleep(std::time::Duration::from_millis(100)),
                 Err(error) if error.is_full() && !reserve_used => {
                     reserve_used = true;
-                    self.host.spool.release_reserve();
+                    self.use_reserve();
                 }
                 Err(error) => return Err(error),
             }

@@ -33,6 +33,7 @@ mod promote;
 mod public;
 mod publish;
 mod recover;
+mod reserve;
 pub mod retention;
 mod slot;
 mod stage;
@@ -59,6 +60,7 @@ pub use public::{
 };
 pub use publish::{Originals, Placed, Receipt, ResultDraft};
 pub use recover::{Misplaced, Recovered, Unfinished};
+pub use reserve::ReserveInUse;
 pub use slot::EmptySlot;
 pub use stage::{StageError, Staged};
 pub use survey::{Daemon, Finding, Survey, Trouble, is_spool, survey};

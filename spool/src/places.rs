@@ -1,17 +1,17 @@
-//! Which directories there are, who holds them, and the room that is kept free for the last word.
+//! Which directories there are, and who holds them.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
+use rustix::fs::{FlockOperation, flock};
 
 use crate::barrier::{Barrier, FileSystems, OnItsWay};
 use crate::error::SpoolError;
 use crate::ledger::Ledger;
+use crate::reserve::Reserve;
 use crate::store::{Bounds, Store};
 
 /// Between making a directory and locking it lie microseconds.
@@ -19,8 +19,6 @@ const MAKING_TIME_MAX: Duration = Duration::from_secs(60);
 /// Somebody who looks whether a daemon lives holds the lock for a moment; a daemon holds it for longer.
 const LOCK_TRIES: u32 = 10;
 const LOCK_INTERVAL: Duration = Duration::from_millis(10);
-/// Room for refusals and `indeterminate` records when the disk is full.
-pub(crate) const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Bytes of inputs that a daemon keeps for later runs, beyond what is in its slots.
 const DAEMON_STORE_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
@@ -48,6 +46,7 @@ pub struct Spool {
     ledger: Mutex<Ledger>,
     barrier: Barrier,
     store: Store,
+    reserve: Reserve,
     /// Held exclusively by a daemon, shared by embedded runs, for as long as this lives.
     locks: [File; 2],
 }
@@ -99,9 +98,10 @@ impl Spool {
             barrier.cover(directory)?;
         }
         let ledger = Mutex::new(Ledger::open(&state.join("ledger"))?);
+        let reserve = Reserve::of(&spool);
         let places = Places { state, spool, results };
         let store = Store::new(store, store_bounds(tenancy));
-        let spool = Self { places, tenancy, ledger, barrier, store, locks };
+        let spool = Self { places, tenancy, ledger, barrier, store, reserve, locks };
         spool.keep_reserve()?;
         Ok(spool)
     }
@@ -218,51 +218,8 @@ impl Spool {
         &self.places.spool
     }
 
-    fn reserve_path(&self) -> PathBuf {
-        self.places.spool.join(".reserve")
-    }
-
-    /// Takes the reserve if it is not there or was used; a disk too full for it, even without stored
-    /// inputs, is too full to begin anything.
-    ///
-    /// # Errors
-    /// The disk is full, or worse.
-    pub fn keep_reserve(&self) -> Result<(), SpoolError> {
-        match self.take_reserve() {
-            Err(error) if error.is_full() => {
-                self.store.empty();
-                self.take_reserve()
-            }
-            taken => taken,
-        }
-    }
-
-    fn take_reserve(&self) -> Result<(), SpoolError> {
-        let path = self.reserve_path();
-        let failed = SpoolError::io(&path, "reserve room for records");
-        let opened =
-            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let file = match opened {
-            Ok(file) => file,
-            Err(error) => return Err(failed(error)),
-        };
-        let held = file.metadata().map_or(0, |found| found.blocks() * 512);
-        if held >= RESERVE_BYTES {
-            return Ok(());
-        }
-        match fallocate(&file, FallocateFlags::empty(), 0, RESERVE_BYTES) {
-            // A file system that cannot allocate ahead has no reserve; records then need luck.
-            Ok(()) | Err(rustix::io::Errno::OPNOTSUPP) => Ok(()),
-            Err(errno) => {
-                remove_quietly(&path);
-                Err(failed(errno.into()))
-            }
-        }
-    }
-
-    /// Gives the reserved room up, for the record that must be written now.
-    pub fn release_reserve(&self) {
-        remove_quietly(&self.reserve_path());
+    pub(crate) fn reserve(&self) -> &Reserve {
+        &self.reserve
     }
 }
 
@@ -272,15 +229,6 @@ fn store_bounds(tenancy: Tenancy) -> Bounds {
         Tenancy::Embedded => EMBEDDED_STORE_BYTES_MAX,
     };
     Bounds { bytes_max, files_max: STORE_FILES_MAX, unused_max: STORE_UNUSED_MAX }
-}
-
-/// For files whose staying would only cost room: the next start finds and removes them.
-fn remove_quietly(path: &Path) {
-    match fs::remove_file(path) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => tracing::warn!("{}: remove: {error}", path.display()),
-    }
 }
 
 /// Makes a directory if it is not there, and says where it really is.

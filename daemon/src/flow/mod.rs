@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use policies::Submission;
 use sandbox::outcome::Outcome;
-use spool::{Claimed, Ordered, Originals, Receipt, Replayed, SpoolError};
+use spool::{Claimed, Ordered, Originals, Receipt, Replayed, ReserveInUse, SpoolError};
 use validator::{Code, Draft, Sha256, UtcTime, Violation};
 
 use crate::edge;
@@ -74,6 +74,8 @@ pub(crate) struct Passage<'a> {
     pub(crate) rules: Arc<Rules>,
     /// Its number in the queue for room, until it is used or there is nothing to wait for any more.
     pub(crate) turn: Cell<Option<Ticket<'a>>>,
+    /// The room that is kept for records, once this one needed it, until it is told.
+    reserve: Cell<Option<ReserveInUse<'a>>>,
     pub(crate) journey: Journey,
 }
 
@@ -198,7 +200,8 @@ impl Host {
     /// A way through this host, under the rules as they are now.
     pub(crate) fn passage(&self) -> Passage<'_> {
         let journey = self.telling.journey();
-        Passage { host: self, rules: self.rules(), turn: Cell::new(None), journey }
+        let (turn, reserve) = (Cell::new(None), Cell::new(None));
+        Passage { host: self, rules: self.rules(), turn, reserve, journey }
     }
 
     /// The same for a request that was taken in its turn.
@@ -208,6 +211,11 @@ impl Host {
 }
 
 impl Passage<'_> {
+    /// Gives up the room that is kept for records, until this way is at its end.
+    pub(crate) fn use_reserve(&self) {
+        self.reserve.set(Some(self.host.spool.use_reserve()));
+    }
+
     /// Takes one claimed request to its published record, or to somebody's answer.
     ///
     /// # Errors

@@ -39,7 +39,7 @@ impl Passage<'_> {
     fn promise(&self, note: impl Fn() -> Result<(), SpoolError>) -> Result<(), SpoolError> {
         match note() {
             Err(error) if error.is_full() => {
-                self.host.spool.release_reserve();
+                self.use_reserve();
                 note()
             }
             noted => noted,

@@ -7,7 +7,8 @@ use std::path::Path;
 use rustix::fs::statvfs;
 
 use super::{Finding, Survey, Trouble};
-use crate::places::{Places, RESERVE_BYTES};
+use crate::places::Places;
+use crate::reserve::RESERVE_BYTES;
 
 /// Nobody else's to look into.
 const PRIVATE: u32 = 0o077;
