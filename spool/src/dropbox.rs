@@ -75,6 +75,16 @@ impl Waiting {
     }
 }
 
+/// What a listing found beside the submissions that it showed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Listed {
+    /// Nothing lay there, whatever its name.
+    pub is_empty: bool,
+    /// How many names end like a request's and are no text: no record could name them, so that they are
+    /// left alone.
+    pub nameless: u64,
+}
+
 impl Dropbox {
     /// Opens the directory; it must exist.
     ///
@@ -133,18 +143,28 @@ impl Dropbox {
         fs::metadata(&self.path).ok().and_then(same).unwrap_or(false)
     }
 
+    /// When something was last put into it or taken out, as far as its file system tells: seconds and
+    /// nanoseconds since 1970.
+    ///
+    /// # Errors
+    /// It cannot be looked at.
+    pub fn changed_at(&self) -> Result<(i64, i64), SpoolError> {
+        let found = fs::metadata(&self.path).map_err(SpoolError::io(&self.path, "look at"))?;
+        Ok((found.mtime(), found.mtime_nsec()))
+    }
+
     /// Shows every submission, in no order. Nothing is kept of them here: there may be more than
-    /// anybody wants to remember. Returns how many names end like a request's and are no text: no
-    /// record could name them, so that they are left alone.
+    /// anybody wants to remember.
     ///
     /// # Errors
     /// The directory cannot be read.
-    pub fn each_submission(&self, mut see: impl FnMut(Submitted)) -> Result<u64, SpoolError> {
-        let mut nameless = 0;
+    pub fn each_submission(&self, mut see: impl FnMut(Submitted)) -> Result<Listed, SpoolError> {
+        let mut listed = Listed { is_empty: true, nameless: 0 };
         self.each_name(|name| {
+            listed.is_empty = false;
             let Some(text) = name.to_str() else {
                 let shown = name.to_string_lossy();
-                nameless += u64::from(Waiting::of(&shown).is_some());
+                listed.nameless += u64::from(Waiting::of(&shown).is_some());
                 return;
             };
             let Some(waiting) = Waiting::of(text) else { return };
@@ -158,7 +178,7 @@ impl Dropbox {
             );
             see(Submitted { waiting, owner: found.st_uid, identity });
         })?;
-        Ok(nameless)
+        Ok(listed)
     }
 
     /// What lies beside these requests, by the name of the request: its orders, its bundle and its

@@ -47,7 +47,7 @@ pub use beside::{insist_unchanged, place_beside, replace_own};
 pub use claim::{ClaimId, Claimed, ClaimedObject, Replayed};
 pub use clock::LastKnown;
 pub use drafting::Drafting;
-pub use dropbox::{Dropbox, Submitted, Waiting, stem_of};
+pub use dropbox::{Dropbox, Listed, Submitted, Waiting, stem_of};
 pub use error::SpoolError;
 pub use ledger::{BeginError, Begun, NoncesUsed, Seen};
 pub use orders::{Order, Ordered};

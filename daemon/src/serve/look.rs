@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use spool::{Dropbox, Order, Submitted};
 
@@ -11,6 +12,23 @@ use super::{AtWork, watch};
 use crate::edge;
 use crate::held;
 use crate::host::Halt;
+
+/// The coarsest times of files are of two seconds: what changed since then may have changed again without
+/// another time.
+const SETTLED_SEC: i64 = 3;
+/// Where a file system does not tell that something was put into a directory, it is seen by then.
+const EMPTY_TIME_MAX: Duration = Duration::from_secs(600);
+
+/// A directory in which nothing lay.
+pub(super) struct Empty {
+    changed_at: (i64, i64),
+    listed: Instant,
+}
+
+fn has_settled((changed_sec, _): (i64, i64)) -> bool {
+    let now_sec = edge::now().unix();
+    (SETTLED_SEC..).contains(&now_sec.saturating_sub(changed_sec))
+}
 
 impl AtWork<'_, '_> {
     /// Fills the window, and notices orders for what is on its way already.
@@ -21,10 +39,14 @@ impl AtWork<'_, '_> {
             return Ok(());
         }
         let dropbox = Arc::clone(&self.dropbox);
+        let changed_at = dropbox.changed_at()?;
+        if self.is_still_empty(changed_at) {
+            return Ok(());
+        }
         self.forget_gone();
         self.take_answers()?;
         let (mut waiting, mut held) = (0, Vec::new());
-        let nameless = dropbox.each_submission(|submitted| {
+        let listed = dropbox.each_submission(|submitted| {
             let name = submitted.waiting.name();
             let left = self.left_alone.get(name).is_some_and(|it| it.0 == submitted.identity.0);
             if left || self.in_flight.contains_key(name) {
@@ -38,7 +60,9 @@ impl AtWork<'_, '_> {
             self.window.offer(submitted);
         })?;
         self.said.waiting = waiting;
-        self.said.nameless(dropbox.path(), nameless);
+        self.said.nameless(dropbox.path(), listed.nameless);
+        self.empty = (listed.is_empty && has_settled(changed_at))
+            .then(|| Empty { changed_at, listed: Instant::now() });
         let in_flight = self.in_flight.keys().map(String::as_str);
         let of_held = held.iter().map(|one| one.waiting.name());
         let wanted: BTreeSet<String> =
@@ -57,6 +81,14 @@ impl AtWork<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether there is no reason to list the directory: whoever opens it to do so wakes up the thread that
+    /// hears of what is opened.
+    fn is_still_empty(&self, changed_at: (i64, i64)) -> bool {
+        self.empty.as_ref().is_some_and(|empty| {
+            empty.changed_at == changed_at && empty.listed.elapsed() < EMPTY_TIME_MAX
+        })
     }
 
     /// Of those that are held, the ones about which something has changed. The others keep nobody from
@@ -119,6 +151,7 @@ impl AtWork<'_, '_> {
         tracing::warn!("{}: is another directory by now; going on there", path.display());
         self.watcher = watch::watch(dropbox.path(), self.send.clone(), Arc::clone(&self.hinted));
         self.dropbox = Arc::new(dropbox);
+        self.empty = None;
         Ok(true)
     }
 }

@@ -112,6 +112,7 @@ impl Service {
                 in_flight: BTreeMap::new(),
                 held: HeldRequests::default(),
                 left_alone: BTreeMap::new(),
+                empty: None,
                 look_wanted: true,
                 next_look: now,
                 next_rescan: now,
@@ -147,6 +148,8 @@ struct AtWork<'scope, 'env> {
     held: HeldRequests,
     /// Objects that were answered and could not be taken away, by name: left alone until they change.
     left_alone: BTreeMap<String, Identity>,
+    /// As long as it is this, a rescan need not list it.
+    empty: Option<look::Empty>,
     look_wanted: bool,
     /// Not before then: a look at thousands must not be all that is done.
     next_look: Instant,
@@ -288,6 +291,7 @@ impl AtWork<'_, '_> {
             Event::Dropped => {
                 // Before the look: what comes during it is a reason for the next one.
                 self.hinted.store(false, Ordering::SeqCst);
+                self.empty = None;
                 self.look_wanted = true;
             }
             Event::Reload => match self.reload() {

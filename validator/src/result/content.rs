@@ -95,7 +95,7 @@ static LITERALS: LazyLock<Option<Literals>> = LazyLock::new(|| {
     }
     let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::DFA))
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
         .build(patterns)
         .ok()?;
     Some(Literals { automaton, of_pattern })
