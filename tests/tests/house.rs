@@ -350,3 +350,20 @@ fn every_invariant_is_held_by_a_test() {
         }
     }
 }
+
+/// A row that names no test, or none that there is, promises nothing.
+#[test]
+fn every_threat_names_its_test() {
+    let page = fs::read_to_string(workspace().join("docs/threats.md")).unwrap();
+    let (tests, mut rows) = (tests(), 0);
+    for row in page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| |")) {
+        let named = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        for name in named.split(", ") {
+            let name = name.strip_prefix('`').and_then(|name| name.strip_suffix('`'));
+            let name = name.unwrap_or_else(|| panic!("names no test: {row}"));
+            assert!(tests.contains(name), "no test is called {name:?}: {row}");
+        }
+        rows += 1;
+    }
+    assert!(rows > 20, "{rows} rows");
+}
