@@ -133,7 +133,11 @@ pub(crate) const REMOVALS: &[Step] = &[
         "there is no bundle",
         // One that is refused is no evidence for it; one that is missing may still come.
         |world| {
-            let speaks_for_it = world.bound == Bound::Good && !world.nonce_used && world.trusted;
+            let speaks_for_it = world.bound == Bound::Good
+                && !world.nonce_used
+                && world.trusted
+                && world.rules.profile_known
+                && !world.rules.sca_required;
             speaks_for_it && set(&mut world.bound, Bound::Missing)
         },
         World::needs_bundle,
