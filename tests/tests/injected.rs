@@ -50,6 +50,9 @@ const GOES_ON_WITHIN: Duration = Duration::from_secs(4);
 /// It drains for one second.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
 
+/// Not every daemon makes the same number of calls: the last ones of the one that was counted may be missing.
+const NOT_INJECTED: &str = "the fault was not injected";
+
 struct Case {
     call: &'static str,
     fault: &'static str,
@@ -71,10 +74,13 @@ fn whatever_call_fails_nothing_is_lost_or_run_twice() {
     let stride = if stride.is_multiple_of(2) { stride + 1 } else { stride };
     let chosen: Vec<_> = all.iter().step_by(stride).collect();
     let begun = Instant::now();
-    let found = two_at_a_time(&chosen, |case| {
+    let mut found = two_at_a_time(&chosen, |case| {
         let Case { call, fault, nth } = case;
         play(&tool, &format!("inject={call}:{fault}:when={nth}")).0
     });
+    let missed = found.iter().flatten().filter(|fault| *fault == NOT_INJECTED).count();
+    found.iter_mut().for_each(|faults| faults.retain(|fault| fault != NOT_INJECTED));
+    assert!(missed * 10 <= chosen.len(), "{missed} of {} were not injected", chosen.len());
     println!("{:<12} {:>8} {:>10} {:>8}", "call", "calls", "injected", "faults");
     for (call, calls) in &counts {
         let of_it = || chosen.iter().zip(&found).filter(|(case, _)| case.call == call);
@@ -82,7 +88,8 @@ fn whatever_call_fails_nothing_is_lost_or_run_twice() {
         println!("{call:<12} {calls:>8} {:>10} {wrong:>8}", of_it().count());
     }
     let seconds = begun.elapsed().as_secs();
-    println!("{} of {} faults injected, in {seconds} s", chosen.len(), all.len());
+    let injected = chosen.len() - missed;
+    println!("{injected} of {} faults injected, in {seconds} s", all.len());
     let wrong: Vec<_> = chosen
         .iter()
         .zip(&found)
@@ -132,7 +139,7 @@ fn play(tool: &Tool, expression: &str) -> (Vec<String>, BTreeMap<String, u32>) {
     let command = service.command();
     faults.extend(recovered(&mut service, command, &scene, &counted));
     if !injected {
-        faults.push("the fault was not injected".to_owned());
+        faults.push(NOT_INJECTED.to_owned());
     }
     (faults, calls_of_one_thread(&log))
 }
