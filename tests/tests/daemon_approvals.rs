@@ -14,7 +14,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use toolexec_tests::{
-    Asked, Bench, Record, RequestText, Said, Service, list, skip, ssh_keygen_works,
+    Asked, Bench, Record, Request, RequestText, Said, Service, list, skip, ssh_keygen_works,
 };
 
 const APPROVE: &str = "approve.tool-exec@threegate";
@@ -160,24 +160,49 @@ fn a_daemon_with_nothing_to_do_is_heard() {
     assert_eq!(accounts()["unclaimed"], Value::Array(Vec::new()));
 }
 
+/// Whether the one signer's key is revoked from the start.
+enum Revoked {
+    NotYet,
+    Already,
+}
+
+/// A service under the standard policy with one signer: the key, the list of revoked ones, and the service.
+fn of_one_signer<'a>(
+    bench: &'a Bench,
+    revoked: Revoked,
+    lines: &str,
+) -> (PathBuf, PathBuf, Service<'a>) {
+    let (key, line) = key(bench, "");
+    let signers = bench.scratch().file("allowed_signers", &line);
+    let listed = match revoked {
+        Revoked::NotYet => Vec::new(),
+        Revoked::Already => fs::read(key.with_extension("pub")).unwrap(),
+    };
+    let revoked = bench.scratch().file("revoked", listed);
+    let asked = Asked {
+        policy: standard(bench),
+        allowed_signers: Some(signers),
+        ..Asked::for_owner(bench)
+    };
+    let service = service(bench, &asked, &format!("revoked: {}\n{lines}", revoked.display()));
+    (key, revoked, service)
+}
+
+fn signed(bench: &Bench, service: &Service<'_>, key: &Path, text: &RequestText) -> Request {
+    let request = bench.save(text);
+    sign(key, &request.path);
+    service.promote_saved(&request).assert_code(0);
+    request
+}
+
 #[test]
 fn a_revoked_key_approves_nothing() {
     if !ssh_keygen_works("a_revoked_key_approves_nothing") {
         return;
     }
     let bench = Bench::new();
-    let (key, line) = key(&bench, "");
-    let signers = bench.scratch().file("allowed_signers", &line);
-    let revoked = bench.scratch().file("revoked", fs::read(key.with_extension("pub")).unwrap());
-    let asked = Asked {
-        policy: standard(&bench),
-        allowed_signers: Some(signers),
-        ..Asked::for_owner(&bench)
-    };
-    let service = service(&bench, &asked, &format!("revoked: {}\n", revoked.display()));
-    let request = bench.save(&good());
-    sign(&key, &request.path);
-    service.promote_saved(&request).assert_code(0);
+    let (key, _, service) = of_one_signer(&bench, Revoked::Already, "");
+    let request = signed(&bench, &service, &key, &good());
     let record = service.record_of(&request.id);
     record.assert_outcome("refused");
     record.assert_violation("approval.revoked");
@@ -191,22 +216,8 @@ fn a_key_that_is_revoked_while_the_daemon_runs_approves_nothing_more() {
         return;
     }
     let bench = Bench::new();
-    let (key, line) = key(&bench, "");
-    let signers = bench.scratch().file("allowed_signers", &line);
-    let revoked = bench.scratch().file("revoked", "");
-    let asked = Asked {
-        policy: standard(&bench),
-        allowed_signers: Some(signers),
-        ..Asked::for_owner(&bench)
-    };
-    let service =
-        service(&bench, &asked, &format!("revoked: {}\nrescan_sec: 1\n", revoked.display()));
-    let promoted = || {
-        let request = bench.save(&good());
-        sign(&key, &request.path);
-        service.promote_saved(&request).assert_code(0);
-        request
-    };
+    let (key, revoked, service) = of_one_signer(&bench, Revoked::NotYet, "rescan_sec: 1\n");
+    let promoted = || signed(&bench, &service, &key, &good());
     service.record_of(&promoted().id).assert_outcome("ok");
     service.signal("HUP");
     fs::write(&revoked, "no key at all\n").unwrap();
@@ -229,22 +240,9 @@ fn a_key_that_is_revoked_while_its_request_waits_for_room_approves_nothing() {
         return;
     }
     let bench = Bench::new();
-    let (key, line) = key(&bench, "");
-    let signers = bench.scratch().file("allowed_signers", &line);
-    let revoked = bench.scratch().file("revoked", "");
-    let asked = Asked {
-        policy: standard(&bench),
-        allowed_signers: Some(signers),
-        ..Asked::for_owner(&bench)
-    };
-    let lines = format!("revoked: {}\nrescan_sec: 1\nruns_max: 1\n", revoked.display());
-    let service = service(&bench, &asked, &lines);
-    let promoted = |script: &str| {
-        let request = bench.save(&RequestText::python(script));
-        sign(&key, &request.path);
-        service.promote_saved(&request).assert_code(0);
-        request
-    };
+    let (key, revoked, service) =
+        of_one_signer(&bench, Revoked::NotYet, "rescan_sec: 1\nruns_max: 1\n");
+    let promoted = |script| signed(&bench, &service, &key, &RequestText::python(script));
     let first = promoted("import time; time.sleep(5)");
     service.wait_for("the first to begin", |it| list(&it.at("work")).len() == 1);
     let second = promoted("print('ran')");
