@@ -187,6 +187,18 @@ impl Bench {
         Said::of(self.command("toolexec").args(words))
     }
 
+    /// Lines for a shell, as this person would type them with the programs at hand; the first that fails
+    /// ends it.
+    #[must_use]
+    pub fn shell(&self, lines: &str) -> Command {
+        let bin = self.scratch.path().join("bin");
+        let mut shell = self.command("bash");
+        shell.args(["-euo", "pipefail", "-c", lines]);
+        shell
+            .env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", bin.display()));
+        shell
+    }
+
     /// Writes a request where everybody may read it.
     #[must_use]
     pub fn save(&self, request: &RequestText) -> Request {

@@ -15,6 +15,7 @@ mod bench;
 mod desk;
 pub mod hostile;
 pub mod pace;
+mod page;
 pub mod patience;
 mod processes;
 mod programs;
@@ -26,6 +27,7 @@ mod skip;
 
 pub use bench::{Bench, Said};
 pub use desk::{Disk, Scratch, list};
+pub use page::Page;
 pub use processes::{Process, kill, parent_of, with_word, without_word};
 pub use programs::{programs, workspace};
 pub use record::Record;

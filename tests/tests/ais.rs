@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
-use toolexec_tests::{Bench, Said, ssh_keygen_works, workspace};
+use toolexec_tests::{Bench, Page, Said, ssh_keygen_works, workspace};
 
 fn ais(bench: &Bench, words: &[&str]) -> Said {
     let mut command = bench.command("toolexec");
@@ -114,9 +114,7 @@ fn every_command_has_help_with_an_example() {
 
 /// Everything that docs/ais.md has people type.
 fn script_of_the_page() -> String {
-    let page = fs::read_to_string(workspace().join("docs/ais.md")).unwrap();
-    let blocks = page.split("\n```sh\n").skip(1).map(|rest| rest.split("\n```").next().unwrap());
-    blocks.collect::<Vec<_>>().join("\n")
+    Page::open("docs/ais.md").script()
 }
 
 /// A bundle made as the page says, and the request beside it.
@@ -131,14 +129,7 @@ fn bound(test: &str) -> Option<Bound> {
         return None;
     }
     let bench = Bench::new();
-    let programs = toolexec_tests::programs();
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
-    let mut shell = Command::new("sh");
-    shell
-        .args(["-euc", &script_of_the_page()])
-        .current_dir(bench.scratch().path())
-        .env("PATH", path);
-    let said = Said::of(shell.env("HOME", bench.home()));
+    let said = Said::of(bench.shell(&script_of_the_page()).current_dir(bench.scratch().path()));
     said.assert_code(0);
     let names = toolexec_tests::list(bench.scratch().path());
     let request =

@@ -15,7 +15,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolexec_tests::{Asked, Bench, RequestText, Said, Service, skip, workspace};
+use toolexec_tests::{Asked, Bench, Page, RequestText, Said, Service, skip, workspace};
 
 const A: &str = "TR-20260209-160501Z-python-stats";
 const B: &str = "TR-20260209-160502Z-copy";
@@ -491,24 +491,16 @@ fn the_page_has_every_word_of_the_programs() {
 /// What the page has typed is typed here, on a spool that is there.
 #[test]
 fn the_commands_of_the_page_work() {
-    let page = fs::read_to_string(workspace().join("docs/operating.md")).unwrap();
     let bench = Bench::new();
     let hand = ByHand::new(&bench);
     hand.publish("20260209-161030Z", A, "ok");
-    let blocks: Vec<&str> =
-        page.split("```sh\n").skip(1).map(|it| it.split("```").next().unwrap()).collect();
-    assert!(!blocks.is_empty());
     let mut typed = 0;
-    for line in blocks.iter().flat_map(|block| block.lines()) {
+    for line in Page::open("docs/operating.md").script().lines() {
         if !line.starts_with("toolexec ") {
             continue;
         }
         let line = line.replace("/var/spool/toolexec", hand.spool.to_str().unwrap());
-        let mut shell = bench.command("timeout");
-        shell.args(["2", "bash", "-euo", "pipefail", "-c", &line]);
-        let bin = bench.scratch().path().join("bin");
-        shell.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
-        let said = Said::of(&mut shell);
+        let said = Said::of(&mut bench.shell(&format!("timeout 2 {line}")));
         let expected: &[i32] = match line.split(' ').nth(1).unwrap() {
             "status" => &[1],
             "watch" => &[0, 124],

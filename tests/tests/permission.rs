@@ -13,7 +13,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use toolexec_tests::{Bench, RequestText, Said, list, ssh_keygen_works, workspace};
+use toolexec_tests::{Bench, Page, RequestText, Said, list, ssh_keygen_works};
 
 const TOOL: &str = "toolexec.run.python";
 
@@ -307,11 +307,10 @@ fn a_damaged_store_permits_nothing() {
 /// What docs/permissions.md tells people to type, in its order, in a directory of the test's own.
 #[test]
 fn the_examples_of_the_documentation_work() {
-    let text = fs::read_to_string(workspace().join("docs/permissions.md")).unwrap();
-    let block = text.split("\n```sh\n").nth(1).unwrap().split("\n```").next().unwrap();
+    let page = Page::open("docs/permissions.md");
     let bench = Bench::new();
     let mut codes = Vec::new();
-    for line in block.lines() {
+    for line in page.script().lines() {
         let drafts = bench.home().join("drafts/permissions");
         let file = list(&drafts).into_iter().find(|name| !name.contains("answer"));
         let line = line.replace("PR-*.json", &file.unwrap_or_default());
@@ -322,7 +321,7 @@ fn the_examples_of_the_documentation_work() {
     let expected = [1, 0, 0, 0, 0, 0, 0].map(Some);
     assert_eq!(codes, expected);
     // The question of the text is one.
-    let question = text.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let question = &page.blocks("json")[0];
     let path = bench.home().join("question.json");
     fs::write(&path, question).unwrap();
     typed(&bench, &["get", "--from", path.to_str().unwrap()]).assert_code(1);

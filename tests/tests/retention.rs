@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use toolexec_tests::proof::Failpoints;
-use toolexec_tests::{Asked, Bench, RequestText, Said, Service, list, workspace};
+use toolexec_tests::{Asked, Bench, Page, RequestText, Said, Service, list};
 
 fn good() -> RequestText {
     RequestText::python("print('ran')")
@@ -311,21 +311,14 @@ fn every_command_of_the_page_does_what_it_says() {
     let bench = Bench::new();
     let mut service = Service::start(&bench, &Asked::for_owner(&bench));
     let before = aged(&mut service);
-    let page = fs::read_to_string(workspace().join("docs/retention.md")).unwrap();
-    let keep = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
-    service.configure(keep);
-    let blocks: Vec<&str> =
-        page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    let page = Page::open("docs/retention.md");
+    service.configure(&page.blocks("yaml")[0]);
+    let blocks = page.blocks("sh");
     let (start, others) = blocks.split_last().unwrap();
-    let path = format!("{}:/usr/bin:/bin", bench.scratch().path().join("bin").display());
     for line in others.iter().flat_map(|block| block.lines()) {
-        let mut shell = bench.command("bash");
-        shell.args(["-euo", "pipefail", "-c", line]).current_dir(bench.home()).env("PATH", &path);
-        Said::of(&mut shell).assert_code(0);
+        Said::of(&mut bench.shell(line)).assert_code(0);
     }
     assert_eq!(list(&service.at("results")).len(), before.len(), "400 days are not over");
-    let mut shell = bench.command("bash");
     let checked = start.replace("--clock-was-set-back", "--check");
-    shell.args(["-euc", &checked]).current_dir(bench.home()).env("PATH", &path);
-    Said::of(&mut shell).assert_code(0);
+    Said::of(&mut bench.shell(&checked)).assert_code(0);
 }

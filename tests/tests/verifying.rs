@@ -11,14 +11,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use toolexec_tests::{Bench, Record, RequestText, Said, skip, workspace};
-
-/// The blocks of the page that are meant for a shell.
-fn blocks() -> Vec<String> {
-    let page = fs::read_to_string(workspace().join("docs/verifying.md")).unwrap();
-    let after = page.split("```sh\n").skip(1);
-    after.map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
-}
+use toolexec_tests::{Bench, Page, Record, RequestText, Said, skip, workspace};
 
 /// What the block needs of `tests/oracles/fetch` and is not here.
 fn missing(block: &str) -> Option<&'static str> {
@@ -31,10 +24,7 @@ fn missing(block: &str) -> Option<&'static str> {
 }
 
 fn typed(bench: &Bench, record: &Record, block: &str) -> Said {
-    let bin = bench.scratch().path().join("bin");
-    let mut shell = bench.command("bash");
-    shell.args(["-euo", "pipefail", "-c", block]);
-    shell.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
+    let mut shell = bench.shell(block);
     Said::of(shell.env("record", &record.path).env("id", record.id()))
 }
 
@@ -47,7 +37,7 @@ fn every_line_of_the_page_accepts_a_record_and_none_a_changed_one() {
     let text = RequestText::python("print('ran')\nopen('/out/a.txt', 'w').write('a')\n");
     let (_, record) = bench.record_of(&text.output("a.txt"));
     let mut count = 0;
-    for block in blocks() {
+    for block in Page::open("docs/verifying.md").blocks("sh") {
         // Nothing is fetched by a test.
         if block.trim() == "tests/oracles/fetch" {
             continue;

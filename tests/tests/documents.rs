@@ -1,0 +1,83 @@
+//! The pages of the documentation: that each block for a shell is typed by a test, that what stands there
+//! only to be read exists, that links lead somewhere; and the pages that no other suite types.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+
+use toolexec_tests::{Bench, Page, Said, as_both, list, skip, ssh_keygen_works, workspace};
+
+#[test]
+fn every_page_with_something_to_type_is_typed_by_a_test() {
+    let suites = workspace().join("tests/tests");
+    let names = list(&suites).into_iter().filter(|name| name.ends_with(".rs"));
+    let texts: Vec<String> =
+        names.map(|name| fs::read_to_string(suites.join(name)).unwrap()).collect();
+    let mut count = 0;
+    let in_docs = |page: &&Page| page.name() != "README.md" && !page.blocks("sh").is_empty();
+    for page in Page::all().iter().filter(in_docs) {
+        let opened = format!("Page::open(\"{}\")", page.name());
+        let claimed = texts.iter().any(|text| text.contains(&opened));
+        assert!(claimed, "{}: no test types its blocks", page.name());
+        count += 1;
+    }
+    assert!(count >= 5, "only {count} pages: the search is broken");
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for page in Page::all() {
+        let place = workspace().join(page.name());
+        for link in page.text().split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
+            let file = link.split('#').next().unwrap();
+            if file.is_empty() || file.contains("://") || !file.contains('.') {
+                continue;
+            }
+            let leads = place.parent().unwrap().join(file);
+            assert!(leads.exists(), "{} links to {file}", page.name());
+        }
+    }
+}
+
+/// From nothing to the first verified record, and how long that takes without the build.
+fn a_newcomer_has_a_verified_record(bench: &Bench) {
+    let page = Page::open("docs/getting-started.md");
+    let said = Said::of(&mut bench.shell(&page.section("A request, here and now").script()));
+    said.assert_code(0);
+    assert!(said.stdout.contains("verified: ok"), "{said:#?}");
+    assert!(said.stdout.contains("{\"rows\": 3, \"mean\": 5.0}"), "{said:#?}");
+    println!("getting started: first verified record after {} ms", said.took.as_millis());
+}
+
+/// The rest of the page, with its daemon.
+fn a_newcomer_has_a_service(bench: &Bench) {
+    let test = if bench.is_root() { "as_root" } else { "as_an_ordinary_user" };
+    let test = format!("{test}::a_newcomer_has_a_service");
+    if Said::of(bench.command("id").arg("-un")).code != Some(0) {
+        return skip(&test, "this user has no name, and OpenSSH refuses to work for it");
+    }
+    if !ssh_keygen_works(&test) {
+        return;
+    }
+    // Job control is what a person has: the page ends its daemon by it.
+    let script = format!("set -m\n{}", Page::open("docs/getting-started.md").script());
+    let said = Said::of(&mut bench.shell(&script));
+    said.assert_code(0);
+    assert!(said.stdout.contains("1 approval checked"), "{said:#?}");
+    let log = fs::read_to_string(bench.home().join("toolexecd.log")).unwrap();
+    assert!(log.contains("stopped"), "{log}");
+    println!("getting started: the whole page after {} ms", said.took.as_millis());
+}
+
+as_both!(a_newcomer_has_a_verified_record, a_newcomer_has_a_service);
+
+/// The page that is made from the policies' own form.
+#[test]
+fn the_commands_of_the_policies_page_work() {
+    let bench = Bench::new();
+    Said::of(&mut bench.shell(&Page::open("docs/policy.md").script())).assert_code(0);
+}
