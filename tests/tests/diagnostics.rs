@@ -211,6 +211,35 @@ fn colour_is_for_terminals() {
 }
 
 #[test]
+fn the_picture_in_the_documents_is_what_lint_prints() {
+    const FILE: &str = "docs/pictures/TR-20260209-160501Z-faulty.md";
+    let bench = Bench::new();
+    let said = Said::of(
+        command(&bench)
+            .env("CLICOLOR_FORCE", "1")
+            .arg(FILE)
+            .current_dir(toolexec_tests::workspace()),
+    );
+    said.assert_code(2);
+    let drawn = Command::new(workspace_file("docs/pictures/draw.py"))
+        .arg(format!("$ toolexec lint {FILE}"))
+        .stdin(fs::File::open(bench.scratch().file("said", &said.stdout)).unwrap())
+        .output()
+        .unwrap();
+    assert!(drawn.status.success(), "{drawn:?}");
+    let shown = fs::read_to_string(workspace_file("docs/pictures/lint.svg")).unwrap();
+    assert_eq!(
+        String::from_utf8(drawn.stdout).unwrap(),
+        shown,
+        "draw it anew: docs/pictures/draw.py"
+    );
+}
+
+fn workspace_file(name: &str) -> PathBuf {
+    toolexec_tests::workspace().join(name)
+}
+
+#[test]
 fn run_and_promote_show_the_same() {
     let bench = Bench::new();
     let spool = bench.scratch().dir("spool");
