@@ -19,6 +19,7 @@ mod gc;
 mod inputs;
 mod keys;
 mod lint;
+mod live;
 mod log;
 mod options;
 mod order;

@@ -118,6 +118,8 @@ Example: toolexec run TR-20260209-160501Z-python-stats.md --results ./results
 You are the approver: read the request first. Exits 0 if the tool ended well, 1 if it ended
 otherwise or its record does not verify, 2 if the request was refused, 3 if there was no cell or
 nobody knows the end.
+Where stderr is a terminal it shows meanwhile what is hashed, and time, CPU and memory against their
+limits. --follow adds the tool's stdout, on stderr, each line escaped and behind `| `.
 With --format json the last line of stdout is one object:
 {\"result_id\",\"outcome\",\"exit_code\",\"record\",\"verified\"}.")]
 pub(crate) struct Run {
@@ -129,6 +131,9 @@ pub(crate) struct Run {
     pub(crate) inputs: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) host: HostOptions,
+    /// Show what the tool writes to stdout while it runs
+    #[arg(long)]
+    pub(crate) follow: bool,
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
 }

@@ -15,7 +15,7 @@ use validator::escape_line;
 use crate::failure::Failure;
 use crate::options::{Format, Replay};
 use crate::output;
-use crate::run::{open_host, verified, watch_signals};
+use crate::run::{live_of, open_host, verified, watch_signals};
 use crate::state::named_directory;
 
 /// One thing in which two runs differ.
@@ -66,7 +66,10 @@ pub(crate) fn replay(asked: &Replay) -> Result<ExitCode, Failure> {
         at: started,
     };
     let uid = rustix::process::geteuid().as_raw();
-    let told = host.replay(replay, uid, &mut || interrupted.load(Ordering::Relaxed))?;
+    let live = live_of(&host, None)?;
+    let told = host.replay(replay, uid, &mut || interrupted.load(Ordering::Relaxed));
+    drop(live);
+    let told = told?;
     crate::run::report_trouble(&request, b"", &told);
     let record = told.receipt.path().to_owned();
     let Some(is) = verified(&host, &record).and_then(|verified| verified.recall()) else {

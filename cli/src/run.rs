@@ -1,7 +1,7 @@
 //! `toolexec run`: the embedded one-shot. The same code path as the daemon's, with the person who
 //! typed the command as the approver.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +19,7 @@ use spool::{Places, Spool, SpoolError};
 use validator::REQUEST_BYTES_MAX;
 
 use crate::failure::Failure;
+use crate::live::{self, Followed, Live};
 use crate::options::{Format, HostOptions, Run};
 use crate::output;
 use crate::policy::named_or_embedded;
@@ -35,12 +36,16 @@ pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
     let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
     let host = open_host(&asked.host)?;
     let interrupted = watch_signals()?;
+    let results = asked.host.results_of()?;
+    let followed = asked.follow.then(|| Followed::new(&results, &id_of(&asked.request)));
+    let live = live_of(&host, followed)?;
     let told = host.run_file(
         &asked.request,
         inputs.as_deref(),
         rustix::process::geteuid().as_raw(),
         &mut || interrupted.load(Ordering::Relaxed),
     );
+    drop(live);
     let told = match told {
         Ok(told) => told,
         Err(Halt::Spool(SpoolError::TooLarge { path, bytes_max })) if path == asked.request => {
@@ -56,6 +61,33 @@ pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
         Format::Json => print_json(&told, verified.is_some())?,
     }
     Ok(exit_code(told.outcome, verified.is_some()))
+}
+
+/// Shows how the run goes on, for as long as this lives.
+pub(crate) fn live_of(host: &Host, mut followed: Option<Followed>) -> Result<Live, Failure> {
+    let watching = host.watching();
+    Live::begin(followed.is_some(), move |pen, moment| {
+        if let Some(followed) = &mut followed {
+            pen.lines(&followed.lines(moment));
+        }
+        for running in watching.in_flight() {
+            pen.state(running.step.word(), &live::of_running(&running, show::now()));
+        }
+    })
+}
+
+/// The id that a request's file has by its name.
+fn id_of(request: &Path) -> String {
+    request.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+impl HostOptions {
+    fn results_of(&self) -> Result<PathBuf, Failure> {
+        match &self.results {
+            Some(results) => Ok(results.clone()),
+            None => Ok(self.state.path()?.join("results")),
+        }
+    }
 }
 
 /// Looks at the record as any reader would; what is wrong with it goes to stderr.
@@ -87,7 +119,7 @@ pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
         Owners::Anybodys,
     )?;
     let program = find_launcher()?;
-    let results = asked.results.clone().unwrap_or_else(|| state.join("results"));
+    let results = asked.results_of()?;
     let places = Places { spool: state.clone(), results, state: state.clone() };
     let spool = Spool::open_embedded(&places)?;
     let keys = open_keys(&KeySource::Directory(state.join("keys")), None)?;

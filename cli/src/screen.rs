@@ -17,6 +17,7 @@ pub(crate) struct Screen {
     /// Of a terminal's cells.
     pub(crate) columns: usize,
     pub(crate) colour: bool,
+    dumb: bool,
 }
 
 impl Screen {
@@ -24,7 +25,13 @@ impl Screen {
         let terminal = stream.is_terminal();
         let told = if terminal { width(stream) } else { None };
         let columns = told.unwrap_or(COLUMNS_ASSUMED).clamp(COLUMNS_LEAST, COLUMNS_MOST);
-        Self { columns, colour: colour(terminal) }
+        let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self { columns, colour: colour(terminal && !dumb), dumb }
+    }
+
+    /// Whether nothing can be drawn over what is there.
+    pub(crate) fn is_dumb(self) -> bool {
+        self.dumb
     }
 }
 
@@ -35,9 +42,8 @@ fn width(stream: &impl AsFd) -> Option<usize> {
 }
 
 /// By the conventions of no-color.org and of CLICOLOR_FORCE; the wish for no colour wins.
-fn colour(terminal: bool) -> bool {
+fn colour(drawable: bool) -> bool {
     let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
     let forced = set("CLICOLOR_FORCE") && env::var_os("CLICOLOR_FORCE").is_none_or(|it| it != "0");
-    let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
-    !set("NO_COLOR") && (forced || (terminal && !dumb))
+    !set("NO_COLOR") && (forced || drawable)
 }

@@ -16,7 +16,7 @@ use validator::{Sha256, UtcTime};
 
 use crate::config::{Config, ConfigError};
 use crate::edge;
-use crate::journey::Telling;
+use crate::journey::{Telling, Watching};
 use crate::metrics::{Metrics, SocketError};
 use crate::outbox::Outbox;
 use crate::permissions::Permissions;
@@ -225,6 +225,12 @@ impl Host {
     /// Ends the ready cells.
     pub(crate) fn give_up_ready(&self) {
         self.ready_cells().empty(&self.spool);
+    }
+
+    /// For whoever looks on while it is at work.
+    #[must_use]
+    pub fn watching(&self) -> Watching {
+        Watching::of(&self.telling)
     }
 
     #[must_use]

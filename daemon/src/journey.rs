@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use policies::{Grant, Submission};
-use spool::{Counts, Running, Step};
+use sandbox::report::Usage;
+use spool::{Counts, Hashed, Running, Step};
 use validator::{Request, RequestId, ResultId};
 
 use crate::edge;
@@ -24,7 +25,39 @@ pub(crate) struct Telling {
 #[derive(Default)]
 struct InFlight {
     next: u64,
-    rows: BTreeMap<u64, (RequestId, Instant, Running)>,
+    rows: BTreeMap<u64, Row>,
+}
+
+/// One request on its way.
+struct Row {
+    id: RequestId,
+    claimed: Instant,
+    running: Running,
+    hashed: Option<Arc<Hashed>>,
+}
+
+impl Row {
+    fn now(&self) -> Running {
+        let bytes = self.hashed.as_ref().and_then(|hashed| hashed.bytes());
+        let (hashed_bytes, input_bytes) = bytes.unzip();
+        Running { hashed_bytes, input_bytes, ..self.running.clone() }
+    }
+}
+
+/// What one host has in flight, for whoever looks on beside it.
+#[derive(Clone)]
+pub struct Watching(Telling);
+
+impl Watching {
+    pub(crate) fn of(telling: &Telling) -> Self {
+        Self(telling.clone())
+    }
+
+    /// As it is now.
+    #[must_use]
+    pub fn in_flight(&self) -> Vec<Running> {
+        self.0.in_flight().into_iter().map(|(_, _, running)| running).collect()
+    }
 }
 
 /// One request's way.
@@ -48,14 +81,15 @@ impl Telling {
 
     /// Everything that is in flight, each with when it was claimed.
     pub(crate) fn in_flight(&self) -> Vec<(RequestId, Instant, Running)> {
-        self.rows().rows.values().cloned().collect()
+        let rows = self.rows();
+        rows.rows.values().map(|row| (row.id.clone(), row.claimed, row.now())).collect()
     }
 
     /// How many are how far.
     pub(crate) fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        for (_, _, running) in self.rows().rows.values() {
-            match running.step {
+        for row in self.rows().rows.values() {
+            match row.running.step {
                 Step::Claimed => counts.claimed += 1,
                 Step::Staging => counts.staging += 1,
                 Step::Running => counts.running += 1,
@@ -89,11 +123,17 @@ impl Journey {
             time_sec_max: None,
             memory_bytes_max: None,
             submitter,
+            hashed_bytes: None,
+            input_bytes: None,
+            memory_bytes: None,
+            cpu_ms: None,
+            cpu_ms_max: None,
         };
         let mut in_flight = self.telling.rows();
         let number = in_flight.next;
         in_flight.next += 1;
-        in_flight.rows.insert(number, (request.id().clone(), self.begun, running));
+        let (id, claimed) = (request.id().clone(), self.begun);
+        in_flight.rows.insert(number, Row { id, claimed, running, hashed: None });
         drop(in_flight);
         self.number.set(Some(number));
         self.line(Transition::Claimed, request.id());
@@ -104,8 +144,26 @@ impl Journey {
         self.change(|row| {
             row.time_sec_max = Some(grant.limits().time_sec);
             row.memory_bytes_max = Some(grant.limits().memory_bytes);
+            row.cpu_ms_max = Some(grant.limits().cpu_time_ms);
         });
         self.line(Transition::Granted, id);
+    }
+
+    /// Its inputs are being staged from now on.
+    pub(crate) fn staging(&self, hashed: Arc<Hashed>) {
+        self.came_to(Step::Staging);
+        let Some(number) = self.number.get() else { return };
+        if let Some(row) = self.telling.rows().rows.get_mut(&number) {
+            row.hashed = Some(hashed);
+        }
+    }
+
+    /// What its tool uses, by the launcher's word.
+    pub(crate) fn used(&self, usage: Usage) {
+        self.change(|row| {
+            row.memory_bytes = usage.memory_bytes;
+            row.cpu_ms = usage.cpu_us.map(|us| us / 1000);
+        });
     }
 
     /// It came to another step.
@@ -151,8 +209,8 @@ impl Journey {
 
     fn change(&self, change: impl FnOnce(&mut Running)) {
         let Some(number) = self.number.get() else { return };
-        if let Some((_, _, running)) = self.telling.rows().rows.get_mut(&number) {
-            change(running);
+        if let Some(row) = self.telling.rows().rows.get_mut(&number) {
+            change(&mut row.running);
         }
     }
 }

@@ -46,6 +46,7 @@ pub use edge::{boot_id, user_name};
 pub use flow::{Replay, Told};
 pub use host::{Halt, Host, HostParts, find_launcher};
 pub use host_keys::open_keys;
+pub use journey::Watching;
 pub use network::find_egress;
 pub use permissions::Permissions;
 pub use record_log::{LOG_WAIT, RecordLog};

@@ -107,6 +107,7 @@ impl StatusTeller {
             let told = before.remove(&id);
             let due = match &told {
                 Some((_, said)) if *said == running => None,
+                Some((at, said)) if is_as_far(said, &running) => Some(*at + TELL_INTERVAL),
                 Some((at, _)) => Some(*at + TELL_AFTER),
                 None => Some(claimed + TELL_AFTER),
             };
@@ -129,6 +130,19 @@ impl StatusTeller {
         }
         next
     }
+
+    /// When to ask again whatever happens, while `at_work` requests are on their way: what a worker comes
+    /// to wakes nobody by itself.
+    #[must_use]
+    pub fn look_again(at_work: usize) -> Option<Instant> {
+        (at_work > 0).then(|| Instant::now() + TELL_AFTER)
+    }
+}
+
+/// Whether only numbers differ.
+fn is_as_far(told: &Running, now: &Running) -> bool {
+    (told.step, &told.step_since_utc, told.time_sec_max)
+        == (now.step, &now.step_since_utc, now.time_sec_max)
 }
 
 /// Nothing hangs on it but what readers see.
@@ -209,6 +223,11 @@ mod tests {
             time_sec_max: None,
             memory_bytes_max: None,
             submitter: Some("alice".to_owned()),
+            hashed_bytes: None,
+            input_bytes: None,
+            memory_bytes: None,
+            cpu_ms: None,
+            cpu_ms_max: None,
         };
         let mut teller = StatusTeller::new(UtcTime::from_unix(0));
         let claimed = Instant::now();

@@ -24,7 +24,7 @@ use crate::collect::{Belief, Collection};
 use crate::frame::{Ending, Evidence, FromLauncher, ToLauncher, Unable};
 use crate::outcome::{Facts, Killed};
 use crate::plan::{CellPlan, Limits, Network, Order, Plan};
-use crate::report::{Confinement, Finished, Mark};
+use crate::report::{Confinement, Finished, Mark, Usage};
 use crate::tap::Tap;
 use crate::wire;
 
@@ -403,7 +403,19 @@ impl RunningCell {
     ///
     /// # Errors
     /// Only of our own disk: what the tool or the launcher does ends in the [`Finished`].
-    pub fn finish(mut self, mut cancelled: impl FnMut() -> bool) -> io::Result<Finished> {
+    pub fn finish(self, cancelled: impl FnMut() -> bool) -> io::Result<Finished> {
+        self.finish_told(cancelled, |_| {})
+    }
+
+    /// The same, and what the run uses is told now and then, for whoever looks on.
+    ///
+    /// # Errors
+    /// As [`Self::finish`].
+    pub fn finish_told(
+        mut self,
+        mut cancelled: impl FnMut() -> bool,
+        mut used: impl FnMut(Usage),
+    ) -> io::Result<Finished> {
         let mut ending = None;
         let mut control = Owed::More;
         let mut evidence = Owed::More;
@@ -432,11 +444,16 @@ impl RunningCell {
                 deadline = deadline.map(|_| Instant::now() + DRAIN_TIME_MAX);
             }
             if ready.control {
-                if let Ok(Some((FromLauncher::Ended(ended), _))) = hear(&self.control) {
-                    ending = Some(*ended);
+                match hear(&self.control) {
+                    Ok(Some((FromLauncher::Used(usage), _))) => used(usage),
+                    last => {
+                        if let Ok(Some((FromLauncher::Ended(ended), _))) = last {
+                            ending = Some(*ended);
+                        }
+                        control = Owed::Nothing;
+                        deadline = Some(Instant::now() + DRAIN_TIME_MAX);
+                    }
                 }
-                control = Owed::Nothing;
-                deadline = Some(Instant::now() + DRAIN_TIME_MAX);
             }
             if self.stdout.over() || self.stderr.over() {
                 self.ask_to_kill(Killed::Stream);

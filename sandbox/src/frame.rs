@@ -8,6 +8,7 @@
 //! | launcher | daemon | `Ready` or `Unable` | once the order's limits are in force |
 //! | daemon | launcher | `Go` | once, after the order |
 //! | launcher | daemon | `Started` or `Unable` | once, after `Go` |
+//! | launcher | daemon | `Used` | now and then between `Started` and `Ended` |
 //! | daemon | launcher | `Kill` | any time after `Go` |
 //! | launcher | daemon | `Ended` | once, last |
 //!
@@ -26,11 +27,13 @@ use crate::encode::{
 };
 use crate::outcome::{Killed, ToolEnd};
 use crate::plan::{CellPlan, Order};
-use crate::report::{Accounting, Confinement, DeniedCall, Layer, LimitInForce, Mark, RejectReason};
+use crate::report::{
+    Accounting, Confinement, DeniedCall, Layer, LimitInForce, Mark, RejectReason, Usage,
+};
 use crate::wire::{Reader, WireError, Writer};
 
 /// First bytes of every conversation: the protocol and its version. Both programs come from one build.
-const MAGIC: u32 = 0x5445_0004;
+const MAGIC: u32 = 0x5445_0005;
 
 /// What the daemon says to the launcher.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,6 +54,8 @@ pub(crate) enum FromLauncher {
     Ready(Vec<LimitInForce>),
     Unable(Unable),
     Started,
+    /// For people who look on; nothing hangs on it, and one that finds no room is not sent.
+    Used(Usage),
     Ended(Box<Ending>),
 }
 
@@ -216,6 +221,9 @@ impl FromLauncher {
                 writer.u8(5);
                 put_ending(&mut writer, ending);
             }
+            Self::Used(usage) => {
+                writer.u8(6).maybe_u64(usage.memory_bytes).maybe_u64(usage.cpu_us);
+            }
         }
         writer.into_bytes()
     }
@@ -228,6 +236,9 @@ impl FromLauncher {
             3 => Self::Unable(take_unable(&mut reader)?),
             4 => Self::Started,
             5 => Self::Ended(Box::new(take_ending(&mut reader)?)),
+            6 => {
+                Self::Used(Usage { memory_bytes: reader.maybe_u64()?, cpu_us: reader.maybe_u64()? })
+            }
             _ => return Err(WireError::Range),
         };
         reader.end()?;

@@ -248,6 +248,16 @@ pub struct Accounting {
     pub out_bytes: Option<u64>,
 }
 
+/// What the tool's whole tree uses at one moment of its run, for whoever looks on; no record is made of
+/// it. `None` where nobody can tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// As it counts against the limit.
+    pub memory_bytes: Option<u64>,
+    /// Time on processors since the start, microseconds.
+    pub cpu_us: Option<u64>,
+}
+
 /// A system call that was answered with an error because the cell's filter denies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeniedCall {

@@ -12,6 +12,7 @@ use crate::claim::remove_tree;
 use crate::durable;
 use crate::error::SpoolError;
 use crate::fresh::{Fresh, hidden_beside, parent_of};
+use crate::hashed::Hashed;
 use crate::pour::pour;
 
 /// The files of one request that is being drafted. Dropped before [`Drafting::keep`], it removes
@@ -114,7 +115,7 @@ impl Drop for Drafting {
 
 fn copy(from: &mut File, to: &Path, bytes_max: u64) -> io::Result<(Sha256, u64)> {
     let mut copy = OpenOptions::new().write(true).create_new(true).open(to)?;
-    pour(from, &mut copy, bytes_max)
+    pour(from, &mut copy, bytes_max, &Hashed::default())
 }
 
 fn rename(from: &Path, to: &Path) -> Result<(), SpoolError> {

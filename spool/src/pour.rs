@@ -12,6 +12,8 @@ use std::thread;
 
 use validator::{Sha256, Sha256Stream};
 
+use crate::hashed::Hashed;
+
 const BUFFER_BYTES: usize = 256 * 1024;
 /// Buffers between the two threads: enough that neither waits for the other's hiccups, few enough to
 /// stay in a processor's cache.
@@ -21,8 +23,16 @@ const BUFFERS: usize = 4;
 pub(crate) type Poured = (Sha256, u64);
 
 /// Copies at most one buffer more than `bytes_max`, and says what was written and how much.
-pub(crate) fn pour(from: &mut File, to: &mut File, bytes_max: u64) -> io::Result<Poured> {
-    read_hashed(from, bytes_max, |piece| to.write_all(piece))
+pub(crate) fn pour(
+    from: &mut File,
+    to: &mut File,
+    bytes_max: u64,
+    hashed: &Hashed,
+) -> io::Result<Poured> {
+    read_hashed(from, bytes_max, |piece| {
+        hashed.add(piece.len());
+        to.write_all(piece)
+    })
 }
 
 /// Whether two files hold the same bytes.
@@ -37,10 +47,12 @@ pub(crate) fn compare(
     from: &mut File,
     stored: &mut File,
     bytes_max: u64,
+    hashed: &Hashed,
 ) -> io::Result<(Poured, Match)> {
     let mut found = Match::Same;
     let mut theirs = Vec::new();
     let poured = read_hashed(from, bytes_max, |piece| {
+        hashed.add(piece.len());
         if found == Match::Same {
             theirs.resize(piece.len(), 0);
             let len = read_full(stored, &mut theirs)?;

@@ -17,6 +17,7 @@ use validator::{Code, Input, Sha256, Violation};
 use crate::claim::{Claimed, Inputs, Links, insist_on_file, open_beneath, remove_tree};
 use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};
+use crate::hashed::Hashed;
 use crate::places::Spool;
 use crate::pour::{Match, Poured, compare, pour};
 use crate::slot::EmptySlot;
@@ -130,6 +131,7 @@ fn fill(
     let mut total = 0;
     let inputs = approved.request().inputs();
     let bytes_max = approved.grant().input_bytes_max();
+    claimed.hashed.begin(bytes_there(claimed, inputs));
     for input in inputs {
         match stage_input((store, slot), claimed, input, bytes_max.saturating_sub(total))? {
             Ok(bytes) => total += bytes,
@@ -140,6 +142,16 @@ fn fill(
         violations.extend(undeclared(directory, &claimed.inputs_path, inputs)?);
     }
     Ok((violations, total))
+}
+
+/// What the inputs seem to have, before any is read.
+fn bytes_there(claimed: &Claimed, inputs: &[Input]) -> u64 {
+    let Inputs::Open(directory) = &claimed.inputs else { return 0 };
+    let size = |input: &Input| {
+        let file = open_beneath(directory, input.name(), OFlags::RDONLY).ok()?;
+        u64::try_from(fstat(&file).ok()?.st_size).ok()
+    };
+    inputs.iter().filter_map(size).fold(0, u64::saturating_add)
 }
 
 type Verdict = Result<u64, Violation>;
@@ -186,7 +198,8 @@ fn stage_input(
     }
     make_parents(slot, input.name())?;
     let to = slot.join(input.name());
-    let taken = take_in(store, &mut File::from(file), &to, input.sha256(), bytes_left);
+    let from = (&mut File::from(file), &*claimed.hashed);
+    let taken = take_in(store, from, &to, input.sha256(), bytes_left);
     let (sha256, bytes) = taken.map_err(SpoolError::io(&to, "copy the input"))?;
     // It may have grown since it was looked at.
     if bytes > bytes_left {
@@ -224,13 +237,13 @@ fn make_parents(slot: &Path, name: &str) -> Result<(), SpoolError> {
 /// Puts one input into the slot: the stored copy of its bytes, if there is one, else a new copy.
 fn take_in(
     store: &Store,
-    from: &mut File,
+    (from, hashed): (&mut File, &Hashed),
     to: &Path,
     wanted: &Sha256,
     bytes_max: u64,
 ) -> io::Result<Poured> {
     if let Some(mut stored) = store.lend(wanted, to) {
-        let (poured, matching) = compare(from, &mut stored, bytes_max)?;
+        let (poured, matching) = compare(from, &mut stored, bytes_max, hashed)?;
         // An input that is not what was approved is refused, and says nothing of the stored copy.
         if matching == Match::Same || poured.0 != *wanted {
             return Ok(poured);
@@ -240,13 +253,13 @@ fn take_in(
         fs::remove_file(to)?;
         from.rewind()?;
     }
-    let poured = match copy(from, to, bytes_max) {
+    let poured = match copy(from, to, bytes_max, hashed) {
         // Copies for later runs are the first to go when the disk is full.
         Err(error) if error.kind() == io::ErrorKind::StorageFull => {
             store.empty();
             fs::remove_file(to)?;
             from.rewind()?;
-            copy(from, to, bytes_max)?
+            copy(from, to, bytes_max, hashed)?
         }
         copied => copied?,
     };
@@ -256,9 +269,9 @@ fn take_in(
     Ok(poured)
 }
 
-fn copy(from: &mut File, to: &Path, bytes_max: u64) -> io::Result<Poured> {
+fn copy(from: &mut File, to: &Path, bytes_max: u64, hashed: &Hashed) -> io::Result<Poured> {
     let mut copy = OpenOptions::new().write(true).create_new(true).mode(0o444).open(to)?;
-    let poured = pour(from, &mut copy, bytes_max)?;
+    let poured = pour(from, &mut copy, bytes_max, hashed)?;
     copy.set_permissions(Permissions::from_mode(0o444))?;
     Ok(poured)
 }

@@ -22,6 +22,7 @@ mod programs;
 pub mod proof;
 mod record;
 mod request;
+mod screen;
 mod service;
 mod skip;
 
@@ -32,6 +33,7 @@ pub use processes::{Process, kill, parent_of, with_word, without_word};
 pub use programs::{programs, workspace};
 pub use record::Record;
 pub use request::{Request, RequestText};
+pub use screen::Screen;
 pub use service::{Asked, Service};
 pub use skip::skip;
 

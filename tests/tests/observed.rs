@@ -47,12 +47,15 @@ impl<'a> ByHand<'a> {
     fn publish(&self, stamp: &str, id: &str, outcome: &str) -> PathBuf {
         let result = format!("TS-{stamp}-{id}");
         let directory = self.spool.join("results").join(&result);
-        fs::create_dir(&directory).unwrap();
+        // Whole at once, as the daemon publishes: half a record cannot be read.
+        let hidden = self.spool.join("results").join(format!(".new-{result}"));
+        fs::create_dir(&hidden).unwrap();
         let text = format!(
             "---\nresult_id: \"{result}\"\nrequest_id: \"{id}\"\n\
              created_utc: \"2026-02-09T16:10:30Z\"\noutcome: {outcome}\nexit_code: 0\n---\n"
         );
-        fs::write(directory.join(format!("{result}.md")), text).unwrap();
+        fs::write(hidden.join(format!("{result}.md")), text).unwrap();
+        fs::rename(hidden, &directory).unwrap();
         directory
     }
 

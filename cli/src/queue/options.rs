@@ -75,11 +75,16 @@ Waits until each request has its record. One that has several (it was dropped ag
 the record of its run. Prints a line for each, in the order of their ends, and exits as `run` would:
 0 if every outcome is ok, 1 if a tool ended otherwise, 2 if one was refused or there is no such
 request (any more), 3 if one had no cell or an end that nobody knows, or the time is over. The highest
-of these counts. Nothing is verified here.")]
+of these counts. Nothing is verified here.
+Where stderr is a terminal it shows meanwhile how far the requests are. --follow adds what the tool
+of the one request that is named writes to stdout, on stderr, each line escaped and behind `| `.")]
 pub(crate) struct Wait {
     /// Requests; part of an id will do where no other has it
     #[arg(value_name = "ID", required = true)]
     pub(crate) ids: Vec<String>,
+    /// Show what the tool writes to stdout while it runs, for one request
+    #[arg(long)]
+    pub(crate) follow: bool,
     /// How long to wait at most [default: without end]
     #[arg(long, value_name = "SEC")]
     pub(crate) timeout: Option<u64>,

@@ -1,12 +1,13 @@
 //! `toolexec wait`: until requests have their records. The published result is the end; nothing that the
 //! daemon tells is taken for it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use spool::running_in;
+use spool::{held_in, running_in};
 use validator::{RequestId, escape_line};
 
 use super::daemon::Daemon;
@@ -16,8 +17,9 @@ use super::options::Wait;
 use super::results::{Published, end_of, records_among, result_names};
 use super::rows::queue;
 use crate::failure::Failure;
+use crate::live::{self, Followed, Live, Pen};
 use crate::options::Format;
-use crate::output;
+use crate::{output, show};
 
 /// inotify is a hint; this often the directories are looked at without one.
 const LOOK_INTERVAL: Duration = Duration::from_secs(2);
@@ -55,27 +57,73 @@ pub(crate) fn wait(asked: &Wait) -> Result<ExitCode, Failure> {
             Meant::Nothing => worst = worst.max(told(asked.format, typed, &End::NoSuch)?),
         }
     }
+    if asked.follow && waiting.len() > 1 {
+        return Err(Failure::Said("--follow: name one request".into()));
+    }
+    let known = Arc::new(Mutex::new(waiting.clone()));
+    let live = live_of(&place, asked.follow.then(|| waiting.first()).flatten(), &known)?;
     loop {
         let mut still = Vec::new();
         for (id, end) in look(&place, waiting)? {
             match end {
-                Some(end) => worst = worst.max(told(asked.format, &id, &end)?),
+                Some(end) => {
+                    worst = worst.max(live.aside(|| told(asked.format, &id, &end))?);
+                }
                 None => still.push(id),
             }
         }
         waiting = still;
+        known.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&waiting);
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         if waiting.is_empty() {
             return Ok(ExitCode::from(worst));
         }
         if left == Some(Duration::ZERO) {
             for id in &waiting {
-                worst = worst.max(told(asked.format, id, &End::TimeOver)?);
+                worst = worst.max(live.aside(|| told(asked.format, id, &End::TimeOver))?);
             }
             return Ok(ExitCode::from(worst));
         }
         std::thread::sleep(left.map_or(REST, |left| left.min(REST)));
         hints.wait(left.map_or(LOOK_INTERVAL, |left| left.min(LOOK_INTERVAL)), None);
+    }
+}
+
+/// Shows how far they are, for as long as this lives.
+fn live_of(
+    place: &Path,
+    followed: Option<&String>,
+    waiting: &Arc<Mutex<Vec<String>>>,
+) -> Result<Live, Failure> {
+    let (place, waiting): (PathBuf, _) = (place.to_owned(), Arc::clone(waiting));
+    let mut followed = followed.map(|id| Followed::new(&place.join("results"), id));
+    Live::begin(followed.is_some(), move |pen, moment| {
+        if let Some(followed) = &mut followed {
+            pen.lines(&followed.lines(moment));
+        }
+        let waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        draw(pen, &place, &waiting);
+    })
+}
+
+/// What is furthest of them, and how many more there are.
+fn draw(pen: &mut Pen, place: &Path, waiting: &[String]) {
+    let in_flight = running_in(place);
+    let running = waiting.iter().filter_map(|id| in_flight.get(id)).max_by_key(|it| it.step);
+    let more = match waiting.len().saturating_sub(1) {
+        0 => String::new(),
+        more => format!("  and {more} more"),
+    };
+    if let Some(running) = running {
+        let numbers = live::of_running(running, show::now());
+        return pen.state(running.step.word(), &format!("{numbers}{more}"));
+    }
+    let held = held_in(place);
+    let of_first = waiting.iter().find_map(|id| held.get(&format!("{id}.md")));
+    match (of_first.and_then(|held| held.waits_for.first()), waiting.is_empty()) {
+        (_, true) => {}
+        (Some(waits), _) => pen.state("held", &escape_line(&format!("for {}{more}", waits.code))),
+        (None, _) => pen.state("waiting", &format!("to be taken{more}")),
     }
 }
 

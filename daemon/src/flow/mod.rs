@@ -241,7 +241,7 @@ impl Passage<'_> {
         self.journey.granted(approved.request().id(), approved.grant());
         let (place, approved, claimed) = next!(self.enter(approved, claimed, &violations, wish)?);
         self.journey.took(Timed::Queued);
-        self.journey.came_to(spool::Step::Staging);
+        self.journey.staging(claimed.hashed());
         let (staged, ahead) = next!(self.stage(approved, claimed, &violations, patience)?);
         self.journey.took(Timed::Stage);
         let prepared = next!(self.build(staged, ahead, violations)?);

@@ -155,7 +155,7 @@ impl Passage<'_> {
         transition::log(Transition::Started, &fields);
         self.journey.came_to(spool::Step::Running);
         reach(Failpoint::Started);
-        match running.finish(|| wish() == Wish::End) {
+        match running.finish_told(|| wish() == Wish::End, |usage| self.journey.used(usage)) {
             Ok(finished) => Ended::Finished(Box::new(finished)),
             Err(error) => Ended::Unrecorded(error.to_string()),
         }

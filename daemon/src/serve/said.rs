@@ -127,7 +127,8 @@ impl AtWork<'_, '_> {
             said.manager.alive();
             said.alive_at = said.manager.alive_interval().map(|interval| now + interval);
         }
-        [told, in_flight, numbers, said.alive_at].into_iter().flatten().min()
+        let again = StatusTeller::look_again(self.in_flight.len());
+        [told, in_flight, again, numbers, said.alive_at].into_iter().flatten().min()
     }
 
     /// Nothing is admitted until what is wrong is mended; told once.

@@ -23,6 +23,7 @@ pub(super) struct Sampler {
     looks: u64,
     /// As it was when it was asked last.
     elsewhere: Elsewhere,
+    memory_now: u64,
     memory_peak: u64,
     tasks_peak: u64,
     cpu: CpuTime,
@@ -62,6 +63,7 @@ impl Sampler {
             pids_max: processes(limits),
             looks: 0,
             elsewhere: Elsewhere::default(),
+            memory_now: 0,
             memory_peak: 0,
             tasks_peak: 0,
             cpu: CpuTime::default(),
@@ -89,6 +91,7 @@ impl Sampler {
                 memory += procfs::proportional_bytes(windows.proc_dir())?;
             }
         }
+        self.memory_now = memory;
         self.memory_peak = self.memory_peak.max(memory);
         self.tasks_peak = self.tasks_peak.max(tasks);
         self.cpu.add(own_cpu_us, waited_cpu_us);
@@ -102,6 +105,11 @@ impl Sampler {
 
     pub(super) fn cpu_us(&self) -> u64 {
         self.cpu.total_us
+    }
+
+    /// As it was at the last look.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.memory_now
     }
 
     /// A fork that was refused leaves no trace; having stood at the limit is the next best witness.

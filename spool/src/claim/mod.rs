@@ -11,6 +11,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use policies::{AisFile, SignatureFile};
 use rustix::fs::{
@@ -23,6 +24,7 @@ use crate::companions::Companions;
 use crate::durable;
 use crate::error::SpoolError;
 use crate::failpoint::{self, Failpoint};
+use crate::hashed::Hashed;
 use crate::places::Spool;
 use note::NOTE;
 
@@ -83,6 +85,7 @@ pub struct Claimed {
     pub(crate) inputs: Inputs,
     pub(crate) inputs_path: PathBuf,
     pub(crate) origin: Origin,
+    pub(crate) hashed: Arc<Hashed>,
     /// Tells recovery that somebody is at work on this claim.
     _lock: File,
 }
@@ -97,6 +100,12 @@ impl Claimed {
     #[must_use]
     pub fn slot(&self) -> &ClaimId {
         &self.slot
+    }
+
+    /// How far its staging has come, for whoever looks on.
+    #[must_use]
+    pub fn hashed(&self) -> Arc<Hashed> {
+        Arc::clone(&self.hashed)
     }
 
     /// The record whose run is done again, if this is no request's own run.
@@ -271,6 +280,7 @@ impl Spool {
                 inputs,
                 inputs_path,
                 origin,
+                hashed: Arc::default(),
                 _lock: lock,
             },
         ))

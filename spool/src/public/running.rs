@@ -51,7 +51,8 @@ impl fmt::Display for Step {
     }
 }
 
-/// A request in flight. The numbers are those that it asks for and is granted.
+/// A request in flight. The limits are those that it asks for and is granted; what is used is what the
+/// launcher told last.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Running {
@@ -69,6 +70,21 @@ pub struct Running {
     pub memory_bytes_max: Option<u64>,
     /// Who dropped it: a login name, or the number of the user.
     pub submitter: Option<String>,
+    /// Bytes of inputs that were read and hashed so far; none before that begins.
+    #[serde(default)]
+    pub hashed_bytes: Option<u64>,
+    /// Bytes that its inputs had when that began.
+    #[serde(default)]
+    pub input_bytes: Option<u64>,
+    /// Bytes of memory that its tool has now; none until the launcher has told.
+    #[serde(default)]
+    pub memory_bytes: Option<u64>,
+    /// Milliseconds that its tool has had on processors; none until the launcher has told.
+    #[serde(default)]
+    pub cpu_ms: Option<u64>,
+    /// Milliseconds that it may have there; none until that is decided.
+    #[serde(default)]
+    pub cpu_ms_max: Option<u64>,
 }
 
 impl Running {

@@ -5,14 +5,18 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use super::super::cgroup::{CpuTimes, Knobs};
 use super::super::sampler::Sampler;
 use super::super::windows::Windows;
 use super::waking::{Listening, Woken};
 use super::{Cell, Started};
-use crate::frame::{Ending, FromInit, ToInit, ToLauncher, ToolReport};
+use crate::frame::{Ending, FromInit, FromLauncher, ToInit, ToLauncher, ToolReport};
 use crate::outcome::Killed;
 use crate::plan::Limits;
+use crate::report::Usage;
+use crate::wire;
 
 /// How long init may take to end the tree, and then itself, before it is killed.
 const END_TIME_MAX: Duration = Duration::from_secs(2);
@@ -22,6 +26,9 @@ const BLIND_LOOKS_MAX: u32 = 20;
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 /// The same after an alarm, which may come before what it warns of is counted.
 const ALARMED_LOOK_INTERVAL: Duration = Duration::from_micros(200);
+
+/// How often the daemon is told what the run uses, for whoever looks on; a shorter run is not told of.
+const TELL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// What holds memory, pids and CPU time to their limits.
 pub(super) enum Watch<'a> {
@@ -41,6 +48,19 @@ impl Watch<'_> {
             *before = knobs.times().unwrap_or_default();
         }
     }
+
+    /// What the tool's tree uses now.
+    fn usage(&self) -> Usage {
+        match self {
+            Self::Kernel { knobs, before } => Usage {
+                memory_bytes: knobs.memory_bytes(),
+                cpu_us: knobs.cpu_us().ok().map(|us| us.saturating_sub(before.total_us)),
+            },
+            Self::Sampled(sampler) => {
+                Usage { memory_bytes: Some(sampler.memory_bytes()), cpu_us: Some(sampler.cpu_us()) }
+            }
+        }
+    }
 }
 
 impl Cell<'_> {
@@ -56,7 +76,12 @@ impl Cell<'_> {
         let mut report = None;
         let mut blind = 0;
         let mut alarmed_until = started;
+        let mut next_telling = started + TELL_INTERVAL;
         while report.is_none() {
+            if Instant::now() >= next_telling {
+                next_telling = Instant::now() + TELL_INTERVAL;
+                self.tell_usage(watch);
+            }
             let alarmed = Instant::now() < alarmed_until;
             let next_look =
                 Instant::now() + if alarmed { ALARMED_LOOK_INTERVAL } else { LOOK_INTERVAL };
@@ -124,6 +149,19 @@ impl Cell<'_> {
             }
         }
         ending
+    }
+
+    /// Only where there is more room than the last word could need: a daemon that does not read must
+    /// still be told of the end.
+    fn tell_usage(&self, watch: &Watch<'_>) {
+        let mut room = [PollFd::new(self.control, PollFlags::OUT)];
+        let has_room = poll(&mut room, Some(&Timespec::default())).is_ok()
+            && room[0].revents().contains(PollFlags::OUT);
+        if has_room {
+            let frame = FromLauncher::Used(watch.usage()).encode();
+            // Whether the daemon is gone is heard elsewhere.
+            wire::send_at_once(self.control, &frame, &[]).unwrap_or_default();
+        }
     }
 
     /// Asks init to end the tree; kills init with everything else if it does not answer in time.

@@ -58,6 +58,7 @@ enum LimitKnobs {
 }
 
 struct CountKnobs {
+    memory_now: Option<File>,
     memory_peak: Option<File>,
     /// Has a line `oom_kill N`.
     oom: File,
@@ -83,6 +84,7 @@ impl Knobs {
             pids: to_set(&pids.join("pids.max"))?,
         };
         let counts = CountKnobs {
+            memory_now: if_there(File::open(memory.join("memory.usage_in_bytes")))?,
             memory_peak: if_there(File::open(memory.join("memory.max_usage_in_bytes")))?,
             oom: File::open(memory.join("memory.oom_control"))?,
             cpu: CpuKnobs::V1 {
@@ -105,6 +107,7 @@ impl Knobs {
             pids: to_set(&group.join("pids.max"))?,
         };
         let counts = CountKnobs {
+            memory_now: if_there(File::open(group.join("memory.current")))?,
             memory_peak: if_there(File::open(group.join("memory.peak")))?,
             oom: File::open(group.join("memory.events"))?,
             cpu: CpuKnobs::V2 { stat: File::open(group.join("cpu.stat"))? },
@@ -165,6 +168,11 @@ impl Knobs {
     /// Processes that the kernel's OOM killer has ended in this group.
     pub(in crate::launch) fn oom_kills(&self) -> io::Result<u64> {
         keyed(&self.counts.oom, "oom_kill")
+    }
+
+    /// Memory that is charged to this group now, bytes.
+    pub(in crate::launch) fn memory_bytes(&self) -> Option<u64> {
+        self.counts.memory_now.as_ref().and_then(|knob| number(knob).ok())
     }
 
     /// User plus system time of the whole tree, microseconds.

@@ -1,0 +1,156 @@
+//! What a tool writes to its stdout while it runs, read from the result that is being gathered. It is the
+//! tool's own text: every line is marked as such, escaped and bounded, and nothing of it is an answer.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use validator::{escape_line, reveal_line};
+
+use super::Moment;
+
+/// In front of what is the tool's.
+const MARK: &str = "| ";
+/// More of one run is not shown; its record has all of it.
+const SHOWN_BYTES_MAX: u64 = 1 << 20;
+/// At one look: a terminal must not be flooded.
+const LOOK_BYTES_MAX: usize = 64 * 1024;
+const LINE_CHARS_MAX: usize = 2000;
+/// A line that does not end is shown in pieces.
+const LINE_BYTES_MAX: usize = 8 * LINE_CHARS_MAX;
+
+/// The stdout of one request's run.
+pub(crate) struct Followed {
+    results: PathBuf,
+    request_id: String,
+    file: Option<File>,
+    offset: u64,
+    /// What has no line end yet.
+    rest: Vec<u8>,
+    is_cut: bool,
+}
+
+impl Followed {
+    pub(crate) fn new(results: &Path, request_id: &str) -> Self {
+        let (results, request_id) = (results.to_owned(), request_id.to_owned());
+        Self { results, request_id, file: None, offset: 0, rest: Vec::new(), is_cut: false }
+    }
+
+    /// What came since the last look, line by line. At the last one also what has no line end.
+    pub(crate) fn lines(&mut self, moment: Moment) -> Vec<String> {
+        if self.file.is_none() {
+            self.file = self.find(moment);
+        }
+        let mut lines = Vec::new();
+        while let Some(bytes) = self.read() {
+            self.rest.extend(bytes);
+            self.take_lines(&mut lines);
+            if moment == Moment::Now {
+                break;
+            }
+        }
+        if moment == Moment::Last && !self.rest.is_empty() {
+            lines.push(shown(&std::mem::take(&mut self.rest)));
+        }
+        if self.offset >= SHOWN_BYTES_MAX && !self.is_cut {
+            self.is_cut = true;
+            lines.push("… there may be more; it is not shown, and the record has it".to_owned());
+        }
+        lines
+    }
+
+    /// Some bytes, if there are more and more are shown.
+    fn read(&mut self) -> Option<Vec<u8>> {
+        let file = self.file.as_ref()?;
+        let left = usize::try_from(SHOWN_BYTES_MAX.checked_sub(self.offset)?).ok()?;
+        let mut bytes = vec![0; left.min(LOOK_BYTES_MAX)];
+        let read = file.read_at(&mut bytes, self.offset).ok().filter(|read| *read > 0)?;
+        bytes.truncate(read);
+        self.offset += u64::try_from(read).ok()?;
+        Some(bytes)
+    }
+
+    fn take_lines(&mut self, lines: &mut Vec<String>) {
+        let bytes = std::mem::take(&mut self.rest);
+        let mut pieces = bytes.split(|byte| *byte == b'\n');
+        // What stands behind the last line end.
+        let rest = pieces.next_back().unwrap_or_default();
+        lines.extend(pieces.map(shown));
+        let mut pieces = rest.chunks_exact(LINE_BYTES_MAX);
+        lines.extend(pieces.by_ref().map(shown));
+        self.rest = pieces.remainder().to_vec();
+    }
+
+    /// The stdout of the result that is being gathered for it; after the end, of the last one.
+    fn find(&self, moment: Moment) -> Option<File> {
+        let end = format!("-{}", self.request_id);
+        let begins = match moment {
+            Moment::Now => ".new-TS-",
+            Moment::Last => "TS-",
+        };
+        let names = fs::read_dir(&self.results).ok()?.flatten();
+        let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+        // `TS-YYYYMMDD-HHMMSSZ-`, in front of the whole id: another's may end the same.
+        let len = begins.len() + "YYYYMMDD-HHMMSSZ".len() + end.len();
+        let mine =
+            names.filter(|it| it.starts_with(begins) && it.ends_with(&end) && it.len() == len);
+        let stdout = self.results.join(mine.max()?).join("stdout");
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(openat(CWD, &stdout, flags, Mode::empty()).ok()?);
+        file.metadata().is_ok_and(|found| found.is_file()).then_some(file)
+    }
+}
+
+/// Bytes of a tool as a line for people.
+fn shown(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    let text = text.strip_suffix('\r').unwrap_or(&text);
+    let mut chars = text.char_indices();
+    match chars.nth(LINE_CHARS_MAX) {
+        None => format!("{MARK}{}", reveal_line(text)),
+        Some((end, _)) => format!("{MARK}{}…", escape_line(&text[..end])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_tools_words_are_marked_escaped_and_bounded() {
+        assert_eq!(shown(b"plain\r"), "| plain");
+        assert_eq!(shown(b"\x1b[2J\xff"), "| \\u{1b}[2J\\xff");
+        assert_eq!(shown(&[b'a'; 5000]).chars().count(), 2 + LINE_CHARS_MAX + 1);
+    }
+
+    #[test]
+    fn what_is_gathered_is_followed_to_its_end() {
+        let place = std::env::temp_dir().join(format!("toolexec-follow-{}", std::process::id()));
+        let (hidden, id) =
+            (".new-TS-20260209-160501Z-TR-20260209-160500Z-a", "TR-20260209-160500Z-a");
+        fs::create_dir_all(place.join(hidden)).unwrap();
+        let mut file = File::create(place.join(hidden).join("stdout")).unwrap();
+        let mut followed = Followed::new(&place, id);
+        assert!(followed.lines(Moment::Now).is_empty());
+        file.write_all(b"one\ntwo\nthr").unwrap();
+        assert_eq!(followed.lines(Moment::Now), ["| one", "| two"]);
+        file.write_all(b"ee").unwrap();
+        // Published meanwhile: what is open stays what it is.
+        rustix::fs::rename(place.join(hidden), place.join(&hidden[5..])).unwrap();
+        assert_eq!(followed.lines(Moment::Last), ["| three"]);
+        assert_eq!(Followed::new(&place, id).lines(Moment::Last).len(), 3);
+        assert!(Followed::new(&place, "a").lines(Moment::Last).is_empty());
+        file.write_all(&b"x\n".repeat(1 << 20)).unwrap();
+        let all = Followed::new(&place, id).lines(Moment::Last);
+        assert!(all.len() < (1 << 19) + 4 && all.last().unwrap().starts_with('…'), "{}", all.len());
+        fs::remove_dir_all(place).unwrap();
+    }
+}

@@ -1,0 +1,140 @@
+//! A program on a terminal of a known size, as a person over ssh has it: in tmux, on a server of the test's
+//! own, which ends with the test.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::bench::{Bench, Said};
+use crate::processes::without_word;
+use crate::skip;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub struct Screen<'a> {
+    bench: &'a Bench,
+    socket: PathBuf,
+    log: PathBuf,
+}
+
+impl<'a> Screen<'a> {
+    /// A shell on a screen of this size; `None`, and said so, where there is no tmux.
+    #[must_use]
+    pub fn open(test: &str, bench: &'a Bench, (columns, rows): (u16, u16)) -> Option<Self> {
+        if Command::new("tmux").arg("-V").stdout(Stdio::null()).status().is_err() {
+            skip(test, "tmux is not installed");
+            return None;
+        }
+        let home = bench.home();
+        let screen = Self { bench, socket: home.join("tmux"), log: home.join("screen.log") };
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        let shell = "bash --noprofile --norc";
+        screen.tmux(["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows, shell]);
+        screen.tmux(["set", "-g", "status", "off"]);
+        screen.tmux(["set", "-g", "window-size", "manual"]);
+        screen.tmux(["resize-window", "-x", &columns, "-y", &rows]);
+        let log = format!("cat >> {}", screen.log.display());
+        screen.tmux(["pipe-pane", "-o", &log]);
+        screen.line("PS1='ready$ '; clear");
+        screen.wait_until("a prompt", |text| text.starts_with("ready$"));
+        Some(screen)
+    }
+
+    fn tmux<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> String {
+        let mut command = self.bench.command("tmux");
+        command.env_remove("TMUX").env("TERM", "xterm-256color").env("LC_ALL", "C.UTF-8");
+        command.arg("-u").arg("-S").arg(&self.socket).args(words);
+        let said = Said::of(&mut command);
+        said.assert_code(0);
+        said.stdout
+    }
+
+    /// Types keys by tmux's names of them.
+    pub fn keys<S: AsRef<OsStr>>(&self, keys: impl IntoIterator<Item = S>) {
+        let words = ["send-keys".into()].into_iter();
+        self.tmux(words.chain(keys.into_iter().map(|key| key.as_ref().to_owned())));
+    }
+
+    /// Types a text, and Enter.
+    pub fn line(&self, text: &str) {
+        self.tmux(["send-keys", "-l", text]);
+        self.keys(["Enter"]);
+    }
+
+    pub fn resize(&self, columns: u16, rows: u16) {
+        self.tmux(["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
+    }
+
+    /// What is on it now.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.tmux(["capture-pane", "-p"])
+    }
+
+    /// The same with its colours, as tmux writes them.
+    #[must_use]
+    pub fn coloured(&self) -> String {
+        self.tmux(["capture-pane", "-e", "-p"])
+    }
+
+    /// Every byte that the program has written to the terminal.
+    #[must_use]
+    pub fn written(&self) -> String {
+        String::from_utf8_lossy(&fs::read(&self.log).unwrap_or_default()).into_owned()
+    }
+
+    /// How the terminal is set, in the words of stty.
+    #[must_use]
+    pub fn settings(&self) -> String {
+        let tty =
+            self.tmux(["display-message", "-p", "#{pane_tty} #{alternate_on} #{cursor_flag}"]);
+        let tty = tty.trim_end();
+        let (path, flags) = tty.split_once(' ').unwrap();
+        let said = Said::of(Command::new("stty").arg("-F").arg(path).arg("-a"));
+        format!("{flags} {}", said.stdout)
+    }
+
+    /// Waits until this is on it, and returns all that is.
+    ///
+    /// # Panics
+    /// It does not come within 20 seconds.
+    #[track_caller]
+    pub fn wait_for(&self, what: &str) -> String {
+        self.wait_until(what, |text| text.contains(what))
+    }
+
+    /// Waits until the shell asks for the next command, and returns all that is on it.
+    #[track_caller]
+    pub fn wait_for_prompt(&self) -> String {
+        self.wait_until("the prompt", |text| text.trim_end().ends_with("ready$"))
+    }
+
+    /// The same for anything that can be seen.
+    ///
+    /// # Panics
+    /// As [`Self::wait_for`].
+    #[track_caller]
+    pub fn wait_until(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+        let begun = Instant::now();
+        loop {
+            let text = self.text();
+            if is_so(&text) {
+                return text;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{what:?} does not come:\n{text}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for Screen<'_> {
+    fn drop(&mut self) {
+        self.tmux(["kill-server"]);
+        if !std::thread::panicking() {
+            // It writes into the scratch directory until it is gone.
+            without_word(self.socket.to_str().unwrap());
+        }
+    }
+}

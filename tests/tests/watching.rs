@@ -1,0 +1,114 @@
+//! What a person at a terminal sees of long work: the line of `run` and `wait`, the tool's own words, and
+//! nothing at all where nobody looks.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+
+use serde_json::Value;
+use toolexec_tests::{Asked, Bench, RequestText, Said, Screen, Service};
+
+/// Says something hostile, works for a while, holds some memory, and says more.
+const LONG: &str = "import time\n\
+    print('\\x1b[2Jbegun \\u202e', flush=True)\n\
+    held = bytearray(40 << 20)\n\
+    until = time.monotonic() + 2.5\n\
+    while time.monotonic() < until: sum(range(1000))\n\
+    print('ended')\n";
+
+#[test]
+fn a_run_shows_what_it_uses_and_what_its_tool_says_to_a_terminal() {
+    let bench = Bench::new();
+    let Some(screen) = Screen::open("a_run_shows_what_it_uses", &bench, (100, 24)) else { return };
+    let request = bench.save(&RequestText::python(LONG));
+    screen.line(&format!("$TOOLEXEC_BIN/toolexec run {} --follow", request.path.display()));
+    screen.wait_for("| \\u{1b}[2Jbegun \\u{202e}");
+    screen.wait_until("memory and CPU", |text| {
+        text.lines().any(|line| {
+            let of_limit = |word: &str, unit: &str| {
+                let rest = line.split(word).nth(1)?;
+                let (now, _) = rest.trim_start().split_once(unit)?;
+                now.parse::<f64>().ok().filter(|now| *now > 0.0)
+            };
+            line.starts_with("running    [")
+                && of_limit("memory", " of 256 MiB").is_some_and(|mib| mib > 40.0)
+                && of_limit("cpu", " of 20 s").is_some_and(|sec| sec > 0.5)
+        })
+    });
+    let text = screen.wait_for_prompt();
+    assert!(text.contains("outcome    ok"), "{text}");
+    assert!(text.contains("\n| ended\n") && !text.contains("running    ["), "{text}");
+    // Not a byte of the tool's own reached the terminal.
+    assert!(!screen.written().contains("\u{1b}[2Jbegun"), "{}", screen.written());
+}
+
+#[test]
+fn where_nobody_looks_nothing_is_drawn() {
+    let bench = Bench::new();
+    let run = |words: &[&str]| {
+        let request = bench.save(&RequestText::python("import time; print('x'); time.sleep(0.6)"));
+        Said::of(bench.command("toolexec").arg("run").arg(&request.path).args(words))
+    };
+    let said = run(&[]);
+    said.assert_code(0);
+    assert_eq!(said.stderr, "");
+    assert_eq!(said.stdout.lines().count(), 4, "{said:#?}");
+    let said = run(&["--format", "json", "--follow"]);
+    said.assert_code(0);
+    assert_eq!((said.stderr.as_str(), said.stdout.lines().count()), ("| x\n", 1));
+    assert_eq!(said.json()["outcome"], "ok");
+}
+
+/// On a terminal that cannot be drawn over there is a line for each step.
+#[test]
+fn a_dumb_terminal_gets_plain_lines() {
+    let bench = Bench::new();
+    let Some(screen) = Screen::open("a_dumb_terminal_gets_plain_lines", &bench, (100, 24)) else {
+        return;
+    };
+    let request = bench.save(&RequestText::python("import time; time.sleep(1)"));
+    let begun = screen.written().len();
+    screen.line(&format!("TERM=dumb $TOOLEXEC_BIN/toolexec run {}", request.path.display()));
+    let text = screen.wait_for_prompt();
+    assert!(text.contains("outcome    ok"), "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("running    [")).count(), 1, "{text}");
+    assert!(!screen.written()[begun..].contains("\u{1b}[K\r"), "{}", screen.written());
+}
+
+#[test]
+fn what_the_daemon_tells_of_a_run_is_drawn_while_it_is_waited_for() {
+    let bench = Bench::new();
+    let Some(screen) = Screen::open("what_the_daemon_tells_of_a_run", &bench, (100, 24)) else {
+        return;
+    };
+    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    let big = vec![7; 96 << 20];
+    let request = service.promote(&RequestText::python(LONG).input("big", big));
+    let spool = service.spool();
+    screen.line(&format!(
+        "$TOOLEXEC_BIN/toolexec wait {} --follow --spool {}",
+        request.id,
+        spool.display()
+    ));
+    service.wait_for("what the run uses to be told", |service| {
+        let told = service.at(&format!("public/running/{}.json", request.id));
+        let Ok(bytes) = fs::read(told) else { return false };
+        let told: Value = serde_json::from_slice(&bytes).unwrap();
+        told["step"] == "running"
+            && told["memory_bytes"].as_u64().is_some_and(|bytes| bytes > 40 << 20)
+            && told["cpu_ms"].as_u64().is_some_and(|ms| ms > 300)
+            && told["cpu_ms_max"] == 20_000
+            && told["hashed_bytes"] == told["input_bytes"]
+            && told["input_bytes"].as_u64().is_some_and(|bytes| bytes > 96 << 20)
+    });
+    screen.wait_for("running    [");
+    let text = screen.wait_for_prompt();
+    assert!(text.contains(&format!("{}  ok", request.id)), "{text}");
+    assert!(text.contains("| \\u{1b}[2Jbegun") && text.contains("\n| ended\n"), "{text}");
+    assert!(!text.contains("running    ["), "{text}");
+    service.verify().assert_code(0);
+}
