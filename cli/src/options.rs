@@ -99,7 +99,7 @@ pub(crate) enum Command {
     Policy(Policy),
     /// Sign, check and make the artifacts that bind a run to a user's intent
     Ais(ais::Ais),
-    /// Make what languages need once per host
+    /// Say what this host lacks for runs, and make what languages need once per host
     Doctor(Doctor),
     /// Remove results and requests that were kept long enough
     Gc(Gc),
@@ -495,10 +495,21 @@ pub(crate) enum PolicyAct {
 
 #[derive(Args)]
 #[command(
-    group = ArgGroup::new("task").required(true).args(["warm", "spool"]),
+    group = ArgGroup::new("task").args(["warm", "spool", "config"]),
     after_help = "\
-Example: toolexec doctor --warm go
+Example: toolexec doctor
+         toolexec doctor --config /etc/toolexec/toolexecd.yaml
+         toolexec doctor --warm go
          toolexec doctor --spool /var/spool/toolexec --state /var/lib/toolexec
+
+Without a task it looks at the whole host: kernel, security modules, Landlock, namespaces, cgroups,
+programs, interpreters, rules, keys, the owners and modes of directories, disk, clock and log; at the
+daemon's if there is /etc/toolexec/toolexecd.yaml, else at those of your own runs. Each finding is ok,
+a warning, a failure or not looked at, and has its remedy. It changes nothing; look as root or as the
+daemon's user, or some of it is not for you to see. Exits 0 if nothing failed, 1 if something did, 3
+if it cannot look. With --format json stdout is one object: {\"service\",\"config\",\"state\",
+\"failures\",\"warnings\",\"not_looked_at\",\"findings\":[{\"topic\",\"object\",\"verdict\",\"found\",
+\"remedy\"}]}.
 
 --warm makes caches. go: its standard library, compiled once, so that `go run` takes a moment and
 needs no network. ts: tsx and its compiler, pinned, from npm; without it there is no ts. This alone
@@ -526,11 +537,14 @@ pub(crate) struct Doctor {
     /// Look at this spool: of a daemon, or the state of embedded runs
     #[arg(long, value_name = "DIR")]
     pub(crate) spool: Option<PathBuf>,
+    /// Look at the host of the daemon with this configuration
+    #[arg(long, value_name = "FILE", conflicts_with = "dir")]
+    pub(crate) config: Option<PathBuf>,
     /// How findings are told
-    #[arg(long, value_enum, default_value = "human", requires = "spool")]
+    #[arg(long, value_enum, default_value = "human", conflicts_with = "warm")]
     pub(crate) format: Format,
     /// Where caches are [default: caches/ of the state; `standard` has /var/cache/toolexec]
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["dir", "spool"])]
+    #[arg(long, value_name = "DIR", requires = "warm", conflicts_with = "dir")]
     pub(crate) to: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) state: StateOption,

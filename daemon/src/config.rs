@@ -179,6 +179,11 @@ fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, ConfigError> {
         .map_err(|_| ConfigError::Syntax(path.to_owned(), "is not UTF-8".to_owned()))
 }
 
+/// The text of a configuration, bounded.
+pub(crate) fn read_config_text(path: &Path) -> Result<String, ConfigError> {
+    text_of(path, read_bytes(path, CONFIG_BYTES_MAX)?)
+}
+
 /// Reads a policy file.
 ///
 /// # Errors
@@ -225,7 +230,7 @@ impl Config {
     /// # Errors
     /// The first that cannot be used.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = text_of(path, read_bytes(path, CONFIG_BYTES_MAX)?)?;
+        let text = read_config_text(path)?;
         let form: Form = serde_yaml::from_str(&text)
             .map_err(|error| ConfigError::Syntax(path.to_owned(), error.to_string()))?;
         let wrong = |what: String| Err(ConfigError::Value(path.to_owned(), what));

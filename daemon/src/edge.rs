@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::tz::{Dst, TimeZone};
 use jiff::{Timestamp, ToSpan as _};
-use nix::unistd::{Uid, User};
+use nix::unistd::{Group, Uid, User};
 use policies::StandardTime;
 use records::log::entry::BootId;
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -51,4 +51,16 @@ pub fn user_name(uid: u32) -> Option<String> {
     // A user database that cannot be read is a user without a name: names grant nothing by
     // themselves, and the rule that needs one says so.
     User::from_uid(Uid::from_raw(uid)).ok().flatten().map(|user| user.name)
+}
+
+/// The number of a user of this host, by name.
+#[must_use]
+pub fn user_id(name: &str) -> Option<u32> {
+    User::from_name(name).ok().flatten().map(|user| user.uid.as_raw())
+}
+
+/// The number of a group of this host, by name.
+#[must_use]
+pub fn group_id(name: &str) -> Option<u32> {
+    Group::from_name(name).ok().flatten().map(|group| group.gid.as_raw())
 }

@@ -387,7 +387,11 @@ pub fn find_launcher() -> Result<PathBuf, String> {
     find_program("toolexec-launch")
 }
 
-pub(crate) fn find_program(name: &str) -> Result<PathBuf, String> {
+/// The same for any program of ours that is no command.
+///
+/// # Errors
+/// The places that were looked at, for a message.
+pub fn find_program(name: &str) -> Result<PathBuf, String> {
     let packaged = Path::new("/usr/libexec/toolexec").join(name);
     let beside = std::env::current_exe().ok().and_then(|exe| {
         let exe = std::fs::canonicalize(exe).ok()?;

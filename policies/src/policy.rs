@@ -208,6 +208,18 @@ impl Policy {
         self.rules.approval.invoker
     }
 
+    /// Whether a run may do with other mechanisms where no cgroup can be written.
+    #[must_use]
+    pub fn cgroup_exception(&self) -> bool {
+        self.rules.layers.cgroup_exception
+    }
+
+    /// The lowest Landlock ABI that will do.
+    #[must_use]
+    pub fn landlock_abi_min(&self) -> u32 {
+        self.rules.layers.landlock_abi_min
+    }
+
     /// The runtimes on offer, by name.
     pub fn runtimes(&self) -> impl Iterator<Item = &Runtime> {
         self.rules.runtimes.iter()

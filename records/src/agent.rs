@@ -141,6 +141,14 @@ pub struct Identity {
     pub comment: Vec<u8>,
 }
 
+impl Identity {
+    /// Whether it is the key of this fingerprint.
+    #[must_use]
+    pub fn has(&self, fingerprint: KeyFingerprint) -> bool {
+        Sha256::of(&self.blob).as_bytes() == &fingerprint.0
+    }
+}
+
 impl Agent {
     /// Nothing is asked yet.
     #[must_use]
@@ -207,7 +215,7 @@ impl AgentKey {
     /// Finds the key at the agent; of others not even the kind has to be known.
     pub(crate) fn open(socket: &Path, wanted: KeyFingerprint) -> Result<Self, AgentError> {
         let agent = Agent::at(socket, EXCHANGE_TIME_MAX);
-        let is_wanted = |it: &Identity| Sha256::of(&it.blob).as_bytes() == &wanted.0;
+        let is_wanted = |it: &Identity| it.has(wanted);
         let held = agent.identities().map_err(|error| match error.problem {
             Problem::NoList => agent.failed(Problem::NoKey(wanted)),
             problem => agent.failed(problem),

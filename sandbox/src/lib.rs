@@ -9,6 +9,7 @@ pub mod client;
 mod collect;
 mod encode;
 pub mod frame;
+pub mod host;
 pub mod launch;
 pub mod outcome;
 pub mod plan;

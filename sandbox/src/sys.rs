@@ -436,6 +436,32 @@ pub(crate) fn answer_notification(listener: BorrowedFd<'_>, id: u64, errno: i32)
     }
 }
 
+/// landlock_create_ruleset(2) asked for the kernel's version of Landlock; it makes nothing.
+pub(crate) fn landlock_version() -> io::Result<u32> {
+    const VERSION: libc::c_uint = 1;
+    // SAFETY: with this flag the kernel takes no ruleset: a null pointer and no size are what it asks for.
+    let said = unsafe {
+        libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            std::ptr::null::<libc::c_void>(),
+            0_usize,
+            VERSION,
+        )
+    };
+    let said = check("landlock_create_ruleset", said)?;
+    u32::try_from(said).map_err(|_| io::Error::other("landlock_create_ruleset"))
+}
+
+/// adjtimex(2) that sets nothing: whether somebody keeps the wall clock right. Any program may use it.
+pub(crate) fn clock_is_kept() -> io::Result<bool> {
+    // SAFETY: a timex is plain integers, for all of which zero is a value; zero modes set nothing.
+    let mut clock = unsafe { std::mem::zeroed::<libc::timex>() };
+    // SAFETY: the kernel reads and writes this one structure, which outlives the call.
+    let said = unsafe { libc::adjtimex(&raw mut clock) };
+    check("adjtimex", said.into())?;
+    Ok(clock.status & libc::STA_UNSYNC == 0)
+}
+
 /// A call by another way in than this architecture's own, which every filter must answer with death.
 #[cfg(all(test, target_arch = "x86_64"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

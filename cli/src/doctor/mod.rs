@@ -1,10 +1,11 @@
-//! `toolexec doctor`: makes this host ready for runs, and looks at what is wrong with its spool. Caches are
-//! what a language needs once per host, so that no run needs a network or minutes for it.
+//! `toolexec doctor`: says what this host lacks for runs, looks at what is wrong with its spool, and makes
+//! caches: what a language needs once per host, so that no run needs a network or minutes for it.
 //!
 //! A cache appears whole or not at all: it is made beside its place and renamed. It must never be made
 //! by a run, and never with more than its maker's own rights.
 
 mod go;
+mod host;
 mod spool;
 mod ts;
 
@@ -24,6 +25,9 @@ use crate::output;
 pub(crate) fn doctor(asked: &Doctor) -> Result<ExitCode, Failure> {
     if let Some(spool) = &asked.spool {
         return spool::examine(spool, asked);
+    }
+    if asked.warm.is_empty() {
+        return host::examine(asked);
     }
     let caches = match &asked.to {
         Some(dir) => std::path::absolute(dir).map_err(Failure::io(dir))?,

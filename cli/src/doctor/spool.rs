@@ -39,7 +39,7 @@ pub(super) fn examine(spool: &Path, asked: &Doctor) -> Result<ExitCode, Failure>
 }
 
 /// What was refused or could not be set up before it was begun is in no ledger.
-fn was_begun(result: &Path) -> bool {
+pub(super) fn was_begun(result: &Path) -> bool {
     records::summary(result)
         .is_some_and(|it| !matches!(it.outcome.as_str(), "refused" | "setup_error"))
 }

@@ -89,7 +89,12 @@ pub fn main() -> ExitCode {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     // Whoever ignores SIGCHLD has exec hand that down, and then no child can be waited for.
     crate::sys::default_sigchld();
-    let served = match Options::from_words(std::env::args_os().skip(1)) {
+    let mut words = std::env::args_os().skip(1).peekable();
+    if words.next_if(|word| word == "--version").is_some() {
+        println!("toolexec-launch {}", env!("CARGO_PKG_VERSION"));
+        return ExitCode::SUCCESS;
+    }
+    let served = match Options::from_words(words) {
         Ok(Some(options)) => {
             Door::from_stdin(&options).and_then(|door| zygote::live(&options, door))
         }

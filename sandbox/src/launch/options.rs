@@ -16,6 +16,7 @@ use crate::report::Mode;
 
 pub(super) const USAGE: &str = "\
 usage: toolexec-launch --staging DIR [options]    (its door is standard input)
+       toolexec-launch --help | --version
 
 Builds one cell for each conversation at its door, runs the one command ordered and reports. The door
 is a listening socket (of toolexec-launch.socket) or a connection to the parent, which sends the ends of

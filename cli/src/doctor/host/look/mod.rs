@@ -1,0 +1,81 @@
+//! Reading a host: one file per kind of thing. What cannot be read is a reading too; nothing here judges,
+//! and nothing is changed by looking.
+
+mod cgroups;
+mod clock;
+mod disk;
+mod entry;
+mod kernel;
+mod keys;
+mod log;
+mod places;
+mod programs;
+mod rules;
+
+use std::path::{Path, PathBuf};
+
+use daemon::outline::Outline;
+use policies::Policy;
+
+use super::Asked;
+use super::readings::{Looker, Readings, Subject};
+
+/// What the parts look at together.
+struct Host {
+    subject: Subject,
+    outline: Option<Outline>,
+    policy: Option<Policy>,
+}
+
+pub(super) fn look(asked: &Asked) -> Readings {
+    let looker = Looker { uid: rustix::process::geteuid().as_raw() };
+    let outline = match asked {
+        Asked::Service { config } => Outline::read(config).ok(),
+        Asked::Embedded { .. } => None,
+    };
+    let subject = match asked {
+        Asked::Embedded { state } => Subject::Embedded { state: state.clone() },
+        Asked::Service { config } => Subject::Service {
+            config: config.clone(),
+            spool: outline.as_ref().and_then(|it| it.spool.clone()),
+            state: outline.as_ref().and_then(|it| it.state.clone()),
+        },
+    };
+    let (rules, policy) = rules::look(&subject, outline.as_ref());
+    let host = Host { subject, outline, policy };
+    Readings {
+        looker,
+        kernel: kernel::look(),
+        cgroups: cgroups::look(),
+        delegated: host.launcher_socket().map(|_| cgroups::delegated()),
+        programs: programs::ours(),
+        runtimes: programs::runtimes(&host),
+        rules,
+        sockets: programs::sockets(&host),
+        keys: keys::look(&host, looker),
+        places: places::look(&host),
+        survey: places::survey(&host),
+        disks: disk::look(&host),
+        clock: clock::look(&host),
+        log: log::look(&host),
+        subject: host.subject,
+    }
+}
+
+impl Host {
+    fn launcher_socket(&self) -> Option<&Path> {
+        self.outline.as_ref().and_then(|it| it.launcher_socket.as_deref())
+    }
+
+    /// The directory whose `work/` and `results/` are looked at: an embedded state is its own spool.
+    fn spool(&self) -> Option<&Path> {
+        match &self.subject {
+            Subject::Embedded { state } => Some(state),
+            Subject::Service { spool, .. } => spool.as_deref(),
+        }
+    }
+
+    fn results(&self) -> Option<PathBuf> {
+        Some(self.spool()?.join("results"))
+    }
+}

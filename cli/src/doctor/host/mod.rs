@@ -1,0 +1,60 @@
+//! `toolexec doctor` without a task: what this host lacks for runs, and what to do about it. First
+//! everything is read (`look`), then judged (`judge`, which is pure), then told (`tell`). It must never
+//! change anything, read a private key, or stop at the first thing that is wrong.
+
+mod finding;
+mod judge;
+mod look;
+mod readings;
+mod tell;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use finding::Verdict;
+
+use crate::failure::Failure;
+use crate::options::{Doctor, Format};
+use crate::output;
+use crate::screen::Screen;
+use crate::state::named_directory;
+
+/// Where the units expect it; a host that has it is a service's.
+const PACKAGED_CONFIG: &str = "/etc/toolexec/toolexecd.yaml";
+
+/// Whose host is looked at.
+enum Asked {
+    Embedded { state: PathBuf },
+    Service { config: PathBuf },
+}
+
+pub(super) fn examine(typed: &Doctor) -> Result<ExitCode, Failure> {
+    let readings = look::look(&asked(typed)?);
+    let findings = judge::judge(&readings);
+    match typed.format {
+        Format::Json => output::line(tell::as_json(&readings.subject, &findings))?,
+        Format::Human => output::text(&tell::as_text(Screen::of(&io::stdout()), &findings))?,
+    }
+    let failed = findings.iter().any(|finding| finding.verdict == Verdict::Failure);
+    Ok(ExitCode::from(u8::from(failed)))
+}
+
+/// What was typed must be there: a mistyped name would look like a host where nothing is yet.
+fn asked(typed: &Doctor) -> Result<Asked, Failure> {
+    if let Some(config) = &typed.config {
+        let found = std::fs::symlink_metadata(config);
+        found.map_err(Failure::io(config))?;
+        let config = std::path::absolute(config).map_err(Failure::io(config))?;
+        return Ok(Asked::Service { config });
+    }
+    if let Some(state) = &typed.state.dir {
+        let state = named_directory("--state", state)?;
+        return Ok(Asked::Embedded { state });
+    }
+    let packaged = Path::new(PACKAGED_CONFIG);
+    if packaged.exists() {
+        return Ok(Asked::Service { config: packaged.to_owned() });
+    }
+    Ok(Asked::Embedded { state: typed.state.path()? })
+}

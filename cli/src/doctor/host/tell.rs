@@ -1,0 +1,91 @@
+//! Findings for people, by topic and aligned, and as one object for programs. Names that others chose are
+//! escaped before a terminal gets them.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use validator::escape_line;
+
+use super::finding::{Finding, Verdict};
+use super::readings::Subject;
+use crate::output;
+use crate::screen::Screen;
+
+/// Of the object's column; a path may be longer and shifts its own line only.
+const OBJECT_COLUMNS: usize = 18;
+const VERDICT_COLUMNS: usize = 13;
+
+pub(super) fn as_text(screen: Screen, findings: &[Finding]) -> String {
+    let mut text = String::new();
+    for of_topic in findings.chunk_by(|one, next| one.topic == next.topic) {
+        if let Some(first) = of_topic.first() {
+            let bold = if screen.colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+            push(&mut text, format_args!("{}{}{}", bold.0, first.topic.word(), bold.1));
+        }
+        of_topic.iter().for_each(|finding| one(&mut text, screen, finding));
+    }
+    let count = |verdict| findings.iter().filter(|it| it.verdict == verdict).count();
+    push(
+        &mut text,
+        format_args!(
+            "looked at {}: failures {}, warnings {}, not looked at {}",
+            findings.len(),
+            count(Verdict::Failure),
+            count(Verdict::Warning),
+            count(Verdict::NotLookedAt)
+        ),
+    );
+    text
+}
+
+fn one(text: &mut String, screen: Screen, finding: &Finding) {
+    let word = format!("{:<VERDICT_COLUMNS$}", finding.verdict.word());
+    let word =
+        if screen.colour { format!("{}{word}\x1b[0m", colour(finding.verdict)) } else { word };
+    let (object, found) = (escape_line(&finding.object), escape_line(&finding.found));
+    push(text, format_args!("  {word}  {object:<OBJECT_COLUMNS$}  {found}"));
+    if let Some(remedy) = &finding.remedy {
+        let indent = VERDICT_COLUMNS + 4;
+        push(text, format_args!("{:indent$}→ {}", "", escape_line(remedy)));
+    }
+}
+
+fn colour(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Ok => "\x1b[32m",
+        Verdict::Warning => "\x1b[33m",
+        Verdict::Failure => "\x1b[1;31m",
+        Verdict::NotLookedAt => "\x1b[2m",
+    }
+}
+
+fn push(text: &mut String, line: std::fmt::Arguments<'_>) {
+    // Writing to a String cannot fail.
+    writeln!(text, "{line}").unwrap_or_default();
+}
+
+pub(super) fn as_json(subject: &Subject, findings: &[Finding]) -> Value {
+    let count = |verdict| findings.iter().filter(|it| it.verdict == verdict).count();
+    let config = match subject {
+        Subject::Embedded { .. } => None,
+        Subject::Service { config, .. } => Some(output::path(config)),
+    };
+    let listed = findings.iter().map(|finding| {
+        json!({
+            "topic": finding.topic.word(),
+            "object": finding.object,
+            "verdict": finding.verdict.word(),
+            "found": finding.found,
+            "remedy": finding.remedy,
+        })
+    });
+    json!({
+        "service": subject.is_service(),
+        "config": config,
+        "state": subject.state().map(output::path),
+        "failures": count(Verdict::Failure),
+        "warnings": count(Verdict::Warning),
+        "not_looked_at": count(Verdict::NotLookedAt),
+        "findings": listed.collect::<Vec<_>>(),
+    })
+}

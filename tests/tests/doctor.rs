@@ -1,0 +1,346 @@
+//! `toolexec doctor` on this host and on what is broken on purpose: each finding that a test can provoke, the
+//! form for programs, the exit codes, and that looking changes nothing. What no machine here shows is
+//! judged in the program's own tests.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use toolexec_tests::{Asked, Bench, Disk, Said, Service, as_both, skip, workspace};
+
+/// What it says for programs, with its exit code held against it.
+#[track_caller]
+fn doctor(bench: &Bench, words: &[&str]) -> Value {
+    let said = bench.toolexec(["doctor", "--format", "json"].iter().chain(words));
+    let told = said.json();
+    let failures = told["failures"].as_u64().unwrap();
+    said.assert_code(i32::from(failures > 0));
+    let findings = told["findings"].as_array().unwrap();
+    let count = |word: &str| findings.iter().filter(|it| it["verdict"] == word).count();
+    assert_eq!(told["failures"], count("failure"));
+    assert_eq!(told["warnings"], count("warning"));
+    assert_eq!(told["not_looked_at"], count("not looked at"));
+    for finding in findings {
+        assert_eq!(finding["remedy"].is_null(), finding["verdict"] == "ok", "{finding}");
+    }
+    told
+}
+
+/// The verdict of an object, and what was found.
+#[track_caller]
+fn of(told: &Value, topic: &str, object: &str) -> (String, String) {
+    let is = |it: &&Value| it["topic"] == topic && it["object"] == object;
+    let found = told["findings"].as_array().unwrap().iter().find(is);
+    let found = found.unwrap_or_else(|| panic!("no {topic} {object} in {told:#}"));
+    let text = |key: &str| found[key].as_str().unwrap().to_owned();
+    (text("verdict"), text("found"))
+}
+
+#[track_caller]
+fn assert_found(told: &Value, topic: &str, object: &str, verdict: &str, words: &[&str]) {
+    let (is, found) = of(told, topic, object);
+    assert_eq!(is, verdict, "{topic} {object}: {found}");
+    for word in words {
+        assert!(found.contains(word), "{topic} {object}: {word:?} is not in {found:?}");
+    }
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+/// A file below a directory that others may not change, as a configuration's must be.
+fn write(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    set_mode(path, 0o644);
+}
+
+as_both!(this_host_is_told_whole, what_is_wrong_with_a_state_is_told);
+
+fn this_host_is_told_whole(bench: &Bench) {
+    let told = doctor(bench, &[]);
+    assert_eq!(told["service"], Path::new("/etc/toolexec/toolexecd.yaml").exists());
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    assert_found(&told, "kernel", "version", "ok", &[release.trim_end()]);
+    assert_found(&told, "kernel", "landlock", "ok", &["ABI "]);
+    assert_found(&told, "kernel", "seccomp", "ok", &["user_notif"]);
+    let version = env!("CARGO_PKG_VERSION");
+    for program in ["toolexec", "toolexecd", "toolexec-launch", "toolexec-egress"] {
+        assert_found(&told, "programs", program, "ok", &[version, "bin/"]);
+    }
+    let python = Said::of(bench.command("/usr/bin/python3").arg("--version"));
+    let python = python.stdout.trim_end().trim_start_matches("Python ").to_owned();
+    assert_found(&told, "runtimes", "python", "ok", &[&python, "/python3"]);
+    assert_found(&told, "rules", "policy", "ok", &["embedded"]);
+    assert_found(&told, "clock", "newest result", "ok", &["none yet"]);
+    assert_found(&told, "log", "transparency log", "ok", &["not there yet"]);
+    // Looking makes nothing.
+    assert!(!bench.state().exists());
+}
+
+fn what_is_wrong_with_a_state_is_told(bench: &Bench) {
+    let state = bench.state();
+    Said::of(bench.command("toolexec").args(["keys", "init"])).assert_code(0);
+    let told = doctor(bench, &[]);
+    let keys = state.join("keys");
+    let shown = keys.to_str().unwrap();
+    assert_found(&told, "keys", "custody", "ok", &["plain files", shown]);
+    assert_found(&told, "keys", "private key result", "ok", &["0600"]);
+    assert_found(&told, "keys", "public halves", "ok", &["1 of results, 1 of the log"]);
+    assert_found(&told, "places", state.to_str().unwrap(), "ok", &["0700"]);
+    let named = doctor(bench, &["--state", state.to_str().unwrap()]);
+    assert_eq!(
+        told["findings"].as_array().unwrap().len(),
+        named["findings"].as_array().unwrap().len()
+    );
+
+    set_mode(&keys.join("result"), 0o640);
+    let told = doctor(bench, &[]);
+    assert_found(&told, "keys", "private key result", "failure", &["0640", "others"]);
+    set_mode(&keys.join("result"), 0o600);
+
+    set_mode(&keys, 0o777);
+    let told = doctor(bench, &[]);
+    assert_found(&told, "keys", "directory", "failure", &["0777"]);
+    assert_found(&told, "keys", "public halves", "failure", &["0777"]);
+    set_mode(&keys, 0o700);
+
+    fs::rename(keys.join("log"), keys.join("elsewhere")).unwrap();
+    symlink("elsewhere", keys.join("log")).unwrap();
+    let told = doctor(bench, &[]);
+    assert_found(&told, "keys", "private key log", "failure", &["no regular file"]);
+    fs::remove_file(keys.join("log")).unwrap();
+    fs::rename(keys.join("elsewhere"), keys.join("log")).unwrap();
+
+    write(&keys.join("log.change"), "");
+    let told = doctor(bench, &[]);
+    assert_found(&told, "keys", "change of log", "failure", &["interrupted"]);
+    fs::remove_file(keys.join("log.change")).unwrap();
+
+    set_mode(&state, 0o755);
+    let told = doctor(bench, &[]);
+    assert_found(&told, "places", state.to_str().unwrap(), "failure", &["0755", "at most 0700"]);
+    set_mode(&state, 0o700);
+
+    // A result of a time to come: the clock was set back since.
+    let result = state.join("results/TS-20991231-235959Z-TR-20260209-160501Z-python-stats");
+    fs::create_dir_all(&result).unwrap();
+    let told = doctor(bench, &[]);
+    assert_found(&told, "clock", "newest result", "failure", &["TS-20991231", "later"]);
+    fs::remove_dir(&result).unwrap();
+
+    let log = state.join("log");
+    fs::create_dir(&log).unwrap();
+    write(&log.join("checkpoint"), "not a note\n");
+    let told = doctor(bench, &[]);
+    assert_found(&told, "log", "transparency log", "failure", &["checkpoint"]);
+}
+
+#[test]
+fn a_record_leaves_a_host_that_is_told_as_good() {
+    let bench = Bench::new();
+    let request = toolexec_tests::RequestText::python("print('x')");
+    bench.record_of(&request).1.assert_outcome("ok");
+    let told = doctor(&bench, &[]);
+    assert_found(&told, "log", "transparency log", "ok", &["1 entries", "verifies"]);
+    assert_found(&told, "clock", "newest result", "ok", &["not later"]);
+    assert_found(&told, "places", "what lies there", "ok", &[]);
+}
+
+#[test]
+fn a_disk_in_memory_that_is_nearly_full_is_told() {
+    let Some(bench) = Bench::of_root("a_disk_in_memory_that_is_nearly_full_is_told") else {
+        return;
+    };
+    let state = bench.scratch().dir("small");
+    let Some(disk) = Disk::mount(&state, 2048) else {
+        return skip(
+            "a_disk_in_memory_that_is_nearly_full_is_told",
+            "no tmpfs can be mounted here",
+        );
+    };
+    let words = ["--state", state.to_str().unwrap()];
+    let told = doctor(&bench, &words);
+    assert_found(&told, "disk", "state", "failure", &["MiB free", "nothing is begun"]);
+    let all = told["findings"].to_string();
+    assert!(all.contains("in memory"), "{all}");
+    disk.grow(1 << 20);
+    let told = doctor(&bench, &words);
+    assert_found(&told, "disk", "state", "warning", &["next boot"]);
+    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&state).status().unwrap();
+    assert!(remounted.success());
+    let told = doctor(&bench, &words);
+    assert_found(&told, "disk", "state", "failure", &["read-only"]);
+}
+
+#[test]
+fn what_is_wrong_with_a_service_is_told_all_at_once() {
+    let bench = Bench::new();
+    let service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let config = service.config();
+    let words = ["--config", config.to_str().unwrap()];
+    fs::create_dir(service.state()).unwrap();
+    set_mode(&service.state(), 0o700);
+    let told = doctor(&bench, &words);
+    assert_eq!(told["service"], true);
+    assert_eq!(told["config"].as_str(), config.to_str());
+    assert_eq!(told["state"].as_str(), service.state().to_str());
+    assert_found(&told, "rules", "configuration", "ok", &["good"]);
+    assert_found(&told, "rules", "policy", "ok", &["for-tests"]);
+    assert_found(&told, "keys", "custody", "warning", &["plain files"]);
+    // What tmpfiles.d promises and nobody has made here.
+    let drafts = service.at("drafts");
+    assert_found(&told, "places", drafts.to_str().unwrap(), "warning", &["is not there"]);
+    let disks = ["state", "spool"].map(|name| of(&told, "disk", name).1);
+    assert!(disks.iter().all(|found| found.contains("MiB")), "{disks:?}");
+
+    // A configuration that the daemon refuses, a policy that nobody could use, signers that are none, and a
+    // spool that is open to all: none hides another.
+    let text = fs::read_to_string(&config).unwrap();
+    let signers = bench.home().join("signers");
+    write(&signers, "alice not-a-key\n");
+    let more = format!(
+        "{text}no_such_key: 1\nallowed_signers: {}\nlauncher: {{socket: /run/nobody.sock}}\n",
+        signers.display()
+    );
+    write(&config, &more);
+    write(&bench.home().join("policy.yaml"), "policy_version: 1\nlimits: {cpu: 0}\n");
+    set_mode(&service.at("approved"), 0o777);
+    let told = doctor(&bench, &words);
+    assert_found(&told, "rules", "configuration", "failure", &["no_such_key"]);
+    assert_found(&told, "rules", "policy", "failure", &["policy.yaml"]);
+    assert_found(&told, "rules", "allowed_signers", "failure", &["signers"]);
+    assert_found(&told, "programs", "toolexec-launch.socket", "failure", &["/run/nobody.sock"]);
+    let approved = service.at("approved");
+    assert_found(&told, "places", approved.to_str().unwrap(), "failure", &["0777", "at most 3770"]);
+
+    // No YAML at all: what hangs on it is not looked at, the host is.
+    write(&config, "{");
+    let told = doctor(&bench, &words);
+    assert_found(&told, "rules", "configuration", "failure", &[]);
+    assert_found(&told, "rules", "policy", "not looked at", &["does not say"]);
+    assert_found(&told, "kernel", "landlock", "ok", &["ABI"]);
+}
+
+#[test]
+fn keys_in_an_agent_that_is_gone_are_told() {
+    let bench = Bench::new();
+    let service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let text = fs::read_to_string(service.config()).unwrap();
+    let key = format!("SHA256:{}", "A".repeat(43));
+    let keys =
+        format!("{text}keys: {{agent: /run/no-agent.sock, result: '{key}', log: '{key}'}}\n");
+    write(&service.config(), &keys);
+    let told = doctor(&bench, &["--config", service.config().to_str().unwrap()]);
+    assert_found(&told, "keys", "custody", "failure", &["/run/no-agent.sock"]);
+    let all = told["findings"].to_string();
+    assert!(!all.contains("private key"), "{all}");
+}
+
+#[test]
+fn a_stranger_looks_as_far_as_they_may() {
+    let test = "a_stranger_looks_as_far_as_they_may";
+    let Some(root) = Bench::of_root(test) else { return };
+    let Some(bench) = Bench::of_an_ordinary_user(test) else { return };
+    let service = Service::prepare(&root, &Asked::for_owner(&root));
+    fs::create_dir(service.state()).unwrap();
+    set_mode(&service.state(), 0o700);
+    fs::create_dir(service.state().join("keys")).unwrap();
+    let told = doctor(&bench, &["--config", service.config().to_str().unwrap()]);
+    assert_found(&told, "kernel", "landlock", "ok", &["ABI"]);
+    assert_found(&told, "keys", "directory", "not looked at", &["ermission denied"]);
+    let keys = service.state().join("keys");
+    assert_found(&told, "places", keys.to_str().unwrap(), "not looked at", &["ermission denied"]);
+    // Somebody else's state, said to be one's own.
+    let mine = root.scratch().dir("theirs");
+    chown(&mine, Some(0), Some(0)).unwrap();
+    let told = doctor(&bench, &["--state", mine.to_str().unwrap()]);
+    assert_found(&told, "places", mine.to_str().unwrap(), "failure", &["belongs to user 0"]);
+}
+
+#[test]
+fn what_a_launcher_of_another_version_says_is_told() {
+    let bench = Bench::new();
+    let launcher = bench.scratch().path().join("bin/toolexec-launch");
+    fs::remove_file(&launcher).unwrap();
+    write(&launcher, "#!/bin/sh\necho toolexec-launch 0.0.1\n");
+    set_mode(&launcher, 0o755);
+    let told = doctor(&bench, &[]);
+    assert_found(&told, "programs", "toolexec-launch", "failure", &["0.0.1"]);
+    // One that anybody could have put there is not run to ask it.
+    set_mode(&launcher, 0o777);
+    write(&bench.home().join("trap"), "");
+    let told = doctor(&bench, &[]);
+    assert_found(&told, "programs", "toolexec-launch", "not looked at", &["others can change"]);
+    fs::remove_file(&launcher).unwrap();
+    let told = doctor(&bench, &[]);
+    let packaged = Path::new("/usr/libexec/toolexec/toolexec-launch").exists();
+    let (verdict, found) = of(&told, "programs", "toolexec-launch");
+    assert!(packaged || verdict == "failure", "{verdict}: {found}");
+}
+
+#[test]
+fn people_read_it_by_topic_and_programs_get_their_exit_code() {
+    let bench = Bench::new();
+    let said = bench.toolexec(["doctor"]);
+    assert!([Some(0), Some(1)].contains(&said.code), "{said:#?}");
+    assert!(said.stdout.starts_with("kernel\n  ok "), "{said:#?}");
+    for topic in ["cgroups", "programs", "runtimes", "rules", "keys", "disk", "clock", "log"] {
+        assert!(said.stdout.contains(&format!("\n{topic}\n")), "{topic}: {said:#?}");
+    }
+    assert!(!said.stdout.contains('\x1b'), "colour without a terminal: {said:#?}");
+    let last = said.stdout.lines().last().unwrap();
+    assert!(last.starts_with("looked at ") && last.contains("failures "), "{last}");
+    let coloured = Said::of(bench.command("toolexec").arg("doctor").env("CLICOLOR_FORCE", "1"));
+    assert!(coloured.stdout.contains("\x1b[32mok"), "{coloured:#?}");
+    let plain = Said::of(
+        bench.command("toolexec").arg("doctor").env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"),
+    );
+    assert_eq!(plain.stdout.lines().count(), coloured.stdout.lines().count());
+    assert!(!plain.stdout.contains('\x1b'));
+
+    // Nowhere to look is no host where all is well.
+    let nowhere = bench.home().join("nowhere");
+    for option in ["--state", "--config"] {
+        let said = bench.toolexec(["doctor", option, nowhere.to_str().unwrap()]);
+        said.assert_code(3);
+        said.assert_says(&["nowhere"]);
+        assert_eq!(said.stdout, "");
+    }
+    bench.toolexec(["doctor", "--state", "x", "--config", "y"]).assert_code(3);
+    bench.toolexec(["doctor", "--warm", "go", "--format", "json"]).assert_code(3);
+    bench.toolexec(["doctor", "--to", "x"]).assert_code(3);
+}
+
+#[test]
+fn a_name_that_acts_on_a_terminal_is_shown_escaped() {
+    let bench = Bench::new();
+    let state = bench.scratch().dir("a\x1b[31mb");
+    let said = bench.toolexec(["doctor", "--state", state.to_str().unwrap()]);
+    assert!(!said.stdout.contains('\x1b'), "{said:#?}");
+    assert!(said.stdout.contains("b: "), "{said:#?}");
+}
+
+/// The page names every topic and every word of a verdict.
+#[test]
+fn the_page_says_what_is_looked_at() {
+    let page = fs::read_to_string(workspace().join("docs/operating.md")).unwrap();
+    let part = page.split("\n## ").find(|part| part.starts_with("Is this host fit")).unwrap();
+    for topic in [
+        "kernel", "cgroups", "programs", "runtimes", "rules", "keys", "places", "disk", "clock",
+        "log",
+    ] {
+        assert!(part.contains(&format!("| `{topic}` |")), "{topic}");
+    }
+    for word in ["`ok`", "`warning`", "`failure`", "`not looked at`"] {
+        assert!(part.contains(word), "{word}");
+    }
+}
