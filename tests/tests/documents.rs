@@ -7,9 +7,14 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
+use std::collections::BTreeSet;
 use std::fs;
 
+use serde_json::Value;
 use toolexec_tests::{Bench, Page, Said, as_both, list, skip, ssh_keygen_works, workspace};
+
+/// Keys of a policy and files that read like codes.
+const NOT_CODES: [&str; 3] = ["network.hosts", "approval.invoker", "result.pub"];
 
 #[test]
 fn every_page_with_something_to_type_is_typed_by_a_test() {
@@ -18,8 +23,7 @@ fn every_page_with_something_to_type_is_typed_by_a_test() {
     let texts: Vec<String> =
         names.map(|name| fs::read_to_string(suites.join(name)).unwrap()).collect();
     let mut count = 0;
-    let in_docs = |page: &&Page| page.name() != "README.md" && !page.blocks("sh").is_empty();
-    for page in Page::all().iter().filter(in_docs) {
+    for page in Page::all().iter().filter(|page| !page.blocks("sh").is_empty()) {
         let opened = format!("Page::open(\"{}\")", page.name());
         let claimed = texts.iter().any(|text| text.contains(&opened));
         assert!(claimed, "{}: no test types its blocks", page.name());
@@ -80,4 +84,59 @@ as_both!(a_newcomer_has_a_verified_record, a_newcomer_has_a_service);
 fn the_commands_of_the_policies_page_work() {
     let bench = Bench::new();
     Said::of(&mut bench.shell(&Page::open("docs/policy.md").script())).assert_code(0);
+}
+
+/// Every code that docs/rules.md has a section of.
+fn codes() -> BTreeSet<String> {
+    let rules = Page::open("docs/rules.md");
+    let headings = rules.text().lines().filter_map(|line| line.strip_prefix("### `"));
+    headings.map(|rest| rest.trim_end_matches('`').to_owned()).collect()
+}
+
+/// What stands in backquotes, outside of blocks.
+fn spoken(text: &str) -> Vec<String> {
+    let lines = text.split("\n```").step_by(2).flat_map(str::lines);
+    let lines = lines.filter(|line| !line.starts_with("    "));
+    lines.flat_map(|line| line.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_index_has_every_outcome_and_every_group_of_codes_and_no_other() {
+    let page = Page::open("docs/faq.md");
+    let first = |section: &str| -> BTreeSet<String> {
+        let section = page.section(section);
+        let rows = section.text().lines().filter(|line| line.starts_with("| `"));
+        rows.flat_map(|row| spoken(row.split(" | ").next().unwrap())).collect()
+    };
+    let schema = fs::read_to_string(workspace().join("docs/tool-result.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let outcomes = schema["properties"]["outcome"]["enum"].as_array().unwrap().iter();
+    let outcomes: BTreeSet<_> = outcomes.map(|it| it.as_str().unwrap().to_owned()).collect();
+    assert_eq!(first("Outcomes"), outcomes);
+    let codes = codes();
+    assert!(codes.len() > 80, "only {} codes: the search is broken", codes.len());
+    let groups = codes.iter().map(|code| format!("{}.…", code.split('.').next().unwrap()));
+    assert_eq!(first("Codes"), groups.collect());
+}
+
+/// A code that a page names is one: of the validator's own, or of a family whose members others name.
+#[test]
+fn no_page_names_a_code_that_does_not_exist() {
+    let codes = codes();
+    let families = ["layer", "gate", "ais", "secret"];
+    let groups: BTreeSet<_> = codes.iter().map(|code| code.split('.').next().unwrap()).collect();
+    let mut named = 0;
+    for page in Page::all() {
+        for word in spoken(page.text()) {
+            let Some((group, rest)) = word.split_once('.') else { continue };
+            let is_code = rest.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+            let is_file = rest.len() < 5 || NOT_CODES.contains(&word.as_str());
+            if !groups.contains(group) || families.contains(&group) || !is_code || is_file {
+                continue;
+            }
+            assert!(codes.contains(&word), "{} names `{word}`, which is no code", page.name());
+            named += 1;
+        }
+    }
+    assert!(named > 40, "only {named} codes are named: the search is broken");
 }

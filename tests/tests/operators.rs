@@ -1,0 +1,119 @@
+//! docs/operators.md and docs/approving.md, typed from the first line to the last: an operator's days with a
+//! daemon, on a host whose `systemctl` and `sudo` are a few lines of this test.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+
+use toolexec_tests::{Bench, Page, Said, list, ssh_keygen_works};
+
+const SHORT: &str = "TR-20260209-160501Z-python-stats";
+const LONG: &str = "TR-20260209-170000Z-long";
+
+/// What the host and the people at it have before the page begins. Whoever is asked says yes.
+const HOST: &str = r#"
+mkdir -p ~/.ssh ~/etc ~/spool/approved
+ssh-keygen -q -t ed25519 -N '' -C alice -f ~/.ssh/id_ed25519
+echo "alice namespaces=\"approve.tool-exec@threegate,reject.tool-exec@threegate\" $(cat ~/.ssh/id_ed25519.pub)" > ~/etc/allowed_signers
+cat > ~/etc/toolexecd.yaml <<END
+config_version: 1
+spool: $HOME/spool
+state: $HOME/state
+policy: $HOME/etc/policy.yaml
+allowed_signers: $HOME/etc/allowed_signers
+drain_sec: 1
+END
+daemon=
+trap '[ -z "$daemon" ] || kill $daemon' EXIT
+systemctl() {
+    case $1 in
+        start)
+            [ "$(id -u)" = 0 ] || sed -i 's/exceptions: \[\]/exceptions: [cgroup]/' ~/etc/policy.yaml
+            toolexecd --config ~/etc/toolexecd.yaml 2> ~/log &
+            daemon=$!
+            timeout 20 sh -c 'until grep -q ready ~/log; do sleep 0.05; done'
+            ;;
+        stop) kill $daemon && wait $daemon && daemon= ;;
+        reload) kill -HUP $daemon && timeout 20 sh -c 'until grep -q reloaded ~/log; do sleep 0.05; done' ;;
+    esac
+}
+sudo() { shift 2 && "$@"; }
+toolexec() {
+    case $1 in
+        approve) command toolexec "$@" --yes ;;
+        *) command toolexec "$@" ;;
+    esac
+}
+drafted() {
+    command toolexec draft --slug "$1" --purpose 'A test' --language python --input "$1.py" --risk low \
+        --sensitivity public --justification 'it is a test' --dir ~ -- python "$1.py" > ~/said
+    basename ~/TR-*-"$1".md .md
+}
+echo "print('ran')" > ~/short.py
+echo "import time; time.sleep(60)" > ~/long.py
+short=$(drafted short)
+long=$(drafted long)
+drop_long() {
+    toolexec approve ~/"$long.md" --as alice --key ~/.ssh/id_ed25519 > ~/said
+    toolexec promote ~/"$long.md" --spool ~/spool
+    timeout 20 sh -c "until grep -q 'started.*$long' ~/log; do sleep 0.05; done"
+}
+"#;
+
+/// The page's lines on the test's own paths, with its two requests.
+fn on_the_host(script: &str) -> String {
+    let mut script = script.to_owned();
+    for (from, to) in [
+        ("/etc/toolexec/", "\"$HOME\"/etc/"),
+        ("/var/spool/toolexec", "\"$HOME\"/spool"),
+        ("/var/lib/toolexec", "\"$HOME\"/state"),
+        (SHORT, "$short"),
+        (LONG, "$long"),
+    ] {
+        script = script.replace(from, to);
+    }
+    format!("{HOST}\ncd ~\n{script}")
+}
+
+#[test]
+fn the_days_of_an_operator_go_as_the_guide_says() {
+    if !ssh_keygen_works("the_days_of_an_operator_go_as_the_guide_says") {
+        return;
+    }
+    let bench = Bench::new();
+    let script = Page::open("docs/operators.md").script();
+    let hold = format!("toolexec hold {LONG}");
+    assert_eq!(script.matches(&hold).count(), 1, "{script}");
+    let script = script.replacen(&hold, &format!("drop_long\n{hold}"), 1);
+    let said = Said::of(&mut bench.shell(&on_the_host(&script)));
+    assert_eq!(said.code, Some(0), "{said:#?}\n{:?}", fs::read_to_string(bench.home().join("log")));
+    let records = list(&bench.home().join("spool/results")).len();
+    assert_eq!(records, 2, "{said:#?}");
+    for word in ["verified: ok", "verified: cancelled", "findings: 0"] {
+        assert!(said.stdout.contains(word), "no {word}: {said:#?}");
+    }
+}
+
+#[test]
+fn an_approver_reads_and_signs_as_the_page_says() {
+    if !ssh_keygen_works("an_approver_reads_and_signs_as_the_page_says") {
+        return;
+    }
+    let bench = Bench::new();
+    let page = Page::open("docs/approving.md");
+    let mut script = "rm ~/etc/allowed_signers\n".to_owned();
+    for heading in ["Once: a line in `allowed_signers`", "Read it", "Say yes", "Drop it", "Say no"]
+    {
+        script += &page.section(heading).script();
+    }
+    let lines = |text: &str| text.lines().filter(|line| !line.is_empty()).count();
+    assert_eq!(lines(&script), lines(&page.script()) + 1, "a section is left out");
+    let said = Said::of(&mut bench.shell(&on_the_host(&script)));
+    said.assert_code(0);
+    assert!(said.stdout.contains("it counts: 1 of 1 approvers signed"), "{said:#?}");
+    assert!(list(&bench.home()).iter().any(|name| name.ends_with(".alice.reject.sig")));
+}
