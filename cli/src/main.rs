@@ -20,6 +20,7 @@ mod inputs;
 mod keys;
 mod lint;
 mod log;
+mod mcp;
 mod options;
 mod order;
 mod output;
@@ -97,5 +98,6 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Ais(asked) => ais::ais(&asked.act),
         Command::Doctor(asked) => doctor::doctor(&asked),
         Command::Gc(asked) => gc::gc(&asked),
+        Command::Mcp(asked) => mcp::mcp(&asked),
     }
 }
