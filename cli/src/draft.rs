@@ -3,16 +3,17 @@
 
 mod typed;
 
-use std::path::Path;
+pub(crate) use typed::Input;
+
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use spool::{Drafting, SpoolError};
-use validator::{
-    Code, ComposedWork, Composition, Expect, OwnerUid, Place, Sha256, UtcTime, Violation,
-};
+use validator::{Code, ComposedWork, Composition, Expect, OwnerUid, Place, Sha256, Violation};
 
 use crate::failure::Failure;
+use crate::lint::Rules;
 use crate::options::{Draft, Format};
 use crate::output;
 use crate::show;
@@ -22,63 +23,105 @@ use crate::state::named_directory;
 const INPUT_BYTES_MAX: u64 = 1 << 30;
 
 pub(crate) fn draft(asked: &Draft) -> Result<ExitCode, Failure> {
-    let now = show::now();
     named_directory("--dir", &asked.dir)?;
-    let directory = asked.dir.strip_prefix(".").unwrap_or(&asked.dir);
-    let mut inputs = typed::open_inputs(asked)?;
-    let mut composition = typed::compose(asked, &inputs, now)?;
-    let id = composition.id.clone();
-    let path = directory.join(format!("{id}.md"));
-    let violations = lint(&composition, now);
-    if show::has_error(&violations) {
-        return refuse(asked, &path, &composition, &violations);
+    let inputs = typed::open_inputs(asked)?;
+    let drafted = make(asked, inputs, INPUT_BYTES_MAX, &Rules::of_schema(Expect::DraftOnly))?;
+    match &drafted.path {
+        Some(path) => tell(asked, path, &drafted),
+        None => refuse(asked, &drafted),
     }
-    let mut drafting = Drafting::begin(directory, id.as_str(), INPUT_BYTES_MAX)?;
-    for (input, composed) in inputs.iter_mut().zip(&mut composition.inputs) {
-        composed.sha256 =
-            drafting.add(&input.name, &mut input.file).map_err(of_input(&input.name))?;
-    }
-    let path = drafting.keep(composition.to_text().as_bytes())?;
-    tell(asked, &path, &composition, &lint(&composition, now))
 }
 
-fn of_input(name: &str) -> impl FnOnce(SpoolError) -> Failure + '_ {
+/// What was made of what somebody wants to ask for.
+pub(crate) struct Drafted {
+    pub(crate) composition: Composition,
+    /// Where it was written; nowhere if it would be refused.
+    path: Option<PathBuf>,
+    violations: Vec<Violation>,
+}
+
+/// Writes the draft and copies of its inputs, of at most so many bytes together, if it would not be
+/// refused.
+pub(crate) fn make(
+    asked: &Draft,
+    mut inputs: Vec<Input>,
+    input_bytes_max: u64,
+    rules: &Rules,
+) -> Result<Drafted, Failure> {
+    let now = show::now();
+    let directory = asked.dir.strip_prefix(".").unwrap_or(&asked.dir);
+    let mut composition = typed::compose(asked, &inputs, now)?;
+    let violations = lint(&composition, rules);
+    if show::has_error(&violations) {
+        return Ok(Drafted { composition, path: None, violations });
+    }
+    let mut drafting = Drafting::begin(directory, composition.id.as_str(), input_bytes_max)?;
+    for (input, composed) in inputs.iter_mut().zip(&mut composition.inputs) {
+        let added = drafting.add(&input.name, &mut input.file);
+        composed.sha256 = added.map_err(of_input(&input.name, input_bytes_max))?;
+    }
+    let path = drafting.keep(composition.to_text().as_bytes())?;
+    let violations = lint(&composition, rules);
+    Ok(Drafted { composition, path: Some(path), violations })
+}
+
+impl Drafted {
+    /// All but the one that a draft is expected to have.
+    pub(crate) fn violations(&self) -> Vec<Violation> {
+        let rest = self.violations.iter().filter(|it| it.code != Code::ApprovalMissing);
+        rest.cloned().collect()
+    }
+
+    /// As programs read it.
+    pub(crate) fn json(&self) -> Value {
+        let id = self.composition.id.as_str();
+        let Some(path) = &self.path else {
+            return json!({ "request": null, "request_id": id, "violations": self.violations });
+        };
+        let inputs = self.composition.inputs.iter();
+        json!({
+            "request": output::path(path),
+            "request_id": id,
+            "sha256": Sha256::of(self.composition.to_text().as_bytes()).to_string(),
+            "intent_sha256": intent(&self.composition).map(|digest| digest.to_string()),
+            "inputs": inputs.map(|input| json!({
+                "name": input.name.as_str(),
+                "sha256": input.sha256.to_string(),
+            })).collect::<Vec<_>>(),
+            "violations": self.violations,
+        })
+    }
+
+    fn print_violations(&self, path: &Path) {
+        show::aside(path, self.composition.to_text().as_bytes(), &self.violations());
+    }
+}
+
+fn of_input(name: &str, bytes_max: u64) -> impl FnOnce(SpoolError) -> Failure + '_ {
     move |error| match error {
         SpoolError::TooLarge { .. } => Failure::Said(format!(
-            "--input {name}: with it the inputs are larger than {INPUT_BYTES_MAX} bytes"
+            "--input {name}: with it the inputs are larger than {bytes_max} bytes"
         )),
         error => error.into(),
     }
 }
 
-fn lint(composition: &Composition, now: UtcTime) -> Vec<Violation> {
+fn lint(composition: &Composition, rules: &Rules) -> Vec<Violation> {
     let name = format!("{}.md", composition.id);
-    validator::lint(composition.to_text().as_bytes(), &name, Expect::DraftOnly, now).1
+    rules.check(composition.to_text().as_bytes(), &name).1
 }
 
-/// All but the one that a draft is expected to have.
-fn print_violations(path: &Path, composition: &Composition, violations: &[Violation]) {
-    let rest = violations.iter().filter(|it| it.code != Code::ApprovalMissing).cloned();
-    show::aside(path, composition.to_text().as_bytes(), &rest.collect::<Vec<_>>());
-}
-
-fn refuse(
-    asked: &Draft,
-    path: &Path,
-    composition: &Composition,
-    violations: &[Violation],
-) -> Result<ExitCode, Failure> {
-    print_violations(path, composition, violations);
-    if violations.iter().any(|it| it.code == Code::CommandUndeclaredFile) {
+fn refuse(asked: &Draft, drafted: &Drafted) -> Result<ExitCode, Failure> {
+    let composition = &drafted.composition;
+    let path = asked.dir.strip_prefix(".").unwrap_or(&asked.dir);
+    let path = path.join(format!("{}.md", composition.id));
+    drafted.print_violations(&path);
+    if drafted.violations.iter().any(|it| it.code == Code::CommandUndeclaredFile) {
         propose_inputs(composition);
     }
     output::note(format_args!("{}: not written", path.display()));
     if asked.format == Format::Json {
-        output::line(json!({
-            "request": null,
-            "request_id": composition.id.as_str(),
-            "violations": violations,
-        }))?;
+        output::line(drafted.json())?;
     }
     Ok(ExitCode::from(2))
 }
@@ -97,13 +140,8 @@ fn propose_inputs(composition: &Composition) {
     }
 }
 
-fn tell(
-    asked: &Draft,
-    path: &Path,
-    composition: &Composition,
-    violations: &[Violation],
-) -> Result<ExitCode, Failure> {
-    print_violations(path, composition, violations);
+fn tell(asked: &Draft, path: &Path, drafted: &Drafted) -> Result<ExitCode, Failure> {
+    drafted.print_violations(path);
     match asked.format {
         Format::Human => {
             let path = show::name(path);
@@ -117,17 +155,7 @@ fn tell(
                 show::now()
             ));
         }
-        Format::Json => output::line(json!({
-            "request": output::path(path),
-            "request_id": composition.id.as_str(),
-            "sha256": Sha256::of(composition.to_text().as_bytes()).to_string(),
-            "intent_sha256": intent(composition).map(|digest| digest.to_string()),
-            "inputs": composition.inputs.iter().map(|input| json!({
-                "name": input.name.as_str(),
-                "sha256": input.sha256.to_string(),
-            })).collect::<Vec<_>>(),
-            "violations": violations,
-        }))?,
+        Format::Json => output::line(drafted.json())?,
     }
     Ok(ExitCode::SUCCESS)
 }

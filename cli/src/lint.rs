@@ -57,10 +57,8 @@ pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
     if let Some(named) = &asked.explain {
         return code::explain(named);
     }
-    let rules = Rules {
-        expect: if asked.draft { Expect::DraftOnly } else { Expect::Approved },
-        ceilings: ceilings(asked.policy.as_deref())?,
-    };
+    let expect = if asked.draft { Expect::DraftOnly } else { Expect::Approved };
+    let rules = Rules::of(expect, &named_or_embedded(asked.policy.as_deref())?);
     let (mut verdict, mut log) = (Verdict::default(), sarif::Log::default());
     for file in &asked.files {
         let found = check(file, &rules);
@@ -87,33 +85,44 @@ pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
 }
 
 /// What a file is checked against, beside its schema.
-struct Rules {
+pub(crate) struct Rules {
     expect: Expect,
-    ceilings: Ceilings,
+    ceilings: Option<Ceilings>,
 }
 
-/// The ceilings of the policy that a request is for; nothing else of a policy is asked here.
-fn ceilings(policy: Option<&Path>) -> Result<Ceilings, Failure> {
-    let policy = named_or_embedded(policy)?;
-    let policies::Ceilings { cpu_milli, memory_mb, time_sec, .. } = *policy.ceilings();
-    Ok(Ceilings { cpu_milli, memory_mb, time_sec })
+impl Rules {
+    /// Beside nothing.
+    pub(crate) fn of_schema(expect: Expect) -> Self {
+        Self { expect, ceilings: None }
+    }
+
+    /// With the ceilings of the policy that a request is for; nothing else of a policy is asked here.
+    pub(crate) fn of(expect: Expect, policy: &policies::Policy) -> Self {
+        let policies::Ceilings { cpu_milli, memory_mb, time_sec, .. } = *policy.ceilings();
+        Self { expect, ceilings: Some(Ceilings { cpu_milli, memory_mb, time_sec }) }
+    }
+
+    /// Every violation of a document of this name, by place.
+    pub(crate) fn check(&self, bytes: &[u8], name: &str) -> (DocumentKind, Vec<Violation>) {
+        let (kind, mut violations) = validator::lint(bytes, name, self.expect, show::now());
+        if let (DocumentKind::Request, Some(ceilings)) = (kind, self.ceilings) {
+            violations.extend(validator::at_ceiling(bytes, ceilings));
+            violations.sort_by_key(|row| (row.line, row.column));
+        }
+        (kind, violations)
+    }
 }
 
 fn check(file: &Path, rules: &Rules) -> Result<Checked, Failure> {
-    let expect = rules.expect;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     match read_document(file, RESULT_BYTES_MAX) {
         Ok(bytes) => {
-            let (kind, mut violations) = validator::lint(&bytes, &name, expect, show::now());
-            if kind == DocumentKind::Request {
-                violations.extend(validator::at_ceiling(&bytes, rules.ceilings));
-                violations.sort_by_key(|row| (row.line, row.column));
-            }
+            let (kind, violations) = rules.check(&bytes, &name);
             Ok(Checked { kind, text: String::from_utf8_lossy(&bytes).into_owned(), violations })
         }
         // Too large for any document: its name alone says what it was meant to be.
         Err(Failure::TooLarge(_, most)) => {
-            let (kind, _) = validator::lint(b"", &name, expect, show::now());
+            let (kind, _) = rules.check(b"", &name);
             Ok(Checked { kind, text: String::new(), violations: vec![show::too_large(most)] })
         }
         Err(failure) => Err(failure),

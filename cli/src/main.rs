@@ -21,6 +21,7 @@ mod keys;
 mod lint;
 mod live;
 mod log;
+mod mcp;
 mod options;
 mod order;
 mod output;
@@ -98,5 +99,6 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Ais(asked) => ais::ais(&asked.act),
         Command::Doctor(asked) => doctor::doctor(&asked),
         Command::Gc(asked) => gc::gc(&asked),
+        Command::Mcp(asked) => mcp::mcp(&asked),
     }
 }

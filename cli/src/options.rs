@@ -4,6 +4,7 @@ pub(crate) mod ais;
 mod approving;
 mod gate;
 mod gc;
+mod mcp;
 mod orders;
 mod permission;
 
@@ -23,6 +24,7 @@ use crate::{output, queue};
 pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
 pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use gc::Gc;
+pub(crate) use mcp::Mcp;
 pub(crate) use orders::OrderOptions;
 pub(crate) use permission::{
     Permission, PermissionAct, PermissionCleanup, PermissionGet, PermissionList, PermissionRequest,
@@ -30,7 +32,7 @@ pub(crate) use permission::{
 };
 
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 2] = [&["completions"], &["mcp"]];
+const NOT_BUILT_YET: [&[&str]; 1] = [&["completions"]];
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
 #[derive(Parser)]
@@ -103,6 +105,8 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// Remove results and requests that were kept long enough
     Gc(Gc),
+    /// Let an agent draft, lint, ask and read, over the Model Context Protocol
+    Mcp(Mcp),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -239,13 +243,13 @@ pub(crate) struct Draft {
     #[arg(long, value_name = "TEXT", requires = "hosts")]
     pub(crate) network_rationale: Option<String>,
     /// Processor cores, such as 2 or 0.5
-    #[arg(long, value_name = "CORES", default_value = "1", allow_negative_numbers = true)]
+    #[arg(long, value_name = "CORES", default_value = DRAFT_CPU, allow_negative_numbers = true)]
     pub(crate) cpu: String,
     /// Memory in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 256, allow_negative_numbers = true)]
+    #[arg(long, value_name = "MIB", default_value_t = DRAFT_MEMORY_MB, allow_negative_numbers = true)]
     pub(crate) memory_mb: u64,
     /// Wall time in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = DRAFT_TIME_SEC, allow_negative_numbers = true)]
     pub(crate) time_sec: u64,
     /// Your estimate of the risk
     #[arg(long, value_parser = word_of(RISKS, RiskLevel::as_str))]
@@ -269,6 +273,8 @@ pub(crate) struct Draft {
     /// For whom the result is, for `x-audience`
     #[arg(long, value_name = "NAME")]
     pub(crate) audience: Option<String>,
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
     /// Where to write; an existing directory
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,
@@ -276,8 +282,13 @@ pub(crate) struct Draft {
     pub(crate) format: Format,
 }
 
-const RISKS: [RiskLevel; 3] = [RiskLevel::Low, RiskLevel::Medium, RiskLevel::High];
-const SENSITIVITIES: [Sensitivity; 3] =
+/// What a draft asks for that names no limits.
+pub(crate) const DRAFT_CPU: &str = "1";
+pub(crate) const DRAFT_MEMORY_MB: u64 = 256;
+pub(crate) const DRAFT_TIME_SEC: u64 = 60;
+
+pub(crate) const RISKS: [RiskLevel; 3] = [RiskLevel::Low, RiskLevel::Medium, RiskLevel::High];
+pub(crate) const SENSITIVITIES: [Sensitivity; 3] =
     [Sensitivity::Public, Sensitivity::Internal, Sensitivity::Confidential];
 
 /// Reads a word of the request's schema; the help lists them.
@@ -566,7 +577,7 @@ impl Options {
                     "'{}' is not built yet; this version has run, draft, lint, review, explain, \
                      approve, reject, gate, permission, promote, hold, release, cancel, verify, \
                      replay, list, status, show, wait, watch, log, keys, ais, policy check, policy \
-                     show and doctor",
+                     show, doctor and mcp",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);

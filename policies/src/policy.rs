@@ -256,6 +256,17 @@ impl Policy {
         self.rules.held_sec_max
     }
 
+    /// Every host with every port that a request may name, `host:port`.
+    pub fn hosts_offered(&self) -> impl Iterator<Item = String> {
+        self.rules.network.offered()
+    }
+
+    /// Who needs a permission: `nobody`, `core_draft` or `everybody`.
+    #[must_use]
+    pub fn permissions_cover(&self) -> &'static str {
+        self.rules.permissions.covered.as_str()
+    }
+
     /// The ceilings.
     #[must_use]
     pub fn ceilings(&self) -> &Ceilings {

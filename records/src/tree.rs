@@ -141,12 +141,12 @@ pub(crate) fn read_below(
     }
 }
 
-fn open_directory(at: impl std::os::fd::AsFd, name: &str) -> io::Result<OwnedFd> {
+pub(crate) fn open_directory(at: impl std::os::fd::AsFd, name: &str) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(at, name, flags, Mode::empty())?)
 }
 
-fn open_file(at: impl std::os::fd::AsFd, name: &str) -> io::Result<File> {
+pub(crate) fn open_file(at: impl std::os::fd::AsFd, name: &str) -> io::Result<File> {
     // NONBLOCK: what was a file a moment ago can be a FIFO now.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::openat(at, name, flags, Mode::empty())?);

@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use validator::{
-    ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition, Constraint, OneLine,
-    RequestId, Sha256, UtcTime, quote_words,
+    ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
+    Constraint, OneLine, RequestId, Sha256, UtcTime, quote_words,
 };
 
 use crate::failure::Failure;
@@ -18,9 +18,9 @@ use crate::state::open_document;
 const SLUG_BYTES: usize = 40;
 
 /// A file that was typed, open.
-pub(super) struct Input {
-    pub(super) name: String,
-    pub(super) file: File,
+pub(crate) struct Input {
+    pub(crate) name: String,
+    pub(crate) file: File,
 }
 
 /// Opens every input that was typed; what is wrong with any of them is told at once.
@@ -92,13 +92,23 @@ pub(super) fn compose(
             network_rationale: line("--network-rationale", rationale)?,
         },
         requester: asked.requester.as_deref().map(|it| line("--requester", it)).transpose()?,
-        agent: None,
+        agent: agent(asked)?,
         audience: asked.audience.as_deref().map(|it| line("--audience", it)).transpose()?,
     })
 }
 
 fn line(option: &str, text: &str) -> Result<OneLine, Failure> {
     text.parse().map_err(|error| Failure::Said(format!("{option}: {error}; write one line")))
+}
+
+fn agent(asked: &Draft) -> Result<Option<ComposedAgent>, Failure> {
+    let Some(source) = asked.source.source() else { return Ok(None) };
+    let scope = source.accesscontrol.as_ref();
+    Ok(Some(ComposedAgent {
+        name: line("--agent", source.name.as_str())?,
+        subject: line("--subject", source.subject.as_str())?,
+        accesscontrol: scope.map(|it| line("--accesscontrol", it.as_str())).transpose()?,
+    }))
 }
 
 fn output(typed: &str) -> Result<ComposedOutput, Failure> {

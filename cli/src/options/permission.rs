@@ -53,7 +53,7 @@ pub(crate) struct StoreOptions {
 }
 
 /// Whose permissions.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct SourceOptions {
     /// The agent's name
     #[arg(long, value_name = "NAME", requires = "subject")]

@@ -86,7 +86,7 @@ impl StoreOptions {
 }
 
 impl SourceOptions {
-    fn source(&self) -> Option<Source> {
+    pub(crate) fn source(&self) -> Option<Source> {
         let (name, subject): (_, Subject) = (self.agent.clone()?, self.subject.clone()?);
         Some(Source { name, subject, accesscontrol: self.accesscontrol.clone() })
     }

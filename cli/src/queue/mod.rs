@@ -18,7 +18,7 @@ mod watch;
 
 pub(crate) use list::list;
 pub(crate) use one::show;
-pub(crate) use results::{records_among, result_names};
+pub(crate) use results::{end_of, records_among, request_of, result_names};
 pub(crate) use status::status;
 pub(crate) use wait::wait;
 pub(crate) use watch::watch;

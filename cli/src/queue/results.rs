@@ -30,7 +30,7 @@ pub(crate) fn result_names(place: &Path) -> Result<Vec<String>, Failure> {
 }
 
 /// The request whose record a result is, by its name.
-pub(super) fn request_of(result: &str) -> Option<&str> {
+pub(crate) fn request_of(result: &str) -> Option<&str> {
     result.starts_with("TS-").then(|| result.get(MARK_BYTES..)).flatten()
 }
 
@@ -50,7 +50,7 @@ impl Published {
         self.said.as_ref().map_or("unreadable", |said| &said.outcome)
     }
 
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 }
@@ -62,7 +62,7 @@ pub(crate) fn records_among(place: &Path, names: &[String], request_id: &str) ->
 }
 
 /// The record that tells the end of a request: that of its run, else the last one.
-pub(super) fn end_of(mut records: Vec<Published>) -> Option<Published> {
+pub(crate) fn end_of(mut records: Vec<Published>) -> Option<Published> {
     let ran = records.iter().position(|one| !matches!(one.word(), "refused" | "unreadable"));
     match ran {
         Some(at) => Some(records.swap_remove(at)),

@@ -19,6 +19,8 @@ use crate::state::read_document;
 use find::{Found, Seen};
 use show::Shown;
 
+pub(crate) use trust::named_with_log;
+
 const BUNDLE_BYTES_MAX: usize = 24 * 1024 * 1024;
 
 pub(crate) fn verify(asked: &Verify) -> Result<ExitCode, Failure> {

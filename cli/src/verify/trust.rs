@@ -38,8 +38,7 @@ pub(super) fn signers(
     state: &StateOption,
 ) -> Result<(Trust, Vec<PublicLogKey>), Failure> {
     if let Some(file) = allowed_signers {
-        let trust = Trust::from_allowed_signers(&text(file, SIGNERS_BYTES_MAX)?);
-        return Ok((trust.map_err(|error| said(file, &error))?, Vec::new()));
+        return Ok((named(file)?, Vec::new()));
     }
     let keys = PublicKeys::open(&state.path()?.join("keys")).map_err(|error| {
         Failure::Said(format!(
@@ -49,6 +48,20 @@ pub(super) fn signers(
     })?;
     let trust = Trust::from_allowed_signers(&keys.allowed_signers())?;
     Ok((trust, keys.logs().iter().map(|log| log.key().clone()).collect()))
+}
+
+/// The keys that were named, and those of the log, which need no state.
+pub(crate) fn named_with_log(
+    allowed_signers: &Path,
+    log_key: Option<&Path>,
+) -> Result<Trust, Failure> {
+    let logs = log_key.map(verifier_lines).transpose()?;
+    Ok(named(allowed_signers)?.with_logs(logs.unwrap_or_default()))
+}
+
+fn named(file: &Path) -> Result<Trust, Failure> {
+    let trust = Trust::from_allowed_signers(&text(file, SIGNERS_BYTES_MAX)?);
+    trust.map_err(|error| said(file, &error))
 }
 
 /// The keys of a log: verifier lines, one for each key that it has had.

@@ -1,0 +1,75 @@
+//! What one server works with: the three directories of its spool, open, and what its operator named when
+//! it was started. Everything else is read before it confines itself, and nothing of it again.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use policies::Policy;
+use policies::permissions::Source;
+use records::Trust;
+use rustix::fs::{CWD, Mode, OFlags};
+
+use crate::failure::Failure;
+use crate::options::{Mcp, SourceOptions};
+use crate::policy::named_or_embedded;
+use crate::verify;
+
+pub(super) struct Desk {
+    spool: PathBuf,
+    pub(super) drafts: OwnedFd,
+    pub(super) results: OwnedFd,
+    pub(super) public: OwnedFd,
+    pub(super) policy: Option<Policy>,
+    pub(super) trust: Option<Trust>,
+    pub(super) agent: SourceOptions,
+}
+
+impl Desk {
+    pub(super) fn of(asked: &Mcp) -> Result<Self, Failure> {
+        let spool = std::fs::canonicalize(&asked.spool).map_err(Failure::io(&asked.spool))?;
+        let open = |name| open_directory(&spool.join(name));
+        let policy = asked.policy.as_deref().map(|file| named_or_embedded(Some(file)));
+        let log_key = asked.log_key.as_deref();
+        let signers = asked.allowed_signers.as_deref();
+        let trust = signers.map(|file| verify::named_with_log(file, log_key));
+        Ok(Self {
+            drafts: open("drafts")?,
+            results: open("results")?,
+            public: open("public")?,
+            policy: policy.transpose()?,
+            trust: trust.transpose()?,
+            agent: asked.source.clone(),
+            spool,
+        })
+    }
+
+    pub(super) fn spool(&self) -> &Path {
+        &self.spool
+    }
+
+    pub(super) fn drafts_path(&self) -> PathBuf {
+        self.spool.join("drafts")
+    }
+
+    pub(super) fn result_path(&self, id: &validator::ResultId) -> PathBuf {
+        self.spool.join("results").join(id.as_str())
+    }
+
+    /// The agent that this server works for, if its operator said so.
+    pub(super) fn source(&self) -> Option<Source> {
+        self.agent.source()
+    }
+}
+
+/// A link in its place is somebody's trick.
+fn open_directory(path: &Path) -> Result<OwnedFd, Failure> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(|errno| {
+        let error = std::io::Error::from(errno);
+        Failure::Said(format!(
+            "{}: {error}; a spool for agents has drafts/, which they may write, and results/ and \
+             public/, which its daemon makes",
+            path.display()
+        ))
+    })
+}

@@ -1,0 +1,123 @@
+//! The tool `draft_tool_request`: what `toolexec draft` does, with files that come in the call, into
+//! `drafts/` of the spool. What would be refused is told and not written; nothing is ever replaced.
+
+use std::fs::{self, File};
+use std::io::{Seek as _, Write as _};
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use serde_json::{Value, json};
+use validator::RequestedBy;
+
+use super::arguments::{DraftArguments, InputArgument};
+use super::desk::Desk;
+use super::linting::rules_of;
+use crate::draft::{Input, make};
+use crate::failure::Failure;
+use crate::options::{Draft, Format};
+
+/// Of all inputs of one draft together.
+const INPUT_BYTES_MAX: u64 = 4 << 20;
+/// More than these nobody reads: somebody must tidy up first.
+const DRAFTS_MAX: usize = 2_000;
+
+/// Whether it was written.
+pub(super) enum Answer {
+    Written(Value),
+    NotWritten(Value),
+}
+
+pub(super) fn draft(desk: &Desk, asked: DraftArguments) -> Result<Answer, Failure> {
+    let inputs = asked.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let typed = typed(desk, asked)?;
+    make_room(desk)?;
+    let rules = rules_of(desk.policy.as_ref());
+    let drafted = make(&typed, inputs, INPUT_BYTES_MAX, &rules).map_err(in_words_of_a_call)?;
+    let mut answer = drafted.json();
+    answer["violations"] = json!(drafted.violations());
+    let is_written = !answer["request"].is_null();
+    answer["written"] = is_written.into();
+    answer["next"] = next(is_written).into();
+    Ok(if is_written { Answer::Written(answer) } else { Answer::NotWritten(answer) })
+}
+
+fn next(is_written: bool) -> &'static str {
+    match is_written {
+        true => {
+            "A person reads and approves it, or does not; you cannot. Tell them the id, then ask \
+             request_status or wait_for_result."
+        }
+        false => "Nothing was written. Mend what the violations name and draft again.",
+    }
+}
+
+/// As a person would have typed it.
+fn typed(desk: &Desk, asked: DraftArguments) -> Result<Draft, Failure> {
+    let outputs = asked.outputs.into_iter().map(|output| match output.path.contains(':') {
+        true => Err(Failure::Said(format!("outputs: {}: a path has no colon", output.path))),
+        false => Ok(format!("{}:{}", output.path, output.description)),
+    });
+    Ok(Draft {
+        purpose: asked.purpose,
+        slug: asked.slug,
+        language: asked.language.0,
+        words: asked.words,
+        command: None,
+        inputs: Vec::new(),
+        outputs: outputs.collect::<Result<_, _>>()?,
+        hosts: asked.hosts,
+        network_rationale: asked.network_rationale,
+        cpu: asked.cpu,
+        memory_mb: asked.memory_mb,
+        time_sec: asked.time_sec,
+        risk: asked.risk.0,
+        justification: asked.justification,
+        sensitivity: asked.sensitivity.0,
+        requested_by: RequestedBy::CoreDraft,
+        requester: None,
+        audience: asked.audience,
+        source: desk.agent.clone(),
+        dir: desk.drafts_path(),
+        format: Format::Json,
+    })
+}
+
+/// A file in memory: nothing of it is on the disk before the whole draft is good.
+fn open(input: &InputArgument) -> Result<Input, Failure> {
+    let name = &input.name;
+    let wrong = |what: &str| Failure::Said(format!("inputs: {name}: {what}"));
+    let decoded = match (&input.text, &input.base64) {
+        (Some(text), None) => text.clone().into_bytes(),
+        (None, Some(base64)) => {
+            records::base64::decode(base64).ok_or_else(|| wrong("is no base64 with padding"))?
+        }
+        _ => return Err(wrong("give its content as text or as base64, one of them")),
+    };
+    let written = || -> std::io::Result<File> {
+        let mut file = File::from(memfd_create("input", MemfdFlags::CLOEXEC)?);
+        file.write_all(&decoded)?;
+        file.rewind()?;
+        Ok(file)
+    };
+    let file = written().map_err(|error| wrong(&error.to_string()))?;
+    Ok(Input { name: name.clone(), file })
+}
+
+fn make_room(desk: &Desk) -> Result<(), Failure> {
+    let drafts = desk.drafts_path();
+    let count = fs::read_dir(&drafts).map_err(Failure::io(&drafts))?.take(DRAFTS_MAX).count();
+    match count < DRAFTS_MAX {
+        true => Ok(()),
+        false => Err(Failure::Said(format!(
+            "drafts/ holds {DRAFTS_MAX} files and more; have somebody take away what is done with"
+        ))),
+    }
+}
+
+/// A call has no options.
+fn in_words_of_a_call(failure: Failure) -> Failure {
+    let said = failure.to_string();
+    match said.strip_prefix("--") {
+        Some(rest) => Failure::Said(rest.to_owned()),
+        None => failure,
+    }
+}

@@ -1,0 +1,44 @@
+//! The tool `lint_tool_request`: every violation of a text, by the rules and words of `toolexec lint`.
+
+use policies::Policy;
+use serde_json::{Value, json};
+use validator::{Code, DocumentKind, Expect, Violation};
+
+use super::arguments::LintArguments;
+use super::desk::Desk;
+use crate::failure::Failure;
+use crate::lint::Rules;
+use crate::show;
+
+pub(super) fn lint(desk: &Desk, asked: &LintArguments) -> Result<Value, Failure> {
+    let violations = violations(desk.policy.as_ref(), &asked.text)?;
+    Ok(json!({
+        "valid": !show::has_error(&violations),
+        "violations": violations,
+        "policy": desk.policy.as_ref().map(Policy::name),
+    }))
+}
+
+/// But for the one that a draft is expected to have: nobody has approved it.
+fn violations(policy: Option<&Policy>, text: &str) -> Result<Vec<Violation>, Failure> {
+    let rules = rules_of(policy);
+    let (kind, mut rows) = rules.check(text.as_bytes(), &format!("{}.md", id_of(text)));
+    if kind != DocumentKind::Request {
+        return Err(Failure::Said("text: is no tool request".into()));
+    }
+    rows.retain(|row| row.code != Code::ApprovalMissing);
+    Ok(rows)
+}
+
+/// With the ceilings of the policy, where one was named.
+pub(super) fn rules_of(policy: Option<&Policy>) -> Rules {
+    let expect = Expect::DraftOnly;
+    policy.map_or_else(|| Rules::of_schema(expect), |policy| Rules::of(expect, policy))
+}
+
+/// What the text calls itself: its file has no other name yet.
+fn id_of(text: &str) -> &str {
+    let line = text.lines().find_map(|line| line.strip_prefix("request_id:"));
+    let id = line.map(|id| id.trim().trim_matches(['"', '\''])).filter(|id| id.starts_with("TR-"));
+    id.unwrap_or("TR-unnamed")
+}

@@ -1,0 +1,36 @@
+//! The tool `check_permission`: whether a person has given this server's agent a tool, as the daemon tells
+//! it. It asks nobody, uses nothing up, and a telling is never the decision: the daemon looks again.
+
+use policies::permissions::ToolName;
+use serde_json::{Value, json};
+
+use super::arguments::PermissionArguments;
+use super::desk::Desk;
+use crate::failure::Failure;
+
+pub(super) fn check(desk: &Desk, asked: &PermissionArguments) -> Result<Value, Failure> {
+    let tool = match (&asked.language, &asked.tool) {
+        (Some(language), None) => ToolName::of_run(language.0),
+        (None, Some(tool)) => {
+            tool.parse().map_err(|error| Failure::Said(format!("tool: {error}")))?
+        }
+        _ => return Err(Failure::Said("give a language or a tool, one of them".into())),
+    };
+    let cover = desk.policy.as_ref().map(policies::Policy::permissions_cover);
+    let Some(source) = desk.source() else {
+        return Ok(json!({
+            "tool": tool,
+            "state": null,
+            "permission_needed_by": cover,
+            "why": "this server works for no named agent (--agent, --subject): a person is asked \
+                    about each request by itself when it is promoted",
+        }));
+    };
+    Ok(json!({
+        "tool": tool,
+        "source": source,
+        "state": null,
+        "permission_needed_by": cover,
+        "why": "the store of permissions is not read here",
+    }))
+}

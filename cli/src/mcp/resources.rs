@@ -1,0 +1,63 @@
+//! Resources: the schema of requests, and each result as a page of marked text. The same care is taken of
+//! them as of the tools: ids are parsed, and nothing is shown that does not hold.
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate,
+};
+use validator::{ResultId, escape_line, front_matter_schema};
+
+use super::desk::Desk;
+use super::fence::Fence;
+use super::reading;
+use crate::failure::Failure;
+use crate::queue::result_names;
+
+const SCHEMA: &str = "toolexec://schema/tool-request.json";
+const RESULTS: &str = "toolexec://results/";
+/// The newest; older ones are read by their ids.
+const LISTED_MAX: usize = 50;
+
+pub(super) fn list(desk: &Desk) -> Result<ListResourcesResult, ErrorData> {
+    let schema = Resource::new(SCHEMA, "tool-request.json")
+        .with_description("JSON Schema of a request's front matter")
+        .with_mime_type("application/schema+json");
+    let names = result_names(desk.spool()).map_err(|failure| internal(&failure))?;
+    let results = names.into_iter().rev().filter(|name| name.parse::<ResultId>().is_ok());
+    let results = results.take(LISTED_MAX).map(|name| {
+        Resource::new(format!("{RESULTS}{name}"), name)
+            .with_description("The record of a run: untrusted data that a program had a say in")
+            .with_mime_type("text/plain")
+    });
+    Ok(ListResourcesResult::with_all_items([schema].into_iter().chain(results).collect()))
+}
+
+pub(super) fn templates() -> ListResourceTemplatesResult {
+    let result = ResourceTemplate::new(format!("{RESULTS}{{result_id}}"), "result")
+        .with_description("The record of a run, by the id of its result (TS-…)")
+        .with_mime_type("text/plain");
+    ListResourceTemplatesResult::with_all_items(vec![result])
+}
+
+pub(super) fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    if uri == SCHEMA {
+        let schema = ResourceContents::text(format!("{:#}", front_matter_schema()), SCHEMA);
+        let schema = schema.with_mime_type("application/schema+json");
+        return Ok(ReadResourceResult::new(vec![schema]));
+    }
+    let missing =
+        || ErrorData::resource_not_found(format!("{}: no such resource", escape_line(uri)), None);
+    let id: ResultId =
+        uri.strip_prefix(RESULTS).and_then(|id| id.parse().ok()).ok_or_else(missing)?;
+    let readable = reading::open(desk, &id).map_err(|failure| internal(&failure))?;
+    let fence = Fence::new().map_err(|failure| internal(&failure))?;
+    let record = fence.around("the record", &readable.record);
+    let text = format!("{}\n{record}", readable.facts());
+    let page = ResourceContents::text(text, uri).with_mime_type("text/plain");
+    Ok(ReadResourceResult::new(vec![page]))
+}
+
+fn internal(failure: &Failure) -> ErrorData {
+    ErrorData::internal_error(escape_line(&failure.to_string()), None)
+}

@@ -1,0 +1,202 @@
+//! The tools `request_status` and `wait_for_result`: where a request is, as far as `public/` and `results/`
+//! say. What waits in `approved/` is not looked at, and what the daemon told is told as its word.
+
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::ProgressNotificationParam;
+use rmcp::service::RequestContext;
+use serde_json::{Value, json};
+use spool::{Step, held_in, running_in, told_status};
+use tokio::time::{Instant, sleep};
+use validator::{RequestId, ResultId};
+
+use super::arguments::{Id, WaitArguments};
+use super::desk::Desk;
+use crate::failure::Failure;
+use crate::queue::{end_of, records_among, request_of, result_names};
+
+const LOOK_INTERVAL: Duration = Duration::from_millis(300);
+/// While nothing changes, this often it is said that it is still waited for.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+const WAIT_SEC_MAX: u64 = 600;
+
+/// Where a request is.
+#[derive(Clone, PartialEq, Eq)]
+enum Stand {
+    /// It has a record.
+    Recorded(Recorded),
+    /// In the daemon's hands, by its word.
+    InFlight(Step, Value),
+    /// It waits for somebody's answer, by the daemon's word.
+    Held(Value),
+    /// A draft of this name lies in `drafts/`.
+    Drafted,
+    /// Nothing says.
+    Unknown,
+}
+
+/// A record, by its own word.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Recorded {
+    pub(super) id: ResultId,
+    outcome: String,
+}
+
+impl Stand {
+    fn word(&self) -> &str {
+        match self {
+            Self::Recorded(record) => &record.outcome,
+            Self::InFlight(step, _) => step.word(),
+            Self::Held(_) => "held",
+            Self::Drafted => "drafted",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    fn meaning(&self) -> &'static str {
+        match self {
+            Self::Recorded(_) => "it has ended; read_result shows its record",
+            Self::InFlight(..) => "the daemon is at work on it, by its own word",
+            Self::Held(_) => {
+                "it was promoted and waits for somebody's answer, by the daemon's word"
+            }
+            Self::Drafted => {
+                "its draft lies in drafts/; a person approves and promotes it, or has just done so"
+            }
+            Self::Unknown => {
+                "no record, and nobody tells of it: it waits for its turn, or was never promoted"
+            }
+        }
+    }
+
+    fn json(&self, id: &RequestId) -> Value {
+        let (mut result_id, mut told) = (None, None);
+        match self {
+            Self::Recorded(record) => result_id = Some(record.id.as_str()),
+            Self::InFlight(_, said) | Self::Held(said) => told = Some(said),
+            Self::Drafted | Self::Unknown => {}
+        }
+        json!({
+            "request_id": id.as_str(),
+            "state": self.word(),
+            "meaning": self.meaning(),
+            "result_id": result_id,
+            "told": told,
+            "verified": false,
+        })
+    }
+}
+
+/// First what is in flight, then the records: who publishes does it the other way round.
+fn look(desk: &Desk, id: &RequestId) -> Result<Stand, Failure> {
+    let mut in_flight = running_in(desk.spool());
+    let mut held = held_in(desk.spool());
+    if let Some(recorded) = recorded(desk, id)? {
+        return Ok(Stand::Recorded(recorded));
+    }
+    if let Some(running) = in_flight.remove(id.as_str()) {
+        return Ok(Stand::InFlight(running.step, json!(running)));
+    }
+    let file = format!("{id}.md");
+    if let Some(held) = held.remove(&file) {
+        return Ok(Stand::Held(json!(held)));
+    }
+    let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
+    let is_drafted = rustix::fs::statat(&desk.drafts, &file, flags).is_ok();
+    Ok(if is_drafted { Stand::Drafted } else { Stand::Unknown })
+}
+
+/// The record that tells the end of a request.
+pub(super) fn recorded(desk: &Desk, id: &RequestId) -> Result<Option<Recorded>, Failure> {
+    let records = records_among(desk.spool(), &result_names(desk.spool())?, id.as_str());
+    let recorded = end_of(records).and_then(|record| {
+        let outcome = record.word().to_owned();
+        Some(Recorded { id: record.name().parse().ok()?, outcome })
+    });
+    Ok(recorded)
+}
+
+pub(super) fn status(desk: &Desk, asked: &Id) -> Result<Value, Failure> {
+    let id = request_id(asked)?;
+    let mut answer = look(desk, &id)?.json(&id);
+    answer["daemon"] = daemon(desk);
+    Ok(answer)
+}
+
+/// By its own word alone: whether it lives cannot be seen from here.
+fn daemon(desk: &Desk) -> Value {
+    match told_status(desk.spool()) {
+        Ok(told) => json!({
+            "state": told.state,
+            "told_utc": told.at_utc,
+            "admission_stopped": told.admission_stopped,
+            "queue": told.counts,
+            "policy": told.policy,
+        }),
+        Err(error) => json!({ "state": null, "not_told": error.to_string() }),
+    }
+}
+
+fn request_id(asked: &Id) -> Result<RequestId, Failure> {
+    match asked {
+        Id::Request(id) => Ok(id.clone()),
+        Id::Result(id) => {
+            let request = request_of(id.as_str()).and_then(|request| request.parse().ok());
+            request.ok_or_else(|| Failure::Said(format!("{id}: names no request; give a TR-… id")))
+        }
+    }
+}
+
+/// Until there is a record, the time is over, or the client wants it no longer.
+pub(super) async fn wait(
+    desk: &Desk,
+    asked: &WaitArguments,
+    context: &RequestContext<RoleServer>,
+) -> Result<Value, Failure> {
+    let id = request_id(&asked.id)?;
+    let longest = Duration::from_secs(asked.timeout_sec.min(WAIT_SEC_MAX));
+    let begun = Instant::now();
+    let mut told: Option<(Instant, Stand)> = None;
+    loop {
+        let stand = look(desk, &id)?;
+        let is_over = matches!(stand, Stand::Recorded(_)) || begun.elapsed() >= longest;
+        let is_news = told.as_ref().is_none_or(|(at, last)| {
+            last.word() != stand.word() || at.elapsed() >= PROGRESS_INTERVAL
+        });
+        if is_news || is_over {
+            progress(context, &stand, begun.elapsed(), longest).await;
+            told = Some((Instant::now(), stand.clone()));
+        }
+        if is_over {
+            let mut answer = stand.json(&id);
+            answer["timed_out"] = (!matches!(stand, Stand::Recorded(_))).into();
+            answer["waited_sec"] = begun.elapsed().as_secs().into();
+            return Ok(answer);
+        }
+        tokio::select! {
+            () = sleep(LOOK_INTERVAL) => {}
+            () = context.ct.cancelled() => {
+                return Err(Failure::Said("the client waits no longer".into()));
+            }
+        }
+    }
+}
+
+/// To a client that asked for it.
+async fn progress(
+    context: &RequestContext<RoleServer>,
+    stand: &Stand,
+    elapsed: Duration,
+    longest: Duration,
+) {
+    let Some(token) = context.meta.get_progress_token() else { return };
+    let message = format!("{} after {} s", stand.word(), elapsed.as_secs());
+    let told = ProgressNotificationParam::new(token, elapsed.as_secs_f64())
+        .with_total(longest.as_secs_f64())
+        .with_message(message);
+    if let Err(error) = context.peer.notify_progress(told).await {
+        // The answer will not reach it either, and says so itself.
+        tracing::debug!("progress: {error}");
+    }
+}

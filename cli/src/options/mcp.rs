@@ -1,0 +1,34 @@
+//! What may be typed after `mcp`: what the operator who starts the server decides, and the agent cannot.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::SourceOptions;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec mcp --spool /var/spool/toolexec --policy /etc/toolexec/policy.yaml
+
+For an MCP host, not for people: it speaks JSON-RPC on stdin and stdout until stdin ends. Tools: draft_tool_request, lint_tool_request, request_status,
+wait_for_result, read_result, list_runtimes, check_permission. It has no key and approves, promotes and
+runs nothing; it writes below drafts/ of the spool and reads below results/ and public/ only, and takes
+every other right to files and all TCP from itself before it reads the first message, where the kernel
+has Landlock. The files that are named here are read once, when it starts.
+Exits 0 when its client has gone, 3 if it could not serve.")]
+pub(crate) struct Mcp {
+    /// The spool
+    #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
+    pub(crate) spool: PathBuf,
+    /// The policy of its daemon: what drafts are held against, and agents are told of
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Keys of results to trust; without them results are told as not verified
+    #[arg(long, value_name = "FILE")]
+    pub(crate) allowed_signers: Option<PathBuf>,
+    /// Keys of the log, a verifier line each
+    #[arg(long, value_name = "FILE", requires = "allowed_signers")]
+    pub(crate) log_key: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+}

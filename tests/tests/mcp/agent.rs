@@ -1,0 +1,178 @@
+//! An agent: the official client as a process of its own, which speaks to a server that it starts.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+use toolexec_tests::{Bench, skip, workspace};
+
+/// What a tool answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) is_error: bool,
+    /// Its answer as an object, where it has one.
+    pub(super) structured: Value,
+    pub(super) texts: Vec<String>,
+    pub(super) progress: Vec<Value>,
+}
+
+impl Answer {
+    /// Everything that a model may be shown of it.
+    pub(super) fn text(&self) -> String {
+        self.texts.join("\n")
+    }
+
+    #[track_caller]
+    pub(super) fn assert_good(&self) -> &Self {
+        assert!(!self.is_error, "{self:#?}");
+        self
+    }
+
+    /// Its words say so.
+    #[track_caller]
+    pub(super) fn assert_refused(&self, words: &[&str]) {
+        assert!(self.is_error, "{self:#?}");
+        for word in words {
+            assert!(self.text().contains(word), "{word:?} is not in {self:#?}");
+        }
+    }
+
+    /// The codes of the violations that it told.
+    pub(super) fn codes(&self) -> Vec<&str> {
+        let rows = self.structured["violations"].as_array();
+        rows.into_iter().flatten().map(|row| row["code"].as_str().unwrap()).collect()
+    }
+}
+
+pub(super) struct Agent {
+    child: Child,
+    asks: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    /// What the server said of itself.
+    pub(super) hello: Value,
+}
+
+/// The interpreter that has the client; if there is none, the test is told as skipped.
+pub(super) fn python(test: &str) -> Option<PathBuf> {
+    let named = std::env::var_os("TOOLEXEC_PYTHON").map(PathBuf::from);
+    let Some(python) = named.filter(|it| it.exists()) else {
+        skip(test, "TOOLEXEC_PYTHON names no oracle; .ci/run installs it");
+        return None;
+    };
+    let has_it = Command::new(&python).args(["-c", "import mcp"]).output().unwrap();
+    if !has_it.status.success() {
+        skip(test, "the Python package mcp is not installed; .ci/run installs it");
+        return None;
+    }
+    Some(python)
+}
+
+impl Agent {
+    /// Starts the server on this spool, with more options.
+    pub(super) fn start(python: &Path, bench: &Bench, spool: &Path, more: &[&str]) -> Self {
+        let program = bench.scratch().path().join("bin/toolexec");
+        let mut words = vec![program.to_str().unwrap(), "mcp", "--spool", spool.to_str().unwrap()];
+        words.extend(more);
+        Self::of(python, &words)
+    }
+
+    /// Starts whatever is to be the server.
+    pub(super) fn of(python: &Path, server: &[&str]) -> Self {
+        let client = workspace().join("tests/oracles/mcp_client.py");
+        let mut command = Command::new(python);
+        command.arg(client).args(server).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let asks = child.stdin.take();
+        let answers = BufReader::new(child.stdout.take().unwrap());
+        let mut agent = Self { child, asks, answers, hello: Value::Null };
+        agent.hello = agent.answer();
+        agent
+    }
+
+    #[track_caller]
+    fn answer(&mut self) -> Value {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    /// One request of the client's, and its answer.
+    #[track_caller]
+    pub(super) fn ask(&mut self, asked: &Value) -> Value {
+        self.begin(asked);
+        self.answer()
+    }
+
+    fn begin(&mut self, asked: &Value) {
+        let asks = self.asks.as_mut().unwrap();
+        writeln!(asks, "{asked}").unwrap();
+        asks.flush().unwrap();
+    }
+
+    /// Calls a tool.
+    #[track_caller]
+    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+        self.begin_call(tool, arguments);
+        self.called()
+    }
+
+    /// Calls a tool whose answer is asked for later.
+    pub(super) fn begin_call(&mut self, tool: &str, arguments: Value) {
+        self.begin(&json!({ "call": tool, "arguments": arguments }));
+    }
+
+    #[track_caller]
+    pub(super) fn called(&mut self) -> Answer {
+        let answer = self.answer();
+        let list = |key: &str| answer[key].as_array().unwrap().clone();
+        Answer {
+            is_error: answer["is_error"].as_bool().unwrap(),
+            structured: answer["structured"].clone(),
+            texts: list("texts").iter().map(|it| it.as_str().unwrap().to_owned()).collect(),
+            progress: list("progress"),
+        }
+    }
+
+    /// The client goes, and the server ends by itself.
+    pub(super) fn leave(mut self) {
+        self.asks = None;
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        self.asks = None;
+        // The client ends its server, whether or not it could be asked to.
+        if self.child.wait().is_err() {
+            assert!(std::thread::panicking());
+        }
+    }
+}
+
+/// A spool with nothing in it.
+pub(super) fn empty_spool(bench: &Bench) -> PathBuf {
+    for name in ["spool", "spool/drafts", "spool/results", "spool/public", "spool/approved"] {
+        fs::create_dir(bench.scratch().path().join(name)).unwrap();
+    }
+    bench.scratch().path().join("spool")
+}
+
+/// A draft that is good.
+pub(super) fn good() -> Value {
+    json!({
+        "purpose": "Mean of one column",
+        "language": "python",
+        "words": ["python", "mean.py", "/in/table.csv", "/out/mean.json"],
+        "inputs": [
+            {"name": "mean.py", "text": "import json, sys\nprint('mean')\n"},
+            {"name": "table.csv", "base64": "YSxiCjEsMgo="},
+        ],
+        "outputs": [{"path": "mean.json", "description": "the mean"}],
+        "risk": "low",
+        "justification": "reads one table",
+        "sensitivity": "public",
+    })
+}
