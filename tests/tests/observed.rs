@@ -499,7 +499,8 @@ fn the_commands_of_the_page_work() {
     hand.publish("20260209-161030Z", A, "ok");
     let mut typed = 0;
     for line in Page::open("docs/operating.md").script().lines() {
-        if !line.starts_with("toolexec ") {
+        // Those of the doctor are typed by its own suite.
+        if !line.starts_with("toolexec ") || line.starts_with("toolexec doctor") {
             continue;
         }
         let line = line.replace("/var/spool/toolexec", hand.spool.to_str().unwrap());
