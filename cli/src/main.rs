@@ -23,6 +23,7 @@ mod log;
 mod options;
 mod order;
 mod output;
+mod pages;
 mod permission;
 mod policy;
 mod promote;
@@ -97,5 +98,7 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Ais(asked) => ais::ais(&asked.act),
         Command::Doctor(asked) => doctor::doctor(&asked),
         Command::Gc(asked) => gc::gc(&asked),
+        Command::Completions(asked) => pages::completions(&asked),
+        Command::Man(asked) => pages::man(&asked),
     }
 }

@@ -18,7 +18,7 @@ use records::KeyFingerprint;
 use records::log::LogOrigin;
 use validator::{Language, RequestedBy, RiskLevel, Sensitivity};
 
-use crate::{output, queue};
+use crate::{output, pages, queue};
 
 pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
 pub(crate) use gate::{Gate, GateFormat};
@@ -30,7 +30,7 @@ pub(crate) use permission::{
 };
 
 /// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 2] = [&["completions"], &["mcp"]];
+const NOT_BUILT_YET: [&[&str]; 1] = [&["mcp"]];
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
 #[derive(Parser)]
@@ -103,6 +103,10 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// Remove results and requests that were kept long enough
     Gc(Gc),
+    /// Print completions for a shell
+    Completions(pages::Completions),
+    /// Print manual pages
+    Man(pages::ManPages),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -547,7 +551,7 @@ impl Options {
                     "'{}' is not built yet; this version has run, draft, lint, review, explain, \
                      approve, reject, gate, permission, promote, hold, release, cancel, verify, \
                      replay, list, status, show, wait, watch, log, keys, ais, policy check, policy \
-                     show and doctor",
+                     show, doctor, gc, completions and man",
                     words.join(" ")
                 ));
                 return ExitCode::from(3);
