@@ -25,6 +25,7 @@ mod mcp;
 mod options;
 mod order;
 mod output;
+mod pages;
 mod permission;
 mod policy;
 mod promote;
@@ -100,5 +101,7 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Doctor(asked) => doctor::doctor(&asked),
         Command::Gc(asked) => gc::gc(&asked),
         Command::Mcp(asked) => mcp::mcp(&asked),
+        Command::Completions(asked) => pages::completions(&asked),
+        Command::Man(asked) => pages::man(&asked),
     }
 }

@@ -19,7 +19,7 @@ use records::KeyFingerprint;
 use records::log::LogOrigin;
 use validator::{Language, RequestedBy, RiskLevel, Sensitivity};
 
-use crate::{output, queue};
+use crate::{output, pages, queue};
 
 pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
 pub(crate) use gate::{Gate, GateFormat};
@@ -30,9 +30,6 @@ pub(crate) use permission::{
     Permission, PermissionAct, PermissionCleanup, PermissionGet, PermissionList, PermissionRequest,
     PermissionRevoke, PermissionSet, QuestionOptions, SourceOptions, StoreOptions, TypedArguments,
 };
-
-/// Commands of the design that this version does not have yet, so that it can say so.
-const NOT_BUILT_YET: [&[&str]; 1] = [&["completions"]];
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
 #[derive(Parser)]
@@ -107,6 +104,10 @@ pub(crate) enum Command {
     Gc(Gc),
     /// Let an agent draft, lint, ask and read, over the Model Context Protocol
     Mcp(Mcp),
+    /// Print completions for a shell
+    Completions(pages::Completions),
+    /// Print manual pages
+    Man(pages::ManPages),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -571,17 +572,6 @@ impl Options {
     /// Parses what was typed, or prints why not (or the help) and gives the exit code.
     pub(crate) fn from_arguments() -> Result<Self, ExitCode> {
         Self::try_parse().map_err(|error| {
-            let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
-            if let Some(words) = not_built_yet(&error, &typed) {
-                output::note(format_args!(
-                    "'{}' is not built yet; this version has run, draft, lint, review, explain, \
-                     approve, reject, gate, permission, promote, hold, release, cancel, verify, \
-                     replay, list, status, show, wait, watch, log, keys, ais, policy check, policy \
-                     show, doctor and mcp",
-                    words.join(" ")
-                ));
-                return ExitCode::from(3);
-            }
             if !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
                 // It goes to stderr: where that is closed, the exit code alone has to do.
                 error.print().unwrap_or_default();
@@ -596,16 +586,4 @@ impl Options {
             }
         })
     }
-}
-
-/// The command that was meant. A word counts in its own place only: `keys review` is a mistake.
-fn not_built_yet(error: &clap::Error, typed: &[OsString]) -> Option<&'static [&'static str]> {
-    if error.kind() != ErrorKind::InvalidSubcommand {
-        return None;
-    }
-    // `toolexec help review` asks for the same.
-    let typed = typed.strip_prefix(&[OsString::from("help")]).unwrap_or(typed);
-    NOT_BUILT_YET.into_iter().find(|words| {
-        typed.len() >= words.len() && words.iter().zip(typed).all(|(word, typed)| typed == word)
-    })
 }

@@ -4,7 +4,7 @@
 
 mod account;
 mod consistency;
-mod copy;
+pub(crate) mod copy;
 mod kept;
 mod open;
 pub(crate) mod options;
