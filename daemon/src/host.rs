@@ -16,6 +16,7 @@ use validator::{Sha256, UtcTime};
 
 use crate::config::{Config, ConfigError};
 use crate::edge;
+use crate::held;
 use crate::journey::{Telling, Watching};
 use crate::metrics::{Metrics, SocketError};
 use crate::outbox::Outbox;
@@ -131,7 +132,10 @@ impl Host {
             // One at a time has the store open.
             *permissions = None;
             match open(&policy) {
-                Ok(opened) => *permissions = opened,
+                Ok(opened) => {
+                    held::told_or_warned(self.spool.forget_permissions());
+                    *permissions = opened;
+                }
                 Err(error) => {
                     *permissions = open(&rules.policy)?;
                     return Ok(Err(error.to_string()));

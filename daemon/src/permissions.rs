@@ -9,7 +9,10 @@ use policies::permissions::{
     AnswerEvidence, AnswerRules, Author, Calls, Change, Moment, PermissionManager, Source, Terms,
 };
 use policies::{Permission, PermissionFinding, Policy, Signers};
-use spool::{AnswerFate, Dropbox, Durable, Filed, Spool, SpoolError, StoreError, new_traceparent};
+use spool::{
+    AnswerFate, Dropbox, Durable, Filed, Spool, SpoolError, StoreError, ToldPermissions,
+    new_traceparent,
+};
 use validator::{Request, Sha256, escape_line};
 
 use crate::edge;
@@ -24,6 +27,8 @@ pub struct Permissions {
     drafts: PathBuf,
     /// Answers that were looked at and could not be taken away, by name, until they change.
     left_alone: BTreeMap<String, Identity>,
+    /// The number of the trail's last entry when it was last told what stands.
+    told: Option<u64>,
 }
 
 /// Which object a name meant when it was looked at.
@@ -42,19 +47,32 @@ impl Permissions {
     ) -> Result<Option<Self>, StoreError> {
         let Some(terms) = policy.permission_terms() else { return Ok(None) };
         let store = Durable::open(directory, terms.clone())?;
-        Ok(Some(Self { store, drafts: drafts.to_owned(), left_alone: BTreeMap::new() }))
+        Ok(Some(Self { store, drafts: drafts.to_owned(), left_alone: BTreeMap::new(), told: None }))
     }
 
     /// For a look alone.
     pub(crate) fn read(directory: &Path) -> Result<Self, StoreError> {
         let store = Durable::open(directory, Terms::default())?;
-        Ok(Self { store, drafts: PathBuf::new(), left_alone: BTreeMap::new() })
+        Ok(Self { store, drafts: PathBuf::new(), left_alone: BTreeMap::new(), told: None })
     }
 
     /// Which answers stand, as one digest.
     pub(crate) fn standing(&mut self) -> Result<Sha256, StoreError> {
         let number = self.store.register()?.decided();
         Ok(Sha256::of(format!("permissions {number}").as_bytes()))
+    }
+
+    /// Tells what stands, if that changed since it was last told. Whoever cannot be told misses nothing that
+    /// decides.
+    pub(crate) fn tell(&mut self, spool: &Spool) -> Result<(), StoreError> {
+        let register = self.store.register()?;
+        let number = register.number();
+        if self.told != Some(number) {
+            let told = spool.tell_permissions(&ToldPermissions::of(register, edge::now()));
+            told.unwrap_or_else(|error| tracing::warn!("{error}; agents are not told what stands"));
+            self.told = Some(number);
+        }
+        Ok(())
     }
 
     /// What stands of a request's run.

@@ -58,7 +58,8 @@ pub use places::{Places, Spool};
 pub use promote::{Dropped, Submission};
 pub use public::{
     Alive, Counts, DaemonState, Held, Running, Seat, Status, Step, TellsPolicy, ToldError,
-    WaitsFor, daemon_alive, held_in, running_in, tell_file, told_status,
+    ToldPermission, ToldPermissions, WaitsFor, daemon_alive, held_in, running_in, tell_file,
+    told_permissions, told_status,
 };
 pub use publish::{Originals, Placed, Receipt, ResultDraft};
 pub use recover::{Misplaced, Recovered, Unfinished};

@@ -1,12 +1,14 @@
 //! The tool `check_permission`: whether a person has given this server's agent a tool, as the daemon tells
 //! it. It asks nobody, uses nothing up, and a telling is never the decision: the daemon looks again.
 
-use policies::permissions::ToolName;
+use policies::permissions::{ToolAuthorizationState, ToolName};
 use serde_json::{Value, json};
+use spool::{ToldError, told_permissions};
 
 use super::arguments::PermissionArguments;
 use super::desk::Desk;
 use crate::failure::Failure;
+use crate::show;
 
 pub(super) fn check(desk: &Desk, asked: &PermissionArguments) -> Result<Value, Failure> {
     let tool = match (&asked.language, &asked.tool) {
@@ -26,11 +28,30 @@ pub(super) fn check(desk: &Desk, asked: &PermissionArguments) -> Result<Value, F
                     about each request by itself when it is promoted",
         }));
     };
-    Ok(json!({
+    let mut answer = json!({
         "tool": tool,
         "source": source,
         "state": null,
         "permission_needed_by": cover,
-        "why": "the store of permissions is not read here",
-    }))
+    });
+    match told_permissions(desk.spool()) {
+        Ok(told) => {
+            let (state, limited) = match told.find(&source, &tool) {
+                Some(found) => (Some(found.state_at(show::now())), found.limited),
+                // Nothing stands, so a person can be asked; but of a list that is cut nobody knows.
+                None => (told.whole.then_some(ToolAuthorizationState::Requestable), false),
+            };
+            answer["state"] = json!(state);
+            answer["limited"] = limited.into();
+            answer["told_utc"] = told.at_utc.into();
+        }
+        Err(ToldError::Nothing) => {
+            answer["why"] =
+                "the daemon tells of none: its policy asks for no permission, or it has \
+                             not run"
+                    .into();
+        }
+        Err(error) => return Err(Failure::Said(error.to_string())),
+    }
+    Ok(answer)
 }

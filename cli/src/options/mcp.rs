@@ -10,7 +10,7 @@ use super::SourceOptions;
 #[command(after_help = "\
 Example: toolexec mcp --spool /var/spool/toolexec --policy /etc/toolexec/policy.yaml
 
-For an MCP host, not for people: it speaks JSON-RPC on stdin and stdout until stdin ends. Tools: draft_tool_request, lint_tool_request, request_status,
+For an MCP host (docs/agents.md), not for people: it speaks JSON-RPC on stdin and stdout. Tools: draft_tool_request, lint_tool_request, request_status,
 wait_for_result, read_result, list_runtimes, check_permission. It has no key and approves, promotes and
 runs nothing; it writes below drafts/ of the spool and reads below results/ and public/ only, and takes
 every other right to files and all TCP from itself before it reads the first message, where the kernel

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use policies::permissions::{Grant, OpenAsk, Source, Standing, Terms, ToolAuthorizationState};
+use policies::permissions::{Grant, OpenAsk, Source, Standing, Terms};
 use serde_json::json;
-use validator::{UtcTime, escape_line, reveal_line};
+use validator::{escape_line, reveal_line};
 
 use super::{Undone, source_json};
 use crate::failure::Failure;
@@ -37,19 +37,8 @@ pub(super) fn list(asked: &PermissionList) -> Result<ExitCode, Undone> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The state by itself; what is asked with inputs, or in numbers, may be answered otherwise.
-fn state(standing: &Standing, now: UtcTime) -> ToolAuthorizationState {
-    match standing.denied {
-        Some(_) => ToolAuthorizationState::Denied,
-        None if standing.grants.iter().any(|it| it.is_live(now)) => {
-            ToolAuthorizationState::Approved
-        }
-        None => ToolAuthorizationState::Requestable,
-    }
-}
-
 fn standing_line(source: &Source, standing: &Standing, format: Format) -> Result<(), Failure> {
-    let state = state(standing, show::now());
+    let state = standing.state(show::now());
     match format {
         Format::Json => output::line(json!({
             "source": source_json(source),

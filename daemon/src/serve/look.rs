@@ -129,6 +129,7 @@ impl AtWork<'_, '_> {
         if let Some(permissions) = &mut *self.host.permissions() {
             let places = (&self.host.spool, &*self.dropbox);
             permissions.take_answers(places, &rules.policy, rules.trust.signers())?;
+            permissions.tell(&self.host.spool)?;
         }
         Ok(())
     }

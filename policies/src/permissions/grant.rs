@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use validator::{Sha256, UtcTime};
 
 use super::as_text;
+use super::finding::ToolAuthorizationState;
 use super::name::ToolName;
 
 /// One grant's name: the entry of the trail that made it, and its place there.
@@ -117,6 +118,20 @@ pub struct Standing {
     /// What was granted and is neither used up nor revoked; some may have expired.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grants: Vec<Grant>,
+}
+
+impl Standing {
+    /// The state of the tool by itself; what is asked with inputs, or in numbers, may be answered otherwise.
+    #[must_use]
+    pub fn state(&self, now: UtcTime) -> ToolAuthorizationState {
+        match self.denied {
+            Some(_) => ToolAuthorizationState::Denied,
+            None if self.grants.iter().any(|it| it.is_live(now)) => {
+                ToolAuthorizationState::Approved
+            }
+            None => ToolAuthorizationState::Requestable,
+        }
+    }
 }
 
 mod inputs {

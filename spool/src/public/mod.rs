@@ -1,6 +1,6 @@
 //! What the daemon tells whoever looks, in `public/` of the spool: what waits for an answer
-//! (`held/<file>.json`), what is being done (`running/<request id>.json`), and how the daemon itself is
-//! (`status.json`).
+//! (`held/<file>.json`), what is being done (`running/<request id>.json`), which permissions stand
+//! (`permissions.json`), and how the daemon itself is (`status.json`).
 //!
 //! These files tell and must never decide: the daemon makes them anew at a start and reads none of them.
 //! They are renamed into place whole and never synced; a crash may lose them, and then nothing is lost.
@@ -8,12 +8,14 @@
 
 mod alive;
 mod held;
+mod permissions;
 mod running;
 mod status;
 mod tell;
 
 pub use alive::{Alive, Seat, daemon_alive};
 pub use held::{Held, WaitsFor, held_in};
+pub use permissions::{ToldPermission, ToldPermissions, told_permissions};
 pub use running::{Running, Step, running_in};
 pub use status::{Counts, DaemonState, Status, TellsPolicy, ToldError, told_status};
 pub use tell::tell_file;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use validator::{Sha256, UtcTime};
 
@@ -119,10 +120,10 @@ impl Status {
     }
 }
 
-/// Why there is no status to show.
+/// Why there is nothing to show.
 #[derive(Debug)]
 pub enum ToldError {
-    /// No daemon ever told one, or the spool has none.
+    /// No daemon ever told it, or the spool has none.
     Nothing,
     /// It cannot be read by whoever asks.
     Unreadable(PathBuf, io::Error),
@@ -133,10 +134,10 @@ pub enum ToldError {
 impl fmt::Display for ToldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nothing => f.write_str("no daemon has told how it is"),
+            Self::Nothing => f.write_str("no daemon has told it"),
             Self::Unreadable(path, error) => write!(f, "{}: {error}", path.display()),
             Self::Unsound(path, what) => {
-                write!(f, "{}: is no status that this version knows: {what}", path.display())
+                write!(f, "{}: is nothing that this version knows: {what}", path.display())
             }
         }
     }
@@ -162,14 +163,22 @@ impl Spool {
 /// Any [`ToldError`].
 pub fn told_status(spool: &Path) -> Result<Status, ToldError> {
     let path = spool.join("public/status.json");
-    let bytes = match read_told(&path, STATUS_BYTES_MAX) {
+    let status: Status = told_document(path.clone(), STATUS_BYTES_MAX)?;
+    match status.is_sound() {
+        true => Ok(status),
+        false => Err(ToldError::Unsound(path, "a time or a digest is none".into())),
+    }
+}
+
+/// Reads a document that was told.
+pub(super) fn told_document<T: DeserializeOwned>(
+    path: PathBuf,
+    bytes_max: usize,
+) -> Result<T, ToldError> {
+    let bytes = match read_told(&path, bytes_max) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ToldError::Nothing),
         Err(error) => return Err(ToldError::Unreadable(path, error)),
     };
-    match serde_json::from_slice::<Status>(&bytes) {
-        Ok(status) if status.is_sound() => Ok(status),
-        Ok(_) => Err(ToldError::Unsound(path, "a time or a digest is none".into())),
-        Err(error) => Err(ToldError::Unsound(path, error.to_string())),
-    }
+    serde_json::from_slice(&bytes).map_err(|error| ToldError::Unsound(path, error.to_string()))
 }

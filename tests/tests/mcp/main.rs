@@ -11,3 +11,5 @@
 mod agent;
 mod confined;
 mod drafting;
+mod reading;
+mod story;
