@@ -10,7 +10,9 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use spool::{Drafting, SpoolError};
-use validator::{Code, ComposedWork, Composition, Expect, OwnerUid, Place, Sha256, Violation};
+use validator::{
+    Code, ComposedWork, Composition, Expect, OwnerUid, Place, Request, Sha256, Violation,
+};
 
 use crate::failure::Failure;
 use crate::lint::Rules;
@@ -25,7 +27,7 @@ const INPUT_BYTES_MAX: u64 = 1 << 30;
 pub(crate) fn draft(asked: &Draft) -> Result<ExitCode, Failure> {
     named_directory("--dir", &asked.dir)?;
     let inputs = typed::open_inputs(asked)?;
-    let drafted = make(asked, inputs, INPUT_BYTES_MAX, &Rules::of_schema(Expect::DraftOnly))?;
+    let drafted = make(asked, inputs, INPUT_BYTES_MAX, &by_schema)?;
     match &drafted.path {
         Some(path) => tell(asked, path, &drafted),
         None => refuse(asked, &drafted),
@@ -46,12 +48,12 @@ pub(crate) fn make(
     asked: &Draft,
     mut inputs: Vec<Input>,
     input_bytes_max: u64,
-    rules: &Rules,
+    judge: &dyn Fn(&Composition) -> Vec<Violation>,
 ) -> Result<Drafted, Failure> {
     let now = show::now();
     let directory = asked.dir.strip_prefix(".").unwrap_or(&asked.dir);
     let mut composition = typed::compose(asked, &inputs, now)?;
-    let violations = lint(&composition, rules);
+    let violations = judge(&composition);
     if show::has_error(&violations) {
         return Ok(Drafted { composition, path: None, violations });
     }
@@ -61,7 +63,7 @@ pub(crate) fn make(
         composed.sha256 = added.map_err(of_input(&input.name, input_bytes_max))?;
     }
     let path = drafting.keep(composition.to_text().as_bytes())?;
-    let violations = lint(&composition, rules);
+    let violations = judge(&composition);
     Ok(Drafted { composition, path: Some(path), violations })
 }
 
@@ -106,7 +108,12 @@ fn of_input(name: &str, bytes_max: u64) -> impl FnOnce(SpoolError) -> Failure + 
     }
 }
 
-fn lint(composition: &Composition, rules: &Rules) -> Vec<Violation> {
+fn by_schema(composition: &Composition) -> Vec<Violation> {
+    lint(composition, &Rules::of_schema(Expect::DraftOnly))
+}
+
+/// Every violation of the text that a composition has.
+pub(crate) fn lint(composition: &Composition, rules: &Rules) -> Vec<Violation> {
     let name = format!("{}.md", composition.id);
     rules.check(composition.to_text().as_bytes(), &name).1
 }
@@ -160,13 +167,17 @@ fn tell(asked: &Draft, path: &Path, drafted: &Drafted) -> Result<ExitCode, Failu
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the request means to do. No approval changes it, so any will do to have it computed.
+/// What the request means to do.
 fn intent(composition: &Composition) -> Option<Sha256> {
+    Some(as_approved(composition)?.intent_sha256())
+}
+
+/// The request that it is when somebody approves it, for what no approval changes.
+pub(crate) fn as_approved(composition: &Composition) -> Option<Request> {
     let somebody = "somebody".parse().ok()?;
     let approval = Some((somebody, composition.created));
     let text = Composition { approval, ..composition.clone() }.to_text();
     let name = format!("{}.md", composition.id);
     let draft = validator::Draft::new(text.into_bytes(), &name, OwnerUid::new(0)).ok()?;
-    let request = draft.check(Place::Elsewhere, composition.created).verdict.ok()?;
-    Some(request.intent_sha256())
+    draft.check(Place::Elsewhere, composition.created).verdict.ok()
 }

@@ -155,6 +155,19 @@ pub fn authorise(request: Request, policy: &Policy, evidence: &Evidence<'_>) -> 
     }
 }
 
+/// What no approval mends: where a request is beyond the bounds that the policy sets to every one. For
+/// whoever drafts; nothing of this host is asked, and nothing is decided.
+#[must_use]
+pub fn beyond(request: &Request, policy: &Policy) -> Vec<Violation> {
+    let mut findings = Findings::new(request);
+    rules::backend(request, &mut findings);
+    rules::spoken(request, policy, &mut findings);
+    rules::limits(request, policy, &mut findings);
+    hosts::judge(request, policy, &mut findings);
+    rules::constraints(request, policy, &mut findings);
+    findings.violations
+}
+
 /// What every rule said, and what they found on the way.
 pub(crate) struct Judged<'a> {
     pub(crate) chosen: Option<(&'a Runtime, &'a Installed)>,

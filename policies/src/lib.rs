@@ -38,7 +38,7 @@ pub use approval::{
     SIGNERS_BYTES_MAX, SignatureError, SignerKey, Signers, SignersError, SshSignature,
     StandardTime, Touch, Verified,
 };
-pub use decision::{Approved, Decision, RuleVerdict, Verdict, authorise};
+pub use decision::{Approved, Decision, RuleVerdict, Verdict, authorise, beyond};
 pub use evidence::{
     AisEvidence, AisFile, Binaries, Evidence, Installed, Ledger, Permission, SignatureFile,
     Submission,

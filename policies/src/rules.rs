@@ -54,6 +54,13 @@ pub(crate) fn runtime<'a>(
     fits.then_some((chosen, installed))
 }
 
+/// Whether there is a runtime for the command's first word and the language, on whatever host.
+pub(crate) fn spoken(request: &Request, policy: &Policy, findings: &mut Findings) {
+    if let Some(chosen) = command(request, policy, findings) {
+        language(request, chosen, findings);
+    }
+}
+
 fn command<'a>(
     request: &Request,
     policy: &'a Policy,

@@ -4,14 +4,15 @@
 use std::fs::{self, File};
 use std::io::{Seek as _, Write as _};
 
+use policies::Policy;
 use rustix::fs::{MemfdFlags, memfd_create};
 use serde_json::{Value, json};
-use validator::RequestedBy;
+use validator::{Composition, RequestedBy, Violation};
 
 use super::arguments::{DraftArguments, InputArgument};
 use super::desk::Desk;
 use super::linting::rules_of;
-use crate::draft::{Input, make};
+use crate::draft::{Input, as_approved, lint, make};
 use crate::failure::Failure;
 use crate::options::{Draft, Format};
 
@@ -30,14 +31,23 @@ pub(super) fn draft(desk: &Desk, asked: DraftArguments) -> Result<Answer, Failur
     let inputs = asked.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let typed = typed(desk, asked)?;
     make_room(desk)?;
-    let rules = rules_of(desk.policy.as_ref());
-    let drafted = make(&typed, inputs, INPUT_BYTES_MAX, &rules).map_err(in_words_of_a_call)?;
+    let judge = |composition: &Composition| judge(desk.policy.as_ref(), composition);
+    let drafted = make(&typed, inputs, INPUT_BYTES_MAX, &judge).map_err(in_words_of_a_call)?;
     let mut answer = drafted.json();
     answer["violations"] = json!(drafted.violations());
     let is_written = !answer["request"].is_null();
     answer["written"] = is_written.into();
     answer["next"] = next(is_written).into();
     Ok(if is_written { Answer::Written(answer) } else { Answer::NotWritten(answer) })
+}
+
+/// By the schema, and by what the policy lets no request have, whoever approves it.
+fn judge(policy: Option<&Policy>, composition: &Composition) -> Vec<Violation> {
+    let mut violations = lint(composition, &rules_of(policy));
+    if let (Some(policy), Some(request)) = (policy, as_approved(composition)) {
+        violations.extend(policies::beyond(&request, policy));
+    }
+    violations
 }
 
 fn next(is_written: bool) -> &'static str {

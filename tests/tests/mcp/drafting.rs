@@ -89,6 +89,20 @@ fn what_the_policy_offers_is_told() {
     greedy["memory_mb"] = 8192.into();
     let told = agent.call("draft_tool_request", greedy);
     assert_eq!(told.assert_good().codes(), ["limits.ceiling"]);
+    // What no approval could mend is not written.
+    let beyond = |agent: &mut Agent, key: &str, value: Value, code: &str| {
+        let mut draft = good();
+        draft[key] = value;
+        draft["network_rationale"] = "the data is at other.example.org".into();
+        draft["slug"] = "beyond".into();
+        let told = agent.call("draft_tool_request", draft);
+        assert!(told.is_error && told.structured["written"] == false, "{told:#?}");
+        assert_eq!(told.codes(), [code], "{told:#?}");
+    };
+    beyond(&mut agent, "memory_mb", 8193.into(), "limits.over-policy");
+    beyond(&mut agent, "hosts", json!(["other.example.org"]), "network.not-permitted");
+    beyond(&mut agent, "language", "node".into(), "language.mismatch");
+    assert_eq!(list(&spool.join("drafts")).len(), 2, "one draft and its inputs");
     agent.leave();
     Agent::start(&python, &bench, &spool, &[])
         .call("list_runtimes", json!({}))
