@@ -68,7 +68,9 @@ fn a_newcomer_has_a_service(bench: &Bench) {
         return;
     }
     // Job control is what a person has: the page ends its daemon by it.
-    let script = format!("set -m\n{}", Page::open("docs/getting-started.md").script());
+    // However the lines end, it must not outlive them.
+    let ended = "set -m\ntrap 'kill %1 2> /dev/null || true' EXIT";
+    let script = format!("{ended}\n{}", Page::open("docs/getting-started.md").script());
     let said = Said::of(&mut bench.shell(&script));
     said.assert_code(0);
     assert!(said.stdout.contains("1 approval checked"), "{said:#?}");
