@@ -12,10 +12,13 @@ use daemon::config::Config;
 use daemon::open_keys;
 use records::log::{KeyRole, LogOrigin, LogPlace, PublicLogKey};
 use records::{Dated, KeyError, KeySource, PublicKeys, PublicResultKey, Successor, Trust};
+use serde_json::json;
 use spool::{Places, Spool};
 
 use crate::failure::Failure;
-use crate::options::{KeyFormat, KeyName, Keys, KeysAct, KeysInit, KeysOf, KeysRotate, KeysShow};
+use crate::options::{
+    Format, KeyFormat, KeyName, Keys, KeysAct, KeysInit, KeysOf, KeysRotate, KeysShow,
+};
 use crate::output;
 use crate::show::now;
 
@@ -57,8 +60,18 @@ fn init(asked: &KeysInit) -> Result<(), Failure> {
     let keys = open_keys(&place.source, asked.origin.as_ref().or(place.origin.as_ref()))?;
     let public = place.source.public();
     let (result, log) = (public.join("result.pub"), public.join("log.pub"));
-    output::line(format_args!("{}: {}", result.display(), keys.result.public().fingerprint()))?;
-    output::line(format_args!("{}: {}", log.display(), keys.log.public().verifier_line()))
+    let fingerprint = keys.result.public().fingerprint();
+    let (of_log, verifier) = (keys.log.public().fingerprint(), keys.log.public().verifier_line());
+    match asked.format {
+        Format::Human => {
+            output::line(format_args!("{}: {fingerprint}", result.display()))?;
+            output::line(format_args!("{}: {verifier}", log.display()))
+        }
+        Format::Json => output::line(json!({
+            "result": {"path": output::path(&result), "fingerprint": fingerprint},
+            "log": {"path": output::path(&log), "fingerprint": of_log, "verifier": verifier},
+        })),
+    }
 }
 
 fn show(asked: &KeysShow) -> Result<(), Failure> {
@@ -142,10 +155,15 @@ fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
         )));
     }
     let done = records::rotate(&place.source, role, successor, place.log, now())?;
-    output::line(format_args!(
-        "{role} key: {} counts until {}, and {} from then on",
-        done.old, done.time, done.new
-    ))?;
+    let (old, new, time) = (done.old.to_string(), done.new.to_string(), done.time.to_string());
+    match asked.format {
+        Format::Human => output::line(format_args!(
+            "{role} key: {old} counts until {time}, and {new} from then on"
+        ))?,
+        Format::Json => output::line(json!({
+            "key": role.to_string(), "old": old, "new": new, "time": time,
+        }))?,
+    }
     if asked.to.is_some() {
         output::note(format_args!("name the new key in the configuration: keys.{role}"));
     }

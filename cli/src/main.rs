@@ -43,7 +43,6 @@ mod state;
 mod terminal;
 mod verify;
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use failure::Failure;
@@ -59,7 +58,7 @@ fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_max_level(tracing::Level::WARN)
         .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
+        .with_ansi(screen::Screen::of(&std::io::stderr()).colour)
         .with_target(false)
         .without_time()
         .init();

@@ -4,9 +4,11 @@ pub(crate) mod ais;
 mod approving;
 mod gate;
 mod gc;
+mod groups;
 mod mcp;
 mod orders;
 mod permission;
+mod policy;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use records::KeyFingerprint;
 use records::log::LogOrigin;
 use validator::{Language, RequestedBy, RiskLevel, Sensitivity};
@@ -30,15 +32,14 @@ pub(crate) use permission::{
     Permission, PermissionAct, PermissionCleanup, PermissionGet, PermissionList, PermissionRequest,
     PermissionRevoke, PermissionSet, QuestionOptions, SourceOptions, StoreOptions, TypedArguments,
 };
+pub(crate) use policy::PolicyCheck;
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
 #[derive(Parser)]
 #[command(
     name = "toolexec",
     version,
-    after_help = "\
-A first run:  toolexec lint TR-….md && toolexec run TR-….md
-Exit codes:   0 fine; 1 the tool or a check said no; 2 invalid or refused; 3 usage or internal error"
+    after_help = groups::EXAMPLES
 )]
 pub(crate) struct Options {
     #[command(subcommand)]
@@ -428,13 +429,19 @@ pub(crate) struct KeysOf {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example: toolexec keys init --state ./state")]
+#[command(after_help = "\
+Example: toolexec keys init --state ./state
+
+With --format json stdout is one object: {\"result\",\"log\"}, each {\"path\",\"fingerprint\"}; the log
+has its \"verifier\" line as well.")]
 pub(crate) struct KeysInit {
     /// The name of the log [default: the one it has, else the host's]
     #[arg(long, value_name = "NAME")]
     pub(crate) origin: Option<LogOrigin>,
     #[command(flatten)]
     pub(crate) of: KeysOf,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -477,7 +484,8 @@ Example: toolexec keys rotate --key result
 
 Nothing may be at work meanwhile: stop the daemon first, and type this as its user. What was
 interrupted is finished by typing it again. Old records verify as before; give whoever verifies the
-new ones what `toolexec keys show` prints afterwards.")]
+new ones what `toolexec keys show` prints afterwards.
+With --format json stdout is one object: {\"key\",\"old\",\"new\",\"time\"}.")]
 pub(crate) struct KeysRotate {
     #[arg(long, value_enum)]
     pub(crate) key: KeyName,
@@ -486,6 +494,8 @@ pub(crate) struct KeysRotate {
     pub(crate) to: Option<KeyFingerprint>,
     #[command(flatten)]
     pub(crate) of: KeysOf,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
 }
 
 #[derive(Args)]
@@ -498,8 +508,7 @@ pub(crate) struct Policy {
 #[derive(Subcommand)]
 pub(crate) enum PolicyAct {
     /// Check a policy file: every problem at once
-    #[command(after_help = "Example: toolexec policy check my-policy.yaml")]
-    Check { file: PathBuf },
+    Check(PolicyCheck),
     /// Print a policy that comes with the program: embedded, standard or strict
     #[command(after_help = "Example: toolexec policy show embedded > my-policy.yaml")]
     Show { name: String },
@@ -571,7 +580,8 @@ pub(crate) enum Warm {
 impl Options {
     /// Parses what was typed, or prints why not (or the help) and gives the exit code.
     pub(crate) fn from_arguments() -> Result<Self, ExitCode> {
-        Self::try_parse().map_err(|error| {
+        let parsed = groups::command().try_get_matches();
+        parsed.and_then(|matches| Self::from_arg_matches(&matches)).map_err(|error| {
             if !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
                 // It goes to stderr: where that is closed, the exit code alone has to do.
                 error.print().unwrap_or_default();

@@ -4,25 +4,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use daemon::config::{ConfigError, read_policy};
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::options::{Policy, PolicyAct};
+use crate::options::{Format, Policy, PolicyAct, PolicyCheck};
 use crate::output;
 
 pub(crate) fn policy(asked: &Policy) -> Result<ExitCode, Failure> {
     match &asked.act {
-        PolicyAct::Check { file } => match read_policy(file) {
-            Ok(policy) => {
-                let (file, name, sha256) = (file.display(), policy.name(), policy.sha256());
-                output::line(format_args!("{file}: good: policy {name} {sha256}"))?;
-                Ok(ExitCode::SUCCESS)
-            }
-            Err(ConfigError::Policy(error)) => {
-                output::line(error)?;
-                Ok(ExitCode::from(2))
-            }
-            Err(error) => Err(error.into()),
-        },
+        PolicyAct::Check(asked) => check(asked),
         PolicyAct::Show { name } => match policies::Policy::shipped_text(name) {
             Some(text) => {
                 output::text(text)?;
@@ -34,6 +24,48 @@ pub(crate) fn policy(asked: &Policy) -> Result<ExitCode, Failure> {
             ))),
         },
     }
+}
+
+fn check(asked: &PolicyCheck) -> Result<ExitCode, Failure> {
+    let file = asked.file.display();
+    match (read_policy(&asked.file), asked.format) {
+        (Ok(policy), format) => {
+            let (name, sha256) = (policy.name(), policy.sha256());
+            match format {
+                Format::Human => {
+                    output::line(format_args!("{file}: good: policy {name} {sha256}"))?;
+                }
+                Format::Json => output::line(answer(asked, Some(&policy), &[]))?,
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        (Err(ConfigError::Policy(error)), format) => {
+            match format {
+                Format::Human => output::line(error)?,
+                Format::Json => output::line(answer(asked, None, error.problems()))?,
+            }
+            Ok(ExitCode::from(2))
+        }
+        (Err(error), _) => Err(error.into()),
+    }
+}
+
+fn answer(
+    asked: &PolicyCheck,
+    policy: Option<&policies::Policy>,
+    problems: &[policies::PolicyProblem],
+) -> Value {
+    let problems = problems.iter().map(|problem| {
+        let key = (!problem.key().is_empty()).then(|| problem.key());
+        json!({"line": problem.line(), "key": key, "problem": problem.to_string()})
+    });
+    json!({
+        "file": output::path(&asked.file),
+        "good": policy.is_some(),
+        "name": policy.map(policies::Policy::name),
+        "sha256": policy.map(|policy| policy.sha256().to_string()),
+        "problems": problems.collect::<Vec<_>>(),
+    })
 }
 
 /// The policy of this file, or the one that is compiled in for whoever names none.

@@ -19,9 +19,17 @@ const NOT_CODES: [&str; 3] = ["network.hosts", "approval.invoker", "result.pub"]
 #[test]
 fn every_page_with_something_to_type_is_typed_by_a_test() {
     let suites = workspace().join("tests/tests");
-    let names = list(&suites).into_iter().filter(|name| name.ends_with(".rs"));
-    let texts: Vec<String> =
-        names.map(|name| fs::read_to_string(suites.join(name)).unwrap()).collect();
+    let (files, rooms): (Vec<_>, Vec<_>) =
+        list(&suites).into_iter().partition(|name| name.ends_with(".rs"));
+    let in_rooms = rooms.iter().flat_map(|room| {
+        list(&suites.join(room)).into_iter().map(move |name| format!("{room}/{name}"))
+    });
+    let texts: Vec<String> = files
+        .iter()
+        .cloned()
+        .chain(in_rooms)
+        .map(|name| fs::read_to_string(suites.join(name)).unwrap())
+        .collect();
     let mut count = 0;
     for page in Page::all().iter().filter(|page| !page.blocks("sh").is_empty()) {
         let opened = format!("Page::open(\"{}\")", page.name());
@@ -30,6 +38,21 @@ fn every_page_with_something_to_type_is_typed_by_a_test() {
         count += 1;
     }
     assert!(count >= 5, "only {count} pages: the search is broken");
+}
+
+/// What needs a booted host of its own is typed there: by the steps of the package, line by line.
+#[test]
+fn what_the_page_of_the_package_has_typed_its_steps_type() {
+    let typed: String = ["packaging/steps", ".ci/booted"]
+        .map(|file| fs::read_to_string(workspace().join(file)).unwrap())
+        .join("\n");
+    let script = Page::open("docs/deployment.md").script();
+    let mut count = 0;
+    for line in script.lines().filter(|line| !line.is_empty()) {
+        assert!(typed.contains(line), "no step of the package types `{line}`");
+        count += 1;
+    }
+    assert!(count > 0, "nothing is typed");
 }
 
 #[test]
@@ -68,7 +91,9 @@ fn a_newcomer_has_a_service(bench: &Bench) {
         return;
     }
     // Job control is what a person has: the page ends its daemon by it.
-    let script = format!("set -m\n{}", Page::open("docs/getting-started.md").script());
+    // However the lines end, it must not outlive them.
+    let ended = "set -m\ntrap 'kill %1 2> /dev/null || true' EXIT";
+    let script = format!("{ended}\n{}", Page::open("docs/getting-started.md").script());
     let said = Said::of(&mut bench.shell(&script));
     said.assert_code(0);
     assert!(said.stdout.contains("1 approval checked"), "{said:#?}");

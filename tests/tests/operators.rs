@@ -35,7 +35,7 @@ systemctl() {
             [ "$(id -u)" = 0 ] || sed -i 's/exceptions: \[\]/exceptions: [cgroup]/' ~/etc/policy.yaml
             toolexecd --config ~/etc/toolexecd.yaml 2> ~/log &
             daemon=$!
-            timeout 20 sh -c 'until grep -q ready ~/log; do sleep 0.05; done'
+            timeout 20 sh -c 'until toolexec status --spool ~/spool > ~/said; do sleep 0.05; done'
             ;;
         stop) kill $daemon && wait $daemon && daemon= ;;
         reload) kill -HUP $daemon && timeout 20 sh -c 'until grep -q reloaded ~/log; do sleep 0.05; done' ;;

@@ -48,7 +48,8 @@ pub(crate) struct ShowOptions {
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec review TR-20260209-160501Z-python-stats.md --allowed-signers /etc/toolexec/allowed_signers
+Example: toolexec review TR-20260209-160501Z-python-stats.md \\
+           --allowed-signers /etc/toolexec/allowed_signers
 
 Shows what will run as the daemon will see it: the command word by word, inputs, limits, hosts, the
 cell, what every rule of the policy says, and the text of every input, with characters that are not

@@ -104,7 +104,8 @@ pub(crate) struct PermissionGet {
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec permission request --agent core --subject wf-1 toolexec.run.python --drafts ./drafts
+Example: toolexec permission request --agent core --subject wf-1 toolexec.run.python \\
+           --drafts ./drafts
 
 Writes <drafts>/permissions/[<domain>/]PR-<now>-<random>.json. What is approved is left out, what is denied
 is never asked for again, and what is asked already is not asked twice. Exits 0 if it is asked, 2 if nothing
@@ -134,8 +135,10 @@ pub(crate) enum TypedArguments {
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec permission set --request drafts/permissions/PR-….json --grant toolexec.run.python --uses 1
-         toolexec permission set PR-….json.answer.json --allowed-signers /etc/toolexec/allowed_signers
+Example: toolexec permission set --request drafts/permissions/PR-….json \\
+           --grant toolexec.run.python --uses 1
+         toolexec permission set PR-….json.answer.json \\
+           --allowed-signers /etc/toolexec/allowed_signers
 
 With --request it writes <request>.answer.json, signs it with --key into <answer>.sig, and takes it in.
 An answer counts if <answer>.sig (or --signature) is a signature of its bytes in namespace

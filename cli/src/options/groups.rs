@@ -1,0 +1,68 @@
+//! What `toolexec --help` shows: every command under what one wants to do. Names alone stand here; what a
+//! command does is said once, where it is defined.
+
+use std::fmt::Write;
+
+use clap::{Command, CommandFactory};
+
+use super::Options;
+
+/// Each command is in one of these.
+const GROUPS: [(&str, &[&str]); 7] = [
+    ("Write a request", &["draft", "lint", "mcp"]),
+    ("Approve", &["review", "explain", "approve", "reject"]),
+    ("Run", &["run", "promote", "hold", "release", "cancel"]),
+    ("Look", &["status", "list", "show", "wait", "watch"]),
+    ("Records", &["verify", "replay", "log"]),
+    ("Authorities", &["policy", "permission", "gate", "ais"]),
+    ("Host", &["keys", "doctor", "gc", "completions", "man"]),
+];
+
+const TEMPLATE: &str = "\
+{about-with-newline}
+{usage-heading} {usage}
+
+{before-help}Options:
+{options}{after-help}";
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  toolexec draft --purpose 'Mean of one column' --language python --input stats.py --risk low \\
+      --sensitivity public --justification 'reads one table' -- python stats.py
+  toolexec review TR-20260209-160501Z-python-stats.md
+  toolexec run TR-20260209-160501Z-python-stats.md --results results
+  toolexec verify results
+  toolexec promote TR-20260209-160501Z-python-stats.md --spool /var/spool/toolexec
+  toolexec status --spool /var/spool/toolexec
+
+Each command has an example of its own: toolexec COMMAND --help
+Exit codes: 0 fine; 1 the tool or a check said no; 2 invalid or refused; 3 usage or internal error";
+
+/// The whole definition, as it is parsed and shown.
+pub(crate) fn command() -> Command {
+    let command = Options::command();
+    let listed = listed(&command);
+    command.help_template(TEMPLATE).before_help(listed)
+}
+
+fn listed(command: &Command) -> String {
+    let styles = command.get_styles();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let width = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max();
+    let width = width.unwrap_or_default();
+    let mut text = String::new();
+    for (title, names) in GROUPS {
+        // Writing to a String cannot fail.
+        writeln!(text, "{header}{title}:{header:#}").unwrap_or_default();
+        for found in names.iter().filter_map(|name| command.find_subcommand(name)) {
+            let (name, about) = (found.get_name(), found.get_about());
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            writeln!(text, "  {literal}{name:width$}{literal:#}  {about}").unwrap_or_default();
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "groups_tests.rs"]
+mod tests;
