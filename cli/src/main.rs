@@ -23,6 +23,7 @@ mod log;
 mod options;
 mod order;
 mod output;
+mod page;
 mod permission;
 mod policy;
 mod promote;
