@@ -25,6 +25,7 @@ mod mcp;
 mod options;
 mod order;
 mod output;
+mod page;
 mod pages;
 mod permission;
 mod policy;

@@ -60,7 +60,7 @@ pub use recalled::{LeftFile, Recalled};
 pub use record::{SignError, SignedRecord, sign};
 pub use rotation::{Rotated, RotationError, Successor, rotate};
 pub use statement::{Ran, ReplayOf, Statement, Subject};
-pub use summary::{Summary, summary};
+pub use summary::{Summary, claims, read_claimed, summary};
 pub use trust::{Trust, TrustError};
 pub use verify::{
     Across, ApprovalProblem, Clash, History, HistoryError, NotChecked, PlaceInLog, Verified,

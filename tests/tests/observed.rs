@@ -497,16 +497,22 @@ fn the_commands_of_the_page_work() {
     let bench = Bench::new();
     let hand = ByHand::new(&bench);
     hand.publish("20260209-161030Z", A, "ok");
+    let config = bench.scratch().file(
+        "toolexecd.yaml",
+        format!("config_version: 1\nspool: {0}\nstate: {0}\n", hand.spool.display()),
+    );
     let mut typed = 0;
     for line in Page::open("docs/operating.md").script().lines() {
-        // Those of the doctor are typed by its own suite.
-        if !line.starts_with("toolexec ") || line.starts_with("toolexec doctor") {
+        if !line.starts_with("toolexec ") {
             continue;
         }
         let line = line.replace("/var/spool/toolexec", hand.spool.to_str().unwrap());
+        let line = line.replace("/etc/toolexec/toolexecd.yaml", config.to_str().unwrap());
         let said = Said::of(&mut bench.shell(&format!("timeout 2 {line}")));
         let expected: &[i32] = match line.split(' ').nth(1).unwrap() {
             "status" => &[1],
+            // What is wrong with whatever host this is.
+            "doctor" => &[0, 1],
             "watch" => &[0, 124],
             _ => &[0],
         };

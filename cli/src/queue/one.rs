@@ -12,11 +12,12 @@ use super::daemon::Daemon;
 use super::list::{held_lines, json_of};
 use super::names::{Meant, meant};
 use super::options::Show;
-use super::results::{Published, records_among, request_of, result_names};
+use super::results::{Published, end_of, records_among, request_of, result_names};
 use super::rows::{Row, State, queue};
 use crate::failure::Failure;
 use crate::options::Format;
 use crate::output;
+use crate::page;
 
 /// Files of one result that are listed; a run may leave very many.
 const FILES_SHOWN: usize = 200;
@@ -36,6 +37,14 @@ pub(crate) fn show(asked: &Show) -> Result<ExitCode, Failure> {
         output::note(format_args!("{id}: no such request or result"));
         return Ok(ExitCode::from(2));
     };
+    if let Some(to) = &asked.html {
+        let Some(record) = end_of(one.records) else {
+            let id = escape_line(&asked.id);
+            output::note(format_args!("{id}: has no record yet; toolexec wait waits for it"));
+            return Ok(ExitCode::from(2));
+        };
+        return page::write(&record.path, to, asked.allowed_signers.as_deref(), &asked.place.state);
+    }
     match asked.format {
         Format::Human => output::text(&one.human())?,
         Format::Json => output::line(one.json())?,

@@ -65,8 +65,7 @@ pub(crate) fn verified(
     allowed_signers: Option<&Path>,
     state: &StateOption,
 ) -> Result<Option<Verified>, Failure> {
-    let (trust, logs) = trust::signers(allowed_signers, state)?;
-    match records::verify(dir, &trust.with_logs(logs)) {
+    match look(dir, allowed_signers, state)? {
         Ok(verified) => Ok(Some(verified)),
         Err(faults) => {
             output::note(format_args!("{}: does not verify", dir.display()));
@@ -74,6 +73,19 @@ pub(crate) fn verified(
             Ok(None)
         }
     }
+}
+
+/// The proof that a result directory verifies, or else what is wrong with it.
+///
+/// # Errors
+/// There is no key to trust.
+pub(crate) fn look(
+    dir: &Path,
+    allowed_signers: Option<&Path>,
+    state: &StateOption,
+) -> Result<Result<Verified, Vec<Fault>>, Failure> {
+    let (trust, logs) = trust::signers(allowed_signers, state)?;
+    Ok(records::verify(dir, &trust.with_logs(logs)))
 }
 
 /// One look at everything that was named.

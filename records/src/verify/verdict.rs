@@ -200,6 +200,12 @@ impl Verified {
         &self.not_checked
     }
 
+    /// Every fact of the record, of the very bytes that verified; null of a bundle that came alone.
+    #[must_use]
+    pub fn facts(&self) -> &Value {
+        &self.facts
+    }
+
     /// The request that this run used up, if it did: a replay uses nothing up.
     pub(super) fn used(&self) -> Option<Sha256> {
         self.ran.filter(|_| self.replay.is_none())

@@ -1,0 +1,72 @@
+//! Every decision: what each rule said and why, what the check of the request found, and the answers of
+//! the other authorities.
+
+use serde_json::Value;
+
+use super::facts::{self, Facts};
+use super::html::{Cell, Html, Literal, Tone, literal};
+
+pub(super) fn section(page: &mut Html, facts: &Facts) {
+    page.section(literal("Decisions"));
+    let rules: Vec<_> = facts.rows("rules").iter().map(rule).collect();
+    if rules.is_empty() {
+        page.note(literal("No rule was asked."));
+    } else {
+        let columns = [literal("Rule"), literal("Verdict"), literal("Reason")];
+        page.table(literal("Rules of the policy"), &columns, rules);
+    }
+    let violations: Vec<_> = facts.rows("violations").iter().map(violation).collect();
+    if !violations.is_empty() {
+        let columns =
+            [literal("Code"), literal("Severity"), literal("Line"), literal("What is wrong")];
+        page.table(literal("What the check of the request found"), &columns, violations);
+    }
+    let authorities = [
+        (literal("AANA gate"), "gate"),
+        (literal("Permission manager"), "permission"),
+        (literal("AIS guard"), "ais"),
+    ];
+    for (name, key) in authorities {
+        authority(page, name, facts.at(key));
+    }
+    page.end();
+}
+
+fn rule(row: &Value) -> Vec<Cell> {
+    let verdict = facts::words(&row["verdict"]);
+    let (tone, word) = match verdict.as_str() {
+        "pass" => (Tone::Good, verdict),
+        "not_applicable" => (Tone::Plain, "not applicable".to_owned()),
+        _ => (Tone::Bad, verdict),
+    };
+    vec![
+        Cell::Code(facts::words(&row["rule"])),
+        Cell::Word(tone, word),
+        Cell::Text(facts::words(&row["reason"])),
+    ]
+}
+
+fn violation(row: &Value) -> Vec<Cell> {
+    let severity = facts::words(&row["severity"]);
+    let tone = if severity == "error" { Tone::Bad } else { Tone::Care };
+    vec![
+        Cell::Code(facts::words(&row["code"])),
+        Cell::Word(tone, severity),
+        Cell::Number(facts::words(&row["line"])),
+        Cell::Text(facts::words(&row["message"])),
+    ]
+}
+
+/// What an authority answered, key by key; its whole answer is in the record.
+fn authority(page: &mut Html, name: Literal, answer: &Value) {
+    let rows = match answer {
+        Value::Null => return,
+        Value::Object(keys) => {
+            let rows = keys.iter().filter(|(key, _)| *key != "answer");
+            rows.map(|(key, value)| vec![Cell::Code(key.clone()), Cell::Text(facts::words(value))])
+                .collect()
+        }
+        other => vec![vec![Cell::Code("answer".to_owned()), Cell::Text(facts::words(other))]],
+    };
+    page.table(name, &[literal("Key"), literal("Value")], rows);
+}

@@ -1,0 +1,62 @@
+//! Files with their digests: what the tool was given, what it left, what was not kept.
+
+use serde_json::Value;
+
+use super::facts::{self, Facts};
+use super::html::{Cell, Html, Tone, literal};
+
+pub(super) fn section(page: &mut Html, facts: &Facts) {
+    page.section(literal("Files"));
+    let code = |row: &Value, key: &str| Cell::Code(facts::words(&row[key]));
+    let inputs = facts.rows("inputs").iter();
+    let inputs: Vec<_> = inputs.map(|row| vec![code(row, "name"), code(row, "sha256")]).collect();
+    if inputs.is_empty() {
+        page.note(literal("The tool was given no file."));
+    } else {
+        let columns = [literal("Name in /in"), literal("SHA-256")];
+        page.table(literal("Given"), &columns, inputs);
+    }
+    let left = facts.rows("artifacts").iter().map(|row| {
+        let declared = match row["declared"].as_bool() {
+            Some(true) => Cell::Word(Tone::Plain, "expected".to_owned()),
+            _ => Cell::Word(Tone::Care, "not expected".to_owned()),
+        };
+        let size = Cell::Number(facts::bytes(&row["size_bytes"]));
+        vec![code(row, "path"), size, code(row, "mode"), declared, code(row, "sha256")]
+    });
+    let left: Vec<_> = left.collect();
+    if left.is_empty() {
+        page.note(literal("No file was kept."));
+    } else {
+        let columns = [
+            literal("Path in /out"),
+            literal("Size"),
+            literal("Mode"),
+            literal("Request"),
+            literal("SHA-256"),
+        ];
+        page.table(literal("Left by the tool, and kept"), &columns, left);
+    }
+    not_kept(page, facts);
+    page.end();
+}
+
+fn not_kept(page: &mut Html, facts: &Facts) {
+    let rejected = facts.rows("rejected").iter().map(|row| {
+        let reason = Cell::Word(Tone::Bad, facts::words(&row["reason"]));
+        vec![Cell::Code(facts::words(&row["path"])), reason]
+    });
+    let rejected: Vec<_> = rejected.collect();
+    if !rejected.is_empty() {
+        let columns = [literal("Path in /out"), literal("Reason")];
+        page.table(literal("Not kept"), &columns, rejected);
+    }
+    let missing = facts.rows("missing").iter().map(|name| vec![Cell::Code(facts::words(name))]);
+    let missing: Vec<_> = missing.collect();
+    if !missing.is_empty() {
+        page.table(literal("Expected, and not left"), &[literal("Path in /out")], missing);
+    }
+    if facts.at("collection_complete").as_bool() == Some(false) {
+        page.note(literal("Not all of /out was looked at."));
+    }
+}

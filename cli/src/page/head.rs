@@ -1,0 +1,170 @@
+//! What is read first: how it ended, whether that is true, and what was asked.
+
+use std::path::Path;
+
+use records::NotChecked;
+use validator::{Draft, OwnerUid};
+
+use super::Standing;
+use super::facts::{self, Facts};
+use super::html::{Cell, Html, Tone, literal};
+
+/// A request is at most this long.
+const REQUEST_BYTES_MAX: u64 = 1 << 20;
+
+pub(super) fn outcome(page: &mut Html, facts: &Facts) {
+    let outcome = facts.text("outcome");
+    let tone = match outcome {
+        "ok" => Tone::Good,
+        "refused" | "cancelled" | "indeterminate" | "setup_error" => Tone::Care,
+        _ => Tone::Bad,
+    };
+    page.markup(literal("<header>\n<p class=\"kind\">Tool result</p>\n<h1>"));
+    page.text(facts.text("request_id")).markup(literal("</h1>\n<p class=\"outcome\">"));
+    page.word(tone, outcome).markup(literal(" <span>exit code "));
+    page.text(&facts::words(facts.at("exit_code"))).markup(literal(", "));
+    page.text(&facts::words(facts.at("runtime_sec"))).markup(literal(" s, "));
+    page.text(facts.text("created_utc")).markup(literal("</span></p>\n"));
+    if let Some(reason) = facts.at("reason").as_str() {
+        page.markup(literal("<p class=\"reason\">")).text(reason).markup(literal("</p>\n"));
+    }
+    page.markup(literal("</header>\n"));
+}
+
+pub(super) fn standing(page: &mut Html, dir: &Path, standing: &Standing) {
+    match standing {
+        Standing::Verified(verified) => {
+            page.banner(Tone::Good);
+            page.markup(literal("<h2>Verified</h2>\n<p>Signed by "));
+            page.text(verified.signer_principal()).markup(literal(" "));
+            page.code(verified.signer_fingerprint()).markup(literal("; "));
+            page.number(u64::try_from(verified.files_rehashed()).unwrap_or(u64::MAX));
+            page.markup(literal(" files hashed again and found as stated"));
+            if let Some(place) = verified.log() {
+                page.markup(literal("; entry ")).number(place.index).markup(literal(" of "));
+                page.number(place.size).markup(literal(" in the log ")).code(&place.origin);
+            }
+            match verified.approvals_checked() {
+                0 => {}
+                count => {
+                    page.markup(literal("; approvals checked: "));
+                    page.number(u64::try_from(count).unwrap_or(u64::MAX));
+                }
+            }
+            page.markup(literal(".</p>\n"));
+            not_checked(page, verified.not_checked());
+        }
+        Standing::Faulty(faults) => {
+            page.banner(Tone::Bad);
+            page.markup(literal(
+                "<h2>NOT VERIFIED</h2>\n<p>Nothing below can be relied upon. What is wrong:</p>\n<ul>\n",
+            ));
+            for fault in faults.iter().take(50) {
+                page.markup(literal("<li>")).text(&fault.to_string()).markup(literal("</li>\n"));
+            }
+            page.markup(literal("</ul>\n"));
+        }
+        Standing::Unjudged(why) => {
+            page.banner(Tone::Care);
+            page.markup(literal(
+                "<h2>Not verified</h2>\n<p>What follows is the record's own word: ",
+            ));
+            page.text(why).markup(literal("</p>\n"));
+        }
+    }
+    page.markup(literal("<p class=\"note\">Looked at: "));
+    page.code(&dir.to_string_lossy()).markup(literal("</p>\n"));
+    page.end();
+}
+
+fn not_checked(page: &mut Html, parts: &[NotChecked]) {
+    if parts.is_empty() {
+        return;
+    }
+    let parts: Vec<String> = parts.iter().map(NotChecked::to_string).collect();
+    page.markup(literal("<p class=\"note\">Not checked: ")).text(&parts.join(", "));
+    page.markup(literal("</p>\n"));
+}
+
+pub(super) fn summary(page: &mut Html, dir: &Path, facts: &Facts) {
+    page.section(literal("What was asked"));
+    let argv: Vec<&str> = facts.rows("argv").iter().map(facts::text).collect();
+    let text = |key: &str| Cell::Text(facts::words(facts.at(key)));
+    let policy = facts.at("policy");
+    let policy = format!("{} {}", facts::words(&policy["name"]), facts::words(&policy["sha256"]));
+    let mut pairs = Vec::new();
+    if let Some(purpose) = purpose(dir, facts) {
+        pairs.push((literal("Purpose"), Cell::Text(purpose)));
+    }
+    pairs.extend([
+        (literal("Command"), Cell::Code(argv.join(" "))),
+        (literal("Approval"), text("approval")),
+        (literal("Policy"), Cell::Code(policy)),
+        (literal("Started"), text("started_utc")),
+        (literal("Ended"), text("ended_utc")),
+        (literal("Lane"), text("backend")),
+        (literal("Executor"), text("executor_version")),
+        (literal("Result"), Cell::Code(facts.text("result_id").to_owned())),
+    ]);
+    if facts.at("replay_of").is_object() {
+        let of = facts::words(&facts.at("replay_of")["result_id"]);
+        pairs.push((literal("Replay of"), Cell::Code(of)));
+    }
+    page.pairs(pairs);
+    approvals(page, facts);
+    page.end();
+}
+
+fn approvals(page: &mut Html, facts: &Facts) {
+    let rows = facts.rows("approvals");
+    if rows.is_empty() {
+        return;
+    }
+    let row = |row: &serde_json::Value| {
+        let touch = match &row["touch"] {
+            touch if touch.is_object() => {
+                format!("user verified: {}", facts::words(&touch["user_verified"]))
+            }
+            _ => "–".to_owned(),
+        };
+        let cell = |key: &str| facts::words(&row[key]);
+        vec![Cell::Text(cell("principal")), Cell::Code(cell("key")), Cell::Text(touch)]
+    };
+    let columns = [literal("Who"), literal("Key"), literal("Security key")];
+    page.table(literal("Approvals"), &columns, rows.iter().map(row).collect());
+}
+
+/// The bytes of the request as the record keeps them, if they are those that it names.
+fn request_bytes(dir: &Path, facts: &Facts) -> Option<Vec<u8>> {
+    let wanted = facts.text("request_sha256");
+    let named = facts.rows("files").iter().find(|row| facts::text(&row["sha256"]) == wanted)?;
+    let bytes =
+        records::read_claimed(dir, facts::text(&named["path"]), REQUEST_BYTES_MAX).ok()??;
+    (validator::Sha256::of(&bytes).to_string() == wanted).then_some(bytes)
+}
+
+fn purpose(dir: &Path, facts: &Facts) -> Option<String> {
+    let made = facts.text("created_utc").parse().ok()?;
+    let name = facts.text("request_file");
+    let draft = Draft::new(request_bytes(dir, facts)?, name, OwnerUid::new(0)).ok()?;
+    Some(draft.recall(made).ok()?.purpose().to_owned())
+}
+
+/// The request, whole, as text.
+pub(super) fn request(page: &mut Html, dir: &Path, facts: &Facts) {
+    page.section(literal("The request"));
+    match request_bytes(dir, facts) {
+        Some(bytes) => {
+            page.note(literal(
+                "The bytes that were approved and run, as text. What cannot be seen is shown as \\u{…}.",
+            ));
+            page.markup(literal("<details>\n<summary>Show it whole</summary>\n<pre>"));
+            page.lines(&String::from_utf8_lossy(&bytes));
+            page.markup(literal("</pre>\n</details>\n"));
+        }
+        None => {
+            page.note(literal("The record does not hold it, or holds other bytes than it names."));
+        }
+    }
+    page.end();
+}

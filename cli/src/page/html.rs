@@ -1,0 +1,216 @@
+//! HTML under construction. Only three things get into it: words of this program (a [`Literal`], which only
+//! the compiler can make text of), escaped text of others, and numbers. There must be no fourth.
+
+use std::fmt::Write as _;
+
+use validator::escape_line;
+
+/// The whole style of the page; the policy in its head names its digest, so no other style counts.
+pub(super) const STYLE: &str = include_str!("style.css");
+pub(super) const STYLE_HASH: &str = include_str!("style.sha256");
+
+/// Rows of one table; beyond that nobody reads, and browsers suffer.
+const ROWS_MAX: usize = 500;
+
+/// Markup that was written in this program.
+#[derive(Clone, Copy)]
+pub(super) struct Literal(&'static str);
+
+pub(super) const fn literal(text: &'static str) -> Literal {
+    Literal(text)
+}
+
+/// How good something is, by colour and never by colour alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tone {
+    Good,
+    Bad,
+    Care,
+    Plain,
+}
+
+impl Tone {
+    fn class(self) -> Literal {
+        Literal(match self {
+            Self::Good => "good",
+            Self::Bad => "bad",
+            Self::Care => "care",
+            Self::Plain => "plain",
+        })
+    }
+}
+
+/// One cell of a table.
+pub(super) enum Cell {
+    Text(String),
+    /// Names, digests: in a fixed width.
+    Code(String),
+    Number(String),
+    Word(Tone, String),
+}
+
+#[derive(Default)]
+pub(super) struct Html(String);
+
+impl Html {
+    pub(super) fn into_string(self) -> String {
+        self.0
+    }
+
+    pub(super) fn markup(&mut self, markup: Literal) -> &mut Self {
+        self.0.push_str(markup.0);
+        self
+    }
+
+    /// Text of others on one line: nothing in it is markup, and nothing in it is invisible.
+    pub(super) fn text(&mut self, text: &str) -> &mut Self {
+        self.escaped(&text.replace('\t', "\\t"));
+        self
+    }
+
+    /// The same in several lines, for `<pre>`.
+    pub(super) fn lines(&mut self, text: &str) -> &mut Self {
+        for (number, line) in text.split('\n').enumerate() {
+            if number > 0 {
+                self.0.push('\n');
+            }
+            self.escaped(line);
+        }
+        self
+    }
+
+    fn escaped(&mut self, line: &str) {
+        for c in escape_line(line).chars() {
+            match c {
+                '&' => self.0.push_str("&amp;"),
+                '<' => self.0.push_str("&lt;"),
+                '>' => self.0.push_str("&gt;"),
+                '"' => self.0.push_str("&quot;"),
+                '\'' => self.0.push_str("&#39;"),
+                // No XML has these.
+                '\u{fffe}' | '\u{ffff}' => self.0.extend(c.escape_unicode()),
+                c => self.0.push(c),
+            }
+        }
+    }
+
+    pub(super) fn code(&mut self, text: &str) -> &mut Self {
+        self.markup(Literal("<code>")).text(text).markup(Literal("</code>"))
+    }
+
+    pub(super) fn number(&mut self, number: u64) -> &mut Self {
+        // Writing to a String cannot fail.
+        write!(self.0, "{number}").unwrap_or_default();
+        self
+    }
+
+    /// Thousandths, as a decimal fraction.
+    pub(super) fn milli(&mut self, number: u64) -> &mut Self {
+        write!(self.0, "{}.{:03}", number / 1000, number % 1000).unwrap_or_default();
+        self
+    }
+
+    pub(super) fn word(&mut self, tone: Tone, word: &str) -> &mut Self {
+        self.markup(Literal("<span class=\"word ")).markup(tone.class()).markup(Literal("\">"));
+        self.text(word).markup(Literal("</span>"))
+    }
+
+    /// Opens a section under a heading; [`Self::end`] closes it.
+    pub(super) fn section(&mut self, heading: Literal) -> &mut Self {
+        self.markup(Literal("<section>\n<h2>")).markup(heading).markup(Literal("</h2>\n"))
+    }
+
+    pub(super) fn banner(&mut self, tone: Tone) -> &mut Self {
+        self.markup(Literal("<section class=\"banner ")).markup(tone.class());
+        self.markup(Literal("\">\n"))
+    }
+
+    pub(super) fn end(&mut self) -> &mut Self {
+        self.markup(Literal("</section>\n"))
+    }
+
+    pub(super) fn note(&mut self, words: Literal) -> &mut Self {
+        self.markup(Literal("<p class=\"note\">")).markup(words).markup(Literal("</p>\n"))
+    }
+
+    /// A list of what things are called and what they are.
+    pub(super) fn pairs(&mut self, pairs: Vec<(Literal, Cell)>) -> &mut Self {
+        self.markup(Literal("<dl>\n"));
+        for (name, cell) in pairs {
+            self.markup(Literal("<div><dt>")).markup(name).markup(Literal("</dt><dd>"));
+            self.cell(&cell).markup(Literal("</dd></div>\n"));
+        }
+        self.markup(Literal("</dl>\n"))
+    }
+
+    /// A table under a caption; each cell has its column's name for narrow screens.
+    pub(super) fn table(
+        &mut self,
+        caption: Literal,
+        columns: &[Literal],
+        rows: Vec<Vec<Cell>>,
+    ) -> &mut Self {
+        self.markup(Literal("<table>\n<caption>")).markup(caption);
+        self.markup(Literal("</caption>\n<thead><tr>"));
+        for column in columns {
+            self.markup(Literal("<th scope=\"col\">")).markup(*column).markup(Literal("</th>"));
+        }
+        self.markup(Literal("</tr></thead>\n<tbody>\n"));
+        let all = rows.len();
+        for row in rows.into_iter().take(ROWS_MAX) {
+            self.markup(Literal("<tr>"));
+            for (cell, column) in row.iter().zip(columns) {
+                let number = matches!(cell, Cell::Number(_));
+                let class = if number { " class=\"number\"" } else { "" };
+                self.markup(Literal("<td")).markup(Literal(class));
+                self.markup(Literal(" data-label=\"")).markup(*column).markup(Literal("\">"));
+                self.cell(cell).markup(Literal("</td>"));
+            }
+            self.markup(Literal("</tr>\n"));
+        }
+        self.markup(Literal("</tbody>\n</table>\n"));
+        if let Some(more) = all.checked_sub(ROWS_MAX).filter(|more| *more > 0) {
+            self.markup(Literal("<p class=\"note\">… and "));
+            self.number(u64::try_from(more).unwrap_or(u64::MAX));
+            self.markup(Literal(" more, in the record</p>\n"));
+        }
+        self
+    }
+
+    fn cell(&mut self, cell: &Cell) -> &mut Self {
+        match cell {
+            Cell::Text(text) | Cell::Number(text) => self.text(text),
+            Cell::Code(text) => self.code(text),
+            Cell::Word(tone, word) => self.word(*tone, word),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use validator::Sha256;
+
+    use super::*;
+
+    /// The policy names the digest of the very style; another one would leave the page bare.
+    #[test]
+    fn the_policy_names_the_style_that_is_there() {
+        let digest = base64::engine::general_purpose::STANDARD
+            .encode(Sha256::of(STYLE.as_bytes()).as_bytes());
+        assert_eq!(STYLE_HASH, format!("sha256-{digest}"), "write this into style.sha256");
+        // Else the style would be another text to one parser than to the other.
+        assert!(!STYLE.contains(['<', '&']), "no parser may see markup in it");
+    }
+
+    #[test]
+    fn text_is_never_markup_and_nothing_is_invisible() {
+        let mut page = Html::default();
+        page.text("<b a='1' b=\"2\">&amp;]]>\u{202e}\u{7}\u{0}\u{ffff}\n\t");
+        let escaped = "&lt;b a=&#39;1&#39; b=&quot;2&quot;&gt;&amp;amp;]]&gt;\\u{202e}\\u{7}\\u{0}\\u{ffff}\\u{a}\\t";
+        assert_eq!(page.into_string(), escaped);
+        let mut page = Html::default();
+        page.lines("a\r\n\u{1b}[31m<");
+        assert_eq!(page.into_string(), "a\\u{d}\n\\u{1b}[31m&lt;");
+    }
+}

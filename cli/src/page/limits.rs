@@ -1,0 +1,119 @@
+//! What the run used, each against its limit: as a bar, in words, and all limits in a table.
+
+use serde_json::Value;
+
+use super::facts::{self, Facts, count};
+use super::html::{Cell, Html, Literal, literal};
+
+/// Percent, in thousandths.
+const WHOLE: u64 = 100_000;
+/// What is not nothing can be seen.
+const SEEN_MIN: u64 = 600;
+
+/// One thing that a run uses up.
+struct Use {
+    name: Literal,
+    used: Option<u64>,
+    limit: Option<u64>,
+    unit: fn(u64) -> String,
+}
+
+pub(super) fn section(page: &mut Html, facts: &Facts) {
+    page.section(literal("Limits and use"));
+    if facts.at("accounting").is_object() {
+        page.markup(literal("<ul class=\"bars\">\n"));
+        uses(facts).iter().for_each(|it| bar(page, it));
+        page.markup(literal("</ul>\n"));
+    } else {
+        page.note(literal("Nothing ran."));
+    }
+    let rows = facts.rows("limits").iter().map(|row| {
+        let number = |key: &str| Cell::Number(told(facts::text(&row["name"]), &row[key]));
+        vec![
+            Cell::Code(facts::words(&row["name"])),
+            number("asked"),
+            number("in_force"),
+            Cell::Text(facts::words(&row["mechanism"])),
+        ]
+    });
+    let rows: Vec<_> = rows.collect();
+    if !rows.is_empty() {
+        let columns = [literal("Limit"), literal("Asked"), literal("In force"), literal("Kept by")];
+        page.table(literal("Every limit, as it was read back from the kernel"), &columns, rows);
+    }
+    page.end();
+}
+
+fn uses(facts: &Facts) -> Vec<Use> {
+    let used = facts.at("accounting");
+    let limit = |name: &str| {
+        let row = facts.rows("limits").iter().find(|row| row["name"] == name)?;
+        count(&row["in_force"])
+    };
+    let millis = |name: &str| limit(name).map(|ms| ms.saturating_mul(1000));
+    let cpu = count(&used["cpu_user_us"]).zip(count(&used["cpu_system_us"]));
+    let plain: fn(u64) -> String = |number| number.to_string();
+    vec![
+        Use {
+            name: literal("Wall time"),
+            used: count(&used["wall_us"]),
+            limit: millis("wall_ms_max"),
+            unit: facts::time,
+        },
+        Use {
+            name: literal("CPU time"),
+            used: cpu.map(|(user, system)| user.saturating_add(system)),
+            limit: millis("cpu_ms_max"),
+            unit: facts::time,
+        },
+        Use {
+            name: literal("Memory, at most"),
+            used: count(&used["memory_peak_bytes"]),
+            limit: limit("memory_bytes_max"),
+            unit: facts::size,
+        },
+        Use {
+            name: literal("Processes, at most"),
+            used: count(&used["pids_peak"]),
+            limit: limit("pids_max"),
+            unit: plain,
+        },
+        Use {
+            name: literal("Output files"),
+            used: count(&used["out_bytes"]),
+            limit: limit("out_bytes_max"),
+            unit: facts::size,
+        },
+    ]
+}
+
+fn bar(page: &mut Html, it: &Use) {
+    let share = it.used.zip(it.limit).map(|(used, limit)| {
+        let share = u128::from(used) * u128::from(WHOLE) / u128::from(limit.max(1));
+        u64::try_from(share).unwrap_or(WHOLE).min(WHOLE)
+    });
+    let told = |number: Option<u64>| number.map_or_else(|| "unknown".to_owned(), it.unit);
+    page.markup(literal("<li><span class=\"name\">")).markup(it.name);
+    page.markup(literal("</span><span class=\"share\">")).text(&told(it.used));
+    page.markup(literal(" of ")).text(&told(it.limit));
+    page.markup(literal("</span><svg viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" \
+                         aria-hidden=\"true\" focusable=\"false\"><rect class=\"track\" width=\"100\" height=\"4\"/>"));
+    if let Some(share) = share.filter(|_| it.used != Some(0)) {
+        let class = match share {
+            90_000.. => " class=\"high\"",
+            _ => " class=\"used\"",
+        };
+        page.markup(literal("<rect")).markup(literal(class)).markup(literal(" width=\""));
+        page.milli(share.max(SEEN_MIN)).markup(literal("\" height=\"4\"/>"));
+    }
+    page.markup(literal("</svg></li>\n"));
+}
+
+/// A limit in its own unit, which its name ends with.
+fn told(name: &str, value: &Value) -> String {
+    match count(value) {
+        Some(bytes) if name.contains("bytes") => facts::size(bytes),
+        Some(ms) if name.contains("_ms_") => facts::time(ms.saturating_mul(1000)),
+        _ => facts::words(value),
+    }
+}

@@ -1,0 +1,60 @@
+//! The network: hosts that were reached and what was refused. Unknown is never shown as nothing.
+
+use serde_json::Value;
+
+use super::facts::{self, Facts};
+use super::html::{Cell, Html, literal};
+
+pub(super) fn section(page: &mut Html, facts: &Facts) {
+    page.section(literal("Network"));
+    let network = facts.at("network");
+    match (facts.text("network_used"), network) {
+        ("none", _) => {
+            page.note(literal(
+                "None was granted: the cell had no interface but its own loopback, which was down.",
+            ));
+        }
+        (_, Value::Object(_)) => {
+            page.markup(literal("<p>The proxy was confined by "));
+            page.text(facts::text(&network["proxy_confined_by"])).markup(literal(".</p>\n"));
+            seen(page, network);
+        }
+        _ => {
+            page.markup(literal("<p>What was reached is unknown. Granted were: "));
+            page.text(&facts::words(facts.at("network_destinations"))).markup(literal("</p>\n"));
+        }
+    }
+    page.end();
+}
+
+fn seen(page: &mut Html, network: &Value) {
+    let hosts = facts::rows(&network["hosts"]).iter().map(|row| {
+        vec![
+            Cell::Code(facts::words(&row["host"])),
+            Cell::Code(facts::words(&row["addresses"])),
+            Cell::Number(facts::words(&row["connections"])),
+            Cell::Number(facts::bytes(&row["bytes_out"])),
+            Cell::Number(facts::bytes(&row["bytes_in"])),
+        ]
+    });
+    let columns = [
+        literal("Host"),
+        literal("Addresses"),
+        literal("Connections"),
+        literal("Out"),
+        literal("In"),
+    ];
+    page.table(literal("Hosts"), &columns, hosts.collect());
+    let refusals = facts::rows(&network["refusals"]).iter().map(|row| {
+        vec![
+            Cell::Code(facts::words(&row["asked"])),
+            Cell::Text(facts::words(&row["reason"])),
+            Cell::Number(facts::words(&row["times"])),
+        ]
+    });
+    let refusals: Vec<_> = refusals.collect();
+    if !refusals.is_empty() {
+        let columns = [literal("Asked for"), literal("Refused because"), literal("Times")];
+        page.table(literal("Refused"), &columns, refusals);
+    }
+}
