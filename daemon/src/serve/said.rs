@@ -108,6 +108,7 @@ impl AtWork<'_, '_> {
         let told = said.status.tell(&host.spool, &how, edge::now());
         let in_flight =
             said.status.tell_in_flight(&host.spool, host.telling.in_flight().into_iter());
+        let again = said.status.look_again(self.in_flight.len());
         let metrics = &host.telling.metrics;
         metrics.requests(&counts);
         metrics.running(u64::try_from(cells).unwrap_or(u64::MAX), memory_bytes);
@@ -127,7 +128,7 @@ impl AtWork<'_, '_> {
             said.manager.alive();
             said.alive_at = said.manager.alive_interval().map(|interval| now + interval);
         }
-        [told, in_flight, numbers, said.alive_at].into_iter().flatten().min()
+        [told, in_flight, again, numbers, said.alive_at].into_iter().flatten().min()
     }
 
     /// Nothing is admitted until what is wrong is mended; told once.
