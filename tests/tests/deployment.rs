@@ -1,0 +1,48 @@
+//! What docs/deployment.md has people type is done by the steps of the package's test, or by what makes the
+//! package. The steps themselves need a booted system of their own: `.ci/booted`, `.ci/guest`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+
+use toolexec_tests::workspace;
+
+#[test]
+fn every_command_of_the_page_is_a_step_of_the_packages_test() {
+    let read = |path: &str| fs::read_to_string(workspace().join(path)).unwrap();
+    let (page, steps, run) = (read("docs/deployment.md"), read("packaging/steps"), read(".ci/run"));
+    let mut count = 0;
+    for block in page.split("\n```sh\n").skip(1) {
+        for line in block.split("\n```").next().unwrap().lines() {
+            // What follows are files and names, which are the test's own there.
+            let typed: Vec<&str> = line.split(' ').take(2).collect();
+            let typed = typed.join(" ");
+            assert!(
+                steps.contains(&typed) || run.contains(&typed),
+                "{line}: neither packaging/steps nor .ci/run types {typed}"
+            );
+            count += 1;
+        }
+    }
+    assert!(count >= 9, "only {count} commands: the search is broken");
+}
+
+/// The units of the package are those that are checked, and each is in the package.
+#[test]
+fn every_unit_is_checked_and_packaged() {
+    let check = fs::read_to_string(workspace().join("systemd/check")).unwrap();
+    let manifest = fs::read_to_string(workspace().join("cli/Cargo.toml")).unwrap();
+    for kind in ["service", "socket"] {
+        assert!(manifest.contains(&format!("../systemd/*.{kind}")), "{kind}");
+    }
+    for entry in fs::read_dir(workspace().join("systemd")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(unit) = name.strip_suffix(".service") {
+            assert!(check.contains(&format!("{unit}.service ")), "{name} has no exposure");
+        }
+    }
+}
