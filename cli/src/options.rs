@@ -23,7 +23,10 @@ use validator::{Language, RequestedBy, RiskLevel, Sensitivity};
 
 use crate::{output, pages, queue};
 
-pub(crate) use approving::{Approve, CaseOptions, Explain, Reject, Review, SigningOptions};
+pub(crate) use approving::{
+    Approve, CaseOptions, Explain, KeyOptions, Reject, Review, RulesOptions, ShowOptions,
+    SigningOptions,
+};
 pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use gc::Gc;
 pub(crate) use mcp::Mcp;

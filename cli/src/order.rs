@@ -26,15 +26,38 @@ enum Placed {
 }
 
 pub(crate) fn order(asked: &OrderOptions, order: Order) -> Result<ExitCode, Failure> {
+    match place(asked, order)? {
+        Ok((name, placed)) => {
+            tell(asked, &name, order, &placed)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(why) => {
+            output::note(why);
+            Ok(ExitCode::from(2))
+        }
+    }
+}
+
+/// The same for who shows the answer elsewhere: in a sentence, what was done or why it was not.
+pub(crate) fn order_quietly(
+    asked: &OrderOptions,
+    order: Order,
+) -> Result<Result<String, String>, Failure> {
+    let placed = place(asked, order)?;
+    Ok(placed.map(|(name, placed)| said(&name, order, &placed)))
+}
+
+/// The file whose order was placed, or why there is none.
+fn place(asked: &OrderOptions, order: Order) -> Result<Result<(String, Placed), String>, Failure> {
     let dropbox = Dropbox::open(&approved_of(&asked.spool)?)?;
     let name = match find(&dropbox, asked)? {
         Ok(name) => name,
-        Err(why) => return Ok(refused(&why)),
+        Err(why) => return Ok(Err(why)),
     };
     let id = name.strip_suffix(".md").unwrap_or(&name);
     let lies_there = |order: Order| dropbox.identity(order.file_name(&name)).is_some();
     if order != Order::Cancel && lies_there(Order::Cancel) {
-        return Ok(refused(&format!("{id}: is to be cancelled, which nothing takes back")));
+        return Ok(Err(format!("{id}: is to be cancelled, which nothing takes back")));
     }
     let placed = match order {
         Order::Release if !lies_there(Order::Hold) => Placed::NotNeeded,
@@ -52,15 +75,9 @@ pub(crate) fn order(asked: &OrderOptions, order: Order) -> Result<ExitCode, Fail
     if dropbox.identity(&name).is_none() {
         // It was answered while this was typed.
         dropbox.take_order_away(&name, order)?;
-        return Ok(refused(&where_it_is(&asked.spool, id)?));
+        return Ok(Err(where_it_is(&asked.spool, id)?));
     }
-    tell(asked, &name, order, &placed)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn refused(why: &str) -> ExitCode {
-    output::note(why);
-    ExitCode::from(2)
+    Ok(Ok((name, placed)))
 }
 
 /// The file that is meant, or why there is none.
@@ -117,6 +134,15 @@ fn tell(asked: &OrderOptions, name: &str, order: Order, placed: &Placed) -> Resu
             "was_there": matches!(placed, Placed::WasThere),
         }));
     }
+    output::line(said(name, order, placed))?;
+    match order {
+        Order::Release => tell_what_else(asked, name),
+        Order::Hold | Order::Cancel => Ok(()),
+    }
+}
+
+fn said(name: &str, order: Order, placed: &Placed) -> String {
+    let id = name.strip_suffix(".md").unwrap_or(name);
     let said = match (order, placed) {
         (Order::Hold, Placed::WasThere) => format!("is held already until `toolexec release {id}`"),
         (Order::Hold, _) => format!(
@@ -133,11 +159,7 @@ fn tell(asked: &OrderOptions, name: &str, order: Order, placed: &Placed) -> Resu
                                `toolexec list` shows its record then"
             .to_owned(),
     };
-    output::line(format_args!("{id}: {said}"))?;
-    match order {
-        Order::Release => tell_what_else(asked, name),
-        Order::Hold | Order::Cancel => Ok(()),
-    }
+    format!("{id}: {said}")
 }
 
 /// A release takes only a hold back.

@@ -29,6 +29,11 @@ impl Screen {
         Self { columns, colour: colour(terminal && !dumb), dumb }
     }
 
+    /// Of whatever shows no colour.
+    pub(crate) fn plain() -> Self {
+        Self { columns: COLUMNS_ASSUMED, colour: false, dumb: true }
+    }
+
     /// Whether nothing can be drawn over what is there.
     pub(crate) fn is_dumb(self) -> bool {
         self.dumb

@@ -22,13 +22,24 @@ pub struct Screen<'a> {
 impl<'a> Screen<'a> {
     /// A shell on a screen of this size; `None`, and said so, where there is no tmux.
     #[must_use]
-    pub fn open(test: &str, bench: &'a Bench, (columns, rows): (u16, u16)) -> Option<Self> {
+    pub fn open(test: &str, bench: &'a Bench, size: (u16, u16)) -> Option<Self> {
+        Self::open_as(test, bench, "tmux", size)
+    }
+
+    /// One more of a test's, with a name of its own.
+    #[must_use]
+    pub fn open_as(
+        test: &str,
+        bench: &'a Bench,
+        name: &str,
+        (columns, rows): (u16, u16),
+    ) -> Option<Self> {
         if Command::new("tmux").arg("-V").stdout(Stdio::null()).status().is_err() {
             skip(test, "tmux is not installed");
             return None;
         }
         let home = bench.home();
-        let screen = Self { bench, socket: home.join("tmux"), log: home.join("screen.log") };
+        let screen = Self { bench, socket: home.join(name), log: home.join(format!("{name}.log")) };
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let shell = "bash --noprofile --norc";
         screen.tmux(["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows, shell]);
@@ -37,7 +48,7 @@ impl<'a> Screen<'a> {
         screen.tmux(["resize-window", "-x", &columns, "-y", &rows]);
         let log = format!("cat >> {}", screen.log.display());
         screen.tmux(["pipe-pane", "-o", &log]);
-        screen.line("PS1='ready$ '; clear");
+        screen.line("unset HISTFILE; PS1='ready$ '; clear");
         screen.wait_until("a prompt", |text| text.starts_with("ready$"));
         Some(screen)
     }

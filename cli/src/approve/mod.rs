@@ -40,7 +40,7 @@ pub(crate) fn approve(asked: &Approve) -> Result<ExitCode, Failure> {
         Err(NoSigner::Failed(failure)) => return Err(failure),
     };
     let texts = if asked.show.full { Texts::Whole } else { Texts::Beginnings };
-    let rules = HostRules::read(&asked.case)?;
+    let rules = HostRules::read(&asked.case.rules)?;
     let mut case = Case::read(&asked.case, rules, Some((&by, show::now())), texts)?;
     if let Some(why) = unfit(&case) {
         show::aside(&case.path, &case.bytes, &case.violations);

@@ -14,7 +14,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 pub(crate) use follow::Followed;
-pub(crate) use line::of_running;
+pub(crate) use line::{elapsed_sec, of_running};
+pub(crate) use measure::{bytes_of, seconds_of, share};
 pub(crate) use pen::Pen;
 
 use crate::failure::Failure;

@@ -15,6 +15,13 @@ pub(crate) struct CaseOptions {
     /// Where its input files are [default: <stem>.inputs/ beside it]
     #[arg(long, value_name = "DIR")]
     pub(crate) inputs: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) rules: RulesOptions,
+}
+
+/// The rules of a host, where they are not those that it keeps.
+#[derive(Args, Clone)]
+pub(crate) struct RulesOptions {
     /// The policy [default: /etc/toolexec/policy.yaml if it is there, else the shipped `standard`]
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,

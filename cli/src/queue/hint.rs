@@ -37,14 +37,18 @@ impl Hints {
         // A signal ends it early, which is a reason to look as well.
         let ready = poll(&mut waited, Some(&longest)).unwrap_or(0) > 0;
         let said = waited.first().is_some_and(|polled| !polled.revents().is_empty());
-        self.drain();
+        self.came();
         has_other && ready && said
     }
 
-    /// Every hint that came is answered by the one look that follows.
-    fn drain(&self) {
-        let Some(inotify) = &self.0 else { return };
-        let mut bytes = [0_u8; 4096];
-        while rustix::io::read(inotify, &mut bytes).is_ok_and(|read| read > 0) {}
+    /// Whether something changed since this was asked last. Every hint that came is answered by the one
+    /// look that follows.
+    pub(super) fn came(&self) -> bool {
+        let Some(inotify) = &self.0 else { return false };
+        let (mut bytes, mut came) = ([0_u8; 4096], false);
+        while rustix::io::read(inotify, &mut bytes).is_ok_and(|read| read > 0) {
+            came = true;
+        }
+        came
     }
 }

@@ -57,8 +57,21 @@ fn find(asked: &Show) -> Result<Option<One>, Failure> {
         return one_result(Path::new(&asked.id)).map(Some);
     }
     let place = asked.place.path()?;
-    let queue = queue(&place, &Daemon::of(&place));
-    let id = match meant(&place, &queue, &asked.id)? {
+    find_in(&place, &asked.id)
+}
+
+/// What `show` says of an id, or of the directory of a result.
+pub(super) fn text_of(place: &Path, meant: &str) -> Result<Option<String>, Failure> {
+    let one = match meant.contains('/') {
+        true => Some(one_result(Path::new(meant))?),
+        false => find_in(place, meant)?,
+    };
+    Ok(one.map(|one| one.human()))
+}
+
+fn find_in(place: &Path, typed: &str) -> Result<Option<One>, Failure> {
+    let queue = queue(place, &Daemon::of(place));
+    let id = match meant(place, &queue, typed)? {
         Meant::Nothing => return Ok(None),
         Meant::Result(name) => return one_result(&place.join("results").join(name)).map(Some),
         Meant::Request(id) => id,
@@ -66,7 +79,7 @@ fn find(asked: &Show) -> Result<Option<One>, Failure> {
     let rows: Vec<Row> = queue.rows.into_iter().filter(|row| row.request_id == id).collect();
     let dropped = rows.iter().find_map(|row| fs::symlink_metadata(&row.path).ok());
     Ok(Some(One {
-        records: records_among(&place, &result_names(&place)?, &id),
+        records: records_among(place, &result_names(place)?, &id),
         // Nobody can set this time of a file to another.
         dropped_utc: dropped.map(|found| UtcTime::from_unix(found.ctime()).to_string()),
         request_id: id,

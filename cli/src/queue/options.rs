@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::options::{Format, StateOption};
+use crate::options::{Format, RulesOptions, StateOption};
 
 /// Which directories are looked at.
 #[derive(Args)]
@@ -111,7 +111,9 @@ pub(crate) struct Wait {
 #[command(after_help = "\
 Example: toolexec watch --spool /var/spool/toolexec
 
-On a terminal: what `status` shows, drawn anew each second; ends with q or Ctrl-C. Elsewhere: a line
+On a terminal of at least 80 columns and 20 rows: what waits, what runs and what it uses, and how the
+last ones ended; `?` shows the keys, q ends it. `r` shows the review of a request, and with --as and
+--key (or --agent) `a` approves one and `x` rejects it, just as those commands do. Elsewhere: a line
 for each change of a request or of the daemon, until it is ended or nobody reads. With --format json
 each line is an object {\"at_utc\",\"request_id\",\"from\",\"to\",\"result_id\"}, or
 {\"at_utc\",\"daemon\"}; what is there at the beginning comes first, from null.")]
@@ -119,6 +121,17 @@ pub(crate) struct Watch {
     /// The spool
     #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
     pub(crate) spool: PathBuf,
+    /// Your name, as allowed_signers has it, to approve and reject from the keyboard
+    #[arg(long = "as", value_name = "PRINCIPAL")]
+    pub(crate) principal: Option<String>,
+    /// An OpenSSH private key, as `toolexec approve` takes it
+    #[arg(long, value_name = "FILE", requires = "principal", conflicts_with = "agent")]
+    pub(crate) key: Option<PathBuf>,
+    /// A key of the agent at $SSH_AUTH_SOCK
+    #[arg(long, requires = "principal")]
+    pub(crate) agent: bool,
+    #[command(flatten)]
+    pub(crate) rules: RulesOptions,
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
 }

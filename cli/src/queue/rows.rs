@@ -142,6 +142,11 @@ pub(super) fn last(place: &Path, rows_max: usize) -> Result<Vec<Row>, Failure> {
     Ok(names.map(|name| row_of(Published::at(results.join(name)))).collect())
 }
 
+/// One record by its name.
+pub(super) fn row_of_result(place: &Path, name: &str) -> Row {
+    row_of(Published::at(place.join("results").join(name)))
+}
+
 fn row_of(published: Published) -> Row {
     let name = published.name();
     match published.said {

@@ -2,7 +2,6 @@
 //! is wrong stands at the end, where a reader arrives, as well as in its place.
 
 use std::fmt::Write as _;
-use std::io;
 
 use policies::{Outlook, Prospect};
 use sandbox::plan::Plan;
@@ -39,7 +38,7 @@ impl Page {
     }
 }
 
-pub(super) fn text(case: &Case, texts: Texts) -> String {
+pub(super) fn text(case: &Case, texts: Texts, screen: Screen) -> String {
     let mut page = Page(String::new());
     page.line(format_args!("{}", show::name(&case.path)));
     rules(&mut page, case);
@@ -55,7 +54,7 @@ pub(super) fn text(case: &Case, texts: Texts) -> String {
             case.inputs.iter().for_each(|seen| listing::text(&mut page, seen, request, texts));
         }
     }
-    end(&mut page, case);
+    end(&mut page, case, screen);
     page.0
 }
 
@@ -230,9 +229,9 @@ fn decision(page: &mut Page, outlook: &Outlook) {
     }
 }
 
-fn end(page: &mut Page, case: &Case) {
+fn end(page: &mut Page, case: &Case, screen: Screen) {
     let body = String::from_utf8_lossy(&case.bytes);
-    let found = show::violations(Screen::of(&io::stdout()), &case.path, &body, &case.violations);
+    let found = show::violations(screen, &case.path, &body, &case.violations);
     if !found.is_empty() {
         page.title("Found");
         page.0.push_str(&found);

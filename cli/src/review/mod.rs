@@ -11,11 +11,13 @@ mod pager;
 mod reading;
 mod rules;
 
+use std::io;
 use std::process::ExitCode;
 
 use crate::failure::Failure;
 use crate::options::{CaseOptions, Explain, Format, Review};
 use crate::output;
+use crate::screen::Screen;
 
 pub(crate) use case::{Case, Outcome, is_rejection};
 pub(crate) use human::Texts;
@@ -27,7 +29,7 @@ pub(crate) fn review(asked: &Review) -> Result<ExitCode, Failure> {
     let texts = if asked.show.full { Texts::Whole } else { Texts::Beginnings };
     let case = read(&asked.case, texts)?;
     match asked.format {
-        Format::Human => page(&human::text(&case, texts), asked.show.no_pager)?,
+        Format::Human => page(&text(&case, texts), asked.show.no_pager)?,
         Format::Json => output::line(json::object(&case, texts))?,
     }
     Ok(exit_code(&case))
@@ -36,7 +38,7 @@ pub(crate) fn review(asked: &Review) -> Result<ExitCode, Failure> {
 pub(crate) fn explain(asked: &Explain) -> Result<ExitCode, Failure> {
     let case = read(&asked.case, Texts::None)?;
     match asked.format {
-        Format::Human => output::text(&human::text(&case, Texts::None))?,
+        Format::Human => output::text(&text(&case, Texts::None))?,
         Format::Json => output::line(json::object(&case, Texts::None))?,
     }
     Ok(exit_code(&case))
@@ -44,7 +46,12 @@ pub(crate) fn explain(asked: &Explain) -> Result<ExitCode, Failure> {
 
 /// The whole review as text.
 pub(crate) fn text(case: &Case, texts: Texts) -> String {
-    human::text(case, texts)
+    human::text(case, texts, Screen::of(&io::stdout()))
+}
+
+/// The same without colours, for who draws it.
+pub(crate) fn plain_text(case: &Case, texts: Texts) -> String {
+    human::text(case, texts, Screen::plain())
 }
 
 /// What of the inputs the text leaves out; none where it shows every byte of them.
@@ -53,7 +60,7 @@ pub(crate) fn left_out(case: &Case, texts: Texts) -> Option<String> {
 }
 
 fn read(asked: &CaseOptions, texts: Texts) -> Result<Case, Failure> {
-    Case::read(asked, HostRules::read(asked)?, None, texts)
+    Case::read(asked, HostRules::read(&asked.rules)?, None, texts)
 }
 
 fn exit_code(case: &Case) -> ExitCode {

@@ -8,7 +8,7 @@ use policies::ais::TrustStore;
 use policies::{Policy, REVOKED_BYTES_MAX, Revoked, Signers};
 
 use crate::failure::Failure;
-use crate::options::CaseOptions;
+use crate::options::RulesOptions;
 use crate::state::read_file;
 
 const POLICY: &str = "/etc/toolexec/policy.yaml";
@@ -30,7 +30,7 @@ pub(crate) struct HostRules {
 }
 
 impl HostRules {
-    pub(crate) fn read(asked: &CaseOptions) -> Result<Self, Failure> {
+    pub(crate) fn read(asked: &RulesOptions) -> Result<Self, Failure> {
         let (policy_file, policy) = policy(asked.policy.as_deref())?;
         let signers_file = named_or(asked.allowed_signers.as_deref(), SIGNERS);
         let revoked_file = named_or(asked.revoked.as_deref(), REVOKED);

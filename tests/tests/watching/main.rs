@@ -1,11 +1,13 @@
 //! What a person at a terminal sees of long work: the line of `run` and `wait`, the tool's own words, and
-//! nothing at all where nobody looks.
+//! nothing at all where nobody looks; and the full screen of `watch`.
 
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
+
+mod full;
 
 use std::fs;
 

@@ -1,0 +1,138 @@
+//! What keys do in the world, by the very code of `review`, `approve`, `reject`, `promote`, `hold`,
+//! `release` and `cancel`. Nothing is decided here, and nobody signs what those would not have signed.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use spool::Order;
+use validator::escape_line;
+
+use super::super::one::text_of;
+use super::super::options::Watch;
+use super::page::Page;
+use super::seen::{Is, Item};
+use crate::failure::Failure;
+use crate::options::{
+    Approve, CaseOptions, Format, KeyOptions, OrderOptions, Promote, Reject, ShowOptions,
+    SigningOptions,
+};
+use crate::review::{Case, HostRules, Texts};
+use crate::terminal::Terminal;
+use crate::{approve, order, output, promote, reject, review};
+
+/// With which key, under whose name and by which rules things are done.
+pub(super) struct Hand<'a> {
+    place: &'a Path,
+    asked: &'a Watch,
+}
+
+impl<'a> Hand<'a> {
+    pub(super) fn new(place: &'a Path, asked: &'a Watch) -> Self {
+        Self { place, asked }
+    }
+
+    pub(super) fn may_sign(&self) -> bool {
+        self.signing().is_some()
+    }
+
+    fn signing(&self) -> Option<SigningOptions> {
+        let Watch { principal, key, agent, .. } = self.asked;
+        let key = KeyOptions { key: key.clone(), agent: *agent };
+        let has_key = key.key.is_some() || key.agent;
+        let principal = principal.clone().filter(|_| has_key)?;
+        Some(SigningOptions { principal, key, fingerprint: None, label: None })
+    }
+
+    fn case(&self, request: PathBuf) -> CaseOptions {
+        CaseOptions { request, inputs: None, rules: self.asked.rules.clone() }
+    }
+
+    /// The text that `toolexec review` shows.
+    pub(super) fn review(&self, item: &Item) -> Page {
+        let Some(path) = item.file() else { return Page::new("review".to_owned(), "") };
+        let asked = self.case(path.clone());
+        let read = || -> Result<String, Failure> {
+            let rules = HostRules::read(&asked.rules)?;
+            let case = Case::read(&asked, rules, None, Texts::Beginnings)?;
+            Ok(review::plain_text(&case, Texts::Beginnings))
+        };
+        let text = read().unwrap_or_else(|failure| escape_line(&failure.to_string()));
+        Page::new("review".to_owned(), &text)
+    }
+
+    /// The text that `toolexec show` shows.
+    pub(super) fn look(&self, item: &Item) -> String {
+        match &item.is {
+            Is::Draft(path) => format!(
+                "request    {}\nstate      draft: nobody has promoted it\nfile       {}\n",
+                item.id,
+                escape_line(&output::path(path))
+            ),
+            Is::Record(path) => self.text_of(&output::path(path)),
+            Is::Waiting(_) | Is::InFlight(_) => self.text_of(&item.key),
+        }
+    }
+
+    fn text_of(&self, meant: &str) -> String {
+        match text_of(self.place, meant) {
+            Ok(Some(text)) => text,
+            Ok(None) => "it is gone\n".to_owned(),
+            Err(failure) => format!("{}\n", escape_line(&failure.to_string())),
+        }
+    }
+
+    /// Shows the review, asks and signs, at the terminal; then a draft is promoted.
+    pub(super) fn approve(&self, item: &Item) -> String {
+        let (Some(path), Some(signing)) = (item.file(), self.signing()) else {
+            return "nothing was done".to_owned();
+        };
+        let asked = Approve {
+            case: self.case(path.clone()),
+            signing,
+            show: ShowOptions { full: false, no_pager: false },
+            yes: false,
+            format: Format::Human,
+        };
+        let done = approve::approve(&asked);
+        let is_draft = matches!(item.is, Is::Draft(_));
+        if is_draft && done.as_ref().is_ok_and(|code| *code == ExitCode::SUCCESS) {
+            let (request, spool) = (path.clone(), self.place.to_owned());
+            let format = Format::Human;
+            let asked = Promote { request, inputs: None, spool, format };
+            return settled("approved and promoted", &item.id, promote::promote(&asked));
+        }
+        settled("approved", &item.id, done)
+    }
+
+    pub(super) fn reject(&self, item: &Item, reason: String) -> String {
+        let (Some(path), Some(signing)) = (item.file(), self.signing()) else {
+            return "nothing was done".to_owned();
+        };
+        let asked = Reject { request: path.clone(), signing, reason, format: Format::Human };
+        settled("rejected", &item.id, reject::reject(&asked))
+    }
+
+    pub(super) fn order(&self, item: &Item, wanted: Order) -> String {
+        let (request, spool) = (item.key.clone(), self.place.to_owned());
+        let asked = OrderOptions { request, spool, format: Format::Human };
+        match order::order_quietly(&asked, wanted) {
+            Ok(Ok(said) | Err(said)) => escape_line(&said),
+            Err(failure) => escape_line(&failure.to_string()),
+        }
+    }
+}
+
+/// Says at the terminal what came of it, waits until that was read, and says it in a few words.
+fn settled(what: &str, id: &str, done: Result<ExitCode, Failure>) -> String {
+    let said = match done {
+        Ok(ExitCode::SUCCESS) => format!("{id}: {what}"),
+        Ok(_) => format!("{id}: not {what}"),
+        Err(failure) => {
+            output::note(&failure);
+            format!("{id}: not {what}: {}", escape_line(&failure.to_string()))
+        }
+    };
+    // Who has no terminal any more has nothing to read.
+    let asked = Terminal::open().and_then(|mut it| it.ask("\nEnter leads back to the screen: "));
+    asked.map_or(said.clone(), |_| said)
+}

@@ -1,0 +1,121 @@
+//! A spool as it changes, a line for each change: for programs, and where nothing can be drawn. It must
+//! never say anything twice, nor leave out what it saw.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags};
+use serde_json::{Value, json};
+use validator::escape_line;
+
+use super::super::daemon::Daemon;
+use super::super::hint::Hints;
+use super::super::results::{Published, request_of, result_names};
+use super::super::rows::{State, queue};
+use crate::failure::Failure;
+use crate::options::Format;
+use crate::show;
+
+/// inotify is a hint; this often the directories are looked at without one.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// Under load a hint comes with every file; looking takes at most a fifth of the time.
+const REST_LEAST: Duration = Duration::from_millis(100);
+const REST_LOOKS: u32 = 4;
+/// What was told last.
+#[derive(Default)]
+struct Known {
+    daemon: Option<(&'static str, bool)>,
+    states: BTreeMap<String, String>,
+    results: Option<BTreeSet<String>>,
+}
+
+pub(super) fn tell(place: &Path, format: Format) -> Result<(), Failure> {
+    let hints =
+        Hints::of(place, &["approved", "results", "public", "public/running", "public/held"]);
+    let mut known = Known::default();
+    let stdout = io::stdout();
+    loop {
+        let begun = Instant::now();
+        for change in changes(place, &mut known) {
+            if !written(format, &change)? {
+                return Ok(());
+            }
+        }
+        std::thread::sleep(REST_LEAST.max(begun.elapsed() * REST_LOOKS));
+        // A pipe that nobody reads any more says so without being asked.
+        let reader = PollFd::from_borrowed_fd(stdout.as_fd(), PollFlags::empty());
+        if hints.wait(LOOK_INTERVAL, Some(reader)) {
+            return Ok(());
+        }
+    }
+}
+
+/// Everything that became another since the last look.
+fn changes(place: &Path, known: &mut Known) -> Vec<Value> {
+    let at = show::now().to_string();
+    let mut changes = Vec::new();
+    let daemon = Daemon::of(place);
+    let now = (daemon.word(), daemon.admits());
+    if known.daemon.replace(now) != Some(now) {
+        changes.push(json!({ "at_utc": at, "daemon": daemon.json() }));
+    }
+    let rows = queue(place, &daemon).rows;
+    let mut states: BTreeMap<String, String> = rows
+        .into_iter()
+        .filter(|row| row.state != State::Answered)
+        .map(|row| (row.request_id, row.state.word().to_owned()))
+        .collect();
+    let names: BTreeSet<String> = result_names(place).unwrap_or_default().into_iter().collect();
+    let before = known.results.replace(names);
+    let change = |id: &str, from: Option<&String>, to: Option<&str>, result: Option<&str>| json!({ "at_utc": at, "request_id": id, "from": from, "to": to, "result_id": result });
+    if let (Some(before), Some(names)) = (&before, &known.results) {
+        for name in names.difference(before) {
+            let id = request_of(name).unwrap_or(name);
+            let from = known.states.remove(id);
+            states.remove(id);
+            let ended = Published::at(place.join("results").join(name));
+            changes.push(change(id, from.as_ref(), Some(ended.word()), Some(name)));
+        }
+    }
+    for (id, state) in &states {
+        let from = known.states.get(id);
+        if from != Some(state) {
+            changes.push(change(id, from, Some(state), None));
+        }
+    }
+    for (id, from) in &known.states {
+        let recorded = || known.results.iter().flatten().any(|name| request_of(name) == Some(id));
+        if !states.contains_key(id) && !recorded() {
+            changes.push(change(id, Some(from), None, None));
+        }
+    }
+    known.states = states;
+    changes
+}
+
+/// Whether there is still somebody who reads.
+fn written(format: Format, change: &Value) -> Result<bool, Failure> {
+    let line = match format {
+        Format::Json => change.to_string(),
+        Format::Human => {
+            let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+            let at = text(&change["at_utc"]);
+            escape_line(&match change.get("daemon") {
+                Some(daemon) => format!("{at}  daemon  {}", text(&daemon["said"])),
+                None => {
+                    let (from, to) = (text(&change["from"]), text(&change["to"]));
+                    format!("{at}  {}  {from} -> {to}", text(&change["request_id"]))
+                }
+            })
+        }
+    };
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{line}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::Io("stdout".into(), error)),
+        Ok(()) => Ok(true),
+    }
+}

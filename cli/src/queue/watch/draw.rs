@@ -1,0 +1,217 @@
+//! How the model looks: a pure function of it to the cells of a screen. Lines are cut to their place and
+//! never run into another's.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Style};
+use ratatui::text::Span;
+
+use super::cells::{Look, put, right, set_line, title};
+use super::model::{COLUMNS_LEAST, Model, Over, ROWS_LEAST, Wanted};
+use super::page::Page;
+use super::panes;
+use super::seen::Item;
+
+/// Rows above and below the panes: two of the head, a message and the keys.
+const HEAD_ROWS: u16 = 2;
+const FOOT_ROWS: u16 = 2;
+
+const KEYS: &str =
+    " Enter look  r review  a approve  x reject  h/l hold, release  c cancel  ? help";
+const KEYS_OF_TEXT: &str =
+    " up, down, PgUp, PgDn scroll   a approve  x reject  h/l hold, release   q back";
+const HELP: &str = " up, down, j, k     choose one of the pane
+ Tab                the next pane
+ Enter              look at it: where it is, its files, what its tool says
+
+ r                  review a request: what would run, and what every rule says
+ a                  approve it: shows the review, asks, and signs (--as, --key);
+                    a draft is promoted then
+ x                  reject it, with a reason; a draft's rejection lies beside it
+ h                  hold it            l   release it
+ c                  cancel it: refused if it waits, ended if it runs
+
+ Ctrl-L             draw anew          Ctrl-Z   suspend
+ q, Ctrl-C          end";
+
+/// Draws it.
+pub(super) fn draw(model: &Model, look: Look, buffer: &mut Buffer) {
+    let area = buffer.area;
+    if area.width < COLUMNS_LEAST || area.height < ROWS_LEAST {
+        return too_small(buffer);
+    }
+    head(model, look, buffer);
+    let middle =
+        Rect { y: area.y + HEAD_ROWS, height: area.height - HEAD_ROWS - FOOT_ROWS, ..area };
+    match &model.over {
+        Over::Text(page, item) => text(page, item, look, middle, buffer),
+        Over::Help => help(look, middle, buffer),
+        Over::Nothing | Over::Typing(..) => panes::draw(model, look, middle, buffer),
+    }
+    foot(model, look, buffer);
+}
+
+/// How many rows a text has on a screen of so many.
+pub(super) fn text_rows(rows: u16) -> usize {
+    // One is its title's.
+    usize::from(rows.saturating_sub(HEAD_ROWS + FOOT_ROWS + 1).max(1))
+}
+
+fn too_small(buffer: &mut Buffer) {
+    let area = buffer.area;
+    let (columns, rows) = (area.width, area.height);
+    let lines = [
+        format!("{columns} x {rows} is too small:"),
+        format!("{COLUMNS_LEAST} x {ROWS_LEAST} at least."),
+        "Enlarge the window, or q ends.".to_owned(),
+    ];
+    for (y, line) in (area.y..area.bottom()).zip(&lines) {
+        buffer.set_stringn(area.x, y, line, usize::from(columns), Style::new());
+    }
+}
+
+fn head(model: &Model, look: Look, buffer: &mut Buffer) {
+    let (area, seen) = (buffer.area, &model.seen);
+    let at = seen.at.to_string();
+    put(buffer, (0, 0), area.width, &format!(" toolexec watch  {}", seen.spool), Look::strong());
+    right(buffer, 0, &format!(" {at} "), look.faint());
+    let state = look.of_state(if seen.admits { "serving" } else { seen.daemon });
+    let mut told = vec![Span::styled(format!(" {}", seen.sentence), state)];
+    told.extend(seen.policy.iter().map(|policy| Span::raw(format!("  policy {policy}"))));
+    set_line(buffer, (0, 1), area.width, told);
+    if let Some(free) = seen.free_mib {
+        right(buffer, 1, &format!("  {free} MiB free "), look.faint());
+    }
+}
+
+fn foot(model: &Model, look: Look, buffer: &mut Buffer) {
+    let area = buffer.area;
+    let (message, keys) = (area.bottom() - 2, area.bottom() - 1);
+    let shown = match (&model.over, &model.message) {
+        (Over::Typing(wanted, item, typed), _) => Some(asked(*wanted, item, typed, area.width)),
+        (_, Some(message)) => Some(format!(" {message}")),
+        (_, None) => model.seen.unseen.first().map(|why| format!(" not seen: {why}")),
+    };
+    if let Some(shown) = shown {
+        put(buffer, (0, message), area.width, &shown, look.colour(Color::Yellow));
+    }
+    let text = match &model.over {
+        Over::Text(..) => KEYS_OF_TEXT,
+        Over::Help => " any key leads back",
+        Over::Typing(..) => " Enter does it, Esc does not",
+        Over::Nothing => KEYS,
+    };
+    put(buffer, (0, keys), area.width, text, look.faint());
+}
+
+/// The question and as much of the end of its answer as there is room for.
+fn asked(wanted: Wanted, item: &Item, typed: &str, width: u16) -> String {
+    let question = match wanted {
+        Wanted::Reason => format!(" why reject {}? ", item.id),
+        Wanted::Cancel => format!(" to cancel {} type `{}`: ", item.id, item.last_part()),
+    };
+    let room = usize::from(width).saturating_sub(question.chars().count() + 1).max(12);
+    let typed: Vec<char> = validator::escape_line(typed).chars().collect();
+    let end: String = typed[typed.len().saturating_sub(room)..].iter().collect();
+    format!("{question}{end}_")
+}
+
+fn text(page: &Page, item: &Item, look: Look, area: Rect, buffer: &mut Buffer) {
+    let rows = usize::from(area.height - 1);
+    let (lines, all) = page.visible(rows);
+    let shown = (page.top + lines.len()).min(all);
+    title(buffer, look, area, &format!("{} {}", page.title, item.id), true);
+    right(buffer, area.y, &format!(" {shown} of {all} lines "), look.faint());
+    for (y, line) in (area.y + 1..area.bottom()).zip(lines) {
+        put(buffer, (0, y), area.width, line, Style::new());
+    }
+}
+
+fn help(look: Look, area: Rect, buffer: &mut Buffer) {
+    title(buffer, look, area, "keys", true);
+    for (y, line) in (area.y + 2..area.bottom()).zip(HELP.lines()) {
+        put(buffer, (0, y), area.width, line, Style::new());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::keys::Key;
+    use super::super::seen::example::{item, seen};
+    use super::*;
+
+    const PLAIN: Look = Look { colour: false, utf8: false };
+
+    fn drawn(model: &mut Model, columns: u16, rows: u16) -> Vec<String> {
+        model.fit(columns, text_rows(rows));
+        let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
+        draw(model, PLAIN, &mut buffer);
+        let line = |y| (0..columns).map(|x| buffer[(x, y)].symbol().to_owned()).collect::<String>();
+        (0..rows).map(line).collect()
+    }
+
+    #[test]
+    fn all_of_it_is_there_in_80_by_24() {
+        let mut model = Model::new(seen(), true);
+        let lines = drawn(&mut model, 80, 24);
+        let line_of = |text: &str| {
+            let found = lines.iter().find(|line| line.contains(text));
+            found.unwrap_or_else(|| panic!("{text:?} is not in {lines:#?}")).clone()
+        };
+        assert!(line_of("toolexec watch").ends_with("2026-02-09T16:05:32Z "));
+        assert!(line_of("policy standard").ends_with("1234 MiB free "));
+        assert!(line_of("160502Z-held").contains("approval.count"));
+        assert!(line_of("160501Z-python-stats").contains("waiting"));
+        assert!(line_of("160503Z-runs").contains("alice"));
+        let numbers = line_of("time ");
+        for part in ["####---- 30/60 s", "#------- 11.8/60 s", "####---- 128/256 MiB"] {
+            assert!(numbers.contains(part), "{part}: {numbers}");
+        }
+        assert!(line_of("hash ").contains("##------ 1/4 GiB"));
+        assert!(line_of("160300Z-ended").contains("wall_limit"));
+        assert!(lines[23].contains("? help"));
+    }
+
+    #[test]
+    fn what_is_too_small_says_so_and_what_is_large_is_filled() {
+        let mut model = Model::new(seen(), true);
+        let lines = drawn(&mut model, 40, 10);
+        assert!(lines[0].starts_with("40 x 10 is too small"), "{lines:?}");
+        assert!(lines[1].starts_with("80 x 20 at least"), "{lines:?}");
+        drawn(&mut model, 1, 1);
+        for (columns, rows) in [(80, 20), (300, 100)] {
+            assert!(drawn(&mut model, columns, rows)[usize::from(rows) - 1].contains("? help"));
+        }
+    }
+
+    #[test]
+    fn many_are_scrolled_so_that_the_chosen_one_is_seen() {
+        let mut now = seen();
+        let ids = (0..500).map(|n| format!("TR-20260209-160501Z-many-{n}"));
+        now.queue = ids.map(|id| item(&id, "waiting")).collect();
+        let mut model = Model::new(now, true);
+        model.key(Key::End);
+        let lines = drawn(&mut model, 80, 24);
+        assert!(lines.iter().any(|line| line.contains("many-499")), "{lines:#?}");
+        assert!(lines.iter().any(|line| line.contains("160503Z-runs")), "{lines:#?}");
+    }
+
+    #[test]
+    fn a_text_a_question_and_the_help_have_their_place() {
+        let mut model = Model::new(seen(), true);
+        model.key(Key::Char('?'));
+        assert!(drawn(&mut model, 80, 24).concat().contains("the next pane"));
+        model.key(Key::Escape);
+        let text: String = (0..90).map(|n| format!("line {n} {}\n", "x".repeat(70))).collect();
+        model.show(item("TR-1", "waiting"), Page::new("review".to_owned(), &text));
+        let lines = drawn(&mut model, 80, 24);
+        assert!(
+            lines[2].contains("review TR-1") && lines[2].contains("19 of 90 lines"),
+            "{lines:#?}"
+        );
+        model.key(Key::End);
+        assert!(drawn(&mut model, 80, 24)[21].contains("line 89"));
+        model.key(Key::Char('c'));
+        assert!(drawn(&mut model, 80, 24)[22].contains("to cancel TR-1 type `1`: _"));
+    }
+}

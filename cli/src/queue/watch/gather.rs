@@ -1,0 +1,118 @@
+//! What a spool holds now, for the screen. It reads and never writes, and escapes what others named.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use validator::{RequestId, escape_line};
+
+use super::super::daemon::Daemon;
+use super::super::results::result_names;
+use super::super::rows::{Row, State, queue, row_of_result};
+use super::seen::{Is, Item, Seen};
+use crate::show;
+
+/// More of them nobody looks at here; `toolexec list` has all.
+const OUTCOMES_MAX: usize = 100;
+const DRAFTS_MAX: usize = 1000;
+const MIB: u64 = 1 << 20;
+
+pub(super) struct Gatherer {
+    place: PathBuf,
+    /// Records do not change, so each is read once.
+    records: BTreeMap<String, Item>,
+}
+
+impl Gatherer {
+    pub(super) fn new(place: &Path) -> Self {
+        Self { place: place.to_owned(), records: BTreeMap::new() }
+    }
+
+    pub(super) fn look(&mut self) -> Seen {
+        let daemon = Daemon::of(&self.place);
+        let found = queue(&self.place, &daemon);
+        let disk = rustix::fs::statvfs(&self.place).ok();
+        let (mut waiting, mut running) = (Vec::new(), Vec::new());
+        for row in found.rows {
+            let item = item_of(row);
+            if matches!(item.is, Is::InFlight(_)) { running.push(item) } else { waiting.push(item) }
+        }
+        waiting.extend(drafts(&self.place));
+        let stopped = daemon.admission_stopped().map(|why| format!("admits nothing: {why}"));
+        Seen {
+            spool: escape_line(&self.place.to_string_lossy()),
+            at: show::now(),
+            daemon: daemon.word(),
+            sentence: stopped.map_or_else(|| short(&daemon), |why| escape_line(&why)),
+            admits: daemon.admits(),
+            policy: daemon.policy().map(|(name, _)| escape_line(name)),
+            free_mib: disk.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) / MIB),
+            unseen: found.unseen.iter().map(|it| escape_line(&it.to_string())).collect(),
+            queue: waiting,
+            running,
+            outcomes: self.outcomes(),
+        }
+    }
+
+    fn outcomes(&mut self) -> Vec<Item> {
+        // Who may not list them was told so with the queue.
+        let names = result_names(&self.place).unwrap_or_default();
+        let mut known = std::mem::take(&mut self.records);
+        let last: Vec<&String> = names.iter().rev().take(OUTCOMES_MAX).collect();
+        for name in &last {
+            let item = known.remove(*name);
+            let read = || item_of(row_of_result(&self.place, name));
+            self.records.insert((*name).clone(), item.unwrap_or_else(read));
+        }
+        last.iter().filter_map(|name| self.records.get(*name).cloned()).collect()
+    }
+}
+
+/// Which process it is nobody asks here.
+fn short(daemon: &Daemon) -> String {
+    let sentence = daemon.sentence();
+    let end = sentence.find(", process").unwrap_or(sentence.len());
+    sentence[..end].to_owned()
+}
+
+fn item_of(row: Row) -> Item {
+    let state = escape_line(row.state.word());
+    let created = row.created_utc.unwrap_or_default();
+    let (note, is) = match row.state {
+        State::Held(held) => {
+            let codes: Vec<&str> = held.waits_for.iter().map(|it| it.code.as_str()).collect();
+            (codes.join(", "), Is::Waiting(row.path))
+        }
+        State::Waiting | State::Answered => (String::new(), Is::Waiting(row.path)),
+        State::InFlight(running) | State::Interrupted(running) => {
+            let of = running.submitter.as_ref().map(|who| format!("of {who}"));
+            (of.unwrap_or_default(), Is::InFlight(Box::new(running)))
+        }
+        State::Done(_) | State::Unreadable => (created, Is::Record(row.path)),
+    };
+    let key = row.result_id.unwrap_or_else(|| row.request_id.clone());
+    Item { id: escape_line(&row.request_id), key, state, note: escape_line(&note), is }
+}
+
+/// Requests that somebody drafted and nobody has promoted.
+fn drafts(place: &Path) -> Vec<Item> {
+    let directory = place.join("drafts");
+    // Most who watch may not look there, and need not.
+    let names = fs::read_dir(&directory).into_iter().flatten().flatten();
+    let mut ids: Vec<String> = names
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter_map(|name| name.strip_suffix(".md").map(str::to_owned))
+        .filter(|id| id.parse::<RequestId>().is_ok())
+        .take(DRAFTS_MAX)
+        .collect();
+    ids.sort();
+    ids.into_iter()
+        .map(|id| Item {
+            key: format!("drafts/{id}"),
+            state: "draft".to_owned(),
+            note: String::new(),
+            is: Is::Draft(directory.join(format!("{id}.md"))),
+            id,
+        })
+        .collect()
+}

@@ -1,0 +1,101 @@
+//! The keys that mean something here, out of the bytes that a terminal sends for them. What it sends
+//! beside them is nothing, and never text.
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Key {
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+    Tab,
+    BackTab,
+    Enter,
+    Escape,
+    Backspace,
+    /// Ctrl-C.
+    Interrupt,
+    /// Ctrl-Z.
+    Suspend,
+    /// Ctrl-L.
+    Redraw,
+    Char(char),
+}
+
+/// The keys in what one read gave. A sequence that is cut off there is nothing: it comes whole, but for a
+/// line that is too slow to type on.
+pub(super) fn keys_of(bytes: &[u8]) -> Vec<Key> {
+    let (mut keys, mut rest) = (Vec::new(), bytes);
+    while let Some((first, after)) = rest.split_first() {
+        let (key, taken) = match first {
+            0x1b => escape(after),
+            0x03 => (Some(Key::Interrupt), 0),
+            0x1a => (Some(Key::Suspend), 0),
+            0x0c => (Some(Key::Redraw), 0),
+            b'\r' | b'\n' => (Some(Key::Enter), 0),
+            b'\t' => (Some(Key::Tab), 0),
+            0x08 | 0x7f => (Some(Key::Backspace), 0),
+            0x00..=0x1f => (None, 0),
+            _ => typed(rest),
+        };
+        keys.extend(key);
+        rest = after.get(taken..).unwrap_or_default();
+    }
+    keys
+}
+
+/// What follows an escape character, and how many bytes of it there are.
+fn escape(after: &[u8]) -> (Option<Key>, usize) {
+    let Some((kind @ (b'[' | b'O'), sequence)) = after.split_first() else {
+        // Alone it is the key; before a character it is that one with Alt, which is nothing here.
+        let has_more = after.first().is_some_and(|byte| *byte != 0x1b);
+        return if has_more { (None, 1) } else { (Some(Key::Escape), 0) };
+    };
+    let is_last = |byte: &u8| (0x40..=0x7e).contains(byte);
+    let Some(end) = sequence.iter().position(is_last) else { return (None, after.len()) };
+    let key = match (kind, &sequence[..=end]) {
+        (_, b"A") => Some(Key::Up),
+        (_, b"B") => Some(Key::Down),
+        (_, b"H") | (b'[', b"1~" | b"7~") => Some(Key::Home),
+        (_, b"F") | (b'[', b"4~" | b"8~") => Some(Key::End),
+        (b'[', b"5~") => Some(Key::PageUp),
+        (b'[', b"6~") => Some(Key::PageDown),
+        (b'[', b"Z") => Some(Key::BackTab),
+        _ => None,
+    };
+    (key, end + 2)
+}
+
+/// One character, and how many bytes it has beside the first.
+fn typed(bytes: &[u8]) -> (Option<Key>, usize) {
+    let head = &bytes[..bytes.len().min(4)];
+    let first = head.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
+    first.map_or((None, 0), |c| (Some(Key::Char(c)), c.len_utf8() - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_sends_is_what_was_pressed() {
+        use Key::{BackTab, Backspace, Char, Down, End, Enter, Escape, Home, PageDown, PageUp, Up};
+        for (sent, keys) in [
+            (&b"q"[..], &[Char('q')][..]),
+            (b"\x1b[A\x1bOB\x1b[5~\x1b[6~", &[Up, Down, PageUp, PageDown]),
+            (b"\x1b[H\x1b[4~\x1b[Z\x7f\r", &[Home, End, BackTab, Backspace, Enter]),
+            (b"\x1b", &[Escape]),
+            (b"\x1b\x1b", &[Escape, Escape]),
+            (b"\x1bx", &[]),
+            (b"\x1b[1;5C\x1b[200~a", &[Char('a')]),
+            (b"\x1b[1;5", &[]),
+            (b"\x03\x1a\x0c", &[Key::Interrupt, Key::Suspend, Key::Redraw]),
+            ("äé".as_bytes(), &[Char('ä'), Char('é')]),
+            (b"\xff\xc3a\x01", &[Char('a')]),
+            (b"\t", &[Key::Tab]),
+        ] {
+            assert_eq!(keys_of(sent), keys, "{sent:?}");
+        }
+    }
+}

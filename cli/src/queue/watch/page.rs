@@ -1,0 +1,126 @@
+//! A long text that is scrolled. Its lines are escaped by whoever made them, and wrapped here to the width
+//! that there is; it must never lose a character of them.
+
+use ratatui::text::Span;
+
+use super::keys::Key;
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Page {
+    pub(super) title: String,
+    lines: Vec<String>,
+    width: usize,
+    wrapped: Vec<String>,
+    pub(super) top: usize,
+}
+
+impl Page {
+    pub(super) fn new(title: String, text: &str) -> Self {
+        let lines = text.lines().map(|line| line.replace('\t', "    ")).collect();
+        Self { title, lines, width: 0, wrapped: Vec::new(), top: 0 }
+    }
+
+    /// Another text in its place, at the same height.
+    pub(super) fn replace(&mut self, text: &str) {
+        let (top, width) = (self.top, self.width);
+        *self = Self::new(std::mem::take(&mut self.title), text);
+        self.top = top;
+        if width > 0 {
+            self.fit(width);
+        }
+    }
+
+    /// Wraps it to this width, if it is wrapped to another.
+    pub(super) fn fit(&mut self, width: usize) {
+        let width = width.max(1);
+        if self.width != width {
+            self.width = width;
+            self.wrapped = self.lines.iter().flat_map(|line| wrap(line, width)).collect();
+        }
+    }
+
+    /// Those that are on the screen, and how many there are.
+    pub(super) fn visible(&self, rows: usize) -> (&[String], usize) {
+        let top = self.top.min(self.top_max(rows));
+        let end = self.wrapped.len().min(top + rows);
+        (&self.wrapped[top..end], self.wrapped.len())
+    }
+
+    fn top_max(&self, rows: usize) -> usize {
+        self.wrapped.len().saturating_sub(rows)
+    }
+
+    /// Whether the key was one that scrolls.
+    pub(super) fn scroll(&mut self, key: Key, rows: usize) -> bool {
+        let page = rows.saturating_sub(1).max(1);
+        let top = match key {
+            Key::Up | Key::Char('k') => self.top.saturating_sub(1),
+            Key::Down | Key::Char('j') => self.top + 1,
+            Key::PageUp | Key::Char('b') => self.top.saturating_sub(page),
+            Key::PageDown | Key::Char(' ') => self.top + page,
+            Key::Home | Key::Char('g') => 0,
+            Key::End | Key::Char('G') => usize::MAX,
+            _ => return false,
+        };
+        self.top = top.min(self.top_max(rows));
+        true
+    }
+}
+
+fn wrap(line: &str, width: usize) -> Vec<String> {
+    if line.is_ascii() {
+        let mut pieces: Vec<String> = Vec::new();
+        for piece in line.as_bytes().chunks(width) {
+            pieces.push(String::from_utf8_lossy(piece).into_owned());
+        }
+        return if pieces.is_empty() { vec![String::new()] } else { pieces };
+    }
+    let (mut pieces, mut last, mut taken) = (Vec::new(), String::new(), 0);
+    let mut bytes = [0; 4];
+    for c in line.chars() {
+        let cells = Span::raw(&*c.encode_utf8(&mut bytes)).width();
+        if taken + cells > width && taken > 0 {
+            pieces.push(std::mem::take(&mut last));
+            taken = 0;
+        }
+        last.push(c);
+        taken += cells;
+    }
+    pieces.push(last);
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_text_is_lost_in_wrapping() {
+        for text in ["abcdefghij", "", "äöü日本語日本", "日"] {
+            for width in 1..12 {
+                let pieces = wrap(text, width);
+                assert_eq!(pieces.concat(), text);
+                let fits = |piece: &String| Span::raw(piece.as_str()).width() <= width.max(2);
+                assert!(pieces.iter().all(fits), "{pieces:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn it_scrolls_between_its_ends() {
+        let text: String = (0..30).map(|line| format!("line {line}\n")).collect();
+        let mut page = Page::new("t".to_owned(), &text);
+        page.fit(80);
+        assert!(page.scroll(Key::Up, 10));
+        assert_eq!(page.visible(10).0[0], "line 0");
+        for _ in 0..9 {
+            page.scroll(Key::PageDown, 10);
+        }
+        assert_eq!(page.visible(10), (&page.wrapped[20..], 30));
+        page.scroll(Key::Char('k'), 10);
+        assert_eq!(page.visible(10).0[9], "line 28");
+        page.replace("short");
+        assert_eq!(page.visible(10), (&["short".to_owned()][..], 1));
+        assert!(!page.scroll(Key::Enter, 10));
+    }
+}

@@ -1,0 +1,212 @@
+//! The three panes: what waits, what runs with what it uses, and how the last ones ended. Each has the rows
+//! that it needs while there are enough; what is chosen is always seen.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::Span;
+use spool::{Running, Step};
+use validator::UtcTime;
+
+use super::cells::{Look, put, right, set_line, title};
+use super::model::{Model, Pane};
+use super::seen::{Is, Item};
+use crate::live::{bytes_of, elapsed_sec, seconds_of, share};
+
+const STATE_CELLS: usize = 18;
+/// Notes stand in a column of their own behind ids that are no longer.
+const ID_CELLS_MAX: usize = 40;
+const BAR_CELLS: usize = 8;
+/// One measure beside the other: label, bar and numbers.
+const MEASURE_CELLS: u16 = 25;
+/// What runs has two rows each.
+const RUNNING_ROWS: u16 = 2;
+const ROWS_EACH: u16 = 2;
+
+pub(super) fn draw(model: &Model, look: Look, area: Rect, buffer: &mut Buffer) {
+    let wanted = Pane::ALL.map(|pane| {
+        let items = u16::try_from(model.items(pane).len()).unwrap_or(u16::MAX);
+        // One more where there is room, so that panes stand apart.
+        let rows = items.saturating_mul(if pane == Pane::Running { RUNNING_ROWS } else { 1 });
+        rows.saturating_add(1)
+    });
+    let mut y = area.y;
+    for (pane, rows) in Pane::ALL.into_iter().zip(rows_of(wanted, area.height)) {
+        let place = Rect { y, height: rows + 1, ..area };
+        y += rows + 1;
+        let shown = title_of(model, pane);
+        title(buffer, look, place, &shown, model.pane == pane);
+        let below = Rect { y: place.y + 1, height: rows, ..place };
+        items(model, pane, look, below, buffer);
+    }
+}
+
+/// The rows of each, without its title: what it wants if all of that is there, else a fair part.
+fn rows_of(wanted: [u16; 3], height: u16) -> [u16; 3] {
+    let all = height.saturating_sub(3);
+    let mut rows = [ROWS_EACH.min(all / 3); 3];
+    let mut left = all - rows.iter().sum::<u16>();
+    while left > 0 {
+        let needy = (0..3).filter(|at| rows[*at] < wanted[*at]).min_by_key(|at| rows[*at]);
+        // What nobody wants is the last one's, at the bottom of the screen.
+        let at = needy.unwrap_or(2);
+        rows[at] += 1;
+        left -= 1;
+    }
+    rows
+}
+
+fn title_of(model: &Model, pane: Pane) -> String {
+    let items = model.items(pane);
+    match pane {
+        Pane::Queue => {
+            let mut counts: Vec<(&str, usize)> = Vec::new();
+            for item in items {
+                match counts.iter_mut().find(|(state, _)| *state == item.state) {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((&item.state, 1)),
+                }
+            }
+            let words: Vec<String> =
+                counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
+            let said = if words.is_empty() { "nothing".to_owned() } else { words.join(", ") };
+            format!("queue: {said}")
+        }
+        Pane::Running => format!("in flight: {}", items.len()),
+        Pane::Outcomes => "last outcomes, not verified here".to_owned(),
+    }
+}
+
+fn items(model: &Model, pane: Pane, look: Look, area: Rect, buffer: &mut Buffer) {
+    let items = model.items(pane);
+    if items.is_empty() {
+        return put(buffer, (2, area.y), area.width, "nothing", look.faint());
+    }
+    let each = if pane == Pane::Running { RUNNING_ROWS } else { 1 };
+    let fit = usize::from((area.height / each).max(1));
+    let chosen = model.chosen(pane);
+    let first = (chosen + 1).saturating_sub(fit);
+    let ids = items.iter().skip(first).take(fit).map(|item| item.id.chars().count());
+    let id_cells = ids.max().unwrap_or(0).min(ID_CELLS_MAX);
+    let rows = (area.y..area.bottom()).step_by(usize::from(each));
+    for (y, (at, item)) in rows.zip(items.iter().enumerate().skip(first).take(fit)) {
+        let is_chosen = at == chosen && pane == model.pane;
+        head(item, look, (is_chosen, id_cells), Rect { y, height: 1, ..area }, buffer);
+        if let Is::InFlight(running) = &item.is
+            && y + 1 < area.bottom()
+        {
+            measures(running, model.seen.at, look, y + 1, buffer);
+        }
+    }
+    let hidden = items.len().saturating_sub(first + fit);
+    if hidden > 0 || first > 0 {
+        let place = format!(" {}-{} of {} ", first + 1, items.len() - hidden, items.len());
+        right(buffer, area.y - 1, &place, look.faint());
+    }
+}
+
+fn head(
+    item: &Item,
+    look: Look,
+    (is_chosen, id_cells): (bool, usize),
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    let state = format!(" {:<STATE_CELLS$}", item.state);
+    set_line(
+        buffer,
+        (0, area.y),
+        area.width,
+        vec![
+            Span::styled(state, look.of_state(&item.state)),
+            Span::raw(format!("{:<id_cells$}", item.id)),
+            Span::styled(format!("  {}", item.note), look.faint()),
+        ],
+    );
+    if is_chosen {
+        // In one piece, whatever colours it had.
+        let chosen = Style::new().fg(Color::Reset).add_modifier(Modifier::REVERSED);
+        buffer.set_style(area, chosen);
+    }
+}
+
+/// What a request in flight has used of what it may.
+fn measures(running: &Running, now: UtcTime, look: Look, y: u16, buffer: &mut Buffer) {
+    let elapsed = elapsed_sec(running, now);
+    match running.step {
+        Step::Staging => {
+            if let (Some(done), Some(all)) = (running.hashed_bytes, running.input_bytes) {
+                let numbers = short(&bytes_of(Some(done), all));
+                measure(buffer, look, (2, y), "hash", (done, all), &numbers);
+            }
+        }
+        Step::Running => {
+            if let Some(most) = running.time_sec_max {
+                let numbers = format!("{elapsed}/{most} s");
+                measure(buffer, look, (2, y), "time", (elapsed, most), &numbers);
+            }
+            if let Some(most) = running.cpu_ms_max {
+                let (part, numbers) =
+                    (running.cpu_ms.unwrap_or(0), seconds_of(running.cpu_ms, most));
+                let x = 2 + MEASURE_CELLS;
+                measure(buffer, look, (x, y), "cpu", (part, most), &short(&numbers));
+            }
+            if let Some(most) = running.memory_bytes_max {
+                let part = running.memory_bytes.unwrap_or(0);
+                let numbers = short(&bytes_of(running.memory_bytes, most));
+                let x = 2 + 2 * MEASURE_CELLS;
+                measure(buffer, look, (x, y), "mem", (part, most), &numbers);
+            }
+        }
+        Step::Claimed | Step::Publishing => {
+            put(buffer, (2, y), buffer.area.width, &format!("for {elapsed} s"), look.faint());
+        }
+    }
+}
+
+fn short(numbers: &str) -> String {
+    numbers.replacen(" of ", "/", 1)
+}
+
+fn measure(
+    buffer: &mut Buffer,
+    look: Look,
+    (x, y): (u16, u16),
+    label: &str,
+    (part, whole): (u64, u64),
+    numbers: &str,
+) {
+    let full = share(part, whole, BAR_CELLS);
+    let (done, rest) = if look.utf8 { ("█", "░") } else { ("#", "-") };
+    let near = u128::from(part) * 10 >= u128::from(whole) * 9;
+    let colour = if near { Color::Red } else { Color::Cyan };
+    set_line(
+        buffer,
+        (x, y),
+        buffer.area.width.saturating_sub(x),
+        vec![
+            Span::styled(format!("{label:<4} "), look.faint()),
+            Span::styled(done.repeat(full), look.colour(colour)),
+            Span::styled(rest.repeat(BAR_CELLS - full), look.faint()),
+            Span::raw(format!(" {numbers}")),
+        ],
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pane_has_what_it_wants_or_a_fair_part() {
+        assert_eq!(rows_of([1, 2, 100], 20), [2, 2, 13]);
+        assert_eq!(rows_of([100, 2, 1], 20), [13, 2, 2]);
+        for wanted in [[0, 0, 0], [500, 500, 500], [3, 60, 9], [9, 0, 500]] {
+            for height in 9..60 {
+                let rows = rows_of(wanted, height);
+                assert_eq!(rows.iter().sum::<u16>() + 3, height, "{wanted:?}");
+                assert!(rows.iter().all(|rows| *rows >= 2));
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The terminal while it is ours: keys one by one and unseen, a screen of its own. However this ends (a
+//! panic among the ways), the terminal is as it was found.
+
+use std::io::{self, Stdout};
+use std::sync::Arc;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::cursor::{Hide, Show};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::layout::Rect;
+use ratatui::{TerminalOptions, Viewport};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::termios::tcgetwinsize;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+
+use crate::failure::Failure;
+
+/// Assumed where the terminal does not say: a serial line.
+const SIZE_ASSUMED: (u16, u16) = (80, 24);
+
+/// The signals that are for whoever has the terminal.
+pub(super) struct Signals {
+    pub(super) end: Arc<AtomicBool>,
+    pub(super) suspend: Arc<AtomicBool>,
+}
+
+impl Signals {
+    pub(super) fn listen() -> Result<Self, Failure> {
+        let signals = Self { end: Arc::default(), suspend: Arc::default() };
+        let all = [SIGTERM, SIGHUP, SIGINT].map(|signal| (signal, &signals.end));
+        for (signal, flag) in all.into_iter().chain([(SIGTSTP, &signals.suspend)]) {
+            signal_hook::flag::register(signal, Arc::clone(flag))
+                .map_err(|error| Failure::Said(format!("wait for signals: {error}")))?;
+        }
+        Ok(signals)
+    }
+
+    pub(super) fn is_end(&self) -> bool {
+        self.end.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn take_suspend(&self) -> bool {
+        self.suspend.swap(false, Ordering::Relaxed)
+    }
+}
+
+/// What was typed.
+pub(super) enum Input {
+    Bytes(Vec<u8>),
+    Nothing,
+    /// There is no terminal any more; whoever went on reading would never end.
+    Gone,
+}
+
+impl Input {
+    /// Waits for it at most so long. A signal ends the waiting.
+    pub(super) fn wait(longest: Duration) -> Self {
+        let stdin = io::stdin();
+        let mut waited = [PollFd::new(&stdin, PollFlags::IN)];
+        match poll(&mut waited, Timespec::try_from(longest).ok().as_ref()) {
+            Ok(0) | Err(Errno::INTR) => return Self::Nothing,
+            Ok(_) => {}
+            Err(_) => return Self::Gone,
+        }
+        let mut bytes = [0; 1024];
+        match rustix::io::read(&stdin, &mut bytes) {
+            Ok(0) => Self::Gone,
+            Ok(read) => Self::Bytes(bytes[..read].to_vec()),
+            Err(Errno::INTR | Errno::AGAIN) => Self::Nothing,
+            Err(_) => Self::Gone,
+        }
+    }
+}
+
+/// A screen of its own.
+pub(super) struct OwnScreen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    size: (u16, u16),
+}
+
+impl OwnScreen {
+    pub(super) fn take() -> Result<Self, Failure> {
+        static HOOK: Once = Once::new();
+        HOOK.call_once(|| {
+            let usual = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |panic| {
+                give_back();
+                usual(panic);
+            }));
+        });
+        let size = size();
+        let viewport = Viewport::Fixed(Rect::new(0, 0, size.0, size.1));
+        enter().map_err(failed)?;
+        let terminal = Terminal::with_options(
+            CrosstermBackend::new(io::stdout()),
+            TerminalOptions { viewport },
+        );
+        match terminal {
+            Ok(terminal) => Ok(Self { terminal, size }),
+            Err(error) => {
+                give_back();
+                Err(failed(error))
+            }
+        }
+    }
+
+    /// Columns and rows.
+    pub(super) fn size(&self) -> (u16, u16) {
+        self.size
+    }
+
+    /// Looks how large it is by now, and says whether it is another size.
+    pub(super) fn resize(&mut self) -> Result<bool, Failure> {
+        let (columns, rows) = size();
+        let changed = (columns, rows) != self.size;
+        if changed {
+            self.size = (columns, rows);
+            self.terminal.resize(Rect::new(0, 0, columns, rows)).map_err(failed)?;
+        }
+        Ok(changed)
+    }
+
+    /// Draws what became another.
+    pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Buffer)) -> Result<(), Failure> {
+        self.terminal.draw(|frame| draw(frame.buffer_mut())).map(|_| ()).map_err(failed)
+    }
+
+    /// Everything is drawn anew next time.
+    pub(super) fn forget(&mut self) -> Result<(), Failure> {
+        self.terminal.clear().map_err(failed)
+    }
+
+    /// Does something while the terminal is as it was before.
+    pub(super) fn aside<T>(&mut self, act: impl FnOnce() -> T) -> Result<T, Failure> {
+        give_back();
+        let done = act();
+        enter().map_err(failed)?;
+        self.resize()?;
+        self.forget()?;
+        Ok(done)
+    }
+}
+
+impl Drop for OwnScreen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+fn enter() -> io::Result<()> {
+    enable_raw_mode()?;
+    execute!(io::stdout(), EnterAlternateScreen, Hide)
+}
+
+fn give_back() {
+    // A terminal that is gone needs nothing of this.
+    execute!(io::stdout(), Show, LeaveAlternateScreen).unwrap_or_default();
+    disable_raw_mode().unwrap_or_default();
+}
+
+fn size() -> (u16, u16) {
+    let told = tcgetwinsize(io::stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0);
+    told.map_or(SIZE_ASSUMED, |size| (size.ws_col, size.ws_row))
+}
+
+fn failed(error: io::Error) -> Failure {
+    Failure::Said(format!("the terminal: {error}"))
+}

@@ -1,0 +1,283 @@
+//! The full screen of `watch` in a terminal of 80 by 24: what it shows, what its keys do, and that the
+//! terminal is as it was before, however it ends.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toolexec_tests::{
+    Asked, Bench, RequestText, Said, Screen, Service, list, ssh_keygen_works, with_word,
+    without_word,
+};
+
+use super::LONG;
+
+const A: &str = "TR-20260209-160501Z-python-stats";
+
+/// A spool that no daemon made, with one request that waits.
+fn spool_by_hand(bench: &Bench) -> PathBuf {
+    let spool = bench.home().join("by-hand");
+    for part in ["approved", "results", "drafts"] {
+        fs::create_dir_all(spool.join(part)).unwrap();
+    }
+    fs::write(spool.join(format!("approved/{A}.md")), "a request").unwrap();
+    spool
+}
+
+fn watch_of(spool: &Path) -> String {
+    format!("$TOOLEXEC_BIN/toolexec watch --spool {}", spool.display())
+}
+
+/// The service with one signer under the standard policy, and what `watch` is to be told of it.
+fn service_of_a_signer(bench: &Bench) -> (Service<'_>, String) {
+    let key = bench.home().join("approver");
+    let mut command = bench.command("ssh-keygen");
+    command.args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"]).arg(&key);
+    Said::of(&mut command).assert_code(0);
+    let public = fs::read_to_string(key.with_extension("pub")).unwrap();
+    let signers = bench.scratch().file("allowed_signers", format!("tester {public}"));
+    let mut policy = bench.toolexec(["policy", "show", "standard"]).stdout;
+    if !bench.is_root() {
+        policy = policy.replacen("exceptions: []", "exceptions: [cgroup]", 1);
+    }
+    let asked = Asked { policy, allowed_signers: Some(signers.clone()), ..Asked::for_owner(bench) };
+    let service = Service::start(bench, &asked);
+    let words = format!(
+        "PAGER=cat {} --as tester --key {} --allowed-signers {} --policy {}/policy.yaml",
+        watch_of(&service.spool()),
+        key.display(),
+        signers.display(),
+        bench.home().display()
+    );
+    (service, words)
+}
+
+/// Waits until the pane of what runs has all its numbers.
+fn wait_for_numbers(screen: &Screen<'_>) -> String {
+    screen.wait_until("numbers of what runs", |text| {
+        text.lines().any(|line| {
+            let mib = line.split("mem ").nth(1).and_then(|rest| rest.split("/256 MiB").next());
+            let mib = mib.and_then(|rest| rest.split_whitespace().last()?.parse::<f64>().ok());
+            line.contains("time ") && line.contains("/20 s") && mib.is_some_and(|mib| mib > 40.0)
+        })
+    })
+}
+
+#[test]
+fn an_approval_from_the_keyboard_leads_to_a_verified_record() {
+    let test = "an_approval_from_the_keyboard_leads_to_a_verified_record";
+    let bench = Bench::new();
+    let Some(screen) = Screen::open(test, &bench, (80, 24)) else { return };
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let (service, watch) = service_of_a_signer(&bench);
+    let request = service.promote(&RequestText::python(LONG));
+    let before = screen.settings();
+    screen.line(&watch);
+    let text = screen.wait_for("1 held");
+    assert!(text.contains(&request.id) && text.contains("approval."), "{text}");
+    assert!(text.contains("toolexec watch") && text.contains("serving since"), "{text}");
+
+    screen.keys(["r"]);
+    screen.wait_for("review TR-");
+    screen.keys(["G"]);
+    screen.wait_for("pending");
+    screen.keys(["q"]);
+    screen.wait_for("1 held");
+
+    // Everything but the one word is a no.
+    for (answer, said) in [("yes", "not approved"), ("approve", "approved")] {
+        screen.keys(["a"]);
+        screen.wait_for("Type `approve` to sign:");
+        screen.line(answer);
+        screen.wait_for("Enter leads back");
+        screen.keys(["Enter"]);
+        screen.wait_for(&format!("{}: {said}", request.id));
+    }
+    let text = wait_for_numbers(&screen);
+    assert!(text.contains("queue: nothing") || !text.contains("held   "), "{text}");
+    screen.keys(["Tab", "Enter"]);
+    screen.wait_for("what its tool says on stdout");
+    screen.wait_for("| \\u{1b}[2Jbegun");
+    screen.keys(["q"]);
+    let ended = format!("ok                {}", request.id);
+    screen.wait_for(&ended);
+    screen.keys(["q"]);
+    screen.wait_for_prompt();
+    assert_eq!(screen.settings(), before);
+    service.record_of(&request.id).assert_outcome("ok");
+    service.verify().assert_code(0);
+}
+
+#[test]
+fn a_draft_that_is_approved_is_promoted_and_what_is_rejected_never_runs() {
+    let test = "a_draft_that_is_approved_is_promoted_and_what_is_rejected_never_runs";
+    let bench = Bench::new();
+    let Some(screen) = Screen::open(test, &bench, (80, 24)) else { return };
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let (service, watch) = service_of_a_signer(&bench);
+    let drafts = service.at("drafts");
+    fs::create_dir_all(&drafts).unwrap();
+    let draft = RequestText::python("print('ran')").save(&drafts);
+    screen.line(&watch);
+    screen.wait_for("1 draft");
+    screen.keys(["a"]);
+    screen.wait_for("Type `approve` to sign:");
+    screen.line("approve");
+    screen.wait_for("promoted to");
+    screen.keys(["Enter"]);
+    service.record_of(&draft.id).assert_outcome("ok");
+
+    let held = service.promote(&RequestText::python("print('never')"));
+    screen.wait_for("1 held");
+    // What is chosen is still the draft.
+    screen.keys(["g"]);
+    screen.wait_for(&held.id);
+    screen.keys(["x"]);
+    screen.wait_for("why reject");
+    screen.line("reads too much");
+    screen.wait_for("Enter leads back");
+    screen.keys(["Enter"]);
+    screen.wait_for(&format!("{}: rejected", held.id));
+    screen.keys(["q"]);
+    screen.wait_for_prompt();
+    service.record_of(&held.id).assert_outcome("refused");
+    service.verify().assert_code(0);
+}
+
+#[test]
+fn holding_and_cancelling_leave_their_orders_and_nothing_by_accident() {
+    let test = "holding_and_cancelling_leave_their_orders_and_nothing_by_accident";
+    let bench = Bench::new();
+    let Some(screen) = Screen::open(test, &bench, (80, 24)) else { return };
+    let spool = spool_by_hand(&bench);
+    let request = format!("{A}.md");
+    screen.line(&watch_of(&spool));
+    screen.wait_for("1 waiting");
+    screen.keys(["a"]);
+    screen.wait_for("start it with --as NAME and --key FILE");
+    screen.keys(["h"]);
+    screen.wait_for("is held until");
+    assert_eq!(list(&spool.join("approved")), [request.clone(), format!("{request}.hold")]);
+    screen.keys(["l"]);
+    screen.wait_for("is released");
+    for (typed, said) in [("yes", "nothing was done"), ("stats", "is to be cancelled")] {
+        screen.keys(["c"]);
+        screen.wait_for("type `stats`");
+        screen.line(typed);
+        screen.wait_for(said);
+        let ordered = list(&spool.join("approved")).contains(&format!("{request}.cancel"));
+        assert_eq!(ordered, typed == "stats");
+    }
+    screen.keys(["?"]);
+    screen.wait_for("the next pane");
+    screen.keys(["q", "q"]);
+    screen.wait_for_prompt();
+}
+
+#[test]
+fn however_it_ends_the_terminal_is_as_it_was() {
+    let test = "however_it_ends_the_terminal_is_as_it_was";
+    let bench = Bench::new();
+    let Some(screen) = Screen::open(test, &bench, (80, 24)) else { return };
+    let spool = spool_by_hand(&bench);
+    let before = screen.settings();
+    let by_key: [&[&str]; 2] = [&["q"], &["C-c"]];
+    for keys in by_key {
+        screen.line(&watch_of(&spool));
+        screen.wait_for("1 waiting");
+        assert_ne!(screen.settings(), before, "it has no screen of its own");
+        screen.keys(keys);
+        screen.wait_for_prompt();
+        assert_eq!(screen.settings(), before, "{keys:?}");
+    }
+    let word = spool.to_str().unwrap();
+    for signal in ["TERM", "HUP", "INT"] {
+        screen.line(&watch_of(&spool));
+        screen.wait_for("1 waiting");
+        toolexec_tests::kill(signal, with_word(word)[0]);
+        screen.wait_for_prompt();
+        assert_eq!(screen.settings(), before, "{signal}");
+    }
+    // A terminal that is taken away takes it along.
+    let other = Screen::open_as(test, &bench, "other", (80, 24)).unwrap();
+    other.line(&watch_of(&spool));
+    other.wait_for("1 waiting");
+    drop(other);
+    without_word(word);
+    // Suspended as every program is, by the key and from outside.
+    screen.line(&watch_of(&spool));
+    screen.wait_for("1 waiting");
+    screen.keys(["C-z"]);
+    screen.wait_for_prompt();
+    assert_eq!(screen.settings(), before, "suspended");
+    screen.line("fg");
+    screen.wait_for("1 waiting");
+    toolexec_tests::kill("TSTP", with_word(word)[0]);
+    screen.wait_for_prompt();
+    assert_eq!(screen.settings(), before, "suspended from outside");
+    screen.line("fg");
+    screen.wait_for("1 waiting");
+    screen.keys(["q"]);
+    screen.wait_for_prompt();
+    assert_eq!(screen.settings(), before);
+}
+
+#[test]
+fn names_and_texts_of_others_do_nothing_to_the_terminal() {
+    let test = "names_and_texts_of_others_do_nothing_to_the_terminal";
+    let bench = Bench::new();
+    let Some(screen) = Screen::open(test, &bench, (80, 24)) else { return };
+    let spool = spool_by_hand(&bench);
+    fs::write(spool.join("approved/TR-\x1b]0;title\x07\x1b[2Jx.md"), "odd").unwrap();
+    let drafts = spool.join("drafts");
+    let red = RequestText::python("print('\x1b[31mred')").save(&drafts);
+    let text = RequestText::python("").edit("A test.", "A \u{202e}\u{9b}31m test.");
+    let odd = text.save(&drafts);
+    let begun = screen.written().len();
+    screen.line(&watch_of(&spool));
+    screen.wait_for("TR-\\u{1b}]0;title\\u{7}\\u{1b}[2Jx");
+    screen.wait_for("2 draft");
+    // The last one, then the one above it.
+    for (key, draft, text) in [("G", &odd, "\\u{202e}\\u{9b}31m"), ("k", &red, "\\u{1b}[31mred")] {
+        screen.keys([key, "r"]);
+        screen.wait_for(&format!("review {}", draft.id));
+        screen.keys(["G"]);
+        screen.wait_until(text, |shown| {
+            if !shown.contains(text) {
+                screen.keys(["PageUp"]);
+            }
+            shown.contains(text)
+        });
+        screen.keys(["q"]);
+        screen.wait_for("2 draft");
+    }
+    screen.keys(["q"]);
+    screen.wait_for_prompt();
+    let written = &screen.written()[begun..];
+    for theirs in ["\x1b]0;title", "\x1b[31mred", "\u{202e}", "\u{9b}"] {
+        assert!(!written.contains(theirs), "{theirs:?}");
+    }
+}
+
+#[test]
+fn a_window_that_is_too_small_says_so_and_is_drawn_when_it_is_enlarged() {
+    let test = "a_window_that_is_too_small_says_so_and_is_drawn_when_it_is_enlarged";
+    let bench = Bench::new();
+    let Some(screen) = Screen::open(test, &bench, (40, 10)) else { return };
+    let spool = spool_by_hand(&bench);
+    screen.line(&watch_of(&spool));
+    let text = screen.wait_for("40 x 10 is too small");
+    assert!(!text.contains("waiting"), "{text}");
+    screen.resize(80, 24);
+    screen.wait_for("1 waiting");
+    screen.resize(100, 30);
+    let text = screen.wait_until("the head at its new place", |text| {
+        text.lines().next().is_some_and(|line| line.trim_end().chars().count() == 99)
+    });
+    assert!(text.contains("? help"), "{text}");
+    screen.keys(["q"]);
+    screen.wait_for_prompt();
+}
