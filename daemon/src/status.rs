@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use policies::Policy;
-use spool::{Counts, DaemonState, Running, Seat, Spool, SpoolError, Status, Step, TellsPolicy};
+use spool::{Counts, DaemonState, Running, Seat, Spool, SpoolError, Status, TellsPolicy};
 use validator::{RequestId, UtcTime};
 
 /// Numbers are told at most this often.
