@@ -21,12 +21,12 @@ mod keys;
 mod lint;
 mod live;
 mod log;
+mod manual;
 mod mcp;
 mod options;
 mod order;
 mod output;
 mod page;
-mod pages;
 mod permission;
 mod policy;
 mod promote;
@@ -101,7 +101,7 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Doctor(asked) => doctor::doctor(&asked),
         Command::Gc(asked) => gc::gc(&asked),
         Command::Mcp(asked) => mcp::mcp(&asked),
-        Command::Completions(asked) => pages::completions(&asked),
-        Command::Man(asked) => pages::man(&asked),
+        Command::Completions(asked) => manual::completions(&asked),
+        Command::Man(asked) => manual::man(&asked),
     }
 }

@@ -21,7 +21,7 @@ use records::KeyFingerprint;
 use records::log::LogOrigin;
 use validator::{Language, RequestedBy, RiskLevel, Sensitivity};
 
-use crate::{output, pages, queue};
+use crate::{manual, output, queue};
 
 pub(crate) use approving::{
     Approve, CaseOptions, Explain, KeyOptions, Reject, Review, RulesOptions, ShowOptions,
@@ -109,9 +109,9 @@ pub(crate) enum Command {
     /// Let an agent draft, lint, ask and read, over the Model Context Protocol
     Mcp(Mcp),
     /// Print completions for a shell
-    Completions(pages::Completions),
+    Completions(manual::Completions),
     /// Print manual pages
-    Man(pages::ManPages),
+    Man(manual::ManPages),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
