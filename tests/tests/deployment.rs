@@ -9,24 +9,21 @@
 
 use std::fs;
 
-use toolexec_tests::workspace;
+use toolexec_tests::{Page, workspace};
 
 #[test]
 fn every_command_of_the_page_is_a_step_of_the_packages_test() {
     let read = |path: &str| fs::read_to_string(workspace().join(path)).unwrap();
-    let (page, steps, run) = (read("docs/deployment.md"), read("packaging/steps"), read(".ci/run"));
+    let (steps, run) = (read("packaging/steps"), read(".ci/run"));
     let mut count = 0;
-    for block in page.split("\n```sh\n").skip(1) {
-        for line in block.split("\n```").next().unwrap().lines() {
-            // What follows are files and names, which are the test's own there.
-            let typed: Vec<&str> = line.split(' ').take(2).collect();
-            let typed = typed.join(" ");
-            assert!(
-                steps.contains(&typed) || run.contains(&typed),
-                "{line}: neither packaging/steps nor .ci/run types {typed}"
-            );
-            count += 1;
-        }
+    for line in Page::open("docs/deployment.md").script().lines().filter(|line| !line.is_empty()) {
+        // What follows are files and names, which are the test's own there.
+        let typed = line.split(' ').take(2).collect::<Vec<_>>().join(" ");
+        assert!(
+            steps.contains(&typed) || run.contains(&typed),
+            "{line}: neither packaging/steps nor .ci/run types {typed}"
+        );
+        count += 1;
     }
     assert!(count >= 9, "only {count} commands: the search is broken");
 }

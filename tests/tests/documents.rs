@@ -40,21 +40,6 @@ fn every_page_with_something_to_type_is_typed_by_a_test() {
     assert!(count >= 5, "only {count} pages: the search is broken");
 }
 
-/// What needs a booted host of its own is typed there: by the steps of the package, line by line.
-#[test]
-fn what_the_page_of_the_package_has_typed_its_steps_type() {
-    let typed: String = ["packaging/steps", ".ci/booted"]
-        .map(|file| fs::read_to_string(workspace().join(file)).unwrap())
-        .join("\n");
-    let script = Page::open("docs/deployment.md").script();
-    let mut count = 0;
-    for line in script.lines().filter(|line| !line.is_empty()) {
-        assert!(typed.contains(line), "no step of the package types `{line}`");
-        count += 1;
-    }
-    assert!(count > 0, "nothing is typed");
-}
-
 #[test]
 fn links_lead_somewhere() {
     for page in Page::all() {

@@ -48,8 +48,13 @@ fn help(bench: &Bench, words: Vec<String>) -> Help {
         }
         let first = line.split_whitespace().next().unwrap_or_default();
         match below {
-            "Commands:"
-                if line.starts_with("  ") && !line.starts_with("   ") && first != "help" =>
+            // The whole help has its commands in groups, all of them before its options.
+            _ if (below == "Commands:" || (words.is_empty() && options.is_empty()))
+                && below.ends_with(':')
+                && below != "Options:"
+                && line.starts_with("  ")
+                && !line.starts_with("   ")
+                && first != "help" =>
             {
                 commands.insert(first.to_owned());
             }

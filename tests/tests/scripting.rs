@@ -12,7 +12,7 @@ use std::fs;
 use toolexec_tests::{Bench, RequestText, Said};
 
 /// Commands whose answer is a document in a language of its own, or JSON already.
-const SPEAK_OTHERWISE: [&str; 3] = ["policy show", "log prove", "ais"];
+const SPEAK_OTHERWISE: [&str; 6] = ["policy show", "log prove", "ais", "mcp", "completions", "man"];
 
 /// What of a help's list are commands: those under a heading, up to the options.
 fn listed(help: &str) -> Vec<&str> {
