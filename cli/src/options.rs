@@ -2,24 +2,21 @@
 
 pub(crate) mod ais;
 mod approving;
+mod draft;
 mod gate;
 mod gc;
 mod groups;
+mod keys;
 mod mcp;
 mod orders;
 mod permission;
 mod policy;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
-use records::KeyFingerprint;
-use records::log::LogOrigin;
-use validator::{Language, RequestedBy, RiskLevel, Sensitivity};
 
 use crate::{manual, output, queue};
 
@@ -27,8 +24,10 @@ pub(crate) use approving::{
     Approve, CaseOptions, Explain, KeyOptions, Reject, Review, RulesOptions, ShowOptions,
     SigningOptions,
 };
+pub(crate) use draft::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, Draft, RISKS, SENSITIVITIES};
 pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use gc::Gc;
+pub(crate) use keys::{KeyFormat, KeyName, Keys, KeysAct, KeysInit, KeysOf, KeysRotate, KeysShow};
 pub(crate) use mcp::Mcp;
 pub(crate) use orders::OrderOptions;
 pub(crate) use permission::{
@@ -202,113 +201,6 @@ pub(crate) struct StateOption {
     pub(crate) dir: Option<PathBuf>,
 }
 
-#[derive(Args)]
-#[command(
-    group = ArgGroup::new("what").required(true).args(["words", "command"]),
-    after_help = "\
-Example: toolexec draft --purpose 'Mean of one column' --language python --input stats.py \\
-           --input table.csv=data/2026.csv --output mean.json:'the mean' --risk low \\
-           --sensitivity public --justification 'reads one table' -- \\
-           python stats.py --in /in/table.csv --out /out/mean.json
-
-Writes TR-<now>-<slug>.md and copies of the inputs into TR-<now>-<slug>.inputs/, where `run` and
-`promote` look for them. The approval stays empty: whoever approves fills in its two lines. What
-`toolexec lint --draft` would refuse is told and not written.
-Exits 0 if the draft is written, 2 if it would be refused, 3 if it could not be made.
-With --format json the last line of stdout is one object:
-{\"request\",\"request_id\",\"sha256\",\"intent_sha256\",\"inputs\",\"violations\"}; nothing is
-written where `request` is null."
-)]
-pub(crate) struct Draft {
-    /// Why the run is needed, in one sentence
-    #[arg(long, value_name = "SENTENCE")]
-    pub(crate) purpose: String,
-    /// The last part of the request's name [default: made of the purpose]
-    #[arg(long)]
-    pub(crate) slug: Option<String>,
-    /// The language of the tool
-    #[arg(long, value_parser = word_of(Language::ALL, Language::as_str))]
-    pub(crate) language: Language,
-    /// The command in its words; they are quoted where need be
-    #[arg(last = true, value_name = "COMMAND")]
-    pub(crate) words: Vec<String>,
-    /// The command as one line, quoted as for a shell (none runs it)
-    #[arg(long, value_name = "LINE")]
-    pub(crate) command: Option<String>,
-    /// A file that the tool reads as /in/NAME [default name: the file's own]
-    #[arg(long = "input", value_name = "[NAME=]FILE")]
-    pub(crate) inputs: Vec<OsString>,
-    /// A file that the tool leaves as /out/PATH, and what it is for
-    #[arg(long = "output", value_name = "PATH[:DESCRIPTION]")]
-    pub(crate) outputs: Vec<String>,
-    /// A host that the tool must reach [default port: 443]
-    #[arg(long = "host", value_name = "HOST[:PORT]", requires = "network_rationale")]
-    pub(crate) hosts: Vec<String>,
-    /// Why a network is needed
-    #[arg(long, value_name = "TEXT", requires = "hosts")]
-    pub(crate) network_rationale: Option<String>,
-    /// Processor cores, such as 2 or 0.5
-    #[arg(long, value_name = "CORES", default_value = DRAFT_CPU, allow_negative_numbers = true)]
-    pub(crate) cpu: String,
-    /// Memory in MiB
-    #[arg(long, value_name = "MIB", default_value_t = DRAFT_MEMORY_MB, allow_negative_numbers = true)]
-    pub(crate) memory_mb: u64,
-    /// Wall time in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = DRAFT_TIME_SEC, allow_negative_numbers = true)]
-    pub(crate) time_sec: u64,
-    /// Your estimate of the risk
-    #[arg(long, value_parser = word_of(RISKS, RiskLevel::as_str))]
-    pub(crate) risk: RiskLevel,
-    /// Why the run is justified
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) justification: String,
-    /// How sensitive the data is
-    #[arg(long, value_parser = word_of(SENSITIVITIES, Sensitivity::as_str))]
-    pub(crate) sensitivity: Sensitivity,
-    /// Who writes the request
-    #[arg(
-        long,
-        default_value = "human",
-        value_parser = word_of([RequestedBy::Human, RequestedBy::CoreDraft], RequestedBy::as_str)
-    )]
-    pub(crate) requested_by: RequestedBy,
-    /// Who asks, for `x-requester`
-    #[arg(long, value_name = "NAME")]
-    pub(crate) requester: Option<String>,
-    /// For whom the result is, for `x-audience`
-    #[arg(long, value_name = "NAME")]
-    pub(crate) audience: Option<String>,
-    #[command(flatten)]
-    pub(crate) source: SourceOptions,
-    /// Where to write; an existing directory
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub(crate) dir: PathBuf,
-    #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
-}
-
-/// What a draft asks for that names no limits.
-pub(crate) const DRAFT_CPU: &str = "1";
-pub(crate) const DRAFT_MEMORY_MB: u64 = 256;
-pub(crate) const DRAFT_TIME_SEC: u64 = 60;
-
-pub(crate) const RISKS: [RiskLevel; 3] = [RiskLevel::Low, RiskLevel::Medium, RiskLevel::High];
-pub(crate) const SENSITIVITIES: [Sensitivity; 3] =
-    [Sensitivity::Public, Sensitivity::Internal, Sensitivity::Confidential];
-
-/// Reads a word of the request's schema; the help lists them.
-fn word_of<const N: usize, T>(
-    values: [T; N],
-    word: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T>
-where
-    T: Copy + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(values.map(word)).try_map(move |typed| {
-        values.into_iter().find(|value| word(*value) == typed).ok_or("not one of the words")
-    })
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LintFormat {
     Human,
@@ -400,103 +292,6 @@ pub(crate) struct Promote {
     /// The spool with the approved/ directory
     #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
     pub(crate) spool: PathBuf,
-    #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
-}
-
-#[derive(Args)]
-#[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]
-pub(crate) struct Keys {
-    #[command(subcommand)]
-    pub(crate) act: KeysAct,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum KeysAct {
-    /// Make the keys of records and log if there are none
-    Init(KeysInit),
-    /// Print public keys and nothing else
-    Show(KeysShow),
-    /// Let a new key take the place of one, by an entry of the log that both sign
-    Rotate(KeysRotate),
-}
-
-/// Whose keys: those of one user's embedded runs, or of a daemon.
-#[derive(Args)]
-pub(crate) struct KeysOf {
-    #[command(flatten)]
-    pub(crate) state: StateOption,
-    /// The configuration of a daemon, for its keys
-    #[arg(long, value_name = "FILE", conflicts_with = "dir")]
-    pub(crate) config: Option<PathBuf>,
-}
-
-#[derive(Args)]
-#[command(after_help = "\
-Example: toolexec keys init --state ./state
-
-With --format json stdout is one object: {\"result\",\"log\"}, each {\"path\",\"fingerprint\"}; the log
-has its \"verifier\" line as well.")]
-pub(crate) struct KeysInit {
-    /// The name of the log [default: the one it has, else the host's]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) origin: Option<LogOrigin>,
-    #[command(flatten)]
-    pub(crate) of: KeysOf,
-    #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KeyFormat {
-    /// For openssl: the key in force
-    Pem,
-    /// As SSH has it: the key in force
-    Openssh,
-    /// For ssh-keygen -Y verify: each key with the time for which it counts
-    AllowedSigners,
-    /// For Sigstore's verifiers: each key that the log had
-    TrustedRoot,
-    /// For C2SP's tools: a line for each key that the log had, the one in force first
-    Verifier,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KeyName {
-    /// It signs records
-    Result,
-    /// It signs the log's checkpoints
-    Log,
-}
-
-#[derive(Args)]
-#[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]
-pub(crate) struct KeysShow {
-    #[arg(long, value_enum, default_value = "allowed-signers")]
-    pub(crate) format: KeyFormat,
-    /// Which key [default: result; log for trusted-root and verifier, which have no other]
-    #[arg(long, value_enum)]
-    pub(crate) key: Option<KeyName>,
-    #[command(flatten)]
-    pub(crate) of: KeysOf,
-}
-
-#[derive(Args)]
-#[command(after_help = "\
-Example: toolexec keys rotate --key result
-
-Nothing may be at work meanwhile: stop the daemon first, and type this as its user. What was
-interrupted is finished by typing it again. Old records verify as before; give whoever verifies the
-new ones what `toolexec keys show` prints afterwards.
-With --format json stdout is one object: {\"key\",\"old\",\"new\",\"time\"}.")]
-pub(crate) struct KeysRotate {
-    #[arg(long, value_enum)]
-    pub(crate) key: KeyName,
-    /// The new key, where an agent holds the old one: what ssh-add -l prints of it
-    #[arg(long, value_name = "SHA256:…")]
-    pub(crate) to: Option<KeyFingerprint>,
-    #[command(flatten)]
-    pub(crate) of: KeysOf,
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
 }
