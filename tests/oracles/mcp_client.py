@@ -1,7 +1,8 @@
 """python3 mcp_client.py SERVER [ARGUMENT…]: an agent's side of the Model Context Protocol, by the official
 client. It starts the server and reads one JSON object a line from stdin: {"call": TOOL, "arguments": {…}},
-{"read": URI} or {"list": "tools" | "resources" | "templates"}. For each it prints one object on one line.
-The first line is what the server says of itself; the end of stdin is the end."""
+{"read": URI}, {"list": "tools" | "resources" | "templates"} or {"together": [OBJECT…]}, which asks all at
+once. For each it prints its answer on one line. The first line is what the server says of itself; the end
+of stdin is the end."""
 
 import asyncio
 import json
@@ -34,6 +35,8 @@ async def answer(client, asked):
             "texts": [block.text for block in result.content],
             "progress": progress,
         }
+    if "together" in asked:
+        return await asyncio.gather(*(answer(client, one) for one in asked["together"]))
     if "read" in asked:
         result = await client.read_resource(asked["read"])
         return {"contents": [plain(content) for content in result.contents]}

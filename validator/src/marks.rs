@@ -38,7 +38,8 @@ pub fn reveal_line(line: &str) -> String {
                 if c.is_ascii() { shown.push(c) } else { shown.extend(c.escape_unicode()) }
             }
         } else {
-            shown.push_str(word);
+            // Some letters are invisible.
+            shown.push_str(&escape_line(word));
         }
         shown.push_str(&escape_line(&piece[word.len()..]));
     }
@@ -133,5 +134,13 @@ mod tests {
         assert_eq!(reveal_line("p\u{430}ss = 1\u{202e};\u{7}"), "p\\u{430}ss = 1\\u{202e};\\u{7}");
         assert_eq!(reveal_line("café, число\tx"), "café, число\tx");
         assert_eq!(reveal_line(""), "");
+        for invisible in ['\u{3164}', '\u{115f}', '\u{1160}', '\u{ffa0}'] {
+            let number = invisible.escape_unicode();
+            assert_eq!(reveal_line(&format!("a,{invisible}}}")), format!("a,{number}}}"));
+            let (mixed, shown) = (format!("été{invisible}x = 1"), format!("été{number}x = 1"));
+            assert_eq!(reveal_line(&mixed), shown);
+            let (word, shown) = (format!("admin{invisible} = 1"), format!("admin{number} = 1"));
+            assert_eq!(reveal_line(&word), shown);
+        }
     }
 }

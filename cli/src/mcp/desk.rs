@@ -9,6 +9,7 @@ use policies::permissions::Source;
 use records::Trust;
 use rustix::fs::{CWD, Mode, OFlags};
 
+use super::room::Room;
 use crate::failure::Failure;
 use crate::options::{Mcp, SourceOptions};
 use crate::policy::named_or_embedded;
@@ -22,6 +23,7 @@ pub(super) struct Desk {
     pub(super) policy: Option<Policy>,
     pub(super) trust: Option<Trust>,
     pub(super) agent: SourceOptions,
+    pub(super) room: Room,
 }
 
 impl Desk {
@@ -39,6 +41,7 @@ impl Desk {
             policy: policy.transpose()?,
             trust: trust.transpose()?,
             agent: asked.source.clone(),
+            room: Room::default(),
             spool,
         })
     }

@@ -12,6 +12,7 @@ use validator::{Composition, RequestedBy, Violation};
 use super::arguments::{DraftArguments, InputArgument};
 use super::desk::Desk;
 use super::linting::rules_of;
+use super::room::taken;
 use crate::draft::{Input, as_approved, lint, make};
 use crate::failure::Failure;
 use crate::options::{Draft, Format};
@@ -21,6 +22,9 @@ const INPUT_BYTES_MAX: u64 = 4 << 20;
 /// More than these nobody reads: somebody must tidy up first.
 const DRAFTS_MAX: usize = 2_000;
 
+/// A request takes about so much; its true length is not known before its inputs are copied.
+const REQUEST_BYTES: u64 = 64 << 10;
+
 /// Whether it was written.
 pub(super) enum Answer {
     Written(Value),
@@ -29,13 +33,23 @@ pub(super) enum Answer {
 
 pub(super) fn draft(desk: &Desk, asked: DraftArguments) -> Result<Answer, Failure> {
     let inputs = asked.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let inputs_bytes = inputs
+        .iter()
+        .map(|input| input.file.metadata().map(|file| file.len()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| Failure::Said(format!("inputs: {error}")))?;
     let typed = typed(desk, asked)?;
     make_room(desk)?;
+    let taken_bytes = taken(inputs_bytes.into_iter().chain([REQUEST_BYTES]));
+    desk.room.check(&desk.drafts, taken_bytes)?;
     let judge = |composition: &Composition| judge(desk.policy.as_ref(), composition);
     let drafted = make(&typed, inputs, INPUT_BYTES_MAX, &judge).map_err(in_words_of_a_call)?;
     let mut answer = drafted.json();
     answer["violations"] = json!(drafted.violations());
     let is_written = !answer["request"].is_null();
+    if is_written {
+        desk.room.written(taken_bytes);
+    }
     answer["written"] = is_written.into();
     answer["next"] = next(is_written).into();
     Ok(if is_written { Answer::Written(answer) } else { Answer::NotWritten(answer) })

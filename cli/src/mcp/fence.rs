@@ -25,7 +25,7 @@ impl Fence {
         Ok(Self(word))
     }
 
-    /// A text of ours about what follows, and what somebody else's program wrote.
+    /// Words of ours alone about what follows, and what somebody else's program wrote.
     pub(super) fn around(&self, what: &str, bytes: &[u8]) -> String {
         let word = &self.0;
         let (text, how) = match std::str::from_utf8(bytes) {

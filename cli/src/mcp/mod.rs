@@ -12,6 +12,7 @@ mod offer;
 mod permission;
 mod reading;
 mod resources;
+mod room;
 mod server;
 mod standing;
 

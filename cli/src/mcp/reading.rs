@@ -1,6 +1,7 @@
 //! The tool `read_result`: what a record says, and what its tool wrote, as untrusted data. A record that is
 //! no valid one, or does not verify where keys were given, is not shown at all; without keys it is said that
-//! nothing was verified.
+//! nothing was verified. A tool chooses the names of its files: they must never stand in our own words,
+//! outside the fence.
 
 use records::{Claims, ResultDirectory, Verified};
 use rmcp::model::ContentBlock;
@@ -27,6 +28,17 @@ pub(super) struct Readable {
     pub(super) record: Vec<u8>,
     claims: Claims,
     verified: Option<Verified>,
+}
+
+/// A file of a result, and what it is called where its own name must not stand.
+struct OneFile<'a> {
+    path: &'a str,
+    shown: &'static str,
+}
+
+impl OneFile<'static> {
+    const STDOUT: Self = Self { path: "stdout", shown: "stdout" };
+    const STDERR: Self = Self { path: "stderr", shown: "stderr" };
 }
 
 pub(super) fn read(desk: &Desk, asked: &ReadArguments) -> Result<Vec<ContentBlock>, Failure> {
@@ -72,10 +84,12 @@ fn verify(desk: &Desk, id: &ResultId) -> Result<Option<Verified>, Failure> {
     let Some(trust) = &desk.trust else { return Ok(None) };
     match records::verify(&desk.result_path(id), trust) {
         Ok(verified) => Ok(Some(verified)),
-        Err(faults) => {
-            let first = faults.first().map_or_else(String::new, ToString::to_string);
-            Err(Failure::Said(format!("{id}: DOES NOT VERIFY ({first}); not shown: tell a person")))
-        }
+        // What is wrong, in words, names files.
+        Err(faults) => Err(Failure::Said(format!(
+            "{id}: DOES NOT VERIFY (faults: {}); not shown: tell a person, to whom `toolexec verify` \
+             says more",
+            faults.len()
+        ))),
     }
 }
 
@@ -123,8 +137,8 @@ impl Readable {
         if !words.is_empty() {
             texts.push(fence.around("what the record quotes and lists", words.as_bytes()));
         }
-        for stream in ["stdout", "stderr"] {
-            texts.extend(self.part(fence, stream, (0, HEAD_BYTES_MAX))?);
+        for stream in [OneFile::STDOUT, OneFile::STDERR] {
+            texts.extend(self.part(fence, &stream, (0, HEAD_BYTES_MAX))?);
         }
         Ok(texts)
     }
@@ -148,40 +162,46 @@ impl Readable {
     }
 
     fn one_file(&self, fence: &Fence, file: &str, offset: u64) -> Result<Vec<String>, Failure> {
-        let path = match file {
-            "stdout" | "stderr" => file.to_owned(),
-            "record" => format!("{}.md", self.id),
-            _ if self
-                .claims
-                .artifacts
-                .iter()
-                .any(|it| format!("artifacts/{}", it.path) == file) =>
-            {
-                file.to_owned()
+        let record = format!("{}.md", self.id);
+        let file = match file {
+            "stdout" => OneFile::STDOUT,
+            "stderr" => OneFile::STDERR,
+            "record" => OneFile { path: &record, shown: "the record" },
+            _ if self.names_artifact(file) => {
+                OneFile { path: file, shown: "the artifact that was asked for" }
             }
             _ => {
-                let file = escape_line(file);
-                return Err(Failure::Said(format!("{file}: the record names no such file")));
+                let id = &self.id;
+                return Err(Failure::Said(format!(
+                    "{id}: the record names no such file as was asked for"
+                )));
             }
         };
         let mut texts = vec![self.facts().to_string()];
-        match self.part(fence, &path, (offset, PART_BYTES_MAX))? {
+        match self.part(fence, &file, (offset, PART_BYTES_MAX))? {
             Some(text) => texts.push(text),
-            None => texts.push(format!("{}: nothing there", escape_line(&path))),
+            None => texts.push(format!("{}: nothing there", file.shown)),
         }
         Ok(texts)
+    }
+
+    fn names_artifact(&self, file: &str) -> bool {
+        let path = file.strip_prefix("artifacts/");
+        path.is_some_and(|path| self.claims.artifacts.iter().any(|it| it.path == path))
     }
 
     /// A part of a file, marked; none where there is nothing.
     fn part(
         &self,
         fence: &Fence,
-        path: &str,
+        file: &OneFile<'_>,
         (offset, bytes_max): (u64, u64),
     ) -> Result<Option<String>, Failure> {
-        let part = self.directory.part(path, offset, bytes_max).map_err(|error| {
-            Failure::Said(format!("{}: {}: {error}", self.id, escape_line(path)))
-        })?;
+        let shown = file.shown;
+        let part = self
+            .directory
+            .part(file.path, offset, bytes_max)
+            .map_err(|error| Failure::Said(format!("{}: {shown}: {error}", self.id)))?;
         if part.bytes.is_empty() {
             return Ok(None);
         }
@@ -192,8 +212,7 @@ impl Readable {
             true => format!("; go on with file and offset {end}"),
             false => String::new(),
         };
-        let path = escape_line(path);
-        let what = format!("{path}, bytes {} to {end} of {total}{more}", part.offset);
+        let what = format!("{shown}, bytes {} to {end} of {total}{more}", part.offset);
         Ok(Some(fence.around(&what, bytes)))
     }
 }

@@ -58,6 +58,6 @@ pub(super) fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorDa
     Ok(ReadResourceResult::new(vec![page]))
 }
 
-fn internal(failure: &Failure) -> ErrorData {
+pub(super) fn internal(failure: &Failure) -> ErrorData {
     ErrorData::internal_error(escape_line(&failure.to_string()), None)
 }

@@ -17,6 +17,11 @@ use crate::failure::Failure;
 use crate::queue::{end_of, records_among, request_of, result_names};
 
 const LOOK_INTERVAL: Duration = Duration::from_millis(300);
+/// At once, of one server.
+pub(super) const WAITS_MAX: usize = 8;
+/// So many times as long as a look took nobody looks again: all waits together leave the server half of
+/// its time.
+const PAUSE_FACTOR: u32 = 2 * 8;
 /// While nothing changes, this often it is said that it is still waited for.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 const WAIT_SEC_MAX: u64 = 600;
@@ -159,7 +164,9 @@ pub(super) async fn wait(
     let begun = Instant::now();
     let mut told: Option<(Instant, Stand)> = None;
     loop {
+        let looked = Instant::now();
         let stand = look(desk, &id)?;
+        let pause = LOOK_INTERVAL.max(looked.elapsed() * PAUSE_FACTOR);
         let is_over = matches!(stand, Stand::Recorded(_)) || begun.elapsed() >= longest;
         let is_news = told.as_ref().is_none_or(|(at, last)| {
             last.word() != stand.word() || at.elapsed() >= PROGRESS_INTERVAL
@@ -175,7 +182,7 @@ pub(super) async fn wait(
             return Ok(answer);
         }
         tokio::select! {
-            () = sleep(LOOK_INTERVAL) => {}
+            () = sleep(pause.min(longest.saturating_sub(begun.elapsed()))) => {}
             () = context.ct.cancelled() => {
                 return Err(Failure::Said("the client waits no longer".into()));
             }

@@ -5,6 +5,8 @@ use serde_json::Value;
 use super::facts::{self, Facts};
 use super::html::{Cell, Html, Tone, literal};
 
+const CAPABILITY_SETS: [&str; 5] = ["inheritable", "permitted", "effective", "bounding", "ambient"];
+
 pub(super) fn section(page: &mut Html, facts: &Facts) {
     page.section(literal("Confinement"));
     let cell = facts.at("confinement");
@@ -23,17 +25,6 @@ fn layers(page: &mut Html, cell: &Value) {
     let landlock = format!("ABI {}", facts::words(&cell["landlock"]["abi"]));
     let handled = facts::words(&cell["landlock"]["handled"]);
     let filters = facts::rows(&cell["seccomp"]["sha256"]).len();
-    let no_capability = cell["capabilities"].as_object().is_some_and(|sets| {
-        sets.values().all(|set| facts::text(set).chars().all(|digit| digit == '0'))
-    });
-    let capabilities = match no_capability {
-        true => Cell::Word(Tone::Good, "none in any set".to_owned()),
-        false => Cell::Word(Tone::Bad, facts::words(&cell["capabilities"])),
-    };
-    let degraded = match facts::rows(&cell["degraded"]) {
-        [] => Cell::Word(Tone::Good, "nothing".to_owned()),
-        _ => Cell::Word(Tone::Care, facts::words(&cell["degraded"])),
-    };
     page.pairs(vec![
         (literal("Mode"), Cell::Text(facts::words(&cell["mode"]))),
         (literal("User id"), Cell::Code(facts::words(&cell["uid"]))),
@@ -42,11 +33,39 @@ fn layers(page: &mut Html, cell: &Value) {
         (literal("Landlock"), Cell::Text(landlock)),
         (literal("Landlock denies"), Cell::Text(handled)),
         (literal("Seccomp filters"), Cell::Text(filters.to_string())),
-        (literal("Capabilities"), capabilities),
+        (literal("Capabilities"), capabilities(&cell["capabilities"])),
         (literal("No new privileges"), Cell::Text(facts::words(&cell["no_new_privs"]))),
         (literal("Mounts, SHA-256"), Cell::Code(facts::words(&cell["mounts_sha256"]))),
-        (literal("Less than asked"), degraded),
+        (literal("Less than asked"), degraded(&cell["degraded"])),
     ]);
+}
+
+/// What is not stated, or not as it should be, is never shown as good.
+fn unknown() -> Cell {
+    Cell::Word(Tone::Care, "unknown".to_owned())
+}
+
+/// Good is only that each set is there and has nothing in it.
+fn capabilities(stated: &Value) -> Cell {
+    let Some(sets) = stated.as_object() else { return unknown() };
+    let set = |name: &str| sets.get(name).and_then(Value::as_str).unwrap_or_default();
+    let is_empty = |mask: &str| !mask.is_empty() && mask.bytes().all(|digit| digit == b'0');
+    if CAPABILITY_SETS.iter().all(|name| is_empty(set(name))) && sets.len() == CAPABILITY_SETS.len()
+    {
+        return Cell::Word(Tone::Good, "none in any set".to_owned());
+    }
+    match sets.is_empty() {
+        true => unknown(),
+        false => Cell::Word(Tone::Bad, facts::words(stated)),
+    }
+}
+
+fn degraded(stated: &Value) -> Cell {
+    match stated.as_array().map(Vec::as_slice) {
+        None => unknown(),
+        Some([]) => Cell::Word(Tone::Good, "nothing".to_owned()),
+        Some(_) => Cell::Word(Tone::Care, facts::words(stated)),
+    }
 }
 
 fn denials(page: &mut Html, denials: &Value) {
@@ -63,8 +82,10 @@ fn denials(page: &mut Html, denials: &Value) {
     });
     let rows: Vec<_> = rows.collect();
     if rows.is_empty() {
-        if denials.is_object() {
+        if denials["calls"].is_array() {
             page.note(literal("No system call was denied."));
+        } else if denials.is_object() {
+            page.note(literal("Which system calls were denied is unknown."));
         }
         return;
     }
@@ -73,4 +94,59 @@ fn denials(page: &mut Html, denials: &Value) {
         &[literal("Call"), literal("Times")],
         rows,
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn shown(facts: Value) -> String {
+        let mut page = Html::default();
+        section(&mut page, &Facts::of(facts));
+        page.into_string()
+    }
+
+    #[test]
+    fn what_is_not_stated_is_never_shown_as_good() {
+        let none = json!({"inheritable": "0", "permitted": "0", "effective": "0000",
+                          "bounding": "0", "ambient": "0"});
+        let cell = |capabilities: &Value, degraded: &Value| {
+            shown(json!({"confinement": {"capabilities": capabilities, "degraded": degraded}}))
+        };
+        let good = "<span class=\"word good\">";
+        assert_eq!(cell(&none, &json!([])).matches(good).count(), 2);
+        let without = |name: &str| {
+            let mut sets = none.clone();
+            sets.as_object_mut().unwrap().remove(name);
+            sets
+        };
+        let with = |mask: Value| {
+            let mut sets = none.clone();
+            sets["effective"] = mask;
+            sets
+        };
+        let unknown = "<span class=\"word care\">unknown";
+        for capabilities in [json!({}), Value::Null, json!("unknown"), json!([])] {
+            let page = cell(&capabilities, &json!(["landlock"]));
+            assert!(!page.contains(good) && page.contains(unknown), "{capabilities}: {page}");
+        }
+        for capabilities in [
+            without("effective"),
+            with(json!("")),
+            with(json!("1")),
+            with(json!(0)),
+            with(json!({})),
+        ] {
+            let page = cell(&capabilities, &Value::Null);
+            assert!(!page.contains(good) && page.contains("word bad"), "{capabilities}: {page}");
+        }
+        for degraded in [Value::Null, json!("unknown"), json!({})] {
+            let page = cell(&with(json!("1")), &degraded);
+            assert!(!page.contains(good) && page.contains(unknown), "{degraded}: {page}");
+        }
+        assert!(!shown(json!({"confinement": {}, "denials": {}})).contains("No system call"));
+        assert!(shown(json!({"denials": {"calls": []}})).contains("No system call was denied"));
+    }
 }

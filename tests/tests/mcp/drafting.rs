@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
-use toolexec_tests::{Bench, Said, list};
+use toolexec_tests::{Bench, Disk, Said, list, skip};
 
 use crate::agent::{Agent, empty_spool, good, python};
 
@@ -46,6 +46,24 @@ fn an_agent_mends_its_draft_until_it_is_written() {
     let again: Vec<_> = again.collect();
     assert!(again.iter().any(|it| it.is_error && it.text().contains("is not replaced")));
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    agent.leave();
+}
+
+#[test]
+fn some_of_the_file_system_is_left_to_others() {
+    let test = "some_of_the_file_system_is_left_to_others";
+    let Some(python) = python(test) else { return };
+    let Some(bench) = Bench::of_root(test) else { return };
+    let spool = empty_spool(&bench);
+    let drafts = spool.join("drafts");
+    let Some(disk) = Disk::mount(&drafts, 1 << 20) else {
+        return skip(test, "this host does not let root mount a tmpfs");
+    };
+    let mut agent = Agent::start(&python, &bench, &spool, &[]);
+    agent.call("draft_tool_request", good()).assert_refused(&["1024 are left to others"]);
+    assert_eq!(list(&drafts), Vec::<String>::new());
+    disk.grow(2 << 20);
+    agent.call("draft_tool_request", good()).assert_good();
     agent.leave();
 }
 

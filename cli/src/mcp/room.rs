@@ -1,0 +1,95 @@
+//! How much one server may write: drafts cost somebody's disk, and nobody has read them yet. What is
+//! written is counted, and some of the file system is always left to others. It must never be what decides
+//! whether a draft is good.
+
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::fstatvfs;
+
+use crate::failure::Failure;
+
+const MIB: u64 = 1 << 20;
+/// Of one server, from its start to its end.
+const WRITTEN_BYTES_MAX: u64 = 256 * MIB;
+/// Left to others on the file system of `drafts/`.
+const AVAILABLE_BYTES_MIN: u64 = 1024 * MIB;
+/// What a file takes at least, and its name and node beside it.
+const BLOCK_BYTES: u64 = 4096;
+
+/// What this server wrote so far.
+#[derive(Default)]
+pub(super) struct Room {
+    written_bytes: AtomicU64,
+}
+
+impl Room {
+    /// Whether so many bytes may be written now.
+    pub(super) fn check(&self, drafts: impl AsFd, bytes: u64) -> Result<(), Failure> {
+        let found = fstatvfs(drafts);
+        let found = found.map_err(|errno| Failure::Said(format!("drafts/: {errno}")))?;
+        let available_bytes = found.f_bavail.saturating_mul(found.f_frsize);
+        refusal(self.written_bytes.load(Ordering::Relaxed), bytes, available_bytes)
+            .map_or(Ok(()), |refusal| Err(Failure::Said(refusal)))
+    }
+
+    pub(super) fn written(&self, bytes: u64) {
+        // One draft is written at a time.
+        self.written_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+/// What files of so many bytes take.
+pub(super) fn taken(files: impl IntoIterator<Item = u64>) -> u64 {
+    let of_one = |bytes: u64| {
+        bytes.div_ceil(BLOCK_BYTES).saturating_mul(BLOCK_BYTES).saturating_add(BLOCK_BYTES)
+    };
+    files.into_iter().map(of_one).fold(0, u64::saturating_add)
+}
+
+fn refusal(written_bytes: u64, bytes: u64, available_bytes: u64) -> Option<String> {
+    if written_bytes.saturating_add(bytes) > WRITTEN_BYTES_MAX {
+        return Some(format!(
+            "this server has written {} MiB of drafts and may write no more than {}; have somebody \
+             look at them and start it again",
+            written_bytes / MIB,
+            WRITTEN_BYTES_MAX / MIB
+        ));
+    }
+    (available_bytes.saturating_sub(bytes) < AVAILABLE_BYTES_MIN).then(|| {
+        format!(
+            "the file system of drafts/ has {} MiB available, and {} are left to others; have \
+             somebody make room",
+            available_bytes / MIB,
+            AVAILABLE_BYTES_MIN / MIB
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_writes_so_much_and_leaves_so_much() {
+        let plenty = u64::MAX;
+        assert_eq!(refusal(0, WRITTEN_BYTES_MAX, plenty), None);
+        for (written, bytes) in [(1, WRITTEN_BYTES_MAX), (WRITTEN_BYTES_MAX, 1), (1, plenty)] {
+            assert!(refusal(written, bytes, plenty).unwrap().contains("no more than 256"));
+        }
+        assert_eq!(refusal(0, 5, AVAILABLE_BYTES_MIN + 5), None);
+        for available in [AVAILABLE_BYTES_MIN + 4, 0] {
+            assert!(refusal(0, 5, available).unwrap().contains("and 1024 are left"));
+        }
+    }
+
+    #[test]
+    fn what_was_written_counts_and_empty_files_are_not_free() {
+        assert_eq!(taken([0, 1, 4096, 4097]), 4096 * (1 + 2 + 2 + 3));
+        let room = Room::default();
+        let drafts = std::fs::File::open("/proc").unwrap();
+        room.written(WRITTEN_BYTES_MAX);
+        assert!(room.check(&drafts, 1).unwrap_err().to_string().contains("256"));
+        assert!(Room::default().check(&drafts, 1).unwrap_err().to_string().contains("1024"));
+    }
+}
