@@ -245,6 +245,86 @@ fn keys_in_an_agent_that_is_gone_are_told() {
     assert!(!all.contains("private key"), "{all}");
 }
 
+/// The remedy of an object, which is a command that can be typed.
+#[track_caller]
+fn remedy(told: &Value, object: &str) -> String {
+    let mut findings = told["findings"].as_array().unwrap().iter();
+    let found = findings.find(|it| it["object"] == object).unwrap();
+    found["remedy"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_lost_key_is_no_key_that_is_not_there_yet() {
+    let bench = Bench::new();
+    let state = bench.state();
+    Said::of(bench.command("toolexec").args(["keys", "init"])).assert_code(0);
+    for name in ["result", "log"] {
+        let (key, away) = (state.join("keys").join(name), state.join("away"));
+        fs::rename(&key, &away).unwrap();
+        let told = doctor(&bench, &[]);
+        let object = format!("private key {name}");
+        assert_found(&told, "keys", &object, "failure", &["public half", "a lost key"]);
+        assert!(remedy(&told, &object).contains("backup"), "{told:#}");
+        // As whoever opens it says.
+        Said::of(bench.command("toolexec").args(["keys", "init"])).assert_code(3);
+        fs::rename(&away, &key).unwrap();
+    }
+    fs::remove_dir_all(state.join("keys")).unwrap();
+    let told = doctor(&bench, &[]);
+    assert_found(&told, "keys", "private key result", "ok", &["made on first use"]);
+}
+
+#[test]
+fn a_service_is_told_what_acts_on_the_service() {
+    let bench = Bench::new();
+    let service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let state = service.state();
+    fs::create_dir(&state).unwrap();
+    set_mode(&state, 0o700);
+    let config = service.config();
+    let init = ["keys", "init", "--config", config.to_str().unwrap()];
+    Said::of(bench.command("toolexec").args(init)).assert_code(0);
+    write(&state.join("keys/log.change"), "");
+    fs::create_dir_all(
+        service.at("results").join("TS-20991231-235959Z-TR-20260209-160501Z-python-stats"),
+    )
+    .unwrap();
+    let told = doctor(&bench, &["--config", config.to_str().unwrap()]);
+    let named = format!("--config {}", config.display());
+    let rotate = remedy(&told, "change of log");
+    assert!(rotate.contains(&format!("toolexec keys rotate {named} --key log")), "{rotate}");
+    let start = remedy(&told, "newest result");
+    assert!(start.contains(&format!("toolexecd {named} --clock-was-set-back")), "{start}");
+    // The program knows every option of its commands.
+    let help = Said::of(bench.command("toolexecd").arg("--help")).stdout;
+    for option in ["--config", "--check", "--clock-was-set-back"] {
+        assert!(help.contains(&format!("  {option}")), "{option} is not in {help}");
+    }
+}
+
+/// Whose something is, is told as checked only where this host knows who that should be.
+#[test]
+fn an_owner_that_this_host_does_not_know_is_not_looked_at() {
+    let bench = Bench::new();
+    let known = fs::read_to_string("/etc/passwd").unwrap();
+    if known.lines().any(|line| line.starts_with("toolexec:")) {
+        return skip(
+            "an_owner_that_this_host_does_not_know_is_not_looked_at",
+            "this host has a user toolexec",
+        );
+    }
+    let service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let state = service.state();
+    fs::create_dir(&state).unwrap();
+    set_mode(&state, 0o700);
+    let told = doctor(&bench, &["--config", service.config().to_str().unwrap()]);
+    let wanted = ["mode 0700, of user ", "this host has no user toolexec"];
+    assert_found(&told, "places", state.to_str().unwrap(), "not looked at", &wanted);
+    // Places of the package are looked at where the configuration is the package's.
+    let objects = told["findings"].as_array().unwrap().iter().map(|it| &it["object"]);
+    assert!(objects.clone().all(|it| it != "/var/cache/toolexec"), "{told:#}");
+}
+
 #[test]
 fn a_stranger_looks_as_far_as_they_may() {
     let test = "a_stranger_looks_as_far_as_they_may";

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use validator::UtcTime;
 
+/// Where the package has the launcher; the AppArmor profile that comes with it names it.
+pub(super) const PACKAGED_LAUNCHER: &str = "/usr/libexec/toolexec/toolexec-launch";
+
 /// What was read, or why it could not be.
 pub(super) type Seen<T> = Result<T, String>;
 
@@ -82,7 +85,7 @@ pub(super) struct Namespaces {
     pub(super) max: Option<u64>,
     pub(super) unprivileged_clone: Option<u64>,
     pub(super) apparmor_restricts: Option<u64>,
-    /// A profile of AppArmor that names the launcher is among the host's.
+    /// A profile of AppArmor on this host lets the launcher have them.
     pub(super) apparmor_profile: bool,
     /// Whether one could be made just now; none if it was not tried.
     pub(super) tried: Option<Seen<()>>,
@@ -162,6 +165,8 @@ pub(super) struct Keys {
     pub(super) directory: Entry,
     /// The two private files; none where an agent has them.
     pub(super) files: Vec<Entry>,
+    /// Keys whose public half is there, by name.
+    pub(super) halves: Vec<&'static str>,
     /// A change that began and did not end, by the name of its key.
     pub(super) unfinished: Vec<&'static str>,
     /// What the public halves are, or why they cannot be used; none where there is no key yet.
@@ -250,6 +255,6 @@ pub(super) struct Clock {
 pub(super) enum LogSeen {
     NotYet,
     Good { origin: String, entries: u64 },
-    Bad(String),
+    Bad { why: String, directory: PathBuf, key: PathBuf },
     Unseen(String),
 }

@@ -1,5 +1,6 @@
 //! The clock: requests and approvals have times in them, and a daemon does not start before its own past.
 
+use super::commands;
 use crate::doctor::host::finding::{Finding, Topic};
 use crate::doctor::host::readings::{Clock, Readings};
 
@@ -27,11 +28,11 @@ fn kept(clock: &Clock) -> Finding {
 
 fn past(host: &Readings) -> Finding {
     let Clock { now, newest, .. } = &host.clock;
-    let set = if host.subject.is_service() {
-        "set the clock, or, if it was set back on purpose, start once with: toolexecd \
-         --clock-was-set-back"
-    } else {
-        "set the clock: timedatectl set-ntp true"
+    let set = match commands::set_back(host) {
+        Some(start) => {
+            format!("set the clock, or, if it was set back on purpose, start once with: {start}")
+        }
+        None => "set the clock: timedatectl set-ntp true".to_owned(),
     };
     let object = "newest result";
     match newest {

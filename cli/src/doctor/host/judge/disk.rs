@@ -1,5 +1,6 @@
 //! Room for records: bytes, files, and whether it outlives the next boot.
 
+use super::commands;
 use crate::doctor::host::finding::{Finding, Topic};
 use crate::doctor::host::readings::{Disk, Readings, Room};
 
@@ -12,10 +13,10 @@ const FREE_GOOD: u64 = 512 * MIB;
 const INODES_GOOD: u64 = 10_000;
 
 pub(super) fn judge(host: &Readings) -> Vec<Finding> {
-    host.disks.iter().flat_map(of).collect()
+    host.disks.iter().flat_map(|disk| of(host, disk)).collect()
 }
 
-fn of(disk: &Disk) -> Vec<Finding> {
+fn of(host: &Readings, disk: &Disk) -> Vec<Finding> {
     let (name, path) = (disk.of, disk.path.display());
     let room = match &disk.room {
         Ok(room) => room,
@@ -31,8 +32,10 @@ fn of(disk: &Disk) -> Vec<Finding> {
         let remedy = format!("mount -o remount,rw \"$(findmnt -no TARGET -T {path})\"");
         findings.push(Finding::failure(Topic::Disk, name, found, remedy));
     }
-    let room_for =
-        format!("make room: df -h {path}; what was kept long enough goes with: toolexec gc");
+    let room_for = format!(
+        "make room: df -h {path}; what was kept long enough goes with: {}",
+        commands::gc(host)
+    );
     if room.bytes_free < FREE_MIN {
         let found = format!("{path}: {said}; nothing is begun");
         findings.push(Finding::failure(Topic::Disk, name, found, room_for));

@@ -1,6 +1,6 @@
 //! The private keys: whose they are, who else could have read them, and how well they are kept.
 
-use super::octal;
+use super::{commands, octal};
 use crate::doctor::host::finding::{Finding, Topic};
 use crate::doctor::host::readings::{Entry, Found, KeyPlace, Keys, Kind, Readings, Seen};
 
@@ -13,9 +13,9 @@ const LENT: u32 = 0o440;
 pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     let Some(keys) = &host.keys else { return Vec::new() };
     let mut findings = vec![custody(host, keys), directory(keys)];
-    findings.extend(keys.files.iter().map(|file| private(keys, file)));
+    findings.extend(keys.files.iter().map(|file| private(host, keys, file)));
     findings.extend(keys.unfinished.iter().map(|name| {
-        let remedy = format!("finish it: toolexec keys rotate --key {name}");
+        let remedy = format!("finish it: {}", commands::rotate(host, name));
         let found = "a change of this key was interrupted; nothing is signed until it is finished";
         Finding::failure(Topic::Keys, format!("change of {name}"), found, remedy)
     }));
@@ -73,6 +73,12 @@ fn directory(keys: &Keys) -> Finding {
     let path = keys.directory.path.display();
     let object = "directory";
     match &keys.directory.found {
+        Found::Missing if matches!(keys.source, KeyPlace::Lent(_)) => Finding::failure(
+            Topic::Keys,
+            object,
+            format!("{path} is not there: the service cannot sign"),
+            "look while the service runs: systemctl status toolexecd",
+        ),
         Found::Missing => Finding::ok(Topic::Keys, object, format!("{path}: made on first use")),
         Found::Unseen(why) => unseen(object, &keys.directory, why),
         Found::There { kind: Kind::Directory, mode, uid, .. } => {
@@ -96,7 +102,7 @@ fn directory(keys: &Keys) -> Finding {
     }
 }
 
-fn private(keys: &Keys, file: &Entry) -> Finding {
+fn private(host: &Readings, keys: &Keys, file: &Entry) -> Finding {
     let path = file.path.display();
     let name = file.path.file_name().unwrap_or_default().to_string_lossy();
     let object = format!("private key {name}");
@@ -108,6 +114,9 @@ fn private(keys: &Keys, file: &Entry) -> Finding {
             format!("{path} is not there: the service cannot sign"),
             format!("name it in the unit, LoadCredentialEncrypted={name}:FILE (docs/keys.md)"),
         ),
+        Found::Missing if keys.halves.iter().any(|half| *half == name) => {
+            lost(host, object, &path.to_string())
+        }
         Found::Missing => {
             Finding::ok(Topic::Keys, object, format!("{path}: not there yet; made on first use"))
         }
@@ -119,10 +128,7 @@ fn private(keys: &Keys, file: &Entry) -> Finding {
                     "{path}: mode {}: others can have read it, and sign records of their own",
                     octal(*mode)
                 );
-                let remedy = format!(
-                    "make another: toolexec keys rotate --key {name}; only if nobody can have \
-                     read it: chmod 600 {path}"
-                );
+                let remedy = make_another(host, lent, &name, &path.to_string());
                 return Finding::failure(Topic::Keys, object, found, remedy);
             }
             if let Some(stranger) = stranger(keys, *uid) {
@@ -137,6 +143,32 @@ fn private(keys: &Keys, file: &Entry) -> Finding {
             Finding::failure(Topic::Keys, object, found, remedy)
         }
     }
+}
+
+/// Nothing makes another in its place: what it signed would have no key any more.
+fn lost(host: &Readings, object: String, path: &str) -> Finding {
+    let (stopped, lent) = if host.subject.is_service() {
+        (
+            "the daemon does not start",
+            "; if systemd lends it (LoadCredentialEncrypted=), look while the service runs",
+        )
+    } else {
+        ("nothing is run", "")
+    };
+    let found = format!("{path} is not there, and its public half is there: a lost key; {stopped}");
+    let remedy = format!("put it back from a backup: ls -l {path}*{lent}");
+    Finding::failure(Topic::Keys, object, found, remedy)
+}
+
+fn make_another(host: &Readings, lent: bool, name: &str, path: &str) -> String {
+    let rotate = commands::rotate(host, name);
+    if lent {
+        // What systemd lends is read-only, and its modes are systemd's.
+        return format!(
+            "make another where it was made, and encrypt that (docs/keys.md): {rotate}"
+        );
+    }
+    format!("make another: {rotate}; only if nobody can have read it: chmod 600 {path}")
 }
 
 fn stranger(keys: &Keys, uid: u32) -> Option<String> {

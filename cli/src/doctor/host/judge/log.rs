@@ -1,5 +1,6 @@
 //! The transparency log: whether it is there, and signed by the key that should have.
 
+use super::commands;
 use crate::doctor::host::finding::{Finding, Topic};
 use crate::doctor::host::readings::{LogSeen, Readings};
 
@@ -14,10 +15,12 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
             let found = format!("{origin}, {entries} entries, its checkpoint verifies");
             Finding::ok(Topic::Log, OBJECT, found)
         }
-        LogSeen::Bad(found) => {
-            let remedy = "run nothing until it is understood: toolexec log fsck; docs/log.md says \
-                          how it is put back";
-            Finding::failure(Topic::Log, OBJECT, found, remedy)
+        LogSeen::Bad { why, directory, key } => {
+            let fsck = commands::fsck(host, directory, key);
+            let remedy = format!(
+                "run nothing until it is understood: {fsck}; docs/log.md says how it is put back"
+            );
+            Finding::failure(Topic::Log, OBJECT, why, remedy)
         }
         LogSeen::Unseen(why) => {
             let remedy = "look as root, or as the user of the daemon";

@@ -3,6 +3,7 @@
 
 mod cgroups;
 mod clock;
+mod commands;
 mod disk;
 mod kernel;
 mod keys;

@@ -1,8 +1,10 @@
 //! User namespaces: an ordinary user's cells are made of them; root and the service need one only for
 //! runs that name hosts.
 
+use std::path::Path;
+
 use crate::doctor::host::finding::{Finding, Topic, Verdict};
-use crate::doctor::host::readings::Readings;
+use crate::doctor::host::readings::{PACKAGED_LAUNCHER, Readings};
 
 const OBJECT: &str = "user namespaces";
 
@@ -42,8 +44,7 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
                 "AppArmor restricts them (kernel.apparmor_restrict_unprivileged_userns is 1), and \
                  has no profile for toolexec-launch: runs of an ordinary user are refused"
                     .to_owned(),
-                "give toolexec-launch a profile with `userns,`, or: sysctl -w \
-                 kernel.apparmor_restrict_unprivileged_userns=0",
+                &give_profile(host),
             ),
         });
     }
@@ -63,4 +64,26 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
             vec![Finding::unseen(Topic::Kernel, OBJECT, "nothing forbids them; not tried", remedy)]
         }
     }
+}
+
+/// The packaged profile, which names the packaged launcher: another has to be named in it first.
+fn give_profile(host: &Readings) -> String {
+    let (copy, load) = (
+        "cp /usr/share/toolexec/apparmor /etc/apparmor.d/toolexec",
+        "apparmor_parser -r /etc/apparmor.d/toolexec",
+    );
+    let launcher = host.programs.iter().find(|program| program.name == "toolexec-launch");
+    let another = launcher
+        .and_then(|program| program.found.as_deref().ok())
+        .filter(|found| *found != Path::new(PACKAGED_LAUNCHER));
+    let give = match another {
+        None => format!("{copy} && {load}"),
+        Some(found) => {
+            let found = found.display();
+            let rename =
+                format!("sed -i 's|{PACKAGED_LAUNCHER}|{found}|' /etc/apparmor.d/toolexec");
+            format!("{copy} && {rename} && {load}")
+        }
+    };
+    format!("{give}; or: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0")
 }

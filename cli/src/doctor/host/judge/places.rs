@@ -9,6 +9,15 @@ const STICKY: u32 = 0o1000;
 const SETGID: u32 = 0o2000;
 const GROUP_WRITES: u32 = 0o020;
 
+/// Where the package puts things, with users and groups of its own.
+const PACKAGED: [&str; 5] = [
+    "/etc/toolexec",
+    "/run/toolexec",
+    "/var/cache/toolexec",
+    "/var/lib/toolexec",
+    "/var/spool/toolexec",
+];
+
 pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     let mut findings: Vec<Finding> = host.places.iter().map(of).collect();
     findings.extend(host.survey.iter().map(|survey| whole(host, survey)));
@@ -36,10 +45,7 @@ fn of(place: &Place) -> Finding {
                 Some(Wrong::Closed(found)) => {
                     Finding::warning(Topic::Places, &path, found, mend(place))
                 }
-                None => {
-                    let found = format!("mode {}, of {}", octal(*mode), place.user.name);
-                    Finding::ok(Topic::Places, &path, found)
-                }
+                None => right(place, *mode, *uid),
             }
         }
         Found::There { .. } => {
@@ -47,6 +53,30 @@ fn of(place: &Place) -> Finding {
             Finding::failure(Topic::Places, &path, "is no directory", remedy)
         }
     }
+}
+
+/// Nothing is wrong of what could be checked: an owner whom this host does not know was not.
+fn right(place: &Place, mode: u32, uid: u32) -> Finding {
+    let path = place.entry.path.display().to_string();
+    let mode = octal(mode);
+    let user = Some(&place.user).filter(|user| user.id.is_none());
+    let group = place.group.as_ref().filter(|group| group.id.is_none());
+    let unknown: Vec<String> = user
+        .map(|user| format!("no user {}", user.name))
+        .into_iter()
+        .chain(group.map(|group| format!("no group {}", group.name)))
+        .collect();
+    if unknown.is_empty() {
+        let found = format!("mode {mode}, of {}", place.user.name);
+        return Finding::ok(Topic::Places, &path, found);
+    }
+    let found = format!("mode {mode}, of user {uid}; this host has {}", unknown.join(" and "));
+    if PACKAGED.iter().any(|root| place.entry.path.starts_with(root)) {
+        let remedy = format!("systemd-sysusers toolexec.conf && {}", mend(place));
+        return Finding::warning(Topic::Places, &path, found, remedy);
+    }
+    let remedy = format!("look whether that is the daemon's: ls -ld {path}");
+    Finding::unseen(Topic::Places, &path, found, remedy)
 }
 
 enum Wrong {

@@ -1,5 +1,6 @@
 //! Our own programs, which must be of one version, and the interpreters that the policy offers.
 
+use super::commands;
 use crate::doctor::host::finding::{Finding, Topic, Verdict};
 use crate::doctor::host::readings::{Program, Readings, RuntimeSeen};
 
@@ -25,7 +26,7 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
             }
         }
     }));
-    findings.extend(host.runtimes.iter().map(of_runtime));
+    findings.extend(host.runtimes.iter().map(|runtime| of_runtime(host, runtime)));
     if !host.runtimes.is_empty() && host.runtimes.iter().all(|runtime| runtime.found.is_err()) {
         let remedy = "install an interpreter, say: apt-get install python3";
         let found = "none of the policy's is here: every request is refused";
@@ -70,7 +71,7 @@ fn of_program(host: &Readings, program: &Program) -> Finding {
     }
 }
 
-fn of_runtime(runtime: &RuntimeSeen) -> Finding {
+fn of_runtime(host: &Readings, runtime: &RuntimeSeen) -> Finding {
     let name = &runtime.name;
     match (&runtime.found, &runtime.version) {
         (Ok(path), Ok(version)) => {
@@ -88,18 +89,22 @@ fn of_runtime(runtime: &RuntimeSeen) -> Finding {
                 Topic::Runtimes,
                 name,
                 format!("{why}; its requests are refused"),
-                install(name),
+                install(host, name),
             )
         }
     }
 }
 
-fn install(runtime: &str) -> String {
+fn install(host: &Readings, runtime: &str) -> String {
     let package = match runtime {
         "python" => "python3",
         "node" => "nodejs",
-        "ts" => return "apt-get install nodejs npm && toolexec doctor --warm ts".to_owned(),
-        "go" => return "apt-get install golang-go && toolexec doctor --warm go".to_owned(),
+        "ts" => {
+            return format!("apt-get install nodejs npm && {}", commands::warm(host, "ts"));
+        }
+        "go" => {
+            return format!("apt-get install golang-go && {}", commands::warm(host, "go"));
+        }
         "ruby" => "ruby",
         _ => return "install it where the policy says, or take it out of the policy".to_owned(),
     };

@@ -1,6 +1,8 @@
 //! Hosts of every kind, most of which no machine of ours is: what is wrong with each, how bad that is,
 //! and that whatever is wrong has a remedy.
 
+mod remedies;
+
 use std::path::PathBuf;
 
 use validator::UtcTime;
@@ -66,6 +68,7 @@ fn good_host() -> Readings {
                 entry("/root/state/keys/result", Kind::File, 0o600, 0),
                 entry("/root/state/keys/log", Kind::File, 0o600, 0),
             ],
+            halves: vec!["result", "log"],
             unfinished: Vec::new(),
             public: Some(Ok("1 of results".to_owned())),
         }),
@@ -178,6 +181,15 @@ fn check(cases: &[Case]) {
         }
         let remedy = finding.remedy.as_deref().unwrap_or_default();
         assert!(remedy.contains(case.remedy), "{}: {remedy:?}", case.what);
+        remedies::assert_can_be_typed(&host, remedy);
+    }
+}
+
+fn bad_log(directory: &str) -> LogSeen {
+    LogSeen::Bad {
+        why: "not the tree".to_owned(),
+        directory: directory.into(),
+        key: "/var/lib/toolexec/keys/log.pub".into(),
     }
 }
 
@@ -239,7 +251,8 @@ fn what_forbids_namespaces_fails_whoever_lives_of_them() {
         Case { what: "clone, service", host: good_service, harm: |it| it.kernel.namespaces.unprivileged_clone = Some(0),
             verdict: Warning, object: "user namespaces", words: &[], remedy: "sysctl -w" },
         Case { what: "AppArmor, ordinary", host: ordinary, harm: |it| it.kernel.namespaces.apparmor_restricts = Some(1),
-            verdict: Failure, object: "user namespaces", words: &["AppArmor", "no profile"], remedy: "userns," },
+            verdict: Failure, object: "user namespaces", words: &["AppArmor", "no profile"],
+            remedy: "cp /usr/share/toolexec/apparmor /etc/apparmor.d/toolexec && " },
         Case { what: "AppArmor, root", host: good_host, harm: |it| it.kernel.namespaces.apparmor_restricts = Some(1),
             verdict: Warning, object: "user namespaces", words: &[], remedy: "apparmor_restrict" },
         Case { what: "something else, ordinary", host: ordinary,
@@ -360,6 +373,10 @@ fn keys_that_others_could_have_are_told() {
             verdict: Failure, object: "private key result", words: &["0444"], remedy: "rotate" },
         Case { what: "not lent", host: good_service, harm: |it| keys(it).files[1].found = Found::Missing,
             verdict: Failure, object: "private key log", words: &["cannot sign"], remedy: "LoadCredentialEncrypted=log" },
+        Case { what: "no directory of what was lent", host: good_service, harm: |it| keys(it).directory.found = Found::Missing,
+            verdict: Failure, object: "directory", words: &["cannot sign"], remedy: "while the service runs" },
+        Case { what: "lost", host: good_host, harm: |it| keys(it).files[1].found = Found::Missing,
+            verdict: Failure, object: "private key log", words: &["public half is there", "lost key", "nothing is run"], remedy: "from a backup" },
         Case { what: "a service's plain files", host: good_service,
             harm: |it| { keys(it).source = KeyPlace::Files("/var/lib/toolexec/keys".into()); keys(it).files.clear(); },
             verdict: Warning, object: "custody", words: &["backup"], remedy: "systemd-creds encrypt" },
@@ -401,13 +418,31 @@ fn directories_are_held_against_what_is_promised_of_them() {
             verdict: Warning, object: "what lies there", words: &["3"],
             remedy: "toolexec doctor --spool /var/spool/toolexec --state /var/lib/toolexec" },
     ]);
-    let mut foreign = good_service();
-    foreign.places = vec![approved(0o3770, 1000, 100)];
-    if let [place] = foreign.places.as_mut_slice() {
-        place.user.id = None;
-        place.group.as_mut().expect("it has one").id = None;
+}
+
+#[test]
+fn an_owner_that_this_host_does_not_know_is_not_told_as_checked() {
+    fn nobody_known(it: &mut Readings) {
+        it.places = vec![approved(0o3770, 1000, 100)];
+        it.places[0].user.id = None;
+        it.places[0].group.as_mut().expect("it has one").id = None;
     }
-    assert_eq!(not_ok(&foreign), Vec::new(), "a host without these users has others of its own");
+    #[rustfmt::skip]
+    check(&[
+        Case { what: "where the package puts it", host: good_service, harm: nobody_known,
+            verdict: Warning, object: "/var/spool/toolexec/approved",
+            words: &["mode 3770, of user 1000", "no user toolexec and no group toolexec-operators"], remedy: "systemd-sysusers" },
+        Case { what: "elsewhere", host: good_service,
+            harm: |it| { nobody_known(it); it.places[0].entry.path = "/srv/spool/approved".into(); },
+            verdict: NotLookedAt, object: "/srv/spool/approved", words: &["of user 1000; this host has no user toolexec"],
+            remedy: "ls -ld /srv/spool/approved" },
+        Case { what: "the group alone", host: good_service,
+            harm: |it| it.places[0].group.as_mut().expect("it has one").id = None,
+            verdict: Warning, object: "/var/spool/toolexec/approved", words: &["has no group toolexec-operators"], remedy: "chown" },
+        Case { what: "open all the same", host: good_service,
+            harm: |it| { nobody_known(it); it.places[0].entry = entry("/var/spool/toolexec/approved", Kind::Directory, 0o3777, 1000); },
+            verdict: Failure, object: "/var/spool/toolexec/approved", words: &["3777"], remedy: "chmod 3770" },
+    ]);
 }
 
 #[test]
@@ -450,7 +485,7 @@ fn a_clock_and_a_log_that_are_wrong_are_told() {
             verdict: Failure, object: "newest result", words: &["/r/TS-x", "later"], remedy: "--clock-was-set-back" },
         Case { what: "of the epoch", host: good_host, harm: |it| it.clock.now = UtcTime::from_unix(1000),
             verdict: Failure, object: "newest result", words: &["1970"], remedy: "set-ntp" },
-        Case { what: "a log that was cut", host: good_host, harm: |it| it.log = Some(LogSeen::Bad("not the tree".into())),
+        Case { what: "a log that was cut", host: good_host, harm: |it| it.log = Some(bad_log("/root/state/log")),
             verdict: Failure, object: "transparency log", words: &["not the tree"], remedy: "toolexec log fsck" },
         Case { what: "a log that is not for us", host: good_host, harm: |it| it.log = Some(LogSeen::Unseen("EACCES".into())),
             verdict: NotLookedAt, object: "transparency log", words: &["EACCES"], remedy: "as root" },

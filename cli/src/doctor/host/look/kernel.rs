@@ -1,10 +1,11 @@
 //! The kernel's own word: its version, its switches, and what it answers when it is asked.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::doctor::host::readings::{Kernel, Namespaces, Seen};
+use super::apparmor;
+use crate::doctor::host::readings::{Kernel, Namespaces, PACKAGED_LAUNCHER, Seen};
 
 pub(super) fn look() -> Kernel {
     let name = rustix::system::uname();
@@ -19,16 +20,19 @@ pub(super) fn look() -> Kernel {
 }
 
 fn namespaces() -> Namespaces {
-    let profiles = fs::read_dir("/etc/apparmor.d").into_iter().flatten().flatten();
     Namespaces {
         max: switch("user/max_user_namespaces"),
         unprivileged_clone: switch("kernel/unprivileged_userns_clone"),
         apparmor_restricts: switch("kernel/apparmor_restrict_unprivileged_userns"),
-        apparmor_profile: profiles
-            .map(|entry| entry.file_name())
-            .any(|name| name.to_string_lossy().contains("toolexec-launch")),
+        apparmor_profile: apparmor::lets(Path::new("/etc/apparmor.d"), &launcher()),
         tried: try_one(),
     }
+}
+
+/// By its real path, which is what AppArmor goes by.
+fn launcher() -> PathBuf {
+    let found = daemon::find_program("toolexec-launch").ok();
+    found.and_then(|it| fs::canonicalize(it).ok()).unwrap_or_else(|| PACKAGED_LAUNCHER.into())
 }
 
 /// By util-linux, which makes one and ends: this process must not change its own.

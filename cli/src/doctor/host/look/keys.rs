@@ -40,14 +40,17 @@ pub(super) fn look(host: &Host, looker: Looker) -> Option<Keys> {
         KeyPlace::Agent { .. } => Vec::new(),
         _ => ["result", "log"].iter().map(|name| entry::at(&directory.join(name))).collect(),
     };
-    let unfinished = ["result", "log"].into_iter();
-    let unfinished =
-        unfinished.filter(|name| public.join(format!("{name}.change")).symlink_metadata().is_ok());
+    let beside = |suffix: &str| -> Vec<&'static str> {
+        let is_there =
+            |name: &&str| public.join(format!("{name}.{suffix}")).symlink_metadata().is_ok();
+        ["result", "log"].into_iter().filter(is_there).collect()
+    };
     Some(Keys {
         owner,
         directory: entry::through(&directory),
         files,
-        unfinished: unfinished.collect(),
+        halves: beside("pub"),
+        unfinished: beside("change"),
         public: public_halves(&public),
         source,
     })

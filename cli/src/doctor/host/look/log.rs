@@ -31,6 +31,6 @@ pub(super) fn look(host: &Host) -> Option<LogSeen> {
         Err(LogError::Io { source, path, .. }) if source.kind() == ErrorKind::PermissionDenied => {
             LogSeen::Unseen(format!("{}: {source}", path.display()))
         }
-        Err(error) => LogSeen::Bad(error.to_string()),
+        Err(error) => LogSeen::Bad { why: error.to_string(), key: keys.join("log.pub"), directory },
     })
 }

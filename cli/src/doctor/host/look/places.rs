@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use spool::Places;
 
 use super::{Host, entry};
+use crate::doctor::host::PACKAGED_CONFIG;
 use crate::doctor::host::readings::{Found, Owner, Place, Seen, Subject};
 use crate::doctor::spool::was_begun;
 
@@ -16,20 +17,30 @@ const STATE: &str = "/var/lib/toolexec";
 pub(super) fn look(host: &Host) -> Vec<Place> {
     match &host.subject {
         Subject::Embedded { state } => embedded(state),
-        Subject::Service { spool, state, .. } => {
+        Subject::Service { .. } => {
             let lines = PROMISED.lines().filter_map(Promise::read);
             let of_this = lines.filter_map(|promise| {
-                let place = |root: &str, at: &Option<PathBuf>| {
-                    let below = Path::new(promise.path).strip_prefix(root).ok()?;
-                    let at = at.as_ref()?;
-                    Some(if below.as_os_str().is_empty() { at.clone() } else { at.join(below) })
-                };
-                let path = place(SPOOL, spool).or_else(|| place(STATE, state))?;
+                let path = here(promise.path, &host.subject)?;
                 Some(promise.of(entry::through(&path)))
             });
             of_this.collect()
         }
     }
+}
+
+/// Where a promised directory is on this host: below its own spool or state. What is in neither is of the
+/// package, and of its configuration only.
+fn here(promised: &str, subject: &Subject) -> Option<PathBuf> {
+    let Subject::Service { config, spool, state } = subject else { return None };
+    let promised = Path::new(promised);
+    for (root, at) in [(SPOOL, spool), (STATE, state)] {
+        if let Ok(below) = promised.strip_prefix(root) {
+            let at = at.as_ref()?;
+            // Joining nothing would leave a slash at the end.
+            return Some(if below.as_os_str().is_empty() { at.clone() } else { at.join(below) });
+        }
+    }
+    (config == Path::new(PACKAGED_CONFIG)).then(|| promised.to_owned())
 }
 
 /// A person's own state is nobody else's; what is not there yet is made by the first run.
@@ -96,5 +107,28 @@ mod tests {
         let approved = promises.iter().find(|it| it.path == "/var/spool/toolexec/approved");
         let approved = approved.map(|it| (it.mode, it.user, it.group));
         assert_eq!(approved, Some((0o3770, "toolexec", "toolexec-operators")));
+    }
+
+    #[test]
+    fn no_promise_is_dropped_of_the_packaged_configuration() {
+        let service = |config: &str, root: &str| Subject::Service {
+            config: config.into(),
+            spool: Some(Path::new(root).join("spool/toolexec")),
+            state: Some(Path::new(root).join("lib/toolexec")),
+        };
+        let places = |subject: &Subject| -> Vec<PathBuf> {
+            let promises = PROMISED.lines().filter_map(Promise::read);
+            promises.filter_map(|promise| here(promise.path, subject)).collect()
+        };
+        let promised: Vec<PathBuf> =
+            PROMISED.lines().filter_map(Promise::read).map(|it| it.path.into()).collect();
+        assert_eq!(places(&service(PACKAGED_CONFIG, "/var")), promised);
+        for of_package in ["/etc/toolexec", "/run/toolexec", "/var/cache/toolexec"] {
+            assert!(promised.contains(&of_package.into()), "{of_package}");
+        }
+        let own = places(&service("/home/me/toolexecd.yaml", "/home/me"));
+        assert_eq!(own.len(), promised.len() - 3);
+        assert!(own.iter().all(|path| path.starts_with("/home/me")), "{own:?}");
+        assert!(own.contains(&"/home/me/lib/toolexec/keys".into()), "{own:?}");
     }
 }
