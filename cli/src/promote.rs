@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use policies::AisFile;
 use spool::{Dropped, SpoolError, Submission};
-use validator::{Checked, Code, Draft, OwnerUid, Place, Request, Violation};
+use validator::{Checked, Code, Draft, OwnerUid, Place, Request, Sha256, Violation};
 
 use crate::failure::Failure;
 use crate::inputs;
@@ -19,6 +19,15 @@ use crate::show;
 use crate::state::{named_directory, open_document};
 
 pub(crate) fn promote(asked: &Promote) -> Result<ExitCode, Failure> {
+    promote_whichever(asked, None)
+}
+
+/// The same for what was just approved: whoever may write beside it may have put something else there.
+pub(crate) fn promote_only(asked: &Promote, approved: &Sha256) -> Result<ExitCode, Failure> {
+    promote_whichever(asked, Some(approved))
+}
+
+fn promote_whichever(asked: &Promote, only: Option<&Sha256>) -> Result<ExitCode, Failure> {
     let approved = approved_of(&asked.spool)?;
     open_document(&asked.request)?;
     let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
@@ -29,6 +38,11 @@ pub(crate) fn promote(asked: &Promote) -> Result<ExitCode, Failure> {
         }
         Err(error) => return Err(error.into()),
     };
+    if only.is_some_and(|only| *only != Sha256::of(submission.bytes())) {
+        let name = show::name(&asked.request);
+        output::note(format_args!("{name}: changed since it was approved; not promoted"));
+        return Ok(ExitCode::from(2));
+    }
     let Checked { violations, verdict } = check(asked, &submission)?;
     let request = match verdict {
         Ok(request) if !show::has_error(&violations) => request,

@@ -3,8 +3,11 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
+use std::os::fd::AsFd;
 
-use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, tcflush, tcgetattr, tcsetattr,
+};
 use zeroize::Zeroizing;
 
 use crate::failure::Failure;
@@ -20,6 +23,13 @@ impl Terminal {
     pub(crate) fn open() -> Result<Self, Failure> {
         let opened = OpenOptions::new().read(true).write(true).open("/dev/tty");
         opened.map(Self).map_err(|error| Failure::Said(format!("no terminal to ask at: {error}")))
+    }
+
+    /// The answer to what nobody can have answered before it was asked: what was typed or pasted until
+    /// now is forgotten.
+    pub(crate) fn ask_anew(&mut self, question: &str) -> Result<String, Failure> {
+        forget_typed(&self.0)?;
+        self.ask(question)
     }
 
     /// The answer, without its line end.
@@ -61,6 +71,11 @@ impl Terminal {
         }
         Err(Failure::Said("the answer is too long".into()))
     }
+}
+
+/// Forgets what was typed and nobody has read.
+pub(crate) fn forget_typed(terminal: impl AsFd) -> Result<(), Failure> {
+    tcflush(terminal, QueueSelector::IFlush).map_err(failed)
 }
 
 fn failed(errno: rustix::io::Errno) -> Failure {

@@ -74,6 +74,18 @@ impl<'a> Screen<'a> {
         self.keys(["Enter"]);
     }
 
+    /// Types a text in one piece, faster than anybody reads. A line end is Enter.
+    pub fn at_once(&self, text: &str) {
+        self.tmux(["set-buffer", text]);
+        self.tmux(["paste-buffer"]);
+    }
+
+    /// Pastes a text, with the marks of a paste where the program asked for them.
+    pub fn paste(&self, text: &str) {
+        self.tmux(["set-buffer", text]);
+        self.tmux(["paste-buffer", "-p", "-r"]);
+    }
+
     pub fn resize(&self, columns: u16, rows: u16) {
         self.tmux(["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
     }

@@ -28,7 +28,23 @@ pub(crate) use signer::{NoSigner, Signer};
 /// The only answer that is a yes.
 const YES: &str = "approve";
 
+/// What came of an approval.
+pub(crate) enum Approval {
+    /// Exactly the bytes of this digest were signed.
+    Signed(Sha256),
+    /// Nothing was.
+    Not(ExitCode),
+}
+
 pub(crate) fn approve(asked: &Approve) -> Result<ExitCode, Failure> {
+    Ok(match sign(asked)? {
+        Approval::Signed(_) => ExitCode::SUCCESS,
+        Approval::Not(code) => code,
+    })
+}
+
+/// The same for who goes on with what was signed, and must go on with nothing else.
+pub(crate) fn sign(asked: &Approve) -> Result<Approval, Failure> {
     if asked.format == Format::Json && !asked.yes {
         let why = "approve --format json: a program cannot be asked; say --yes if it was read";
         return Err(Failure::Said(why.into()));
@@ -53,7 +69,7 @@ pub(crate) fn approve(asked: &Approve) -> Result<ExitCode, Failure> {
     };
     if !agreed(asked, &case, &signer, texts)? {
         output::note(format_args!("{}: not approved", case.path.display()));
-        return Ok(ExitCode::from(1));
+        return Ok(Approval::Not(ExitCode::from(1)));
     }
     let armoured = signer.sign(APPROVE_NAMESPACE, &case.bytes)?;
     let filled = case.filled.clone().unwrap_or_default();
@@ -70,15 +86,15 @@ pub(crate) fn approve(asked: &Approve) -> Result<ExitCode, Failure> {
         placed => placed?,
     }
     tell(asked, &case, &signed)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Approval::Signed(Sha256::of(&case.bytes)))
 }
 
 /// Says why nothing is signed; a program reads it as an object.
-fn refuse(asked: &Approve, why: &str, rows: &[Violation]) -> Result<ExitCode, Failure> {
+fn refuse(asked: &Approve, why: &str, rows: &[Violation]) -> Result<Approval, Failure> {
     if asked.format == Format::Json {
         output::line(review::refusal(&asked.case.request, why, rows))?;
     }
-    Ok(refused(why))
+    Ok(Approval::Not(refused(why)))
 }
 
 /// What was made.
@@ -149,7 +165,7 @@ fn agreed(asked: &Approve, case: &Case, signer: &Signer, texts: Texts) -> Result
         reveal_line(&asked.signing.principal),
         signer.fingerprint(),
     );
-    Ok(terminal.ask(&question)? == YES)
+    Ok(terminal.ask_anew(&question)? == YES)
 }
 
 fn tell(asked: &Approve, case: &Case, signed: &Signed) -> Result<(), Failure> {

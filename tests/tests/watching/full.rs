@@ -51,6 +51,19 @@ fn service_of_a_signer(bench: &Bench) -> (Service<'_>, String) {
     (service, words)
 }
 
+/// Waits until this is asked now. What was asked before stands above it.
+fn wait_for_question(screen: &Screen<'_>, question: &str) -> String {
+    screen.wait_until(question, |text| text.trim_end().ends_with(question))
+}
+
+/// Answers it, and goes back to the screen.
+fn answer(screen: &Screen<'_>, question: &str, answer: &str) {
+    wait_for_question(screen, question);
+    screen.line(answer);
+    wait_for_question(screen, "Enter leads back to the screen:");
+    screen.keys(["Enter"]);
+}
+
 /// Waits until the pane of what runs has all its numbers.
 fn wait_for_numbers(screen: &Screen<'_>) -> String {
     screen.wait_until("numbers of what runs", |text| {
@@ -86,12 +99,9 @@ fn an_approval_from_the_keyboard_leads_to_a_verified_record() {
     screen.wait_for("1 held");
 
     // Everything but the one word is a no.
-    for (answer, said) in [("yes", "not approved"), ("approve", "approved")] {
+    for (word, said) in [("yes", "not approved"), ("approve", "approved")] {
         screen.keys(["a"]);
-        screen.wait_for("Type `approve` to sign:");
-        screen.line(answer);
-        screen.wait_for("Enter leads back");
-        screen.keys(["Enter"]);
+        answer(&screen, "Type `approve` to sign:", word);
         screen.wait_for(&format!("{}: {said}", request.id));
     }
     let text = wait_for_numbers(&screen);
@@ -145,6 +155,70 @@ fn a_draft_that_is_approved_is_promoted_and_what_is_rejected_never_runs() {
     screen.wait_for_prompt();
     service.record_of(&held.id).assert_outcome("refused");
     service.verify().assert_code(0);
+}
+
+/// Output that is stopped lets the test be between the signature and the promotion.
+#[test]
+fn what_is_put_in_the_place_of_an_approved_draft_is_not_promoted() {
+    let test = "what_is_put_in_the_place_of_an_approved_draft_is_not_promoted";
+    let bench = Bench::new();
+    let Some(screen) = Screen::open(test, &bench, (80, 24)) else { return };
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let (service, watch) = service_of_a_signer(&bench);
+    let drafts = service.at("drafts");
+    fs::create_dir_all(&drafts).unwrap();
+    let draft = RequestText::python("print('ran')").save(&drafts);
+    let other = fs::read_to_string(&draft.path).unwrap().replace("A test.", "Another.");
+    let beside = bench.scratch().file("other", other);
+    screen.line(&watch);
+    screen.wait_for("1 draft");
+    screen.keys(["a"]);
+    screen.wait_for("Type `approve` to sign:");
+    screen.keys(["C-s"]);
+    screen.line("approve");
+    let signature = drafts.join(format!("{}.md.sig", draft.id));
+    service.wait_for("the signature", |_| signature.exists());
+    fs::rename(beside, &draft.path).unwrap();
+    screen.keys(["C-q"]);
+    screen.wait_for("changed since it was approved; not promoted");
+    screen.wait_for("Enter leads back");
+    screen.keys(["Enter"]);
+    screen.wait_for(": approved, and not promoted");
+    screen.keys(["q"]);
+    screen.wait_for_prompt();
+    assert_eq!(list(&service.at("approved")), Vec::<String>::new());
+    assert!(service.records_of(&draft.id).is_empty());
+}
+
+/// Whatever comes in one piece, or is typed before a question is asked, answers no question.
+#[test]
+fn what_was_typed_ahead_or_pasted_signs_nothing() {
+    let test = "what_was_typed_ahead_or_pasted_signs_nothing";
+    let bench = Bench::new();
+    let Some(screen) = Screen::open(test, &bench, (80, 24)) else { return };
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let (service, watch) = service_of_a_signer(&bench);
+    let request = service.promote(&RequestText::python("print('never')"));
+    screen.line(&watch);
+    screen.wait_for("1 held");
+    // Those that a read takes with the key, and those that it leaves in the terminal.
+    for ahead in ["aapprove\n".to_owned(), format!("{}aqapprove\n", "j".repeat(1023))] {
+        screen.at_once(&ahead);
+        answer(&screen, "Type `approve` to sign:", "no");
+        screen.wait_for(&format!("{}: not approved", request.id));
+        screen.keys(["j"]);
+    }
+    screen.paste("aapprove\nq");
+    screen.keys(["?"]);
+    screen.wait_for("the next pane");
+    screen.keys(["q", "q"]);
+    screen.wait_for_prompt();
+    let left = list(&service.at("approved"));
+    assert!(left.iter().all(|name| !name.contains(".sig")), "{left:?}");
 }
 
 #[test]
@@ -247,7 +321,8 @@ fn names_and_texts_of_others_do_nothing_to_the_terminal() {
         screen.keys(["G"]);
         screen.wait_until(text, |shown| {
             if !shown.contains(text) {
-                screen.keys(["PageUp"]);
+                // It may have gone past while nobody looked.
+                screen.keys([if shown.contains(" 19 of ") { "G" } else { "PageUp" }]);
             }
             shown.contains(text)
         });

@@ -11,6 +11,8 @@ use super::super::one::text_of;
 use super::super::options::Watch;
 use super::page::Page;
 use super::seen::{Is, Item};
+use super::terminal::Signals;
+use crate::approve::{self, Approval};
 use crate::failure::Failure;
 use crate::options::{
     Approve, CaseOptions, Format, KeyOptions, OrderOptions, Promote, Reject, ShowOptions,
@@ -18,7 +20,11 @@ use crate::options::{
 };
 use crate::review::{Case, HostRules, Texts};
 use crate::terminal::Terminal;
-use crate::{approve, order, output, promote, reject, review};
+use crate::{order, output, promote, reject, review};
+
+/// What was done, and what was not.
+const APPROVED: [&str; 2] = ["approved", "not approved"];
+const REJECTED: [&str; 2] = ["rejected", "not rejected"];
 
 /// With which key, under whose name and by which rules things are done.
 pub(super) struct Hand<'a> {
@@ -82,7 +88,7 @@ impl<'a> Hand<'a> {
     }
 
     /// Shows the review, asks and signs, at the terminal; then a draft is promoted.
-    pub(super) fn approve(&self, item: &Item) -> String {
+    pub(super) fn approve(&self, item: &Item, signals: &Signals) -> String {
         let (Some(path), Some(signing)) = (item.file(), self.signing()) else {
             return "nothing was done".to_owned();
         };
@@ -93,23 +99,34 @@ impl<'a> Hand<'a> {
             yes: false,
             format: Format::Human,
         };
-        let done = approve::approve(&asked);
-        let is_draft = matches!(item.is, Is::Draft(_));
-        if is_draft && done.as_ref().is_ok_and(|code| *code == ExitCode::SUCCESS) {
-            let (request, spool) = (path.clone(), self.place.to_owned());
-            let format = Format::Human;
-            let asked = Promote { request, inputs: None, spool, format };
-            return settled("approved and promoted", &item.id, promote::promote(&asked));
+        let approved = match approve::sign(&asked) {
+            Ok(Approval::Signed(approved)) => approved,
+            Ok(Approval::Not(code)) => return settled(APPROVED, &item.id, Ok(code), signals),
+            Err(failure) => return settled(APPROVED, &item.id, Err(failure), signals),
+        };
+        if !matches!(item.is, Is::Draft(_)) {
+            return settled(APPROVED, &item.id, Ok(ExitCode::SUCCESS), signals);
         }
-        settled("approved", &item.id, done)
+        if signals.is_end() {
+            return format!("{}: approved, and not promoted", item.id);
+        }
+        let (request, spool) = (path.clone(), self.place.to_owned());
+        let asked = Promote { request, inputs: None, spool, format: Format::Human };
+        let promoted = promote::promote_only(&asked, &approved);
+        settled(
+            ["approved and promoted", "approved, and not promoted"],
+            &item.id,
+            promoted,
+            signals,
+        )
     }
 
-    pub(super) fn reject(&self, item: &Item, reason: String) -> String {
+    pub(super) fn reject(&self, item: &Item, reason: String, signals: &Signals) -> String {
         let (Some(path), Some(signing)) = (item.file(), self.signing()) else {
             return "nothing was done".to_owned();
         };
         let asked = Reject { request: path.clone(), signing, reason, format: Format::Human };
-        settled("rejected", &item.id, reject::reject(&asked))
+        settled(REJECTED, &item.id, reject::reject(&asked), signals)
     }
 
     pub(super) fn order(&self, item: &Item, wanted: Order) -> String {
@@ -123,15 +140,23 @@ impl<'a> Hand<'a> {
 }
 
 /// Says at the terminal what came of it, waits until that was read, and says it in a few words.
-fn settled(what: &str, id: &str, done: Result<ExitCode, Failure>) -> String {
+fn settled(
+    [yes, no]: [&str; 2],
+    id: &str,
+    done: Result<ExitCode, Failure>,
+    signals: &Signals,
+) -> String {
     let said = match done {
-        Ok(ExitCode::SUCCESS) => format!("{id}: {what}"),
-        Ok(_) => format!("{id}: not {what}"),
+        Ok(ExitCode::SUCCESS) => format!("{id}: {yes}"),
+        Ok(_) => format!("{id}: {no}"),
         Err(failure) => {
             output::note(&failure);
-            format!("{id}: not {what}: {}", escape_line(&failure.to_string()))
+            format!("{id}: {no}: {}", escape_line(&failure.to_string()))
         }
     };
+    if signals.is_end() {
+        return said;
+    }
     // Who has no terminal any more has nothing to read.
     let asked = Terminal::open().and_then(|mut it| it.ask("\nEnter leads back to the screen: "));
     asked.map_or(said.clone(), |_| said)

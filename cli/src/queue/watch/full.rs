@@ -12,7 +12,7 @@ use super::acts::Hand;
 use super::cells::Look;
 use super::draw::{draw, text_rows};
 use super::gather::Gatherer;
-use super::keys::{Key, keys_of};
+use super::keys::{Key, Keys};
 use super::model::{Act, Model, Over};
 use super::page::Page;
 use super::seen::{Is, Item};
@@ -37,6 +37,7 @@ struct Full<'a> {
     hints: Hints,
     signals: Signals,
     screen: OwnScreen,
+    keys: Keys,
     model: Model,
     look: Look,
     next_look: Instant,
@@ -60,6 +61,7 @@ pub(super) fn show(place: &Path, asked: &Watch) -> Result<(), Failure> {
         hints,
         signals,
         screen,
+        keys: Keys::default(),
         model,
         look,
         next_look: now + LOOK_INTERVAL,
@@ -87,9 +89,12 @@ impl Full<'_> {
                 // All that was typed meanwhile is drawn once.
                 Input::Bytes(bytes) => {
                     changed = true;
-                    for key in keys_of(&bytes) {
-                        if let Act::Quit = self.hear(key)? {
-                            return Ok(());
+                    for key in self.keys.of(&bytes) {
+                        match self.hear(key)? {
+                            Act::Quit => return Ok(()),
+                            // What was typed ahead was typed without having seen what was asked.
+                            Act::Approve(_) | Act::Reject(..) | Act::Suspend => break,
+                            _ => {}
                         }
                     }
                 }
@@ -173,12 +178,14 @@ impl Full<'_> {
                 self.model.show(Item::clone(item), page);
             }
             Act::Approve(item) => {
-                let said = self.screen.aside(|| self.hand.approve(item))?;
+                let said = self.screen.aside(|| self.hand.approve(item, &self.signals))?;
+                self.keys = Keys::default();
                 self.done(said);
             }
             Act::Reject(item, reason) => {
                 let reason = reason.clone();
-                let said = self.screen.aside(|| self.hand.reject(item, reason))?;
+                let said = self.screen.aside(|| self.hand.reject(item, reason, &self.signals))?;
+                self.keys = Keys::default();
                 self.done(said);
             }
             Act::Order(order, item) => {
@@ -199,6 +206,7 @@ impl Full<'_> {
     fn suspend(&mut self) -> Result<(), Failure> {
         let stopped =
             self.screen.aside(|| signal_hook::low_level::emulate_default_handler(SIGTSTP))?;
+        self.keys = Keys::default();
         stopped.map_err(failed)
     }
 }

@@ -1,5 +1,5 @@
 //! The keys that mean something here, out of the bytes that a terminal sends for them. What it sends
-//! beside them is nothing, and never text.
+//! beside them is nothing, and never text; nor is what was pasted, which nobody pressed.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Key {
@@ -23,9 +23,63 @@ pub(super) enum Key {
     Char(char),
 }
 
-/// The keys in what one read gave. A sequence that is cut off there is nothing: it comes whole, but for a
-/// line that is too slow to type on.
-pub(super) fn keys_of(bytes: &[u8]) -> Vec<Key> {
+const ESCAPE: u8 = 0x1b;
+/// What a terminal sends around what is pasted, once it was asked to.
+const PASTE_BEGINS: &[u8] = b"\x1b[200~";
+const PASTE_ENDS: &[u8] = b"\x1b[201~";
+
+/// The keys, read by read.
+pub(super) struct Keys {
+    /// The mark that comes next. While it is the one that ends a paste, nothing is a key.
+    mark: &'static [u8],
+    /// The beginning of the mark, where the last read ended within it.
+    cut: Vec<u8>,
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self { mark: PASTE_BEGINS, cut: Vec::new() }
+    }
+}
+
+impl Keys {
+    /// The keys in what one read gave. A sequence that is cut off there and is no paste's is nothing: it
+    /// comes whole, but for a line that is too slow to type on.
+    pub(super) fn of(&mut self, read: &[u8]) -> Vec<Key> {
+        let mut bytes = std::mem::take(&mut self.cut);
+        if !self.is_paste() && bytes == [ESCAPE] && !read.starts_with(b"[") {
+            // It was the key, as was said when it came.
+            bytes.clear();
+        }
+        bytes.extend_from_slice(read);
+        let (mut keys, mut rest) = (Vec::new(), bytes.as_slice());
+        while let Some(at) = rest.windows(self.mark.len()).position(|it| it == self.mark) {
+            let (before, after) = (&rest[..at], &rest[at + self.mark.len()..]);
+            if self.is_paste() {
+                self.mark = PASTE_BEGINS;
+            } else {
+                keys.extend(keys_of(before));
+                self.mark = PASTE_ENDS;
+            }
+            rest = after;
+        }
+        let begun = |len: &usize| rest.ends_with(&self.mark[..*len]);
+        let len = (1..self.mark.len()).rev().find(begun).unwrap_or(0);
+        let (whole, cut) = rest.split_at(rest.len() - len);
+        if !self.is_paste() {
+            keys.extend(keys_of(whole));
+            keys.extend((cut == [ESCAPE]).then_some(Key::Escape));
+        }
+        self.cut = cut.to_vec();
+        keys
+    }
+
+    fn is_paste(&self) -> bool {
+        self.mark == PASTE_ENDS
+    }
+}
+
+fn keys_of(bytes: &[u8]) -> Vec<Key> {
     let (mut keys, mut rest) = (Vec::new(), bytes);
     while let Some((first, after)) = rest.split_first() {
         let (key, taken) = match first {
@@ -88,14 +142,33 @@ mod tests {
             (b"\x1b", &[Escape]),
             (b"\x1b\x1b", &[Escape, Escape]),
             (b"\x1bx", &[]),
-            (b"\x1b[1;5C\x1b[200~a", &[Char('a')]),
+            (b"\x1b[1;5Ca", &[Char('a')]),
             (b"\x1b[1;5", &[]),
             (b"\x03\x1a\x0c", &[Key::Interrupt, Key::Suspend, Key::Redraw]),
             ("äé".as_bytes(), &[Char('ä'), Char('é')]),
             (b"\xff\xc3a\x01", &[Char('a')]),
             (b"\t", &[Key::Tab]),
         ] {
-            assert_eq!(keys_of(sent), keys, "{sent:?}");
+            assert_eq!(Keys::default().of(sent), keys, "{sent:?}");
         }
+    }
+
+    #[test]
+    fn what_is_pasted_is_no_key_wherever_the_reads_are_cut() {
+        let sent = b"j\x1b[200~a\x1b[Aqapprove\n\x03\x1b[201x\x1b[201~k\x1b[200~x\x1b[201~\x1b[B";
+        let pressed = [Key::Char('j'), Key::Char('k'), Key::Down];
+        for first in 0..=sent.len() {
+            for second in first..=sent.len() {
+                let mut keys = Keys::default();
+                let reads = [&sent[..first], &sent[first..second], &sent[second..]];
+                let mut all: Vec<Key> = reads.iter().flat_map(|read| keys.of(read)).collect();
+                // An escape character that comes alone is the key, whatever follows it.
+                all.retain(|key| *key != Key::Escape);
+                assert_eq!(all, pressed, "{first} {second}");
+            }
+        }
+        let mut keys = Keys::default();
+        assert_eq!(keys.of(b"\x1b"), [Key::Escape]);
+        assert_eq!(keys.of(b"x"), [Key::Char('x')]);
     }
 }

@@ -11,6 +11,7 @@ use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::cursor::{Hide, Show};
+use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -23,6 +24,7 @@ use rustix::termios::tcgetwinsize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 
 use crate::failure::Failure;
+use crate::terminal::forget_typed;
 
 /// Assumed where the terminal does not say: a serial line.
 const SIZE_ASSUMED: (u16, u16) = (80, 24);
@@ -142,7 +144,10 @@ impl OwnScreen {
     /// Does something while the terminal is as it was before.
     pub(super) fn aside<T>(&mut self, act: impl FnOnce() -> T) -> Result<T, Failure> {
         give_back();
+        // What was typed to the screen answers no question, and an answer is no key of the screen.
+        forget_typed(io::stdin())?;
         let done = act();
+        forget_typed(io::stdin())?;
         enter().map_err(failed)?;
         self.resize()?;
         self.forget()?;
@@ -158,12 +163,12 @@ impl Drop for OwnScreen {
 
 fn enter() -> io::Result<()> {
     enable_raw_mode()?;
-    execute!(io::stdout(), EnterAlternateScreen, Hide)
+    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)
 }
 
 fn give_back() {
     // A terminal that is gone needs nothing of this.
-    execute!(io::stdout(), Show, LeaveAlternateScreen).unwrap_or_default();
+    execute!(io::stdout(), Show, DisableBracketedPaste, LeaveAlternateScreen).unwrap_or_default();
     disable_raw_mode().unwrap_or_default();
 }
 
