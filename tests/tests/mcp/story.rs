@@ -215,7 +215,8 @@ fn the_whole_story_from_a_draft_to_a_verified_record() {
     story.tell("agent", "read_result", &format!("{state}; stdout as untrusted data"));
     let file = json!({ "id": result, "file": "artifacts/mean.json" });
     let file = agent.call("read_result", file);
-    assert_fenced(&file.assert_good().texts[1], "artifacts/mean.json", "{\"mean\": 3.0}");
+    let text = &file.assert_good().texts[1];
+    assert_fenced(text, "the artifact that was asked for", "{\"mean\": 3.0}");
     story.tell("agent", "read_result", "artifacts/mean.json: {\"mean\": 3.0}");
     let page = agent.ask(&json!({ "read": format!("toolexec://results/{result}") }));
     assert!(page["contents"][0]["text"].as_str().unwrap().contains("# "), "{page}");
