@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use spool::{Dropbox, Order, Waiting};
 
+use crate::approve::refused;
 use crate::failure::Failure;
 use crate::options::{Format, OrderOptions};
 use crate::output;
@@ -26,36 +27,44 @@ enum Placed {
 }
 
 pub(crate) fn order(asked: &OrderOptions, order: Order) -> Result<ExitCode, Failure> {
-    match place(asked, order)? {
-        Ok((name, placed)) => {
-            tell(asked, &name, order, &placed)?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(why) => {
-            output::note(why);
-            Ok(ExitCode::from(2))
-        }
-    }
-}
-
-/// The same for who shows the answer elsewhere: in a sentence, what was done or why it was not.
-pub(crate) fn order_quietly(
-    asked: &OrderOptions,
-    order: Order,
-) -> Result<Result<String, String>, Failure> {
-    let placed = place(asked, order)?;
-    Ok(placed.map(|(name, placed)| said(&name, order, &placed)))
-}
-
-/// The file whose order was placed, or why there is none.
-fn place(asked: &OrderOptions, order: Order) -> Result<Result<(String, Placed), String>, Failure> {
     let dropbox = Dropbox::open(&approved_of(&asked.spool)?)?;
     let name = match find(&dropbox, asked)? {
         Ok(name) => name,
-        Err(why) => return Ok(Err(why)),
+        Err(why) => return Ok(refused(&why)),
     };
-    let id = name.strip_suffix(".md").unwrap_or(&name);
-    let lies_there = |order: Order| dropbox.identity(order.file_name(&name)).is_some();
+    match place(&dropbox, &asked.spool, &name, order)? {
+        Ok(placed) => {
+            tell(asked, &name, order, &placed)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(why) => Ok(refused(&why)),
+    }
+}
+
+/// The same for who names the very file and shows the answer elsewhere: in a sentence, what was done or
+/// why it was not.
+pub(crate) fn order_quietly(
+    spool: &Path,
+    name: &str,
+    order: Order,
+) -> Result<Result<String, String>, Failure> {
+    let dropbox = Dropbox::open(&approved_of(spool)?)?;
+    if !waiting(&dropbox)?.any(|it| it == name) {
+        return Ok(Err(where_it_is(spool, name.strip_suffix(".md").unwrap_or(name))?));
+    }
+    let placed = place(&dropbox, spool, name, order)?;
+    Ok(placed.map(|placed| said(name, order, &placed)))
+}
+
+/// Places an order beside a file, or says why not.
+fn place(
+    dropbox: &Dropbox,
+    spool: &Path,
+    name: &str,
+    order: Order,
+) -> Result<Result<Placed, String>, Failure> {
+    let id = name.strip_suffix(".md").unwrap_or(name);
+    let lies_there = |order: Order| dropbox.identity(order.file_name(name)).is_some();
     if order != Order::Cancel && lies_there(Order::Cancel) {
         return Ok(Err(format!("{id}: is to be cancelled, which nothing takes back")));
     }
@@ -64,30 +73,34 @@ fn place(asked: &OrderOptions, order: Order) -> Result<Result<(String, Placed), 
         _ => {
             if order == Order::Hold {
                 // One that was left behind would take this hold back at once.
-                dropbox.take_order_away(&name, Order::Release)?;
+                dropbox.take_order_away(name, Order::Release)?;
             }
-            match dropbox.place_order(&name, order)? {
+            match dropbox.place_order(name, order)? {
                 true => Placed::New,
                 false => Placed::WasThere,
             }
         }
     };
-    if dropbox.identity(&name).is_none() {
+    if dropbox.identity(name).is_none() {
         // It was answered while this was typed.
-        dropbox.take_order_away(&name, order)?;
-        return Ok(Err(where_it_is(&asked.spool, id)?));
+        dropbox.take_order_away(name, order)?;
+        return Ok(Err(where_it_is(spool, id)?));
     }
-    Ok(Ok((name, placed)))
+    Ok(Ok(placed))
+}
+
+/// The names of the requests that wait.
+fn waiting(dropbox: &Dropbox) -> Result<impl Iterator<Item = String>, Failure> {
+    Ok(dropbox.waiting()?.into_iter().filter_map(|it| match it {
+        Waiting::Request(name) => Some(name),
+        Waiting::Odd(_) => None,
+    }))
 }
 
 /// The file that is meant, or why there is none.
 fn find(dropbox: &Dropbox, asked: &OrderOptions) -> Result<Result<String, String>, Failure> {
     let typed = asked.request.as_str();
-    let waiting = dropbox.waiting()?.into_iter().filter_map(|it| match it {
-        Waiting::Request(name) => Some(name),
-        Waiting::Odd(_) => None,
-    });
-    let mut begun: Vec<String> = waiting.filter(|name| name.starts_with(typed)).collect();
+    let mut begun: Vec<String> = waiting(dropbox)?.filter(|name| name.starts_with(typed)).collect();
     let exact = |name: &String| name == typed || name.strip_suffix(".md") == Some(typed);
     if let Some(at) = begun.iter().position(exact) {
         return Ok(Ok(begun.swap_remove(at)));

@@ -17,11 +17,25 @@ use crate::show;
 use crate::state::read_document;
 
 pub(crate) fn reject(asked: &Reject) -> Result<ExitCode, Failure> {
+    reject_whichever(asked, None)
+}
+
+/// The same for who was asked about the bytes of this digest, and said no to nothing else.
+pub(crate) fn reject_only(asked: &Reject, meant: &Sha256) -> Result<ExitCode, Failure> {
+    reject_whichever(asked, Some(meant))
+}
+
+fn reject_whichever(asked: &Reject, only: Option<&Sha256>) -> Result<ExitCode, Failure> {
     let by = principal(&asked.signing.principal)?;
     if asked.reason.trim().is_empty() {
         return Err(Failure::Said("--reason: say why; whoever asked will read it".into()));
     }
     let bytes = read_document(&asked.request, REQUEST_BYTES_MAX)?;
+    let sha256 = Sha256::of(&bytes);
+    if only.is_some_and(|only| *only != sha256) {
+        let shown = show::name(&asked.request);
+        return Ok(refused(&format!("{shown}: changed since you were asked; not rejected")));
+    }
     let mut signer = match Signer::open(&asked.signing) {
         Ok(signer) => signer,
         Err(NoSigner::Refused(why)) => return Ok(refused(&why)),
@@ -38,7 +52,6 @@ pub(crate) fn reject(asked: &Reject) -> Result<ExitCode, Failure> {
     }
     let armoured = signer.sign(REJECT_NAMESPACE, &bytes)?;
     place_beside(&signature.path, armoured.as_bytes())?;
-    let sha256 = Sha256::of(&bytes);
     // Whoever asked will read it at a terminal.
     let lines: Vec<String> = asked.reason.trim_end().lines().map(escape_line).collect();
     let by_line = escape_line(by.as_str());

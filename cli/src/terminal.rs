@@ -5,6 +5,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::termios::{
     LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, tcflush, tcgetattr, tcsetattr,
 };
@@ -62,6 +64,13 @@ impl Terminal {
         let mut line = Zeroizing::new(Vec::with_capacity(ANSWER_BYTES_MAX));
         let mut byte = [0];
         while line.len() < ANSWER_BYTES_MAX {
+            // A read goes on after a signal that somebody takes note of; this ends, and so does what is
+            // asked.
+            let mut waited = [PollFd::new(&self.0, PollFlags::IN)];
+            poll(&mut waited, None).map_err(|errno| match errno {
+                Errno::INTR => Failure::Said("interrupted".into()),
+                errno => failed(errno),
+            })?;
             match self.0.read(&mut byte).map_err(Failure::io("/dev/tty".as_ref()))? {
                 0 => return Err(Failure::Said("the terminal was closed".into())),
                 _ if byte == *b"\n" => return Ok(line),
@@ -78,6 +87,6 @@ pub(crate) fn forget_typed(terminal: impl AsFd) -> Result<(), Failure> {
     tcflush(terminal, QueueSelector::IFlush).map_err(failed)
 }
 
-fn failed(errno: rustix::io::Errno) -> Failure {
+fn failed(errno: Errno) -> Failure {
     Failure::Said(format!("the terminal: {errno}"))
 }

@@ -148,8 +148,7 @@ fn a_draft_that_is_approved_is_promoted_and_what_is_rejected_never_runs() {
     screen.keys(["x"]);
     screen.wait_for("why reject");
     screen.line("reads too much");
-    screen.wait_for("Enter leads back");
-    screen.keys(["Enter"]);
+    answer(&screen, "Type `reject` to sign:", "reject");
     screen.wait_for(&format!("{}: rejected", held.id));
     screen.keys(["q"]);
     screen.wait_for_prompt();
@@ -192,6 +191,45 @@ fn what_is_put_in_the_place_of_an_approved_draft_is_not_promoted() {
     assert!(service.records_of(&draft.id).is_empty());
 }
 
+#[test]
+fn a_rejection_is_asked_about_and_is_of_the_bytes_that_were_told() {
+    let test = "a_rejection_is_asked_about_and_is_of_the_bytes_that_were_told";
+    let bench = Bench::new();
+    let Some(screen) = Screen::open(test, &bench, (80, 24)) else { return };
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let (service, watch) = service_of_a_signer(&bench);
+    let drafts = service.at("drafts");
+    fs::create_dir_all(&drafts).unwrap();
+    let draft = RequestText::python("").save(&drafts);
+    let text = fs::read(&draft.path).unwrap();
+    let signature = drafts.join(format!("{}.md.tester.reject.sig", draft.id));
+    screen.line(&watch);
+    screen.wait_for("1 draft");
+    let question = "Type `reject` to sign:";
+    for (word, is_swapped, said) in [
+        ("yes", false, "not rejected"),
+        ("reject", true, "not rejected"),
+        ("reject", false, "rejected"),
+    ] {
+        // What is typed ahead rejects nothing.
+        screen.at_once("xreads too much\nreject\n");
+        let shown = wait_for_question(&screen, question);
+        let sha256 = Said::of(bench.command("sha256sum").arg(&draft.path)).stdout;
+        assert!(shown.contains(&sha256[..64]) && shown.contains("reads too much"), "{shown}");
+        if is_swapped {
+            fs::write(&draft.path, "another").unwrap();
+        }
+        answer(&screen, question, word);
+        screen.wait_for(&format!("{}: {said}", draft.id));
+        assert_eq!(signature.exists(), said == "rejected");
+        fs::write(&draft.path, &text).unwrap();
+    }
+    screen.keys(["q"]);
+    screen.wait_for_prompt();
+}
+
 /// Whatever comes in one piece, or is typed before a question is asked, answers no question.
 #[test]
 fn what_was_typed_ahead_or_pasted_signs_nothing() {
@@ -222,6 +260,34 @@ fn what_was_typed_ahead_or_pasted_signs_nothing() {
 }
 
 #[test]
+fn a_signal_ends_what_is_asked_and_nothing_is_signed() {
+    let test = "a_signal_ends_what_is_asked_and_nothing_is_signed";
+    let bench = Bench::new();
+    let Some(screen) = Screen::open(test, &bench, (80, 24)) else { return };
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let (service, watch) = service_of_a_signer(&bench);
+    service.promote(&RequestText::python("print('never')"));
+    let before = screen.settings();
+    let key = bench.home().join("approver");
+    for signal in [None, Some("TERM")] {
+        screen.line(&format!("clear; {watch}"));
+        screen.wait_for("1 held");
+        screen.keys(["a"]);
+        wait_for_question(&screen, "Type `approve` to sign:");
+        match signal {
+            None => screen.keys(["C-c"]),
+            Some(signal) => toolexec_tests::kill(signal, with_word(key.to_str().unwrap())[0]),
+        }
+        screen.wait_for_prompt();
+        assert_eq!(screen.settings(), before, "{signal:?}");
+    }
+    let left = list(&service.at("approved"));
+    assert!(left.iter().all(|name| !name.contains(".sig")), "{left:?}");
+}
+
+#[test]
 fn holding_and_cancelling_leave_their_orders_and_nothing_by_accident() {
     let test = "holding_and_cancelling_leave_their_orders_and_nothing_by_accident";
     let bench = Bench::new();
@@ -245,6 +311,16 @@ fn holding_and_cancelling_leave_their_orders_and_nothing_by_accident() {
         let ordered = list(&spool.join("approved")).contains(&format!("{request}.cancel"));
         assert_eq!(ordered, typed == "stats");
     }
+    // What is gone is not another one whose name begins so.
+    screen.keys(["c"]);
+    screen.wait_for("type `stats`");
+    let other = format!("{A}-b.md");
+    fs::rename(spool.join("approved").join(&request), spool.join("approved").join(&other)).unwrap();
+    fs::remove_file(spool.join("approved").join(format!("{request}.cancel"))).unwrap();
+    screen.line("stats");
+    screen.wait_for("no such request waits");
+    let left = list(&spool.join("approved"));
+    assert!(left.iter().all(|name| !name.ends_with(".cancel")), "{left:?}");
     screen.keys(["?"]);
     screen.wait_for("the next pane");
     screen.keys(["q", "q"]);

@@ -75,6 +75,7 @@ fn a_dumb_terminal_gets_plain_lines() {
     let request = bench.save(&RequestText::python("import time; time.sleep(1)"));
     let begun = screen.written().len();
     screen.line(&format!("TERM=dumb $TOOLEXEC_BIN/toolexec run {}", request.path.display()));
+    screen.wait_for("outcome");
     let text = screen.wait_for_prompt();
     assert!(text.contains("outcome    ok"), "{text}");
     assert_eq!(text.lines().filter(|line| line.starts_with("running    [")).count(), 1, "{text}");

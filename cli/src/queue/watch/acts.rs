@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use spool::Order;
-use validator::escape_line;
+use validator::{REQUEST_BYTES_MAX, Sha256, escape_line, reveal_line};
 
 use super::super::one::text_of;
 use super::super::options::Watch;
@@ -15,16 +15,19 @@ use super::terminal::Signals;
 use crate::approve::{self, Approval};
 use crate::failure::Failure;
 use crate::options::{
-    Approve, CaseOptions, Format, KeyOptions, OrderOptions, Promote, Reject, ShowOptions,
-    SigningOptions,
+    Approve, CaseOptions, Format, KeyOptions, Promote, Reject, ShowOptions, SigningOptions,
 };
 use crate::review::{Case, HostRules, Texts};
+use crate::state::read_document;
 use crate::terminal::Terminal;
-use crate::{order, output, promote, reject, review};
+use crate::{order, output, promote, reject, review, show};
 
 /// What was done, and what was not.
 const APPROVED: [&str; 2] = ["approved", "not approved"];
 const REJECTED: [&str; 2] = ["rejected", "not rejected"];
+
+/// The only answer that rejects.
+const NO: &str = "reject";
 
 /// With which key, under whose name and by which rules things are done.
 pub(super) struct Hand<'a> {
@@ -126,17 +129,35 @@ impl<'a> Hand<'a> {
             return "nothing was done".to_owned();
         };
         let asked = Reject { request: path.clone(), signing, reason, format: Format::Human };
-        settled(REJECTED, &item.id, reject::reject(&asked), signals)
+        settled(REJECTED, &item.id, reject_if_meant(&asked), signals)
     }
 
     pub(super) fn order(&self, item: &Item, wanted: Order) -> String {
-        let (request, spool) = (item.key.clone(), self.place.to_owned());
-        let asked = OrderOptions { request, spool, format: Format::Human };
-        match order::order_quietly(&asked, wanted) {
+        // The very file: what is gone is not another one whose name begins so.
+        let file = item.file().and_then(|path| path.file_name()?.to_str());
+        let file = file.map_or_else(|| format!("{}.md", item.key), str::to_owned);
+        match order::order_quietly(self.place, &file, wanted) {
             Ok(Ok(said) | Err(said)) => escape_line(&said),
             Err(failure) => escape_line(&failure.to_string()),
         }
     }
+}
+
+/// Shows which bytes are meant, asks, and signs a no over those alone.
+fn reject_if_meant(asked: &Reject) -> Result<ExitCode, Failure> {
+    let mut terminal = Terminal::open()?;
+    let meant = Sha256::of(&read_document(&asked.request, REQUEST_BYTES_MAX)?);
+    let question = format!(
+        "{}\nsha256 {meant}\nas {}: {}\nType `{NO}` to sign: ",
+        show::name(&asked.request),
+        reveal_line(&asked.signing.principal),
+        reveal_line(&asked.reason),
+    );
+    if terminal.ask_anew(&question)? != NO {
+        output::note(format_args!("{}: not rejected", show::name(&asked.request)));
+        return Ok(ExitCode::from(1));
+    }
+    reject::reject_only(asked, &meant)
 }
 
 /// Says at the terminal what came of it, waits until that was read, and says it in a few words.

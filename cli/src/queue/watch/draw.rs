@@ -27,7 +27,8 @@ const HELP: &str = " up, down, j, k     choose one of the pane
  r                  review a request: what would run, and what every rule says
  a                  approve it: shows the review, asks, and signs (--as, --key);
                     a draft is promoted then
- x                  reject it, with a reason; a draft's rejection lies beside it
+ x                  reject it, with a reason: shows its digest, asks, and signs;
+                    a draft's rejection lies beside it
  h                  hold it            l   release it
  c                  cancel it: refused if it waits, ended if it runs
 

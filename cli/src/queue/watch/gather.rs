@@ -37,7 +37,11 @@ impl Gatherer {
             let item = item_of(row);
             if matches!(item.is, Is::InFlight(_)) { running.push(item) } else { waiting.push(item) }
         }
-        waiting.extend(drafts(&self.place));
+        let mut unseen: Vec<String> =
+            found.unseen.iter().map(|it| escape_line(&it.to_string())).collect();
+        let (drafts, older) = last_drafts(draft_ids(&self.place));
+        waiting.extend(drafts.into_iter().map(|id| draft(&self.place, id)));
+        unseen.extend((older > 0).then(|| format!("{older} older drafts")));
         let stopped = daemon.admission_stopped().map(|why| format!("admits nothing: {why}"));
         Seen {
             spool: escape_line(&self.place.to_string_lossy()),
@@ -47,7 +51,7 @@ impl Gatherer {
             admits: daemon.admits(),
             policy: daemon.policy().map(|(name, _)| escape_line(name)),
             free_mib: disk.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) / MIB),
-            unseen: found.unseen.iter().map(|it| escape_line(&it.to_string())).collect(),
+            unseen,
             queue: waiting,
             running,
             outcomes: self.outcomes(),
@@ -94,25 +98,45 @@ fn item_of(row: Row) -> Item {
     Item { id: escape_line(&row.request_id), key, state, note: escape_line(&note), is }
 }
 
-/// Requests that somebody drafted and nobody has promoted.
-fn drafts(place: &Path) -> Vec<Item> {
-    let directory = place.join("drafts");
+/// What somebody drafted and nobody has promoted.
+fn draft_ids(place: &Path) -> Vec<String> {
     // Most who watch may not look there, and need not.
-    let names = fs::read_dir(&directory).into_iter().flatten().flatten();
-    let mut ids: Vec<String> = names
+    let names = fs::read_dir(place.join("drafts")).into_iter().flatten().flatten();
+    names
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter_map(|name| name.strip_suffix(".md").map(str::to_owned))
         .filter(|id| id.parse::<RequestId>().is_ok())
-        .take(DRAFTS_MAX)
-        .collect();
-    ids.sort();
-    ids.into_iter()
-        .map(|id| Item {
-            key: format!("drafts/{id}"),
-            state: "draft".to_owned(),
-            note: String::new(),
-            is: Is::Draft(directory.join(format!("{id}.md"))),
-            id,
-        })
         .collect()
+}
+
+/// The newest of them, in their order, and how many older ones there are: an id begins with its time.
+fn last_drafts(mut ids: Vec<String>) -> (Vec<String>, usize) {
+    ids.sort();
+    let older = ids.len().saturating_sub(DRAFTS_MAX);
+    ids.drain(..older);
+    (ids, older)
+}
+
+fn draft(place: &Path, id: String) -> Item {
+    Item {
+        key: format!("drafts/{id}"),
+        state: "draft".to_owned(),
+        note: String::new(),
+        is: Is::Draft(place.join("drafts").join(format!("{id}.md"))),
+        id,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_drafts_the_newest_are_there_and_the_others_are_counted() {
+        let id = |n: usize| format!("TR-20260209-160501Z-{n:04}");
+        let (shown, older) = last_drafts((0..DRAFTS_MAX + 7).rev().map(id).collect());
+        assert_eq!((shown.len(), older), (DRAFTS_MAX, 7));
+        assert_eq!((shown.first(), shown.last()), (Some(&id(7)), Some(&id(DRAFTS_MAX + 6))));
+        assert_eq!(last_drafts(vec![id(1)]), (vec![id(1)], 0));
+    }
 }

@@ -242,7 +242,7 @@ impl Model {
     fn answered(&mut self, wanted: Wanted, item: Box<Item>, typed: &str) -> Act {
         match wanted {
             Wanted::Reason if !typed.is_empty() => return Act::Reject(item, typed.to_owned()),
-            Wanted::Cancel if typed == item.last_part() => {
+            Wanted::Cancel if !typed.is_empty() && typed == item.last_part() => {
                 return Act::Order(Order::Cancel, item);
             }
             Wanted::Reason | Wanted::Cancel => {}
@@ -304,6 +304,20 @@ mod tests {
             model.key(Key::Char(c));
         }
         assert!(matches!(model.key(Key::Enter), Act::Reject(_, reason) if reason == "no"));
+    }
+
+    #[test]
+    fn an_id_without_an_end_is_not_cancelled_by_enter_alone() {
+        for (id, last) in [("TR-20260209-160501Z-", "160501Z"), ("TR-1--", "1"), ("--", "--")] {
+            let mut now = seen();
+            now.queue = vec![item(id, "waiting")];
+            let mut model = Model::new(now, true);
+            model.key(Key::Char('c'));
+            assert_eq!(model.key(Key::Enter), Act::Nothing);
+            model.key(Key::Char('c'));
+            last.chars().for_each(|c| assert_eq!(model.key(Key::Char(c)), Act::Nothing));
+            assert!(matches!(model.key(Key::Enter), Act::Order(Order::Cancel, _)), "{id}");
+        }
     }
 
     #[test]

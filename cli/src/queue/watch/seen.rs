@@ -58,7 +58,7 @@ impl Item {
 
     /// What of its id nobody types by accident.
     pub(super) fn last_part(&self) -> &str {
-        self.id.rsplit('-').next().unwrap_or(&self.id)
+        self.id.rsplit('-').find(|part| !part.is_empty()).unwrap_or(&self.id)
     }
 }
 
