@@ -77,7 +77,7 @@ impl<'a> Screen<'a> {
     /// Types a text in one piece, faster than anybody reads. A line end is Enter.
     pub fn at_once(&self, text: &str) {
         self.tmux(["set-buffer", text]);
-        self.tmux(["paste-buffer"]);
+        self.tmux(["paste-buffer", "-r"]);
     }
 
     /// Pastes a text, with the marks of a paste where the program asked for them.

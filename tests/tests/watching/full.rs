@@ -244,7 +244,7 @@ fn what_was_typed_ahead_or_pasted_signs_nothing() {
     screen.line(&watch);
     screen.wait_for("1 held");
     // Those that a read takes with the key, and those that it leaves in the terminal.
-    for ahead in ["aapprove\n".to_owned(), format!("{}aqapprove\n", "j".repeat(1023))] {
+    for ahead in ["aapprove\n".to_owned(), format!("{}aapprove\n", "j".repeat(1023))] {
         screen.at_once(&ahead);
         answer(&screen, "Type `approve` to sign:", "no");
         screen.wait_for(&format!("{}: not approved", request.id));
