@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use toolexec_tests::{
-    Asked, Bench, RequestText, Said, Screen, Service, list, ssh_keygen_works, with_word,
+    Asked, Bench, Request, RequestText, Said, Screen, Service, list, ssh_keygen_works, with_word,
     without_word,
 };
 
@@ -64,6 +64,19 @@ fn answer(screen: &Screen<'_>, question: &str, answer: &str) {
     screen.keys(["Enter"]);
 }
 
+/// A terminal, where OpenSSH works too.
+fn screen_to_sign_at<'a>(test: &str, bench: &'a Bench) -> Option<Screen<'a>> {
+    let screen = Screen::open(test, bench, (80, 24))?;
+    ssh_keygen_works(test).then_some(screen)
+}
+
+/// A draft as an agent leaves one.
+fn drafted(service: &Service<'_>) -> Request {
+    let drafts = service.at("drafts");
+    fs::create_dir_all(&drafts).unwrap();
+    RequestText::python("print('ran')").save(&drafts)
+}
+
 /// Waits until the pane of what runs has all its numbers.
 fn wait_for_numbers(screen: &Screen<'_>) -> String {
     screen.wait_until("numbers of what runs", |text| {
@@ -79,10 +92,7 @@ fn wait_for_numbers(screen: &Screen<'_>) -> String {
 fn an_approval_from_the_keyboard_leads_to_a_verified_record() {
     let test = "an_approval_from_the_keyboard_leads_to_a_verified_record";
     let bench = Bench::new();
-    let Some(screen) = Screen::open(test, &bench, (80, 24)) else { return };
-    if !ssh_keygen_works(test) {
-        return;
-    }
+    let Some(screen) = screen_to_sign_at(test, &bench) else { return };
     let (service, watch) = service_of_a_signer(&bench);
     let request = service.promote(&RequestText::python(LONG));
     let before = screen.settings();
@@ -123,14 +133,9 @@ fn an_approval_from_the_keyboard_leads_to_a_verified_record() {
 fn a_draft_that_is_approved_is_promoted_and_what_is_rejected_never_runs() {
     let test = "a_draft_that_is_approved_is_promoted_and_what_is_rejected_never_runs";
     let bench = Bench::new();
-    let Some(screen) = Screen::open(test, &bench, (80, 24)) else { return };
-    if !ssh_keygen_works(test) {
-        return;
-    }
+    let Some(screen) = screen_to_sign_at(test, &bench) else { return };
     let (service, watch) = service_of_a_signer(&bench);
-    let drafts = service.at("drafts");
-    fs::create_dir_all(&drafts).unwrap();
-    let draft = RequestText::python("print('ran')").save(&drafts);
+    let draft = drafted(&service);
     screen.line(&watch);
     screen.wait_for("1 draft");
     screen.keys(["a"]);
@@ -161,14 +166,9 @@ fn a_draft_that_is_approved_is_promoted_and_what_is_rejected_never_runs() {
 fn what_is_put_in_the_place_of_an_approved_draft_is_not_promoted() {
     let test = "what_is_put_in_the_place_of_an_approved_draft_is_not_promoted";
     let bench = Bench::new();
-    let Some(screen) = Screen::open(test, &bench, (80, 24)) else { return };
-    if !ssh_keygen_works(test) {
-        return;
-    }
+    let Some(screen) = screen_to_sign_at(test, &bench) else { return };
     let (service, watch) = service_of_a_signer(&bench);
-    let drafts = service.at("drafts");
-    fs::create_dir_all(&drafts).unwrap();
-    let draft = RequestText::python("print('ran')").save(&drafts);
+    let draft = drafted(&service);
     let other = fs::read_to_string(&draft.path).unwrap().replace("A test.", "Another.");
     let beside = bench.scratch().file("other", other);
     screen.line(&watch);
@@ -177,7 +177,7 @@ fn what_is_put_in_the_place_of_an_approved_draft_is_not_promoted() {
     screen.wait_for("Type `approve` to sign:");
     screen.keys(["C-s"]);
     screen.line("approve");
-    let signature = drafts.join(format!("{}.md.sig", draft.id));
+    let signature = service.at("drafts").join(format!("{}.md.sig", draft.id));
     service.wait_for("the signature", |_| signature.exists());
     fs::rename(beside, &draft.path).unwrap();
     screen.keys(["C-q"]);
@@ -195,16 +195,11 @@ fn what_is_put_in_the_place_of_an_approved_draft_is_not_promoted() {
 fn a_rejection_is_asked_about_and_is_of_the_bytes_that_were_told() {
     let test = "a_rejection_is_asked_about_and_is_of_the_bytes_that_were_told";
     let bench = Bench::new();
-    let Some(screen) = Screen::open(test, &bench, (80, 24)) else { return };
-    if !ssh_keygen_works(test) {
-        return;
-    }
+    let Some(screen) = screen_to_sign_at(test, &bench) else { return };
     let (service, watch) = service_of_a_signer(&bench);
-    let drafts = service.at("drafts");
-    fs::create_dir_all(&drafts).unwrap();
-    let draft = RequestText::python("").save(&drafts);
+    let draft = drafted(&service);
     let text = fs::read(&draft.path).unwrap();
-    let signature = drafts.join(format!("{}.md.tester.reject.sig", draft.id));
+    let signature = service.at("drafts").join(format!("{}.md.tester.reject.sig", draft.id));
     screen.line(&watch);
     screen.wait_for("1 draft");
     let question = "Type `reject` to sign:";
@@ -235,10 +230,7 @@ fn a_rejection_is_asked_about_and_is_of_the_bytes_that_were_told() {
 fn what_was_typed_ahead_or_pasted_signs_nothing() {
     let test = "what_was_typed_ahead_or_pasted_signs_nothing";
     let bench = Bench::new();
-    let Some(screen) = Screen::open(test, &bench, (80, 24)) else { return };
-    if !ssh_keygen_works(test) {
-        return;
-    }
+    let Some(screen) = screen_to_sign_at(test, &bench) else { return };
     let (service, watch) = service_of_a_signer(&bench);
     let request = service.promote(&RequestText::python("print('never')"));
     screen.line(&watch);
@@ -263,10 +255,7 @@ fn what_was_typed_ahead_or_pasted_signs_nothing() {
 fn a_signal_ends_what_is_asked_and_nothing_is_signed() {
     let test = "a_signal_ends_what_is_asked_and_nothing_is_signed";
     let bench = Bench::new();
-    let Some(screen) = Screen::open(test, &bench, (80, 24)) else { return };
-    if !ssh_keygen_works(test) {
-        return;
-    }
+    let Some(screen) = screen_to_sign_at(test, &bench) else { return };
     let (service, watch) = service_of_a_signer(&bench);
     service.promote(&RequestText::python("print('never')"));
     let before = screen.settings();
