@@ -21,6 +21,10 @@ const PROGRAM: &str = "toolexecd";
 /// At one look: whoever drops thousands keeps no request waiting for all of them.
 const ANSWERS_MAX: usize = 256;
 
+/// Who copies makes a name first and fills the file then: what is no answer and changed so lately may be
+/// one in a moment.
+const WRITING_SEC: i64 = 2;
+
 /// The store of a host whose policy asks for permissions.
 pub struct Permissions {
     store: Durable,
@@ -145,6 +149,7 @@ impl Permissions {
         for (identity, name) in new {
             let fate = match self.take_answer(dropbox, &name, policy, signers) {
                 Ok(()) => AnswerFate::TakenIn,
+                Err(Undone::TurnedDown(_)) if may_be_written(identity) => continue,
                 Err(Undone::TurnedDown(why)) => {
                     tracing::warn!("{name}: not taken in: {}", escape_line(&why));
                     AnswerFate::TurnedDown
@@ -185,6 +190,14 @@ impl Permissions {
         }
         Ok(())
     }
+}
+
+/// A time that is still to come says nothing.
+fn may_be_written(identity: Identity) -> bool {
+    let now_sec = edge::now().unix();
+    identity.is_some_and(|(_, changed_sec, _)| {
+        (0..WRITING_SEC).contains(&now_sec.saturating_sub(changed_sec))
+    })
 }
 
 /// Whether somebody was asked for what a request waits for.

@@ -2,6 +2,9 @@
 //! theirs may let a held request run.
 
 use std::fs;
+use std::io::Write;
+use std::thread;
+use std::time::Duration;
 
 use toolexec_tests::{Bench, Record, list, ssh_keygen_works};
 
@@ -75,6 +78,31 @@ fn a_request_of_an_agent_waits_for_the_answer_and_runs_by_it() {
     let record = host.service.record_of(&person.id);
     record.assert_outcome("ok");
     assert!(record.text.contains("\npermission: null\n"), "{}", record.text);
+}
+
+/// As `cp` does it, on a busy host: the daemon looks at the first half.
+#[test]
+fn an_answer_that_is_still_being_copied_is_not_turned_down() {
+    if !ssh_keygen_works("an_answer_that_is_still_being_copied_is_not_turned_down") {
+        return;
+    }
+    let bench = Bench::new();
+    let host = Host::start(&bench, &[CORE_DRAFTS]);
+    let request = host.submit(&of_agent("a", "wf-1"));
+    host.assert_held(&request.id, HELD);
+    let own = host.write_answer(&host.question(), &host.key, &["--grant", TOOL]);
+    let name = own.file_name().unwrap().to_str().unwrap();
+    let place = host.service.at("approved");
+    fs::copy(format!("{}.sig", own.display()), place.join(format!("{name}.sig"))).unwrap();
+    let bytes = fs::read(&own).unwrap();
+    let mut copy = fs::File::create(place.join(name)).unwrap();
+    for half in bytes.chunks(bytes.len().div_ceil(2)) {
+        copy.write_all(half).unwrap();
+        thread::sleep(Duration::from_millis(300));
+    }
+    drop(copy);
+    host.service.record_of(&request.id).assert_outcome("ok");
+    assert!(!host.service.at("quarantine/permissions").exists());
 }
 
 #[test]
