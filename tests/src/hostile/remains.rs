@@ -35,8 +35,8 @@ impl Remains {
         for place in PLACES {
             for entry in fs::read_dir(place).into_iter().flatten().flatten() {
                 // Files of a tool or of the ordinary user, and whatever names us.
-                let tools = fs::symlink_metadata(entry.path()).is_ok_and(|it| it.uid() > 60000);
-                if tools || !is_of_others(&entry.file_name().to_string_lossy()) {
+                if is_of_tools(&entry.path()) || !is_of_others(&entry.file_name().to_string_lossy())
+                {
                     lines.insert(format!("file {}", entry.path().display()));
                 }
             }
@@ -125,17 +125,26 @@ fn is_of_others(name: &str) -> bool {
     !name.contains("toolexec") || others.any(|pid| Path::new("/proc").join(pid).exists())
 }
 
+/// Whether it belongs to a user that only tools are, or that only these tests are.
+fn is_of_tools(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|it| it.uid() > 60000)
+}
+
 fn mounts(lines: &mut BTreeSet<String>) {
     let text = fs::read_to_string("/proc/self/mountinfo").unwrap();
     lines.extend(text.lines().map(|line| format!("mount {line}")));
 }
 
+/// Those of cells and of tools: whatever started this host's own work has groups that come and go.
 fn groups(directory: &Path, lines: &mut BTreeSet<String>) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         // Links between controllers are not followed.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            lines.insert(format!("group {}", entry.path().display()));
-            groups(&entry.path(), lines);
+            let path = entry.path();
+            if path.display().to_string().contains("toolexec") || is_of_tools(&path) {
+                lines.insert(format!("group {}", path.display()));
+            }
+            groups(&path, lines);
         }
     }
 }
