@@ -10,12 +10,10 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use spool::{Drafting, SpoolError};
-use validator::{
-    Code, ComposedWork, Composition, Expect, OwnerUid, Place, Request, Sha256, Violation,
-};
+use validator::{Code, ComposedWork, Composition, Expect, Sha256, Violation};
 
 use crate::failure::Failure;
-use crate::lint::Rules;
+use crate::lint::{Rules, as_approved};
 use crate::options::{Draft, Format};
 use crate::output;
 use crate::show;
@@ -169,15 +167,6 @@ fn tell(asked: &Draft, path: &Path, drafted: &Drafted) -> Result<ExitCode, Failu
 
 /// What the request means to do.
 fn intent(composition: &Composition) -> Option<Sha256> {
-    Some(as_approved(composition)?.intent_sha256())
-}
-
-/// The request that it is when somebody approves it, for what no approval changes.
-pub(crate) fn as_approved(composition: &Composition) -> Option<Request> {
-    let somebody = "somebody".parse().ok()?;
-    let approval = Some((somebody, composition.created));
-    let text = Composition { approval, ..composition.clone() }.to_text();
-    let name = format!("{}.md", composition.id);
-    let draft = validator::Draft::new(text.into_bytes(), &name, OwnerUid::new(0)).ok()?;
-    draft.check(Place::Elsewhere, composition.created).verdict.ok()
+    let (text, name) = (composition.to_text(), format!("{}.md", composition.id));
+    Some(as_approved(text.as_bytes(), &name, composition.created)?.intent_sha256())
 }

@@ -5,7 +5,11 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use validator::{Ceilings, Code, DocumentKind, Expect, RESULT_BYTES_MAX, Severity, Violation};
+use policies::Policy;
+use validator::{
+    Ceilings, Code, DocumentKind, Draft, Expect, OwnerUid, Place, RESULT_BYTES_MAX, Request,
+    Severity, UtcTime, Violation, fill_approval,
+};
 
 use crate::code;
 use crate::failure::Failure;
@@ -58,7 +62,11 @@ pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
         return code::explain(named);
     }
     let expect = if asked.draft { Expect::DraftOnly } else { Expect::Approved };
-    let rules = Rules::of(expect, &named_or_embedded(asked.policy.as_deref())?);
+    let policy = named_or_embedded(asked.policy.as_deref())?;
+    let rules = match asked.policy {
+        Some(_) => Rules::of(expect, &policy),
+        None => Rules::of_ceilings(expect, &policy),
+    };
     let (mut verdict, mut log) = (Verdict::default(), sarif::Log::default());
     for file in &asked.files {
         let found = check(file, &rules);
@@ -84,33 +92,68 @@ pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(verdict.exit_code()))
 }
 
-/// What a file is checked against, beside its schema.
-pub(crate) struct Rules {
+/// What a document is checked against.
+pub(crate) struct Rules<'a> {
     expect: Expect,
-    ceilings: Option<Ceilings>,
+    beside: Beside<'a>,
 }
 
-impl Rules {
-    /// Beside nothing.
+/// What it is checked against beside its schema.
+enum Beside<'a> {
+    Nothing,
+    /// Whether its limits are at the ceilings, or above.
+    Ceilings(Ceilings),
+    /// That, and what no approval mends.
+    Policy(Ceilings, &'a Policy),
+}
+
+impl<'a> Rules<'a> {
     pub(crate) fn of_schema(expect: Expect) -> Self {
-        Self { expect, ceilings: None }
+        Self { expect, beside: Beside::Nothing }
     }
 
-    /// With the ceilings of the policy that a request is for; nothing else of a policy is asked here.
-    pub(crate) fn of(expect: Expect, policy: &policies::Policy) -> Self {
-        let policies::Ceilings { cpu_milli, memory_mb, time_sec, .. } = *policy.ceilings();
-        Self { expect, ceilings: Some(Ceilings { cpu_milli, memory_mb, time_sec }) }
+    /// With the ceilings of a policy that may not be the one that the request is for.
+    fn of_ceilings(expect: Expect, policy: &Policy) -> Self {
+        Self { expect, beside: Beside::Ceilings(ceilings(policy)) }
+    }
+
+    /// With the bounds of the policy that the request is for.
+    pub(crate) fn of(expect: Expect, policy: &'a Policy) -> Self {
+        Self { expect, beside: Beside::Policy(ceilings(policy), policy) }
     }
 
     /// Every violation of a document of this name, by place.
     pub(crate) fn check(&self, bytes: &[u8], name: &str) -> (DocumentKind, Vec<Violation>) {
-        let (kind, mut violations) = validator::lint(bytes, name, self.expect, show::now());
-        if let (DocumentKind::Request, Some(ceilings)) = (kind, self.ceilings) {
-            violations.extend(validator::at_ceiling(bytes, ceilings));
+        let now = show::now();
+        let (kind, mut violations) = validator::lint(bytes, name, self.expect, now);
+        if kind == DocumentKind::Request {
+            violations.extend(match self.beside {
+                Beside::Nothing => Vec::new(),
+                Beside::Ceilings(ceilings) => validator::at_ceiling(bytes, ceilings),
+                Beside::Policy(ceilings, policy) => {
+                    let mut found = validator::at_ceiling(bytes, ceilings);
+                    let request = as_approved(bytes, name, now);
+                    found.extend(request.iter().flat_map(|it| policies::beyond(it, policy)));
+                    found
+                }
+            });
             violations.sort_by_key(|row| (row.line, row.column));
         }
         (kind, violations)
     }
+}
+
+fn ceilings(policy: &Policy) -> Ceilings {
+    let policies::Ceilings { cpu_milli, memory_mb, time_sec, .. } = *policy.ceilings();
+    Ceilings { cpu_milli, memory_mb, time_sec }
+}
+
+/// The request that a text is when somebody approves it, for what no approval changes; nothing as long as
+/// something else of it is wrong.
+pub(crate) fn as_approved(bytes: &[u8], name: &str, at: UtcTime) -> Option<Request> {
+    let filled = fill_approval(bytes, &"somebody".parse().ok()?, at).ok()?;
+    let draft = Draft::new(filled.bytes, name, OwnerUid::new(0)).ok()?;
+    draft.check(Place::Elsewhere, at).verdict.ok()
 }
 
 fn check(file: &Path, rules: &Rules) -> Result<Checked, Failure> {

@@ -223,7 +223,8 @@ pub(crate) struct Lint {
     /// The approval is still to come: its absence is a warning
     #[arg(long)]
     pub(crate) draft: bool,
-    /// Whose ceilings to compare limits with [default: the built-in `embedded`]
+    /// The policy that it is for: what none of its approvals mends is told too [default: only the
+    /// ceilings of the built-in `embedded`]
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
     /// Say what a code means, and exit

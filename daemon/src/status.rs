@@ -1,12 +1,16 @@
-//! What the daemon tells of itself in `public/`: how it is, and what is in flight. For the one thread that
-//! schedules; told when it changes, a state at once and numbers at most once a second, so that load makes no
-//! writes of its own. What ends sooner than a person could look is not told at all.
+//! What the daemon tells of itself in `public/`: how it is, by which policy, what is in flight and what waits.
+//! For the one thread that schedules; told when it changes, a state at once, numbers and what waits at most
+//! once a second, so that load makes no writes of its own. What ends sooner than a person could look is not
+//! told at all.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use policies::Policy;
-use spool::{Counts, DaemonState, Running, Seat, Spool, SpoolError, Status, TellsPolicy};
+use spool::{
+    Counts, DaemonState, Running, Seat, Spool, SpoolError, Status, TellsPolicy, ToldWaiting,
+    WaitsSince,
+};
 use validator::{RequestId, UtcTime};
 
 /// Numbers are told at most this often.
@@ -37,13 +41,23 @@ pub struct StatusTeller {
     started: UtcTime,
     told: Option<(Instant, Status)>,
     in_flight: BTreeMap<RequestId, (Instant, Running)>,
+    waiting: Vec<WaitsSince>,
+    /// When that was looked at last.
+    waiting_at: Option<Instant>,
 }
 
 impl StatusTeller {
     /// Nothing is told yet.
     #[must_use]
     pub fn new(started: UtcTime) -> Self {
-        Self { seat: Seat::here(), started, told: None, in_flight: BTreeMap::new() }
+        Self {
+            seat: Seat::here(),
+            started,
+            told: None,
+            in_flight: BTreeMap::new(),
+            waiting: Vec::new(),
+            waiting_at: None,
+        }
     }
 
     /// Tells how the daemon is if that changed. Returns when to be asked again: what came too soon after
@@ -68,6 +82,10 @@ impl StatusTeller {
                 (true, false) if Instant::now() < due => return Some(due),
                 _ => {}
             }
+        }
+        // Before the word that it is in force.
+        if self.told.as_ref().is_none_or(|(_, told)| told.policy != status.policy) {
+            told_or_warned(spool.tell_policy(how.policy));
         }
         told_or_warned(spool.tell_status(&status));
         self.told = Some((Instant::now(), status));
@@ -131,6 +149,31 @@ impl StatusTeller {
         next
     }
 
+    /// Tells what waits, if that changed; `look` gives it, and whether it is all. Returns when to be asked
+    /// again.
+    pub fn tell_waiting(
+        &mut self,
+        spool: &Spool,
+        look: impl FnOnce() -> (Vec<WaitsSince>, bool),
+        now: UtcTime,
+    ) -> Option<Instant> {
+        let due = self.waiting_at.map(|at| at + TELL_INTERVAL);
+        if let Some(due) = due.filter(|due| Instant::now() < *due) {
+            return Some(due);
+        }
+        let (waiting, whole) = look();
+        if waiting != self.waiting {
+            let told = ToldWaiting { at_utc: now.to_string(), whole, waiting };
+            told_or_warned(match told.waiting.is_empty() {
+                true => spool.forget_waiting(),
+                false => spool.tell_waiting(&told),
+            });
+            self.waiting = told.waiting;
+            self.waiting_at = Some(Instant::now());
+        }
+        None
+    }
+
     /// When to ask again whatever happens, while `at_work` requests are on their way: what a worker comes
     /// to wakes nobody by itself.
     #[must_use]
@@ -189,6 +232,8 @@ mod tests {
         let mut teller = StatusTeller::new(now);
         assert_eq!(teller.tell(&spool, &how, now), None);
         let told = told_status(&places.spool).unwrap();
+        assert_eq!(spool::told_policy(&places.spool).unwrap().sha256(), policy.sha256());
+        assert_eq!(told.policy.sha256, policy.sha256().to_string());
         assert_eq!(told.state, DaemonState::Serving);
         assert_eq!(daemon_alive(&places.spool, Some(&told)), Alive::Yes(Some(told.seat.pid)));
 
@@ -207,6 +252,33 @@ mod tests {
         drop(spool);
         assert_eq!(daemon_alive(&places.spool, Some(&told)), Alive::No);
         assert_eq!(daemon_alive(&places.spool, None), Alive::No);
+        ended(&places);
+    }
+
+    #[test]
+    fn what_waits_is_told_once_a_second_and_no_longer_than_it_waits() {
+        let places = places("waiting");
+        let spool = Spool::open_for_daemon(&places).unwrap();
+        let now = UtcTime::from_unix(1_800_000_000);
+        let waits = |names: &[&str]| {
+            let since =
+                |name: &&str| WaitsSince { file: (*name).to_owned(), since_utc: now.to_string() };
+            names.iter().map(since).collect::<Vec<_>>()
+        };
+        let told = || spool::waiting_in(&places.spool);
+        let mut teller = StatusTeller::new(now);
+        assert_eq!(teller.tell_waiting(&spool, || (waits(&[]), true), now), None);
+        assert!(!places.spool.join("public/waiting.json").exists(), "nothing is no news");
+        assert_eq!(teller.tell_waiting(&spool, || (waits(&["a", "b"]), true), now), None);
+        assert_eq!(told(), waits(&["a", "b"]));
+        let due = teller.tell_waiting(&spool, || panic!("too soon to look"), now).unwrap();
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        assert_eq!(teller.tell_waiting(&spool, || (waits(&["b"]), false), now), None);
+        assert_eq!(told(), waits(&["b"]));
+        std::thread::sleep(TELL_INTERVAL);
+        assert_eq!(teller.tell_waiting(&spool, || (waits(&[]), true), now), None);
+        assert!(!places.spool.join("public/waiting.json").exists());
+        drop(spool);
         ended(&places);
     }
 

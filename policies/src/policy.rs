@@ -1,5 +1,6 @@
 //! A policy that was read and found whole. A value of [`Policy`] must never exist unless the file
-//! passed every check, and the digest it carries must be that of the very bytes that were read.
+//! passed every check, and the text and the digest it carries must be those of the very bytes that were
+//! read.
 
 use std::collections::BTreeSet;
 
@@ -27,6 +28,7 @@ const STRICT: &str = include_str!("../profiles/strict.yaml");
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub(crate) rules: Rules,
+    text: String,
     sha256: Sha256,
 }
 
@@ -168,7 +170,7 @@ impl Policy {
             return refuse("not UTF-8".to_owned(), "save the file as UTF-8");
         };
         let rules = check::check(translate::read(text, origin)?, text, origin)?;
-        Ok(Self { rules, sha256: Sha256::of(bytes) })
+        Ok(Self { rules, text: text.to_owned(), sha256: Sha256::of(bytes) })
     }
 
     /// The profile of this name that the program carries: `embedded`, `standard` or `strict`.
@@ -194,6 +196,12 @@ impl Policy {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.rules.name
+    }
+
+    /// The text that was read, whole.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// The digest of the bytes that were read.

@@ -58,8 +58,9 @@ pub use places::{Places, Spool};
 pub use promote::{Dropped, Submission};
 pub use public::{
     Alive, Counts, DaemonState, Held, Running, Seat, Status, Step, TellsPolicy, ToldError,
-    ToldPermission, ToldPermissions, WaitsFor, daemon_alive, held_in, running_in, tell_file,
-    told_permissions, told_status,
+    ToldPermission, ToldPermissions, ToldWaiting, WAITING_TOLD_MAX, WaitsFor, WaitsSince,
+    daemon_alive, held_in, running_in, tell_file, told_permissions, told_policy, told_status,
+    waiting_in,
 };
 pub use publish::{Originals, Placed, Receipt, ResultDraft};
 pub use recover::{Misplaced, Recovered, Unfinished};

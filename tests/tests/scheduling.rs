@@ -12,6 +12,7 @@ use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
 use toolexec_tests::{Asked, Bench, Request, RequestText, Said, Service, list, ssh_keygen_works};
 
 /// Nobody's, for files of another submitter.
@@ -133,6 +134,36 @@ fn a_hundred_of_one_submitter_do_not_keep_another_waiting() {
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0));
     service.records_of(&late.id)[0].assert_outcome("ok");
+}
+
+#[test]
+fn who_may_not_look_into_approved_is_told_what_waits_there() {
+    let bench = Bench::new();
+    let mut service = prepared(&bench, &Asked::for_owner(&bench), &["runs_max: 1"]);
+    let dropped: Vec<_> = (0..9).map(|_| service.promote(&sleeping(1000))).collect();
+    service.spawn();
+    // Three for each run there may be are taken; the others are not touched.
+    let told = |service: &Service<'_>| -> Vec<String> {
+        let Ok(text) = fs::read(service.at("public/waiting.json")) else { return Vec::new() };
+        let told: Value = serde_json::from_slice(&text).unwrap();
+        assert_eq!(told["whole"], true);
+        let waiting = told["waiting"].as_array().unwrap().iter();
+        waiting.map(|it| it["file"].as_str().unwrap().to_owned()).collect()
+    };
+    service.wait_for("six to be told", |service| told(service).len() == 6);
+    let names: Vec<_> = dropped.iter().map(|request| format!("{}.md", request.id)).collect();
+    assert!(told(&service).iter().all(|name| names.contains(name)), "{:?}", told(&service));
+    let status: Value =
+        serde_json::from_slice(&fs::read(service.at("public/status.json")).unwrap()).unwrap();
+    let summed = Said::of(bench.command("sha256sum").arg(service.at("public/policy.yaml"))).stdout;
+    assert_eq!(status["policy"]["sha256"], summed[..64]);
+    for request in &dropped {
+        let mut cancel = bench.command("toolexec");
+        cancel.args(["cancel", &request.id, "--spool"]).arg(service.spool());
+        Said::of(&mut cancel).assert_code(0);
+    }
+    service.wait_for("all to end", |it| it.records().len() == 9);
+    service.wait_for("nothing to be told", |it| !it.at("public/waiting.json").exists());
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! What one server works with: the three directories of its spool, open, and what its operator named when
-//! it was started. Everything else is read before it confines itself, and nothing of it again.
+//! it was started. Everything else is read before it confines itself, and nothing of it again; of the policy
+//! that the daemon tells, each call reads what is told by then.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use policies::Policy;
 use policies::permissions::Source;
 use records::Trust;
 use rustix::fs::{CWD, Mode, OFlags};
+use spool::{ToldError, told_policy};
 
 use super::room::Room;
 use crate::failure::Failure;
@@ -20,7 +23,7 @@ pub(super) struct Desk {
     pub(super) drafts: OwnedFd,
     pub(super) results: OwnedFd,
     pub(super) public: OwnedFd,
-    pub(super) policy: Option<Policy>,
+    named_policy: Option<Arc<Policy>>,
     pub(super) trust: Option<Trust>,
     pub(super) agent: SourceOptions,
     pub(super) room: Room,
@@ -38,7 +41,7 @@ impl Desk {
             drafts: open("drafts")?,
             results: open("results")?,
             public: open("public")?,
-            policy: policy.transpose()?,
+            named_policy: policy.transpose()?.map(Arc::new),
             trust: trust.transpose()?,
             agent: asked.source.clone(),
             room: Room::default(),
@@ -56,6 +59,19 @@ impl Desk {
 
     pub(super) fn result_path(&self, id: &validator::ResultId) -> PathBuf {
         self.spool.join("results").join(id.as_str())
+    }
+
+    /// The policy that the operator named, or else the one that the daemon tells it goes by now; none where
+    /// no daemon has told one.
+    pub(super) fn policy(&self) -> Result<Option<Arc<Policy>>, Failure> {
+        if let Some(named) = &self.named_policy {
+            return Ok(Some(Arc::clone(named)));
+        }
+        match told_policy(&self.spool) {
+            Ok(told) => Ok(Some(Arc::new(told))),
+            Err(ToldError::Nothing) => Ok(None),
+            Err(error) => Err(Failure::Said(error.to_string())),
+        }
     }
 
     /// The agent that this server works for, if its operator said so.

@@ -4,16 +4,15 @@
 use std::fs::{self, File};
 use std::io::{Seek as _, Write as _};
 
-use policies::Policy;
 use rustix::fs::{MemfdFlags, memfd_create};
 use serde_json::{Value, json};
-use validator::{Composition, RequestedBy, Violation};
+use validator::{Composition, RequestedBy};
 
 use super::arguments::{DraftArguments, InputArgument};
 use super::desk::Desk;
 use super::linting::rules_of;
 use super::room::taken;
-use crate::draft::{Input, as_approved, lint, make};
+use crate::draft::{Input, lint, make};
 use crate::failure::Failure;
 use crate::options::{Draft, Format};
 
@@ -42,7 +41,9 @@ pub(super) fn draft(desk: &Desk, asked: DraftArguments) -> Result<Answer, Failur
     make_room(desk)?;
     let taken_bytes = taken(inputs_bytes.into_iter().chain([REQUEST_BYTES]));
     desk.room.check(&desk.drafts, taken_bytes)?;
-    let judge = |composition: &Composition| judge(desk.policy.as_ref(), composition);
+    let policy = desk.policy()?;
+    let rules = rules_of(policy.as_deref());
+    let judge = |composition: &Composition| lint(composition, &rules);
     let drafted = make(&typed, inputs, INPUT_BYTES_MAX, &judge).map_err(in_words_of_a_call)?;
     let mut answer = drafted.json();
     answer["violations"] = json!(drafted.violations());
@@ -53,15 +54,6 @@ pub(super) fn draft(desk: &Desk, asked: DraftArguments) -> Result<Answer, Failur
     answer["written"] = is_written.into();
     answer["next"] = next(is_written).into();
     Ok(if is_written { Answer::Written(answer) } else { Answer::NotWritten(answer) })
-}
-
-/// By the schema, and by what the policy lets no request have, whoever approves it.
-fn judge(policy: Option<&Policy>, composition: &Composition) -> Vec<Violation> {
-    let mut violations = lint(composition, &rules_of(policy));
-    if let (Some(policy), Some(request)) = (policy, as_approved(composition)) {
-        violations.extend(policies::beyond(&request, policy));
-    }
-    violations
 }
 
 fn next(is_written: bool) -> &'static str {

@@ -1,4 +1,5 @@
-//! The tool `lint_tool_request`: every violation of a text, by the rules and words of `toolexec lint`.
+//! The tool `lint_tool_request`: every violation of a text, by the rules and words of `toolexec lint`, with
+//! the bounds of the policy.
 
 use policies::Policy;
 use serde_json::{Value, json};
@@ -11,11 +12,12 @@ use crate::lint::Rules;
 use crate::show;
 
 pub(super) fn lint(desk: &Desk, asked: &LintArguments) -> Result<Value, Failure> {
-    let violations = violations(desk.policy.as_ref(), &asked.text)?;
+    let policy = desk.policy()?;
+    let violations = violations(policy.as_deref(), &asked.text)?;
     Ok(json!({
         "valid": !show::has_error(&violations),
         "violations": violations,
-        "policy": desk.policy.as_ref().map(Policy::name),
+        "policy": policy.as_deref().map(Policy::name),
     }))
 }
 
@@ -30,8 +32,8 @@ fn violations(policy: Option<&Policy>, text: &str) -> Result<Vec<Violation>, Fai
     Ok(rows)
 }
 
-/// With the ceilings of the policy, where one was named.
-pub(super) fn rules_of(policy: Option<&Policy>) -> Rules {
+/// With the bounds of the policy, where one is known.
+pub(super) fn rules_of(policy: Option<&Policy>) -> Rules<'_> {
     let expect = Expect::DraftOnly;
     policy.map_or_else(|| Rules::of_schema(expect), |policy| Rules::of(expect, policy))
 }

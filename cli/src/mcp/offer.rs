@@ -1,5 +1,4 @@
-//! The tool `list_runtimes`: what the policy offers that the operator named, and whether the daemon says
-//! that it is the one in force.
+//! The tool `list_runtimes`: what the policy offers, and whether the daemon says that it is the one in force.
 
 use serde_json::{Value, json};
 use spool::told_status;
@@ -8,9 +7,11 @@ use super::desk::Desk;
 use crate::failure::Failure;
 
 pub(super) fn list(desk: &Desk) -> Result<Value, Failure> {
-    let Some(policy) = &desk.policy else {
+    let Some(policy) = desk.policy()? else {
         return Err(Failure::Said(
-            "this server was named no policy (--policy): what is offered is not known here".into(),
+            "no daemon has told its policy in public/, and this server was named none (--policy): what \
+             is offered is not known here"
+                .into(),
         ));
     };
     let told = told_status(desk.spool()).ok().map(|told| told.policy);

@@ -18,7 +18,8 @@ pub(super) fn check(desk: &Desk, asked: &PermissionArguments) -> Result<Value, F
         }
         _ => return Err(Failure::Said("give a language or a tool, one of them".into())),
     };
-    let cover = desk.policy.as_ref().map(policies::Policy::permissions_cover);
+    let policy = desk.policy()?;
+    let cover = policy.as_deref().map(policies::Policy::permissions_cover);
     let Some(source) = desk.source() else {
         return Ok(json!({
             "tool": tool,

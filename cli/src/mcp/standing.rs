@@ -7,7 +7,7 @@ use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
-use spool::{Step, held_in, running_in, told_status};
+use spool::{Step, WaitsSince, held_in, running_in, told_status, waiting_in};
 use tokio::time::{Instant, sleep};
 use validator::{RequestId, ResultId};
 
@@ -35,6 +35,8 @@ enum Stand {
     InFlight(Step, Value),
     /// It waits for somebody's answer, by the daemon's word.
     Held(Value),
+    /// It waits for its turn, by the daemon's word.
+    Waiting(WaitsSince),
     /// A draft of this name lies in `drafts/`.
     Drafted,
     /// Nothing says.
@@ -54,6 +56,7 @@ impl Stand {
             Self::Recorded(record) => &record.outcome,
             Self::InFlight(step, _) => step.word(),
             Self::Held(_) => "held",
+            Self::Waiting(_) => "waiting",
             Self::Drafted => "drafted",
             Self::Unknown => "unknown",
         }
@@ -66,11 +69,13 @@ impl Stand {
             Self::Held(_) => {
                 "it was promoted and waits for somebody's answer, by the daemon's word"
             }
+            Self::Waiting(_) => "it was promoted and waits for its turn, by the daemon's word",
             Self::Drafted => {
                 "its draft lies in drafts/; a person approves and promotes it, or has just done so"
             }
             Self::Unknown => {
-                "no record, and nobody tells of it: it waits for its turn, or was never promoted"
+                "no record, and nobody tells of it: it was never promoted, or so many wait that not all \
+                 are told"
             }
         }
     }
@@ -79,7 +84,8 @@ impl Stand {
         let (mut result_id, mut told) = (None, None);
         match self {
             Self::Recorded(record) => result_id = Some(record.id.as_str()),
-            Self::InFlight(_, said) | Self::Held(said) => told = Some(said),
+            Self::InFlight(_, said) | Self::Held(said) => told = Some(said.clone()),
+            Self::Waiting(since) => told = Some(json!({ "since_utc": since.since_utc })),
             Self::Drafted | Self::Unknown => {}
         }
         json!({
@@ -93,8 +99,10 @@ impl Stand {
     }
 }
 
-/// First what is in flight, then the records: who publishes does it the other way round.
+/// First what waits, then what is in flight, then the records: a request goes that way, so that one which
+/// moves on meanwhile is seen further on.
 fn look(desk: &Desk, id: &RequestId) -> Result<Stand, Failure> {
+    let waiting = waiting_in(desk.spool());
     let mut in_flight = running_in(desk.spool());
     let mut held = held_in(desk.spool());
     if let Some(recorded) = recorded(desk, id)? {
@@ -106,6 +114,9 @@ fn look(desk: &Desk, id: &RequestId) -> Result<Stand, Failure> {
     let file = format!("{id}.md");
     if let Some(held) = held.remove(&file) {
         return Ok(Stand::Held(json!(held)));
+    }
+    if let Some(waits) = waiting.into_iter().find(|one| one.file == file) {
+        return Ok(Stand::Waiting(waits));
     }
     let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
     let is_drafted = rustix::fs::statat(&desk.drafts, &file, flags).is_ok();

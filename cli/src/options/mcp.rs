@@ -8,7 +8,7 @@ use super::SourceOptions;
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec mcp --spool /var/spool/toolexec --policy /etc/toolexec/policy.yaml
+Example: toolexec mcp --spool /var/spool/toolexec --agent core --subject wf-1
 
 For an MCP host (docs/agents.md), not for people: it speaks JSON-RPC on stdin and stdout. Tools: draft_tool_request, lint_tool_request, request_status,
 wait_for_result, read_result, list_runtimes, check_permission. It has no key and approves, promotes and
@@ -20,7 +20,7 @@ pub(crate) struct Mcp {
     /// The spool
     #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
     pub(crate) spool: PathBuf,
-    /// The policy of its daemon: what drafts are held against, and agents are told of
+    /// A policy to hold drafts against and tell agents of, instead of the one that the daemon tells
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
     /// Keys of results to trust; without them results are told as not verified

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use spool::{Dropbox, Held, Running, Step, Waiting, held_in, running_in};
+use spool::{Dropbox, Held, Running, Step, Waiting, held_in, running_in, waiting_in};
 
 use super::daemon::Daemon;
 use super::results::{Published, request_of, result_names};
@@ -84,7 +84,8 @@ pub(super) fn queue(place: &Path, daemon: &Daemon) -> Queue {
     let recorded: BTreeSet<&str> = names.iter().filter_map(|name| request_of(name)).collect();
     let approved = place.join("approved");
     // Who may not look into `approved/` is told at least what the daemon says.
-    let dropped = dropped.unwrap_or_else(|| held.keys().cloned().collect());
+    let told = || held.keys().cloned().chain(waiting_in(place).into_iter().map(|one| one.file));
+    let dropped = dropped.unwrap_or_else(|| told().collect::<BTreeSet<_>>().into_iter().collect());
     let mut rows = Vec::new();
     for file in dropped {
         let request_id = file.strip_suffix(".md").unwrap_or(&file).to_owned();

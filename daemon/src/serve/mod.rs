@@ -209,6 +209,7 @@ impl AtWork<'_, '_> {
         let spool = &self.host.spool;
         held::told_or_warned(spool.forget_all_held());
         held::told_or_warned(spool.forget_all_running());
+        held::told_or_warned(spool.forget_waiting());
         held::told_or_warned(spool.forget_permissions());
         transition::log(Transition::Starting, &Fields::default());
         self.tell(DaemonState::Starting, None);

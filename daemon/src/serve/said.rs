@@ -4,9 +4,11 @@
 use std::path::Path;
 use std::time::Instant;
 
-use spool::{Counts, DaemonState};
+use spool::{Counts, DaemonState, WAITING_TOLD_MAX, WaitsSince};
+use validator::UtcTime;
 
 use super::AtWork;
+use super::window::Window;
 use crate::edge;
 use crate::host::{Halt, Host};
 use crate::metrics::{MetricsFile, MetricsSettings, MetricsSocket, StoppedBy};
@@ -108,6 +110,12 @@ impl AtWork<'_, '_> {
         let told = said.status.tell(&host.spool, &how, edge::now());
         let in_flight =
             said.status.tell_in_flight(&host.spool, host.telling.in_flight().into_iter());
+        // Between two looks nobody knows who waits behind the window.
+        let is_known = said.waiting == 0 || self.window.len() > 0;
+        let in_line = is_known.then(|| {
+            let window = &self.window;
+            said.status.tell_waiting(&host.spool, || who_waits(window), edge::now())
+        });
         let metrics = &host.telling.metrics;
         metrics.requests(&counts);
         metrics.running(u64::try_from(cells).unwrap_or(u64::MAX), memory_bytes);
@@ -128,7 +136,10 @@ impl AtWork<'_, '_> {
             said.alive_at = said.manager.alive_interval().map(|interval| now + interval);
         }
         let again = StatusTeller::look_again(self.in_flight.len());
-        [told, in_flight, again, numbers, said.alive_at].into_iter().flatten().min()
+        [told, in_flight, in_line.flatten(), again, numbers, said.alive_at]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Nothing is admitted until what is wrong is mended; told once.
@@ -149,6 +160,17 @@ impl AtWork<'_, '_> {
             self.host.telling.metrics.admission(None);
         }
     }
+}
+
+/// By name, of each submitter's the oldest, and whether these are all.
+fn who_waits(window: &Window) -> (Vec<WaitsSince>, bool) {
+    let since = |(name, sec): (&str, i64)| WaitsSince {
+        file: name.to_owned(),
+        since_utc: UtcTime::from_unix(sec).to_string(),
+    };
+    let oldest = window.oldest(WAITING_TOLD_MAX);
+    let whole = oldest.len() == window.len() && !window.is_cut();
+    (oldest.into_iter().map(since).collect(), whole)
 }
 
 /// Less than this is no news of a disk, and would have the numbers written anew for nothing.

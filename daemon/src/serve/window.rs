@@ -65,6 +65,22 @@ impl Window {
         Some((waiting, (inode, sec, nanosecond)))
     }
 
+    /// The oldest of all submitters, as many of each as there is room for, with the second in which each was
+    /// dropped.
+    pub(super) fn oldest(&self, most: usize) -> Vec<(&str, i64)> {
+        let mut lines: Vec<_> = self.submitters.values().map(BTreeMap::iter).collect();
+        let mut oldest = Vec::new();
+        while oldest.len() < most && !lines.is_empty() {
+            lines.retain_mut(|line| {
+                let first = line.next();
+                oldest.extend(first.map(|((sec, ..), one)| (one.waiting.name(), *sec)));
+                first.is_some()
+            });
+        }
+        oldest.truncate(most);
+        oldest
+    }
+
     /// Whether more wait than are here.
     pub(super) fn is_cut(&self) -> bool {
         self.cut
@@ -126,6 +142,18 @@ mod tests {
         let order = names(&mut window);
         assert_eq!(order[..3], ["n0", "late", "n1"]);
         assert_eq!(order.last().map(String::as_str), Some("n1023"));
+    }
+
+    #[test]
+    fn the_oldest_of_each_are_told_and_stay() {
+        let mut window = Window::default();
+        for (owner, sec, name) in [(1, 1, "a"), (1, 2, "b"), (1, 3, "c"), (2, 9, "z")] {
+            window.offer(submitted(owner, sec, name));
+        }
+        assert_eq!(window.oldest(3), [("a", 1), ("z", 9), ("b", 2)]);
+        assert_eq!(window.oldest(9).len(), 4);
+        assert_eq!(window.oldest(0), []);
+        assert_eq!(window.len(), 4);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the daemon tells whoever looks, in `public/` of the spool: what waits for an answer
-//! (`held/<file>.json`), what is being done (`running/<request id>.json`), which permissions stand
-//! (`permissions.json`), and how the daemon itself is (`status.json`).
+//! (`held/<file>.json`), what waits for its turn (`waiting.json`), what is being done
+//! (`running/<request id>.json`), which permissions stand (`permissions.json`), which policy is in force
+//! (`policy.yaml`), and how the daemon itself is (`status.json`).
 //!
 //! These files tell and must never decide: the daemon makes them anew at a start and reads none of them.
 //! They are renamed into place whole and never synced; a crash may lose them, and then nothing is lost.
@@ -9,16 +10,20 @@
 mod alive;
 mod held;
 mod permissions;
+mod policy;
 mod running;
 mod status;
 mod tell;
+mod waiting;
 
 pub use alive::{Alive, Seat, daemon_alive};
 pub use held::{Held, WaitsFor, held_in};
 pub use permissions::{ToldPermission, ToldPermissions, told_permissions};
+pub use policy::told_policy;
 pub use running::{Running, Step, running_in};
 pub use status::{Counts, DaemonState, Status, TellsPolicy, ToldError, told_status};
 pub use tell::tell_file;
+pub use waiting::{ToldWaiting, WAITING_TOLD_MAX, WaitsSince, waiting_in};
 
 use std::path::PathBuf;
 

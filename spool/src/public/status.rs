@@ -175,10 +175,14 @@ pub(super) fn told_document<T: DeserializeOwned>(
     path: PathBuf,
     bytes_max: usize,
 ) -> Result<T, ToldError> {
-    let bytes = match read_told(&path, bytes_max) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ToldError::Nothing),
-        Err(error) => return Err(ToldError::Unreadable(path, error)),
-    };
+    let bytes = told_bytes(&path, bytes_max)?;
     serde_json::from_slice(&bytes).map_err(|error| ToldError::Unsound(path, error.to_string()))
+}
+
+/// Reads what was told, whatever it is.
+pub(super) fn told_bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, ToldError> {
+    read_told(path, bytes_max).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => ToldError::Nothing,
+        _ => ToldError::Unreadable(path.to_owned(), error),
+    })
 }

@@ -122,9 +122,15 @@ fn what_the_policy_offers_is_told() {
     beyond(&mut agent, "language", "node".into(), "language.mismatch");
     assert_eq!(list(&spool.join("drafts")).len(), 2, "one draft and its inputs");
     agent.leave();
-    Agent::start(&python, &bench, &spool, &[])
-        .call("list_runtimes", json!({}))
-        .assert_refused(&["--policy"]);
+    // By name it is said here, and by the daemon it would be told there.
+    let mut agent = Agent::start(&python, &bench, &spool, &[]);
+    agent.call("list_runtimes", json!({})).assert_refused(&["public/", "--policy"]);
+    std::fs::copy(policy, spool.join("public/policy.yaml")).unwrap();
+    let told = agent.call("list_runtimes", json!({}));
+    assert_eq!(told.assert_good().structured["hosts"][0], "data.example.org:443");
+    beyond(&mut agent, "hosts", json!(["other.example.org"]), "network.not-permitted");
+    std::fs::write(spool.join("public/policy.yaml"), "policy_version: 1\n").unwrap();
+    agent.call("list_runtimes", json!({})).assert_refused(&["public/policy.yaml"]);
 }
 
 #[test]

@@ -283,6 +283,34 @@ fn the_daemon_tells_which_permissions_stand_and_nothing_secret() {
     assert_eq!(told()["whole"], true);
 }
 
+#[test]
+fn where_a_request_is_is_told_by_the_furthest_that_it_came() {
+    let Some(python) = python("where_a_request_is_is_told_by_the_furthest_that_it_came") else {
+        return;
+    };
+    let bench = Bench::new();
+    let spool = empty_spool(&bench);
+    let mut agent = Agent::start(&python, &bench, &spool, &[]);
+    let drafted = agent.call("draft_tool_request", good());
+    let id = drafted.assert_good().structured["request_id"].as_str().unwrap().to_owned();
+    let mut state = |id: &str| {
+        let told = agent.call("request_status", json!({ "id": id }));
+        told.assert_good().structured["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(state(&id), "drafted");
+    assert_eq!(state("TR-20260209-160501Z-another"), "unknown");
+    let waiting = json!([{"file": format!("{id}.md"), "since_utc": "2026-02-09T16:05:01Z"}]);
+    let told = json!({"at_utc": "2026-02-09T16:05:01Z", "whole": true, "waiting": waiting});
+    fs::write(spool.join("public/waiting.json"), told.to_string()).unwrap();
+    assert_eq!(state(&id), "waiting");
+    fs::create_dir(spool.join("public/held")).unwrap();
+    let held = json!({"since_utc": "2026-02-09T16:05:01Z", "until_utc": "2999-01-01T00:00:00Z",
+                      "waits_for": []});
+    fs::write(spool.join(format!("public/held/{id}.md.json")), held.to_string()).unwrap();
+    assert_eq!(state(&id), "held");
+    agent.leave();
+}
+
 /// A draft is taken for what it is, whatever else lies in `drafts/`.
 #[test]
 fn what_lies_in_drafts_is_neither_followed_nor_replaced() {
