@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 
 use rustix::fs::fstat;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 
@@ -16,11 +17,24 @@ pub enum LogTo {
     Stderr,
 }
 
+/// How much is logged, by what `TOOLEXEC_LOG` in the environment says: `info`, which it is without it, or
+/// `debug`.
+///
+/// # Errors
+/// It says anything else; the text is for whoever set it.
+pub fn level(named: Option<&str>) -> Result<LevelFilter, String> {
+    match named {
+        None | Some("" | "info") => Ok(LevelFilter::INFO),
+        Some("debug") => Ok(LevelFilter::DEBUG),
+        Some(other) => Err(format!("TOOLEXEC_LOG: {other:?} is no level; write info or debug")),
+    }
+}
+
 /// Begins to log, for as long as the program lives.
 ///
 /// # Errors
 /// The program logs somewhere already.
-pub fn begin() -> Result<LogTo, TryInitError> {
+pub fn begin(level: LevelFilter) -> Result<LogTo, TryInitError> {
     let named = std::env::var("JOURNAL_STREAM").unwrap_or_default();
     if is_stream(&named, io::stderr())
         && let Ok(journal) = tracing_journald::layer()
@@ -28,13 +42,13 @@ pub fn begin() -> Result<LogTo, TryInitError> {
         // Field names of our own, as they are in the table of transitions, without a prefix.
         let journal =
             journal.with_field_prefix(None).with_syslog_identifier("toolexecd".to_owned());
-        let info = tracing_subscriber::filter::LevelFilter::INFO;
-        tracing_subscriber::registry().with(info).with(journal).try_init()?;
+        tracing_subscriber::registry().with(level).with(journal).try_init()?;
         return Ok(LogTo::Journal);
     }
     let colour = wants_colour();
     let lines = tracing_subscriber::fmt()
         .with_writer(io::stderr)
+        .with_max_level(level)
         .with_ansi(colour)
         .with_target(false)
         .without_time()

@@ -20,8 +20,6 @@ pub enum Transition {
     Claimed,
     /// It waits for somebody's answer.
     Held,
-    /// It waits no longer; it is decided anew.
-    Released,
     /// It was granted what it asks for, and waits for room at most.
     Granted,
     /// It is in the ledger, durably: used up.
@@ -34,7 +32,7 @@ pub enum Transition {
     Published,
     /// The result of a refusal is there, durably.
     Refused,
-    /// The original is out of `approved/`, the claim in `archive/` or `quarantine/`.
+    /// What was dropped is out of `approved/`; its copy is in `archive/` or `quarantine/`.
     Departed,
     /// Something in `approved/` is not taken until it changes.
     LeftAlone,
@@ -58,13 +56,12 @@ pub enum Transition {
 
 impl Transition {
     /// Every transition.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 21] = [
         Self::Starting,
         Self::Recovered,
         Self::Ready,
         Self::Claimed,
         Self::Held,
-        Self::Released,
         Self::Granted,
         Self::Begun,
         Self::Started,
@@ -92,7 +89,6 @@ impl Transition {
             Self::Ready => "ready",
             Self::Claimed => "claimed",
             Self::Held => "held",
-            Self::Released => "released",
             Self::Granted => "granted",
             Self::Begun => "begun",
             Self::Started => "started",

@@ -150,17 +150,28 @@ fn every_state_is_told_as_what_it_is() {
     let said = hand.asked(&["status"]);
     assert!(said.stdout.contains("approval.count: one more \\u{1b}[31m"), "{said:#?}");
 
+    // Refused once, mended and dropped again: what it waits for now is what counts.
+    let record = hand.publish("20260209-160430Z", A, "refused");
+    hand.assert_state(A, "held");
+    let shown = hand.asked(&["show", A]).stdout;
+    for words in ["state      held", "approval.count", "outcome  refused"] {
+        assert!(shown.contains(words), "{words} is not in {shown}");
+    }
+    fs::remove_dir_all(record).unwrap();
+
     let holder = hand.hold_lock();
+    // It is decided anew, and nothing is told of waiting any more.
+    fs::remove_file(hand.spool.join(format!("public/held/{A}.md.json"))).unwrap();
     for step in ["claimed", "staging", "running", "publishing"] {
         hand.tell_running(A, step);
         hand.assert_state(A, step);
     }
     // Published, and not yet taken away: nobody may think that it still waits.
     let record = hand.publish("20260209-161030Z", A, "ok");
-    hand.assert_state(A, "answered");
+    hand.assert_state(A, "recorded");
     hand.assert_state(A, "ok");
     fs::remove_file(hand.spool.join(format!("public/running/{A}.json"))).unwrap();
-    hand.assert_state(A, "answered");
+    hand.assert_state(A, "recorded");
     fs::remove_file(hand.spool.join(format!("approved/{A}.md"))).unwrap();
     assert_eq!(hand.states(), [(A.to_owned(), "ok".to_owned())]);
     // Half a result has a hidden name, and is none.
@@ -346,6 +357,17 @@ fn waiting_ends_with_the_record_and_says_what_came_of_it() {
     assert_eq!(waiting.wait_with_output().unwrap().status.code(), Some(0));
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     fs::remove_dir_all(hidden).unwrap();
+
+    // Refused before, mended and dropped again: that record is not what is waited for.
+    let refused = hand.publish("20260209-161030Z", A, "refused");
+    hand.drop_request(A);
+    hand.asked(&["wait", A, "--timeout", "1"]).assert_code(3);
+    fs::remove_file(hand.spool.join(format!("approved/{A}.md"))).unwrap();
+    hand.tell_running(A, "running");
+    hand.asked(&["wait", A, "--timeout", "1"]).assert_code(3);
+    fs::remove_file(hand.spool.join(format!("public/running/{A}.json"))).unwrap();
+    hand.asked(&["wait", A, "--timeout", "1"]).assert_code(2);
+    fs::remove_dir_all(refused).unwrap();
 
     // Taken back by whoever dropped it: nobody will ever tell of it.
     hand.drop_request(A);

@@ -20,7 +20,7 @@ pub(super) enum State {
     /// It was, when the daemon died.
     Interrupted(Running),
     /// There is a record of a request of this name, and a file of it still in `approved/`.
-    Answered,
+    Recorded,
     /// The outcome that the record names.
     Done(String),
     Unreadable,
@@ -36,7 +36,7 @@ impl State {
         "running",
         "publishing",
         "interrupted",
-        "answered",
+        "recorded",
     ];
 
     pub(super) fn word(&self) -> &str {
@@ -45,7 +45,7 @@ impl State {
             Self::Held(_) => "held",
             Self::InFlight(running) => running.step.word(),
             Self::Interrupted(_) => "interrupted",
-            Self::Answered => "answered",
+            Self::Recorded => "recorded",
             Self::Done(outcome) => outcome,
             Self::Unreadable => "unreadable",
         }
@@ -91,10 +91,11 @@ pub(super) fn queue(place: &Path, daemon: &Daemon) -> Queue {
         let request_id = file.strip_suffix(".md").unwrap_or(&file).to_owned();
         let is_recorded = recorded.contains(request_id.as_str());
         let state = match (running.remove(&request_id), held.remove(&file)) {
-            (Some(told), _) if told.step == Step::Publishing && is_recorded => State::Answered,
+            (Some(told), _) if told.step == Step::Publishing && is_recorded => State::Recorded,
             (Some(told), _) => in_flight(told, daemon),
-            (None, _) if is_recorded => State::Answered,
+            // Also one that has a record of an earlier time: what it waits for now is what counts.
             (None, Some(held)) => State::Held(held),
+            (None, None) if is_recorded => State::Recorded,
             (None, None) => State::Waiting,
         };
         let path = approved.join(&file);

@@ -1,6 +1,7 @@
 //! `toolexec wait`: until requests have their records. The published result is the end; nothing that the
 //! daemon tells is taken for it.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use spool::{held_in, running_in};
-use validator::{RequestId, escape_line};
+use validator::{RequestId, UtcTime, escape_line};
 
 use super::daemon::Daemon;
 use super::hint::Hints;
@@ -139,14 +140,31 @@ fn look(place: &Path, waiting: Vec<String>) -> Result<Vec<(String, Option<End>)>
         }
     };
     let left: Vec<bool> = waiting.iter().map(|id| is_left(id)).collect();
-    let in_flight = running_in(place);
+    let (in_flight, held) = (running_in(place), held_in(place));
     let names = result_names(place)?;
+    // What was refused may be mended and dropped again: that record is not the end of it then.
+    let is_on_its_way = |id: &str, record: &Published| {
+        let file = format!("{id}.md");
+        record.word() == "refused"
+            && (in_flight.contains_key(id)
+                || held.contains_key(&file)
+                || is_younger(&place.join("approved").join(file), record))
+    };
     let end = |id: &str, left: bool| match end_of(records_among(place, &names, id)) {
+        Some(record) if is_on_its_way(id, &record) => None,
         Some(record) => Some(End::Record(record)),
         None => (!left && !in_flight.contains_key(id)).then_some(End::Withdrawn),
     };
     let looked = waiting.into_iter().zip(left);
     Ok(looked.map(|(id, left)| (end(&id, left), id)).map(|(end, id)| (id, end)).collect())
+}
+
+/// Whether a file was dropped after a record was made. One that was refused and could not be taken away is
+/// older.
+fn is_younger(file: &Path, record: &Published) -> bool {
+    let made = record.said.as_ref().and_then(|said| said.created_utc.parse::<UtcTime>().ok());
+    let dropped = file.symlink_metadata().ok().map(|found| found.ctime());
+    made.zip(dropped).is_some_and(|(made, dropped)| dropped > made.unix())
 }
 
 /// Says the end, and gives its exit code: that of `run`.

@@ -67,7 +67,12 @@ fn main() -> ExitCode {
     let Some(clock) = clock else {
         return answer(&format!("{}: good\n", path.display()));
     };
-    if let Err(error) = daemon::log_to::begin() {
+    let named = std::env::var_os("TOOLEXEC_LOG");
+    let level = match daemon::log_to::level(named.as_deref().map(|it| it.to_str().unwrap_or("?"))) {
+        Ok(level) => level,
+        Err(wrong) => return complain(&wrong, 3),
+    };
+    if let Err(error) = daemon::log_to::begin(level) {
         return complain(&format!("log: {error}"), 3);
     }
     match serve(config, path, clock) {

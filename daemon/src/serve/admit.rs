@@ -62,7 +62,7 @@ impl<'env> AtWork<'_, 'env> {
         match self.host.spool.keep_reserve() {
             Err(error) if error.is_full() => {
                 let why = format!("{error}; nothing is admitted until there is room");
-                Ok(Some((StoppedBy::Disk, why)))
+                Ok(Some((StoppedBy::NoRoom, why)))
             }
             kept => kept.map(|()| None).map_err(Halt::from),
         }
@@ -78,7 +78,7 @@ impl<'env> AtWork<'_, 'env> {
         let ordered = match self.dropbox.order(&name, &companions) {
             Ok(ordered) => ordered,
             Err(error) => {
-                tracing::warn!("{error}; the request is left where it is until then");
+                tracing::warn!("{error}; the request is left where it is until that is mended");
                 return Ok(());
             }
         };

@@ -317,12 +317,14 @@ impl AtWork<'_, '_> {
                 self.forget_held(&name);
                 // Dropped again while it was on its way.
                 self.look_wanted |= self.dropbox.identity(&name).is_some();
+                let request = Some(spool::stem_of(&name).unwrap_or(&name));
                 if let Originals::Left(error) = originals {
-                    let why = format!("{error}; answered, and left alone until it changes");
-                    let fields =
-                        Fields { request: Some(&name), reason: Some(&why), ..Fields::default() };
+                    let why = format!("{error}; recorded, and left alone until it changes");
+                    let fields = Fields { request, reason: Some(&why), ..Fields::default() };
                     transition::log(Transition::LeftAlone, &fields);
                     self.left_alone.insert(name, identity);
+                } else {
+                    transition::log(Transition::Departed, &Fields { request, ..Fields::default() });
                 }
             }
             Some(Ok(Taken::Held(waits_for, asked))) => {
@@ -338,8 +340,15 @@ impl AtWork<'_, '_> {
                 let told = held::told(dropped.at, until, &waits_for);
                 held::told_or_warned(self.host.spool.tell_held(&name, &told));
                 for one in waits_for.iter().filter(|_| !known) {
-                    let code = one.code.as_str();
-                    tracing::info!(%code, %until, "{name}: held: {}", one.message);
+                    let (code, why) =
+                        (one.code.as_str(), format!("until {until}: {}", one.message));
+                    let fields = Fields {
+                        request: Some(spool::stem_of(&name).unwrap_or(&name)),
+                        code: Some(&code),
+                        reason: Some(&why),
+                        ..Fields::default()
+                    };
+                    transition::log(Transition::Held, &fields);
                 }
             }
             Some(Ok(Taken::Left(why))) => {

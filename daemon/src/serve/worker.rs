@@ -191,7 +191,8 @@ fn report(name: &str, told: &Told) {
     if has_error(&told.violations) {
         for violation in &told.violations {
             let (code, message) = (violation.code.as_str(), &violation.message);
-            tracing::warn!(%code, "{name}: {message}");
+            let request = spool::stem_of(name).unwrap_or(name);
+            tracing::warn!(request, %code, "{name}: {message}");
         }
     }
     let first = told.violations.iter().find(|one| one.severity == Severity::Error);

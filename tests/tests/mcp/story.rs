@@ -226,6 +226,11 @@ fn the_whole_story_from_a_draft_to_a_verified_record() {
     assert!(verified.stdout.contains(": verified: ok"), "{verified:#?}");
     story.tell("anybody", "toolexec verify", "verified: ok");
 
+    // Also with the answer that was taken in nothing of the spool is out of its place.
+    let mut doctor = bench.command("toolexec");
+    doctor.args(["doctor", "--spool"]).arg(host.service.spool()).arg("--state");
+    Said::of(doctor.arg(host.service.state())).assert_code(0);
+
     let told = story.0.join("\n").replace(&id, "TR-…-mean-of-one-column");
     println!("{told}");
     assert_eq!(blocks("transcript"), [told], "docs/agents.md shows another story");
