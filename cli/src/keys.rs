@@ -170,7 +170,7 @@ fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
     Ok(())
 }
 
-const MAKE: &str = "; make the keys with: toolexec keys init";
+const MAKE: &str = "; make the keys with: toolexec keys init (--state or --config as here)";
 
 fn missing(path: &Path) -> Failure {
     Failure::Said(format!("{}: is not there{MAKE}", path.display()))

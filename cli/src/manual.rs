@@ -20,8 +20,8 @@ use crate::output;
 Example: toolexec man | man -l -
          toolexec man --dir ./man1
 
-Without --dir the page of toolexec itself is printed. With it a page of each command is written there,
-as toolexec-run.1; what lies there under such a name is replaced.")]
+Without --dir the page of toolexec itself is printed. With it a page of each command is written
+there, as toolexec-run.1; what lies there under such a name is replaced.")]
 pub(crate) struct ManPages {
     /// Write a page for each command into this directory; made if missing
     #[arg(long, value_name = "DIR")]

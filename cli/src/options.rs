@@ -93,7 +93,7 @@ pub(crate) enum Command {
     Cancel(OrderOptions),
     /// Show, prove, check and copy the transparency log
     Log(crate::log::options::Log),
-    /// Make and show the key that signs results
+    /// Make, show and rotate the keys that sign records and the log
     Keys(Keys),
     /// Say what agents may call, ask people for it, and take their answers in
     Permission(Permission),
@@ -126,9 +126,9 @@ Example: toolexec run TR-20260209-160501Z-python-stats.md --results ./results
 You are the approver: read the request first. Exits 0 if the tool ended well, 1 if it ended
 otherwise or its record does not verify, 2 if the request was refused, 3 if there was no cell or
 nobody knows the end.
-Where stderr is a terminal it shows meanwhile what is hashed, and time, CPU and memory against their
-limits. --follow adds the tool's stdout, on stderr, each line escaped and behind `| `.
-With --format json the last line of stdout is one object:
+Where stderr is a terminal it shows meanwhile what is hashed, and time, CPU and memory against
+their limits. --follow adds the tool's stdout, on stderr, each line escaped and behind `| `. With
+--format json the last line of stdout is one object:
 {\"result_id\",\"outcome\",\"exit_code\",\"record\",\"verified\"}.")]
 pub(crate) struct Run {
     /// The request, a Markdown file with front matter
@@ -160,7 +160,7 @@ pub(crate) struct HostOptions {
     /// Keys whose signatures approve, where the policy asks for signatures
     #[arg(long, value_name = "FILE")]
     pub(crate) allowed_signers: Option<PathBuf>,
-    /// Keys that count no longer: a revocation list of ssh-keygen, or keys, one a line
+    /// Keys that count no longer: a KRL (ssh-keygen -k), or public keys, one a line
     #[arg(long, value_name = "FILE", requires = "allowed_signers")]
     pub(crate) revoked: Option<PathBuf>,
     /// Keys of AIS artifacts, where the policy asks for a bundle (docs/ais.md)
@@ -196,7 +196,8 @@ pub(crate) struct Replay {
 
 #[derive(Args)]
 pub(crate) struct StateOption {
-    /// The embedded state: keys, ledger, results [default: $XDG_STATE_HOME/toolexec]
+    /// The state, keys and ledger: of embedded runs, or a daemon's `state:`
+    /// [default: $XDG_STATE_HOME/toolexec, else ~/.local/state/toolexec]
     #[arg(long = "state", value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }
@@ -261,7 +262,7 @@ pub(crate) struct Verify {
     /// Whose approvals count: have them verified again
     #[arg(long, value_name = "FILE")]
     pub(crate) approvers: Option<PathBuf>,
-    /// Keys that count no longer, as `ssh-keygen -k` lists them or one a line
+    /// Keys that count no longer: a KRL (ssh-keygen -k), or public keys, one a line
     #[arg(long, value_name = "FILE", requires = "approvers")]
     pub(crate) revoked: Option<PathBuf>,
     /// A checkpoint of the log that you saved earlier
@@ -310,7 +311,10 @@ pub(crate) enum PolicyAct {
     Check(PolicyCheck),
     /// Print a policy that comes with the program: embedded, standard or strict
     #[command(after_help = "Example: toolexec policy show embedded > my-policy.yaml")]
-    Show { name: String },
+    Show {
+        /// embedded, standard or strict
+        name: String,
+    },
 }
 
 #[derive(Args)]
@@ -323,13 +327,13 @@ Example: toolexec doctor
          toolexec doctor --spool /var/spool/toolexec --state /var/lib/toolexec
 
 Without a task it looks at the whole host: kernel, security modules, Landlock, namespaces, cgroups,
-programs, interpreters, rules, keys, the owners and modes of directories, disk, clock and log; at the
-daemon's if there is /etc/toolexec/toolexecd.yaml, else at those of your own runs. Each finding is ok,
-a warning, a failure or not looked at, and has its remedy. It changes nothing; look as root or as the
-daemon's user, or some of it is not for you to see. Exits 0 if nothing failed, 1 if something did, 3
-if it cannot look. With --format json stdout is one object: {\"service\",\"config\",\"state\",
-\"failures\",\"warnings\",\"not_looked_at\",\"findings\":[{\"topic\",\"object\",\"verdict\",\"found\",
-\"remedy\"}]}.
+programs, interpreters, rules, keys, the owners and modes of directories, disk, clock and log; at
+the daemon's if there is /etc/toolexec/toolexecd.yaml, else at those of your own runs. Each finding
+is ok, a warning, a failure or not looked at, and has its remedy. It changes nothing; look as root
+or as the daemon's user, or some of it is not for you to see. Exits 0 if nothing failed, 1 if
+something did, 3 if it cannot look. With --format json stdout is one object:
+{\"service\",\"config\",\"state\",
+\"failures\",\"warnings\",\"not_looked_at\",\"findings\":[{\"topic\",\"object\",\"verdict\",\"found\", \"remedy\"}]}.
 
 --warm makes caches. go: its standard library, compiled once, so that `go run` takes a moment and
 needs no network. ts: tsx and its compiler, pinned, from npm; without it there is no ts. This alone
@@ -337,18 +341,18 @@ needs a network. Each is shown to runs read-only. Make it again after an upgrade
 sees a new one when it starts. Exits 0 if all were made, 3 otherwise.
 
 --spool looks at a spool and lists what is wrong, each with its remedy: states that no crash leads
-to, leftovers, wrong owners and modes, ledger lines that cannot be read, requests that wait for long,
-no room for records. It changes nothing and takes no lock; a daemon may be at work meanwhile. Look as
-the user of the daemon: what cannot be looked at is a finding too. Exits 0 if there is none, 1 if
-there are, 2 if the directory is no spool. With --format json stdout is one object:
+to, leftovers, wrong owners and modes, ledger lines that cannot be read, requests that wait for
+long, no room for records. It changes nothing and takes no lock; a daemon may be at work meanwhile.
+Look as the user of the daemon: what cannot be looked at is a finding too. Exits 0 if there is
+none, 1 if there are, 2 if the directory is no spool. With --format json stdout is one object:
 {\"daemon\",\"claims\",\"waiting\",\"results\",\"ledger_lines\",\"findings\":[{\"code\",\"path\",
 \"what\",\"remedy\"}]}.
 
-A backup must hold, of the state, ledger, removed, keys/ and log.head, and of the spool log/, results/,
-archive/ and quarantine/ (embedded runs have all of it in their state); not work/, staging/, inputs/
-and caches/. Copy results/ and archive/ first, the log then, the ledger last, or stop the daemon: a
-ledger older than the results would let a request run twice. After putting one back, run this before
-the daemon: a result that the ledger does not know is a finding."
+A backup must hold, of the state, ledger, removed, keys/ and log.head, and of the spool log/,
+results/, archive/ and quarantine/ (embedded runs have all of it in their state); not work/,
+staging/, inputs/ and caches/. Copy results/ and archive/ first, the log then, the ledger last, or
+stop the daemon: a ledger older than the results would let a request run twice. After putting one
+back, run this before the daemon: a result that the ledger does not know is a finding."
 )]
 pub(crate) struct Doctor {
     /// Make the cache of this language; may be repeated

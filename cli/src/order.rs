@@ -12,7 +12,8 @@ use crate::failure::Failure;
 use crate::options::{Format, OrderOptions};
 use crate::output;
 use crate::promote::approved_of;
-use crate::queue::{records_among, result_names};
+use crate::queue::{PACKAGED_SPOOL, records_among, result_names};
+use crate::show;
 
 /// More names are not read by anybody.
 const SHOWN_MAX: usize = 5;
@@ -53,7 +54,7 @@ pub(crate) fn order_quietly(
         return Ok(Err(where_it_is(spool, name.strip_suffix(".md").unwrap_or(name))?));
     }
     let placed = place(&dropbox, spool, name, order)?;
-    Ok(placed.map(|placed| said(name, order, &placed)))
+    Ok(placed.map(|placed| said(spool, name, order, &placed)))
 }
 
 /// Places an order beside a file, or says why not.
@@ -112,10 +113,10 @@ fn find(dropbox: &Dropbox, asked: &OrderOptions) -> Result<Result<String, String
             let more = count.saturating_sub(SHOWN_MAX);
             begun.truncate(SHOWN_MAX);
             let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-            Err(format!(
+            return Err(Failure::Said(format!(
                 "{typed}: {count} requests that wait begin so: {}{more}; type more of the name",
                 begun.join(", ")
-            ))
+            )));
         }
     })
 }
@@ -130,8 +131,9 @@ fn where_it_is(spool: &Path, id: &str) -> Result<String, Failure> {
         return Ok(format!("{id}: is a draft that nobody has promoted, {}", draft.display()));
     }
     Ok(format!(
-        "{id}: no such request waits in {}; `toolexec list` shows what does",
-        spool.join("approved").display()
+        "{id}: no such request waits in {}; `toolexec list{}` shows what does",
+        spool.join("approved").display(),
+        named(spool),
     ))
 }
 
@@ -147,20 +149,30 @@ fn tell(asked: &OrderOptions, name: &str, order: Order, placed: &Placed) -> Resu
             "was_there": matches!(placed, Placed::WasThere),
         }));
     }
-    output::line(said(name, order, placed))?;
+    output::line(said(&asked.spool, name, order, placed))?;
     match order {
         Order::Release => tell_what_else(asked, name),
         Order::Hold | Order::Cancel => Ok(()),
     }
 }
 
-fn said(name: &str, order: Order, placed: &Placed) -> String {
-    let id = name.strip_suffix(".md").unwrap_or(name);
+/// The option that the next command needs as well, where it is not the packaged spool.
+fn named(spool: &Path) -> String {
+    match spool == Path::new(PACKAGED_SPOOL) {
+        true => String::new(),
+        false => format!(" --spool {}", show::name(spool)),
+    }
+}
+
+fn said(spool: &Path, name: &str, order: Order, placed: &Placed) -> String {
+    let (id, at) = (name.strip_suffix(".md").unwrap_or(name), named(spool));
     let said = match (order, placed) {
-        (Order::Hold, Placed::WasThere) => format!("is held already until `toolexec release {id}`"),
+        (Order::Hold, Placed::WasThere) => {
+            format!("is held already until `toolexec release {id}{at}`")
+        }
         (Order::Hold, _) => format!(
-            "is held until `toolexec release {id}`; if it runs already it runs on, and `toolexec \
-             cancel {id}` ends it"
+            "is held until `toolexec release {id}{at}`; if it runs already it runs on, and `toolexec \
+             cancel {id}{at}` ends it"
         ),
         (Order::Release, Placed::NotNeeded) => "no operator holds it".to_owned(),
         (Order::Release, Placed::WasThere) => {
@@ -168,9 +180,10 @@ fn said(name: &str, order: Order, placed: &Placed) -> String {
         }
         (Order::Release, Placed::New) => "is released; the daemon decides it anew".to_owned(),
         (Order::Cancel, Placed::WasThere) => "is to be cancelled already".to_owned(),
-        (Order::Cancel, _) => "is to be cancelled: refused if it waits, ended if it runs; \
-                               `toolexec list` shows its record then"
-            .to_owned(),
+        (Order::Cancel, _) => format!(
+            "is to be cancelled: refused if it waits, ended if it runs; `toolexec list{at}` shows its \
+             record then"
+        ),
     };
     format!("{id}: {said}")
 }

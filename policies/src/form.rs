@@ -212,7 +212,7 @@ pub(crate) enum TmpForm {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CacheForm {
-    /// The directory on the host; `toolexec doctor --warm` makes it.
+    /// The directory on the host; `toolexec doctor --warm LANGUAGE --to PARENT` makes it.
     pub(crate) from: String,
     /// Where the run sees it, read-only.
     pub(crate) to: String,

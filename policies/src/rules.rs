@@ -46,7 +46,7 @@ pub(crate) fn runtime<'a>(
     let Some(installed) = binaries.get(chosen.name()) else {
         let why = binaries.why_not(chosen.name()).map_or_else(|| sought(chosen), str::to_owned);
         let reason = format!("runtime `{}` is not on this host: {why}", chosen.name());
-        let hint = "install it, or name its binary in the policy";
+        let hint = "have the operator install what is missing, or name its binary in the policy";
         findings.refuse("runtime", Code::RuntimeMissing, reason, hint);
         return None;
     };

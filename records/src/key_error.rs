@@ -84,8 +84,8 @@ impl fmt::Display for KeyError {
             Self::TooLarge { path } => write!(f, "{}: too large for a key file", path.display()),
             Self::Exposed { path, mode } => write!(
                 f,
-                "{}: mode {mode:04o} lets others at the private key; make a new key, or chmod 600 \
-                 if nobody can have read it",
+                "{}: mode {mode:04o} lets others at the private key; begin anew (docs/keys.md, a key \
+                 that somebody else may have), or chmod 600 if nobody can have read it",
                 path.display()
             ),
             Self::Owner { path, uid } => {
@@ -130,7 +130,7 @@ impl fmt::Display for KeyError {
             Self::Unfinished { path } => write!(
                 f,
                 "{}: a change of keys was interrupted; finish it with: toolexec keys rotate --key \
-                 {}",
+                 {} (--state or --config of these keys)",
                 path.display(),
                 path.file_stem().unwrap_or_default().display()
             ),

@@ -205,7 +205,7 @@ fn a_request_is_named_by_its_id_its_file_or_a_beginning() {
     let service = Service::prepare(&bench, &patient(&bench));
     let (one, two) = (service.promote(&good()), service.promote(&good()));
     let ambiguous = order(&bench, &service, &["hold", "TR-"]);
-    ambiguous.assert_code(2);
+    ambiguous.assert_code(3);
     ambiguous.assert_says(&["2 requests", &one.id, &two.id]);
     ordered(&bench, &service, &["hold", &format!("{}.md", one.id)]);
     assert!(ordered(&bench, &service, &["release", &two.id]).contains("no operator holds it"));

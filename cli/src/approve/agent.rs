@@ -41,7 +41,9 @@ impl Agent {
         let refused = |why: String| Err(NoSigner::Refused(format!("the agent: {why}")));
         match (found.len(), found.pop()) {
             (1, Some(key)) => Ok((agent, key)),
-            (0, _) if fingerprint.is_some() => refused("holds no such key that may sign".into()),
+            (0, _) if let Some(named) = fingerprint => {
+                refused(format!("holds no key {named} that may sign; `ssh-add -l` lists its keys"))
+            }
             (0, _) if unfit.is_empty() => refused("holds no key; add one with ssh-add".into()),
             (0, _) => refused(format!("holds no key that may sign ({})", unfit.join("; "))),
             (_, last) => {

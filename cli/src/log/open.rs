@@ -156,7 +156,7 @@ pub(crate) fn keys_of(file: &Path) -> Result<Vec<PublicLogKey>, Halt> {
     let keys: Option<Vec<_>> = lines.map(PublicLogKey::from_verifier_line).collect();
     keys.filter(|keys| !keys.is_empty()).ok_or_else(|| {
         Halt::from(format!(
-            "{}: not the public key of a log: a line NAME+ID+KEY for Ed25519",
+            "{}: not the public key of a log: a verifier line, NAME+ID+KEY, of an Ed25519 key",
             file.display()
         ))
     })

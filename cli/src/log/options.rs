@@ -151,9 +151,9 @@ Without a network:
          (carry `request` to the witness, its answer back)
          toolexec log witness --at request --answer answer --witness-key witness.vkey
 
-C2SP tlog-witness: the body of add-checkpoint goes to the file or the URL. The cosigned checkpoint is
-kept, by the witness' name, and is where the next proof begins. Without --witness-key nobody checks
-who cosigned. Exits 1 if the witness refuses or its cosignature does not fit.")]
+C2SP tlog-witness: the body of add-checkpoint goes to the file or the URL. The cosigned checkpoint
+is kept, by the witness' name, and is where the next proof begins. Without --witness-key nobody
+checks who cosigned. Exits 1 if the witness refuses or its cosignature does not fit.")]
 pub(crate) struct Witness {
     /// A file to write, or the witness' http:// or https:// address
     #[arg(long, value_name = "FILE|URL")]

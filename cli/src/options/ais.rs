@@ -9,10 +9,10 @@ use validator::UtcTime;
 #[command(after_help = "\
 Example: toolexec ais verify TR-….ais.json --trust trust.yaml --request TR-….md
 
-The artifacts of Agentic Intent Security: UIA (a user's intent), APA (a plan), APr (the proof that the
-plan serves the intent), TCA (what a tool does), IBE (what binds one call to all of them), SCA (what a
-host is made of), CRL (what was revoked). docs/ais.md says how they belong together.
-Every document is JSON; `-` is stdin. Answers are JSON.
+The artifacts of Agentic Intent Security: UIA (a user's intent), APA (a plan), APr (the proof that
+the plan serves the intent), TCA (what a tool does), IBE (what binds one call to all of them), SCA
+(what a host is made of), CRL (what was revoked). docs/ais.md says how they belong together. Every
+document is JSON; `-` is stdin. Answers are JSON.
 Exit codes: 0 fine; 1 the guard refused; 2 a document is invalid; 3 usage or internal error")]
 pub(crate) struct Ais {
     #[command(subcommand)]
@@ -47,9 +47,9 @@ pub(crate) enum AisAct {
 #[command(after_help = "\
 Example: toolexec ais canonical uia.json | sha256sum
 
-Names of objects in the order of their code points, no blanks, numbers in their shortest form, `<`, `>`,
-`&`, U+2028 and U+2029 escaped. No line end is added. Refused (exit 2): what is no JSON, a name twice in
-an object, a whole number of 2^53 or more.")]
+Names of objects in the order of their code points, no blanks, numbers in their shortest form, `<`,
+`>`, `&`, U+2028 and U+2029 escaped. No line end is added. Refused (exit 2): what is no JSON, a
+name twice in an object, a whole number of 2^53 or more.")]
 pub(crate) struct Canonical {
     /// The document
     #[arg(value_name = "FILE")]
@@ -80,11 +80,12 @@ pub(crate) struct KeyFile {
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec ais sign --alg EdDSA --key-file alice.pem --kid alice-2026 --embed uia.json > signed.json
+Example: toolexec ais sign --alg EdDSA --key-file alice.pem --kid alice-2026 --embed \\
+    uia.json > signed.json
 
-Prints a compact JWS over the canonical bytes of the document as it stands: nothing is added, blanked or
-dropped, so write \"proof\": {} (an envelope: \"sig\": \"\", or none) yourself, or use --embed.
-The header is {\"alg\":…,\"typ\":\"JWT\"}, with \"kid\" only if --kid is given. No policy is read.")]
+Prints a compact JWS over the canonical bytes of the document as it stands: nothing is added,
+blanked or dropped, so write \"proof\": {} (an envelope: \"sig\": \"\", or none) yourself, or use
+--embed. The header is {\"alg\":…,\"typ\":\"JWT\"}, with \"kid\" only if --kid is given. No policy is read.")]
 pub(crate) struct Sign {
     /// How to sign; the key must be of that kind
     #[arg(long, value_enum)]
@@ -106,8 +107,8 @@ pub(crate) struct Sign {
 #[command(after_help = "\
 Example: toolexec ais verify TR-….ais.json --trust trust.yaml --rules rules.yaml --request TR-….md
 
-Prints {\"verdict\",\"code\",\"message\",\"details\",\"bundle\",\"checks\"}: `accept`; `refuse` with the
-code of the first rule that refuses; `unbound` if nothing refuses and no request was given. No nonce is
+Prints {\"verdict\",\"code\",\"message\",\"details\",\"bundle\",\"checks\"}: `accept`; `refuse` with the code
+of the first rule that refuses; `unbound` if nothing refuses and no request was given. No nonce is
 used up.
 Exits 0 if no rule refuses, 1 if one does, 2 if the bundle is none.")]
 pub(crate) struct Verify {
@@ -153,8 +154,8 @@ pub(crate) struct Entail {
 #[command(after_help = "\
 Example: toolexec ais step TR-20260209-160501Z-python-stats.md
 
-Prints {\"tool\",\"args\"} as a step of the plan must have them to be bound to this request. A draft will
-do: approving it does not change them.")]
+Prints {\"tool\",\"args\"} as a step of the plan must have them to be bound to this request. A draft
+will do: approving it does not change them.")]
 pub(crate) struct Step {
     /// The request
     #[arg(value_name = "REQUEST.md")]
@@ -189,10 +190,12 @@ pub(crate) struct Tca {
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec ais sca --policy policy.yaml --model planner@1=sha256:9f2c… --key-file host.pem --kid host1
+Example: toolexec ais sca --policy policy.yaml --model planner@1=sha256:9f2c… \\
+    --key-file host.pem --kid host1
 
-Prints the signed assertion: `policy` has the policy file and the seccomp text, `guard` our programs,
-`x-runtimes` the binaries of the policy's runtimes that are here, each by the SHA-256 of its bytes.")]
+Prints the signed assertion: `policy` has the policy file and the seccomp text, `guard` our
+programs, `x-runtimes` the binaries of the policy's runtimes that are here, each by the SHA-256 of
+its bytes.")]
 pub(crate) struct Sca {
     /// The policy [default: the built-in `embedded`]
     #[arg(long, value_name = "FILE")]
@@ -209,10 +212,11 @@ pub(crate) struct Sca {
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec ais crl --revoke UIA=urn:uuid:6f0c…=user-revoked --seconds 600 --key-file crl.pem --kid crl
+Example: toolexec ais crl --revoke UIA=urn:uuid:6f0c…=user-revoked --seconds 600 \\
+    --key-file crl.pem --kid crl
 
-Prints the signed list, which holds from now on for so many seconds. An empty list says that nothing is
-revoked, which a guard wants to know.")]
+Prints the signed list, which holds from now on for so many seconds. An empty list says that
+nothing is revoked, which a guard wants to know.")]
 pub(crate) struct Crl {
     /// What counts no longer, and why; may be given again
     #[arg(long = "revoke", value_name = "UIA|APA=ID[=REASON]")]
@@ -229,12 +233,12 @@ pub(crate) struct Crl {
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec ais envelope TR-….md --uia uia.json --apa apa.json --apr apr.json --tca tca.json \\
-           --crl crl.json --key-file envelope.pem --kid envelope-2026
+Example: toolexec ais envelope TR-….md --uia uia.json --apa apa.json --apr apr.json \\
+    --tca tca.json --crl crl.json --key-file envelope.pem --kid envelope-2026
 
-To be done after the request is approved: writes <stem>.ais.json beside it, with a fresh nonce, and prints
-{\"bundle\",\"id\",\"step\",\"nonce\",\"exp\"}. The step must be the one that does what the request does.
-Nothing is overwritten. Signatures are not checked here: `ais verify` does that.")]
+To be done after the request is approved: writes <stem>.ais.json beside it, with a fresh nonce, and
+prints {\"bundle\",\"id\",\"step\",\"nonce\",\"exp\"}. The step must be the one that does what the request
+does. Nothing is overwritten. Signatures are not checked here: `ais verify` does that.")]
 pub(crate) struct Envelope {
     /// The request, approved
     #[arg(value_name = "REQUEST.md")]

@@ -28,7 +28,8 @@ pub(crate) struct RulesOptions {
     /// Keys whose signatures count [default: /etc/toolexec/allowed_signers if it is there]
     #[arg(long, value_name = "FILE")]
     pub(crate) allowed_signers: Option<PathBuf>,
-    /// Keys that count no longer: a KRL or public keys [default: /etc/toolexec/revoked if it is there]
+    /// Keys that count no longer: a KRL (ssh-keygen -k), or public keys, one a line
+    /// [default: /etc/toolexec/revoked if it is there]
     #[arg(long, value_name = "FILE")]
     pub(crate) revoked: Option<PathBuf>,
     /// Keys of AIS artifacts [default: /etc/toolexec/ais_trust.yaml if it is there]
@@ -121,14 +122,15 @@ pub(crate) struct KeyOptions {
 Example: toolexec approve TR-20260209-160501Z-python-stats.md --as alice --key ~/.ssh/id_ed25519
 
 Shows the review, asks, fills in approved_by and approved_utc where they are empty (no other byte
-changes), and signs exactly the bytes that were shown, in namespace approve.tool-exec@threegate. The
-signature is <file>.sig, or <file>.<principal>.sig if that is there; nothing is overwritten. Security
-keys are signed with by /usr/bin/ssh-keygen. `ssh-keygen -Y sign` makes the very same signature.
-Exits 0 if it is signed, 1 if you said no, 2 if the request would be refused, was changed meanwhile, or
-your signature would not count by the allowed_signers that are known; nothing is written then. With --format json (and --yes) the last line of stdout is one object: {\"request\",
+changes), and signs exactly the bytes that were shown, in namespace approve.tool-exec@threegate.
+The signature is <file>.sig, or <file>.<principal>.sig if that is there; nothing is overwritten.
+With a security key /usr/bin/ssh-keygen makes the signature; `ssh-keygen -Y sign` makes the very
+same one. Exits 0 if it is signed, 1 if you said no, 2 if the request would be refused, was
+changed meanwhile, or your signature would not count by the allowed_signers that are known; nothing
+is written then. With --format json (and --yes) the last line of stdout is one object: {\"request\",
 \"request_id\",\"sha256\",\"filled\",\"signature\",\"principal\",\"fingerprint\",\"counts\",\"signers\",
-\"signatures_min\",\"lacking\"}; `counts` is null where no allowed_signers are known, else true. What is
-refused is {\"request\",\"refused\",\"violations\"}.")]
+\"signatures_min\",\"lacking\"}; `counts` is null where no allowed_signers are known, else true. What
+is refused is {\"request\",\"refused\",\"violations\"}.")]
 pub(crate) struct Approve {
     #[command(flatten)]
     pub(crate) case: CaseOptions,
@@ -145,13 +147,15 @@ pub(crate) struct Approve {
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec reject TR-20260209-160501Z-python-stats.md --as bob --agent --reason 'reads too much'
+Example: toolexec reject TR-20260209-160501Z-python-stats.md --as bob --agent \\
+    --reason 'reads too much'
 
-Signs the bytes as they are, in namespace reject.tool-exec@threegate, into <file>.<principal>.reject.sig;
-drop it beside the request with `toolexec promote`. One valid rejection is final for these bytes; a
-text that is changed, or filled in, is another text. The request need not be complete. The reason is for
-people: it is written to <file>.<principal>.reject.txt, which is not signed, not promoted and read by
-no program. Exits 0 if it is signed, 2 if the key is not one that may reject.
+Signs the bytes as they are, in namespace reject.tool-exec@threegate, into
+<file>.<principal>.reject.sig; drop it beside the request with `toolexec promote`. One valid
+rejection is final for these bytes; a text that is changed, or filled in, is another text. The
+request need not be complete. The reason is for people: it is written to
+<file>.<principal>.reject.txt, which is not signed, not promoted and read by no program. Exits 0 if
+it is signed, 2 if the key is not one that may reject.
 With --format json the last line of stdout is one object: {\"request\",\"sha256\",\"signature\",
 \"principal\",\"fingerprint\",\"reason\"}.")]
 pub(crate) struct Reject {

@@ -22,9 +22,9 @@ policy, executes nothing. Stdout is one object: {\"contract_version\",\"tool_nam
 \"authorization_state\",\"risk_domain\",\"gate_decision\",\"recommended_action\",\"candidate_gate\",
 \"aana_route\",\"runtime_recommended_route\",\"aix\",\"hard_blockers\",\"reasons\",\"evidence_ref_count\",
 \"evidence_integrity\",\"authorization_report\",\"validation_errors\"}. Execute only if gate_decision is
-pass. With --format jsonl there is exactly one object for every line, in order; what is no event of at
-most 1 MiB is refused with schema_validation_failed. docs/gate.md explains every field.
-Exits 0 if (every) gate_decision is pass, 1 if not, 3 if the file cannot be read.")]
+pass. With --format jsonl there is exactly one object for every line, in order; what is no event of
+at most 1 MiB is refused with schema_validation_failed. docs/gate.md explains every field. Exits 0
+if (every) gate_decision is pass, 1 if not, 3 if the file cannot be read.")]
 pub(crate) struct Gate {
     /// The event, a JSON file; `-` is stdin
     #[arg(value_name = "EVENT.json|-")]

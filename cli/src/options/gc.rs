@@ -16,13 +16,14 @@ const GIVEN_BY_CONFIG: [&str; 5] =
 Example: toolexec gc --dry-run --config /etc/toolexec/toolexecd.yaml
          toolexec gc --keep-results days=365,count=100000 --keep-archive bytes=1000000000
 
-Removes results, archived and refused requests beyond what is kept: by the age of the time in their names,
-their number, or the bytes in their files; the oldest go first. BOUNDS is one or more of days=N, count=N and
-bytes=N. What has no bound is kept for ever; so is whatever is unsigned, not in the log, still in work or
-younger than an hour, and every ledger entry, log entry and key. Who was run stays known: nothing runs again.
+Removes results, archived and refused requests beyond what is kept: by the age of the time in their
+names, their number, or the bytes in their files; the oldest go first. BOUNDS is one or more of
+days=N, count=N and bytes=N. What has no bound is kept for ever; so is whatever is unsigned, not in
+the log, still in work or younger than an hour, and every ledger entry, log entry and key. What was
+run stays known: nothing runs again.
 
-A daemon does the same by itself; nobody may be at work meanwhile, so stop it first and type this as its
-user. With --dry-run nothing is changed, and a daemon may be at work.
+A daemon does the same by itself; nobody may be at work meanwhile, so stop it first and type this
+as its user. With --dry-run nothing is changed, and a daemon may be at work.
 Exits 0 if all of it went, 3 if not. With --format json stdout is one object:
 {\"dry_run\",\"going\":[{\"kind\",\"path\",\"result_id\",\"at\",\"bytes\",\"why\",\"left\"}],\"totals\":{\"results\":
 {\"count\",\"bytes\"},\"archive\":…,\"quarantine\":…}}; \"left\" says why one is still there.")]

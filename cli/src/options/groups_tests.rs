@@ -90,3 +90,18 @@ fn every_command_has_an_example_that_can_be_typed() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// No wider than a help is: what is cut by the program is no command any more, and leaves words alone on
+/// their lines.
+#[test]
+fn no_line_of_a_help_is_cut() {
+    let mut all = vec![(String::from("toolexec"), command())];
+    leaves(&command(), "toolexec", &mut all);
+    let mut wide = Vec::new();
+    for (path, command) in all {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let lines = help.lines().filter(|line| line.chars().count() > 99);
+        wide.extend(lines.map(|line| format!("{path}: {line}")));
+    }
+    assert!(wide.is_empty(), "{wide:#?}");
+}

@@ -10,11 +10,12 @@ use super::SourceOptions;
 #[command(after_help = "\
 Example: toolexec mcp --spool /var/spool/toolexec --agent core --subject wf-1
 
-For an MCP host (docs/agents.md), not for people: it speaks JSON-RPC on stdin and stdout. Tools: draft_tool_request, lint_tool_request, request_status,
-wait_for_result, read_result, list_runtimes, check_permission. It has no key and approves, promotes and
-runs nothing; it writes below drafts/ of the spool and reads below results/ and public/ only, and takes
-every other right to files and all TCP from itself before it reads the first message, where the kernel
-has Landlock. The files that are named here are read once, when it starts.
+For an MCP host (docs/agents.md), not for people: it speaks JSON-RPC on stdin and stdout. Tools:
+draft_tool_request, lint_tool_request, request_status, wait_for_result, read_result, list_runtimes,
+check_permission. It has no key and approves, promotes and runs nothing; it writes below drafts/ of
+the spool and reads below results/ and public/ only, and takes every other right to files and all
+TCP from itself before it reads the first message, where the kernel has Landlock. The files that
+are named here are read once, when it starts.
 Exits 0 when its client has gone, 3 if it could not serve.")]
 pub(crate) struct Mcp {
     /// The spool

@@ -12,10 +12,10 @@ use super::{Format, StateOption};
 #[command(after_help = "\
 Example: toolexec permission get --agent core --subject wf-1 toolexec.run.python
 
-An agent asks (`request`), a person answers a file, `set` takes the answer in, and `get` says from then
-on what may be called. docs/permissions.md tells of the files.
-Exit codes: 0 fine; 1 not permitted; 2 refused, or no such thing; 3 usage, or a store that cannot be read:
-nothing is permitted then.")]
+An agent asks (`request`), a person answers a file, `set` takes the answer in, and `get` says from
+then on what may be called. docs/permissions.md tells of the files.
+Exit codes: 0 fine; 1 not permitted; 2 refused, or no such thing; 3 usage, or a store that cannot
+be read: nothing is permitted then.")]
 pub(crate) struct Permission {
     #[command(subcommand)]
     pub(crate) act: PermissionAct,
@@ -87,9 +87,9 @@ pub(crate) struct QuestionOptions {
 Example: toolexec permission get --agent core --subject wf-1 toolexec.run.python
          toolexec permission get --from question.json --spend
 
-question.json is {\"source\": {\"name\": \"core\", \"subject\": \"wf-1\", \"accesscontrol\": null},
-\"tools\": {\"toolexec.run.python\": {\"requests\": [{\"input\": {\"argv\": [\"python\", \"a.py\"]}}]}}}.
-It reads and uses nothing up, but for --spend. Exits 0 if every tool is APPROVED, 1 if one is not, 2 if the
+question.json is {\"source\": {\"name\": \"core\", \"subject\": \"wf-1\", \"accesscontrol\": null}, \"tools\":
+{\"toolexec.run.python\": {\"requests\": [{\"input\": {\"argv\": [\"python\", \"a.py\"]}}]}}}. It reads and
+uses nothing up, but for --spend. Exits 0 if every tool is APPROVED, 1 if one is not, 2 if the
 question is none. With --format json stdout is one object: {\"source\",\"states\",\"reasons\",\"spent\",
 \"traceparent\"}; `states` is the map of tools to states.")]
 pub(crate) struct PermissionGet {
@@ -107,10 +107,11 @@ pub(crate) struct PermissionGet {
 Example: toolexec permission request --agent core --subject wf-1 toolexec.run.python \\
            --drafts ./drafts
 
-Writes <drafts>/permissions/[<domain>/]PR-<now>-<random>.json. What is approved is left out, what is denied
-is never asked for again, and what is asked already is not asked twice. Exits 0 if it is asked, 2 if nothing
-can be asked. With --format json stdout is one object: {\"id\",\"sha256\",\"files\",\"new\",\"data\",
-\"traceparent\"}; `data` is the contract's, null where the same waits already.")]
+Writes <drafts>/permissions/[<domain>/]PR-<now>-<random>.json. What is approved is left out, what
+is denied is never asked for again, and what is asked already is not asked twice. Exits 0 if it is
+asked, 2 if nothing can be asked. With --format json stdout is one object:
+{\"id\",\"sha256\",\"files\",\"new\",\"data\", \"traceparent\"}; `data` is the contract's, null where the same
+waits already.")]
 pub(crate) struct PermissionRequest {
     #[command(flatten)]
     pub(crate) question: QuestionOptions,
@@ -140,12 +141,12 @@ Example: toolexec permission set --request drafts/permissions/PR-….json \\
          toolexec permission set PR-….json.answer.json \\
            --allowed-signers /etc/toolexec/allowed_signers
 
-With --request it writes <request>.answer.json, signs it with --key into <answer>.sig, and takes it in.
-An answer counts if <answer>.sig (or --signature) is a signature of its bytes in namespace
-permission.tool-exec@threegate by somebody of --allowed-signers, or if its file belongs to a --uid and
-nobody else may write it. Where neither is given your own files count. A tool that was asked for and is
-not granted is denied. Exits 0 if it counts, 2 if not. With --format json stdout is one object:
-{\"request\",\"granted\",\"denied\",\"by\",\"answer\",\"traceparent\"}.")]
+With --request it writes <request>.answer.json, signs it with --key into <answer>.sig, and takes it
+in. An answer counts if <answer>.sig (or --signature) is a signature of its bytes in namespace
+permission.tool-exec@threegate by somebody of --allowed-signers, or if its file belongs to a --uid
+and nobody else may write it. Where neither is given your own files count. A tool that was asked
+for and is not granted is denied. Exits 0 if it counts, 2 if not. With --format json stdout is one
+object: {\"request\",\"granted\",\"denied\",\"by\",\"answer\",\"traceparent\"}.")]
 pub(crate) struct PermissionSet {
     /// An answer that lies ready
     #[arg(value_name = "ANSWER.json", required_unless_present = "request")]
@@ -183,7 +184,7 @@ pub(crate) struct PermissionSet {
     /// Keys whose signatures count
     #[arg(long, value_name = "FILE")]
     pub(crate) allowed_signers: Option<PathBuf>,
-    /// Keys that count no longer: a revocation list of ssh-keygen, or keys, one a line
+    /// Keys that count no longer: a KRL (ssh-keygen -k), or public keys, one a line
     #[arg(long, value_name = "FILE", requires = "allowed_signers")]
     pub(crate) revoked: Option<PathBuf>,
     /// A user of this host whose own files count unsigned; may be repeated
@@ -214,10 +215,10 @@ pub(crate) struct PermissionList {
 Example: toolexec permission revoke --agent core --subject wf-1 toolexec.run.python
          toolexec permission revoke --grant G12.0
 
-The tool is REQUESTABLE from then on, and answers to what was asked about it before count no more. A denial
-stays, but for --denial, which takes it back: the tool may be asked for again, and no older grant comes
-back. Exits 0 if something was taken back, 2 if there is no such thing. With --format json stdout is one
-object: {\"source\",\"tool\",\"grants\",\"lifted\",\"traceparent\"}.")]
+The tool is REQUESTABLE from then on, and answers to what was asked about it before count no more.
+A denial stays, but for --denial, which takes it back: the tool may be asked for again, and no
+older grant comes back. Exits 0 if something was taken back, 2 if there is no such thing. With
+--format json stdout is one object: {\"source\",\"tool\",\"grants\",\"lifted\",\"traceparent\"}.")]
 pub(crate) struct PermissionRevoke {
     #[command(flatten)]
     pub(crate) source: SourceOptions,
@@ -238,8 +239,8 @@ pub(crate) struct PermissionRevoke {
 #[command(after_help = "\
 Example: toolexec permission cleanup --agent core --subject wf-1
 
-Nothing of exactly this agent, workflow and scope is kept; to do it twice is no mistake. With --format json
-stdout is one object: {\"source\",\"cleaned\",\"traceparent\"}.")]
+Nothing of exactly this agent, workflow and scope is kept; to do it twice is no mistake. With
+--format json stdout is one object: {\"source\",\"cleaned\",\"traceparent\"}.")]
 pub(crate) struct PermissionCleanup {
     #[command(flatten)]
     pub(crate) source: SourceOptions,

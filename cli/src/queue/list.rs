@@ -77,7 +77,7 @@ pub(super) fn json_of(row: &Row) -> serde_json::Value {
     let (held, running) = match &row.state {
         State::Held(held) => (Some(held), None),
         State::InFlight(running) | State::Interrupted(running) => (None, Some(running)),
-        State::Waiting | State::Answered | State::Done(_) | State::Unreadable => (None, None),
+        State::Waiting | State::Recorded | State::Done(_) | State::Unreadable => (None, None),
     };
     serde_json::json!({
         "request_id": row.request_id,

@@ -18,6 +18,7 @@ mod watch;
 
 pub(crate) use list::list;
 pub(crate) use one::show;
+pub(crate) use place::PACKAGED_SPOOL;
 pub(crate) use results::{end_of, records_among, request_of, result_names};
 pub(crate) use status::status;
 pub(crate) use wait::wait;

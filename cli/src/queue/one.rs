@@ -33,8 +33,8 @@ struct One {
 
 pub(crate) fn show(asked: &Show) -> Result<ExitCode, Failure> {
     let Some(one) = find(asked)? else {
-        let id = escape_line(&asked.id);
-        output::note(format_args!("{id}: no such request or result"));
+        let (id, place) = (escape_line(&asked.id), asked.place.path()?);
+        output::note(format_args!("{id}: no such request or result in {}", place.display()));
         return Ok(ExitCode::from(2));
     };
     if let Some(to) = &asked.html {
@@ -110,7 +110,7 @@ impl One {
     fn state(&self) -> &str {
         let of_row = self.rows.first().map(|row| &row.state);
         match (of_row, self.records.last()) {
-            (Some(State::Answered) | None, Some(record)) => record.word(),
+            (Some(State::Recorded) | None, Some(record)) => record.word(),
             (Some(state), _) => state.word(),
             (None, None) => "unknown",
         }
@@ -123,7 +123,7 @@ impl One {
         ];
         for row in &self.rows {
             lines.push(format!("file       {}", escape_line(&output::path(&row.path))));
-            if row.state == State::Answered && !self.records.is_empty() {
+            if row.state == State::Recorded && !self.records.is_empty() {
                 lines.push("           has a record; is being taken away, or dropped again".into());
             }
             if let State::InFlight(running) | State::Interrupted(running) = &row.state {
@@ -180,7 +180,9 @@ fn record_lines(record: &Published) -> Vec<String> {
     if let Some(more) = files.len().checked_sub(FILES_SHOWN).filter(|more| *more > 0) {
         lines.push(format!("  … and {more} more"));
     }
-    lines.push(format!("  not verified here: toolexec verify {path}"));
+    lines.push(format!(
+        "  not verified here: toolexec verify {path}, with --allowed-signers of whoever signed it"
+    ));
     lines
 }
 

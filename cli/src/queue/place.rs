@@ -1,12 +1,13 @@
 //! Which directory is looked at: a spool, or one user's embedded state.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::options::PlaceOptions;
 use crate::failure::Failure;
 
-const PACKAGED_SPOOL: &str = "/var/spool/toolexec";
+pub(crate) const PACKAGED_SPOOL: &str = "/var/spool/toolexec";
 
 impl PlaceOptions {
     pub(super) fn path(&self) -> Result<PathBuf, Failure> {
@@ -33,7 +34,15 @@ pub(super) fn spool_at(path: &Path) -> Result<PathBuf, Failure> {
 
 /// A directory that was typed: it must look like what it is said to be.
 fn named(path: &Path, what: &str, option: &str, parts: &[&str]) -> Result<PathBuf, Failure> {
-    let found = fs::metadata(path).map_err(Failure::io(path))?;
+    let found = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let path = path.display();
+            return Err(Failure::Said(format!(
+                "{path}: is not there; name a {what} with {option}"
+            )));
+        }
+        found => found.map_err(Failure::io(path))?,
+    };
     if !found.is_dir() {
         return Err(Failure::Said(format!("{}: is no directory", path.display())));
     }

@@ -256,6 +256,10 @@ fn end(page: &mut Page, case: &Case, screen: Screen) {
     let errors = case.violations.iter().filter(|it| it.severity == Severity::Error).count();
     page.line(format_args!(
         "\n{said}{}",
-        if errors > 0 { format!(" ({errors} errors)") } else { String::new() }
+        if errors > 0 {
+            format!(" ({errors} {})", if errors == 1 { "error" } else { "errors" })
+        } else {
+            String::new()
+        }
     ));
 }

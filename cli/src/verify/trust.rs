@@ -42,8 +42,8 @@ pub(super) fn signers(
     }
     let keys = PublicKeys::open(&state.path()?.join("keys")).map_err(|error| {
         Failure::Said(format!(
-            "no key to trust: {error}; name the signer's keys with --allowed-signers, or the state \
-             that signed with --state"
+            "no key to trust: {error}; name the keys of results (--allowed-signers; --trust of replay), \
+             or the state that signed with --state"
         ))
     })?;
     let trust = Trust::from_allowed_signers(&keys.allowed_signers())?;
@@ -73,7 +73,7 @@ fn verifier_lines(file: &Path) -> Result<Vec<PublicLogKey>, Failure> {
     });
     let read = |(line, number): (&str, usize)| {
         let wrong = || {
-            let what = format!("line {number}: not a log's verifier line, `name+hash+key`");
+            let what = format!("line {number}: not a log's verifier line, NAME+ID+KEY");
             said(file, &what)
         };
         PublicLogKey::from_verifier_line(line.trim()).ok_or_else(wrong)

@@ -140,7 +140,13 @@ fn caches_of(
                 let advice = format!("; run `toolexec doctor --warm {}`", runtime.name());
                 (warm.join(runtime.name()), advice)
             }
-            CacheSource::Path(path) => (path.clone(), String::new()),
+            CacheSource::Path(path) => {
+                let advice = path.parent().map(|parent| {
+                    let (name, parent) = (runtime.name(), parent.display());
+                    format!("; run `toolexec doctor --warm {name} --to {parent}`")
+                });
+                (path.clone(), advice.unwrap_or_default())
+            }
         };
         match fs::canonicalize(&source) {
             Ok(real) if real.is_dir() => {

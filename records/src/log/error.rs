@@ -100,9 +100,9 @@ impl fmt::Display for LogError {
             Self::Checkpoint { path, fault } => write!(f, "{}: {fault}", path.display()),
             Self::Lost { log, head, entries, found } => write!(
                 f,
-                "{}: this log had {entries} entries, and {found}; put it back as it was, or, if \
-                 it is lost, remove {} to begin another one, which whoever knows this one will \
-                 take for a forgery",
+                "{}: this log had {entries} entries, and {found}; a daemon's log is named by --spool \
+                 and --log-key; put it back as it was, or, if it is lost, remove {} to begin another \
+                 one, which whoever knows this one will take for a forgery",
                 log.display(),
                 head.display()
             ),

@@ -44,7 +44,7 @@ impl fmt::Display for RotationError {
             Self::Another(role) => write!(
                 f,
                 "the {role} key: its change was interrupted; finish that first, with: toolexec keys \
-                 rotate --key {role}"
+                 rotate --key {role} (--state or --config of these keys)"
             ),
             Self::Clock(last) => write!(
                 f,

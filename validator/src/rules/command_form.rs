@@ -129,7 +129,8 @@ pub(super) static NOT_PERMITTED: Rule = Rule {
     source: "design, Policy",
     why: "Policy lists the words that may begin a command; each chooses a runtime. The word never \
           names a file on the host, so no other program can be reached by it.",
-    remedy: "Begin the command with a word that `toolexec policy show` lists.",
+    remedy: "Begin the command with a word that the policy in force lists (`public/policy.yaml` of the \
+             spool; for `toolexec run`, `toolexec policy show embedded`).",
     cases: &[
         bad("not listed", Words("The command begins with `ffmpeg`; policy lists `python` only.")),
         bad("a path", Words("The command begins with `./tool`; policy lists words, not files.")),

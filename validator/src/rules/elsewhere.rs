@@ -110,7 +110,7 @@ pub(super) static HELD: Rule = Rule {
     source: "design, The spool",
     why: "Whoever runs the host may want to look into a request, or at the host, before it runs. It \
           keeps its place and waits, until it is released or has waited too long.",
-    remedy: "Have it released: toolexec release.",
+    remedy: "Have it released: toolexec release ID.",
     cases: &[
         bad("held", Words("An operator held it, and nobody released it within the policy's time.")),
         bad("held by another", Words("One operator released nothing; another still holds it.")),

@@ -77,7 +77,8 @@ pub(super) static OVER_POLICY: Rule = Rule {
     source: "design, Policy",
     why: "A limit above the ceiling is refused and never silently lowered: the tool would run \
           under other terms than those that were approved.",
-    remedy: "Ask for no more than `toolexec policy show` allows, and have it approved anew.",
+    remedy: "Ask for no more than the policy in force allows (`public/policy.yaml` of the spool; for \
+             `toolexec run`, `toolexec policy show embedded`), and have it approved anew.",
     cases: &[
         bad("too long", Words("3600 seconds, and the ceiling of policy is 600.")),
         bad("large inputs", Words("All inputs together are larger than `input_bytes_max`.")),

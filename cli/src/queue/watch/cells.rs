@@ -33,7 +33,7 @@ impl Look {
             "ok" | "running" | "serving" => self.colour(Color::Green),
             "held" | "draft" | "staging" | "claimed" | "publishing" | "starting" | "draining"
             | "cancelled" => self.colour(Color::Yellow),
-            "waiting" | "answered" => Style::new(),
+            "waiting" | "recorded" => Style::new(),
             _ => self.colour(Color::Red),
         }
     }

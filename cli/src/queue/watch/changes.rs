@@ -65,7 +65,7 @@ fn changes(place: &Path, known: &mut Known) -> Vec<Value> {
     let rows = queue(place, &daemon).rows;
     let mut states: BTreeMap<String, String> = rows
         .into_iter()
-        .filter(|row| row.state != State::Answered)
+        .filter(|row| row.state != State::Recorded)
         .map(|row| (row.request_id, row.state.word().to_owned()))
         .collect();
     let names: BTreeSet<String> = result_names(place).unwrap_or_default().into_iter().collect();

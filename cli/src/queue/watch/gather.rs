@@ -87,7 +87,7 @@ fn item_of(row: Row) -> Item {
             let codes: Vec<&str> = held.waits_for.iter().map(|it| it.code.as_str()).collect();
             (codes.join(", "), Is::Waiting(row.path))
         }
-        State::Waiting | State::Answered => (String::new(), Is::Waiting(row.path)),
+        State::Waiting | State::Recorded => (String::new(), Is::Waiting(row.path)),
         State::InFlight(running) | State::Interrupted(running) => {
             let of = running.submitter.as_ref().map(|who| format!("of {who}"));
             (of.unwrap_or_default(), Is::InFlight(Box::new(running)))

@@ -15,7 +15,10 @@ pub(super) fn rotate(host: &Readings, key: &str) -> String {
         }
         Subject::Service { config, .. } => {
             let (user, config) = (daemon_user(host), config.display());
-            format!("sudo -u {user} toolexec keys rotate --config {config} --key {key}")
+            format!(
+                "systemctl stop toolexecd && sudo -u {user} toolexec keys rotate --config {config} --key \
+                 {key}; systemctl start toolexecd"
+            )
         }
     }
 }
@@ -26,8 +29,18 @@ pub(super) fn gc(host: &Readings) -> String {
         Subject::Embedded { state } => {
             format!("toolexec gc --state {} --keep-results days=365", state.display())
         }
-        Subject::Service { config, .. } => {
-            format!("sudo -u {} toolexec gc --config {}", daemon_user(host), config.display())
+        // What the configuration keeps the daemon lets go of by itself; while it is at work nobody else may.
+        Subject::Service { config, spool, state } => {
+            let user = daemon_user(host);
+            let (Some(spool), Some(state)) = (spool, state) else {
+                return format!("sudo -u {user} toolexec gc --config {}", config.display());
+            };
+            format!(
+                "systemctl stop toolexecd && sudo -u {user} toolexec gc --state {} --spool {} \
+                 --keep-archive days=90 --keep-quarantine days=30; systemctl start toolexecd",
+                state.display(),
+                spool.display()
+            )
         }
     }
 }

@@ -55,7 +55,8 @@ fn custody(host: &Readings, keys: &Keys) -> Finding {
 }
 
 fn agent(socket: &str, has: &Seen<Vec<(String, bool)>>) -> Finding {
-    let remedy = format!("start it and add the keys: SSH_AUTH_SOCK={socket} ssh-add -l");
+    let remedy =
+        format!("start it, add the keys with ssh-add, and look: SSH_AUTH_SOCK={socket} ssh-add -l");
     let found = match has {
         Err(why) => format!("the agent at {socket} does not answer: {why}"),
         Ok(keys) => match keys.iter().find(|(_, there)| !there) {
@@ -161,14 +162,18 @@ fn lost(host: &Readings, object: String, path: &str) -> Finding {
 }
 
 fn make_another(host: &Readings, lent: bool, name: &str, path: &str) -> String {
-    let rotate = commands::rotate(host, name);
     if lent {
         // What systemd lends is read-only, and its modes are systemd's.
+        let rotate = commands::rotate(host, name);
         return format!(
             "make another where it was made, and encrypt that (docs/keys.md): {rotate}"
         );
     }
-    format!("make another: {rotate}; only if nobody can have read it: chmod 600 {path}")
+    // A rotation would have the exposed key vouch for the new one.
+    format!(
+        "begin anew (docs/keys.md, a key that somebody else may have); only if nobody can have read it: \
+         chmod 600 {path}"
+    )
 }
 
 fn stranger(keys: &Keys, uid: u32) -> Option<String> {

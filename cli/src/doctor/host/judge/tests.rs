@@ -354,7 +354,7 @@ fn keys_that_others_could_have_are_told() {
     #[rustfmt::skip]
     check(&[
         Case { what: "open", host: good_host, harm: |it| keys(it).files[0] = entry("/k/result", Kind::File, 0o640, 0),
-            verdict: Failure, object: "private key result", words: &["0640"], remedy: "keys rotate --key result" },
+            verdict: Failure, object: "private key result", words: &["0640"], remedy: "begin anew" },
         Case { what: "a stranger's", host: good_host, harm: |it| keys(it).files[1] = entry("/k/log", Kind::File, 0o600, 7),
             verdict: Failure, object: "private key log", words: &["user 7"], remedy: "chown 0" },
         Case { what: "a link", host: good_host, harm: |it| keys(it).files[0] = entry("/k/result", Kind::Other, 0o777, 0),

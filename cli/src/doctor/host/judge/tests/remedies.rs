@@ -12,7 +12,7 @@ const DAEMON_OPTIONS: [&str; 3] = ["--config", "--check", "--clock-was-set-back"
 /// Commands that without one of these act on the state of whoever types them.
 const OF_A_STATE: [(&str, &[&str]); 4] = [
     ("toolexec keys", &["--config"]),
-    ("toolexec gc", &["--config"]),
+    ("toolexec gc", &["--config", "--spool"]),
     ("toolexec log", &["--spool", "--log"]),
     ("toolexecd", &["--config"]),
 ];
@@ -100,9 +100,11 @@ fn a_service_is_told_commands_that_act_on_the_service() {
     assert_each_is_told(
         &told(&service),
         &[
-            &format!("finish it: sudo -u toolexec toolexec keys rotate {config} --key log"),
-            &format!("make another: sudo -u toolexec toolexec keys rotate {config} --key result"),
-            &format!("sudo -u toolexec toolexec gc {config}"),
+            &format!(
+                "finish it: systemctl stop toolexecd && sudo -u toolexec toolexec keys rotate {config} --key log;"
+            ),
+            "begin anew (docs/keys.md, a key that somebody else may have)",
+            "systemctl stop toolexecd && sudo -u toolexec toolexec gc --state /var/lib/toolexec --spool",
             "toolexec log fsck --spool /var/spool/toolexec --log-key /var/lib/toolexec/keys/log.pub;",
             "toolexec doctor --warm ts --to /var/cache/toolexec && systemctl restart toolexecd",
             "toolexec doctor --warm go --to /var/cache/toolexec && systemctl restart toolexecd",
