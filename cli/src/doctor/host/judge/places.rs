@@ -8,6 +8,7 @@ const PERMISSIONS: u32 = 0o777;
 const STICKY: u32 = 0o1000;
 const SETGID: u32 = 0o2000;
 const GROUP_WRITES: u32 = 0o020;
+const OTHERS_WRITE: u32 = 0o002;
 
 /// Where the package puts things, with users and groups of its own.
 const PACKAGED: [&str; 5] = [
@@ -31,7 +32,10 @@ fn of(place: &Place) -> Finding {
             Topic::Places,
             &path,
             "is not there",
-            format!("{}, or: systemd-tmpfiles --create", install(place)),
+            match is_packaged(place) {
+                true => format!("{}, or: systemd-tmpfiles --create", install(place)),
+                false => install(place),
+            },
         ),
         Found::Unseen(why) => {
             let remedy = "look as root, or as the user of the daemon";
@@ -39,6 +43,10 @@ fn of(place: &Place) -> Finding {
         }
         Found::There { kind: Kind::Directory, mode, uid, gid } => {
             match wrong(place, *mode, *uid, *gid) {
+                // Of somebody's own, whose records others may read: as good as they want it.
+                Some(Wrong::Open(found)) if !is_named(place) && mode & OTHERS_WRITE == 0 => {
+                    Finding::warning(Topic::Places, &path, found, mend(place))
+                }
                 Some(Wrong::Open(found)) => {
                     Finding::failure(Topic::Places, &path, found, mend(place))
                 }
@@ -71,7 +79,7 @@ fn right(place: &Place, mode: u32, uid: u32) -> Finding {
         return Finding::ok(Topic::Places, &path, found);
     }
     let found = format!("mode {mode}, of user {uid}; this host has {}", unknown.join(" and "));
-    if PACKAGED.iter().any(|root| place.entry.path.starts_with(root)) {
+    if is_packaged(place) {
         let remedy = format!("systemd-sysusers toolexec.conf && {}", mend(place));
         return Finding::warning(Topic::Places, &path, found, remedy);
     }
@@ -120,9 +128,23 @@ fn owner(place: &Place) -> String {
     if group.is_empty() { place.user.name.clone() } else { format!("{}:{group}", place.user.name) }
 }
 
+/// Whether it is the package's, or its user and group are known here: whose it should be can be said.
+fn is_named(place: &Place) -> bool {
+    let is_known =
+        place.user.id.is_some() && place.group.as_ref().is_none_or(|group| group.id.is_some());
+    is_known || is_packaged(place)
+}
+
+fn is_packaged(place: &Place) -> bool {
+    PACKAGED.iter().any(|root| place.entry.path.starts_with(root))
+}
+
 /// In this order: chown takes set-group-ID off.
 fn mend(place: &Place) -> String {
     let (path, mode) = (place.entry.path.display(), octal(place.mode));
+    if !is_named(place) {
+        return format!("chmod {mode} {path}");
+    }
     format!("chown {} {path} && chmod {mode} {path}", owner(place))
 }
 
