@@ -224,8 +224,8 @@ pub(crate) struct Lint {
     /// The approval is still to come: its absence is a warning
     #[arg(long)]
     pub(crate) draft: bool,
-    /// The policy that it is for: what none of its approvals mends is told too [default: only the
-    /// ceilings of the built-in `embedded`]
+    /// The policy that it is for: what is beyond its languages, ceilings, hosts and constraints is told
+    /// too [default: only the ceilings of the built-in `embedded`]
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
     /// Say what a code means, and exit

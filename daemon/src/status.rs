@@ -11,7 +11,7 @@ use spool::{
     Counts, DaemonState, Running, Seat, Spool, SpoolError, Status, TellsPolicy, ToldWaiting,
     WaitsSince,
 };
-use validator::{RequestId, UtcTime};
+use validator::{RequestId, Sha256, UtcTime};
 
 /// Numbers are told at most this often.
 const TELL_INTERVAL: Duration = Duration::from_secs(1);
@@ -40,9 +40,11 @@ pub struct StatusTeller {
     seat: Seat,
     started: UtcTime,
     told: Option<(Instant, Status)>,
+    /// Whose text was told.
+    policy: Option<Sha256>,
     in_flight: BTreeMap<RequestId, (Instant, Running)>,
-    waiting: Vec<WaitsSince>,
-    /// When that was looked at last.
+    waiting: (Vec<WaitsSince>, bool),
+    /// When that was told last.
     waiting_at: Option<Instant>,
 }
 
@@ -55,7 +57,8 @@ impl StatusTeller {
             started,
             told: None,
             in_flight: BTreeMap::new(),
-            waiting: Vec::new(),
+            policy: None,
+            waiting: (Vec::new(), true),
             waiting_at: None,
         }
     }
@@ -84,8 +87,9 @@ impl StatusTeller {
             }
         }
         // Before the word that it is in force.
-        if self.told.as_ref().is_none_or(|(_, told)| told.policy != status.policy) {
-            told_or_warned(spool.tell_policy(how.policy));
+        let policy = how.policy.sha256();
+        if self.policy != Some(policy) && told_or_warned(spool.tell_policy(how.policy)) {
+            self.policy = Some(policy);
         }
         told_or_warned(spool.tell_status(&status));
         self.told = Some((Instant::now(), status));
@@ -161,14 +165,17 @@ impl StatusTeller {
         if let Some(due) = due.filter(|due| Instant::now() < *due) {
             return Some(due);
         }
-        let (waiting, whole) = look();
-        if waiting != self.waiting {
+        let looked = look();
+        if looked != self.waiting {
+            let (waiting, whole) = looked;
             let told = ToldWaiting { at_utc: now.to_string(), whole, waiting };
-            told_or_warned(match told.waiting.is_empty() {
+            let is_told = told_or_warned(match told.waiting.is_empty() {
                 true => spool.forget_waiting(),
                 false => spool.tell_waiting(&told),
             });
-            self.waiting = told.waiting;
+            if is_told {
+                self.waiting = (told.waiting, whole);
+            }
             self.waiting_at = Some(Instant::now());
         }
         None
@@ -188,11 +195,12 @@ fn is_as_far(told: &Running, now: &Running) -> bool {
         == (now.step, &now.step_since_utc, now.time_sec_max)
 }
 
-/// Nothing hangs on it but what readers see.
-fn told_or_warned(told: Result<(), SpoolError>) {
-    if let Err(error) = told {
+/// Whether it was told. Nothing hangs on it but what readers see.
+fn told_or_warned(told: Result<(), SpoolError>) -> bool {
+    if let Err(error) = &told {
         tracing::warn!("{error}; what is told in public/ is not whole");
     }
+    told.is_ok()
 }
 
 #[cfg(test)]

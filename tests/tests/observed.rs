@@ -364,7 +364,11 @@ fn waiting_ends_with_the_record_and_says_what_came_of_it() {
     hand.asked(&["wait", A, "--timeout", "1"]).assert_code(3);
     fs::remove_file(hand.spool.join(format!("approved/{A}.md"))).unwrap();
     hand.tell_running(A, "running");
+    // Nobody is at work on it.
+    hand.asked(&["wait", A, "--timeout", "1"]).assert_code(2);
+    let holder = hand.hold_lock();
     hand.asked(&["wait", A, "--timeout", "1"]).assert_code(3);
+    drop(holder);
     fs::remove_file(hand.spool.join(format!("public/running/{A}.json"))).unwrap();
     hand.asked(&["wait", A, "--timeout", "1"]).assert_code(2);
     fs::remove_dir_all(refused).unwrap();

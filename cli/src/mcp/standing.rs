@@ -74,8 +74,8 @@ impl Stand {
                 "its draft lies in drafts/; a person approves and promotes it, or has just done so"
             }
             Self::Unknown => {
-                "no record, and nobody tells of it: it was never promoted, or so many wait that not all \
-                 are told"
+                "no record, and nobody tells of it: it was never promoted, was taken this very moment, or \
+                 so many wait that not all are told"
             }
         }
     }
@@ -105,13 +105,18 @@ fn look(desk: &Desk, id: &RequestId) -> Result<Stand, Failure> {
     let waiting = waiting_in(desk.spool());
     let mut in_flight = running_in(desk.spool());
     let mut held = held_in(desk.spool());
-    if let Some(recorded) = recorded(desk, id)? {
+    let file = format!("{id}.md");
+    let recorded = recorded(desk, id)?;
+    // What was refused may be mended and dropped again: that record is not the end of it then.
+    let is_told = in_flight.contains_key(id.as_str())
+        || held.contains_key(&file)
+        || waiting.iter().any(|one| one.file == file);
+    if let Some(recorded) = recorded.filter(|it| it.outcome != "refused" || !is_told) {
         return Ok(Stand::Recorded(recorded));
     }
     if let Some(running) = in_flight.remove(id.as_str()) {
         return Ok(Stand::InFlight(running.step, json!(running)));
     }
-    let file = format!("{id}.md");
     if let Some(held) = held.remove(&file) {
         return Ok(Stand::Held(json!(held)));
     }

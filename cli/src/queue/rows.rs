@@ -102,7 +102,8 @@ pub(super) fn queue(place: &Path, daemon: &Daemon) -> Queue {
         rows.push(Row { request_id, state, result_id: None, created_utc: None, path });
     }
     for (request_id, told) in running {
-        if recorded.contains(request_id.as_str()) {
+        // One that was refused may be on its way again.
+        if told.step == Step::Publishing && recorded.contains(request_id.as_str()) {
             continue;
         }
         let path = approved.join(format!("{request_id}.md"));

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use spool::{held_in, running_in};
+use spool::{held_in, running_in, waiting_in};
 use validator::{RequestId, UtcTime, escape_line};
 
 use super::daemon::Daemon;
@@ -128,43 +128,61 @@ fn draw(pen: &mut Pen, place: &Path, waiting: &[String]) {
     }
 }
 
+/// What lay in `approved/` of a request before anything else was looked at.
+enum Original {
+    Gone,
+    /// Since that second; none where whoever asks may not look.
+    There(Option<i64>),
+}
+
+impl Original {
+    fn of(place: &Path, id: &str) -> Self {
+        match place.join("approved").join(format!("{id}.md")).symlink_metadata() {
+            Ok(found) => Self::There(Some(found.ctime())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::Gone,
+            Err(_) => Self::There(None),
+        }
+    }
+
+    /// Whether it was dropped after a record was made. One that was refused and could not be taken away
+    /// is older.
+    fn is_younger_than(&self, record: &Published) -> bool {
+        let made = record.said.as_ref().and_then(|said| said.created_utc.parse::<UtcTime>().ok());
+        match self {
+            Self::There(Some(dropped)) => made.is_some_and(|made| *dropped > made.unix()),
+            Self::There(None) | Self::Gone => false,
+        }
+    }
+}
+
 /// Which of them came to their end. First the originals and what is in flight, then the records: who
 /// publishes does it the other way round, so what is nowhere then has no record.
 fn look(place: &Path, waiting: Vec<String>) -> Result<Vec<(String, Option<End>)>, Failure> {
-    let is_left = |id: &str| {
-        let file = place.join("approved").join(format!("{id}.md"));
-        match file.symlink_metadata() {
-            Ok(_) => true,
-            // Whoever may not look cannot say that it is gone.
-            Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    let originals: Vec<_> = waiting.iter().map(|id| Original::of(place, id)).collect();
+    let (in_flight, held, in_line) = (running_in(place), held_in(place), waiting_in(place));
+    let names = result_names(place)?;
+    let is_told = |id: &str| {
+        let file = format!("{id}.md");
+        let told = in_flight.contains_key(id)
+            || held.contains_key(&file)
+            || in_line.iter().any(|one| one.file == file);
+        told && !Daemon::of(place).is_dead()
+    };
+    let end = |id: &str, original: &Original| match end_of(records_among(place, &names, id)) {
+        // What was refused may be mended and dropped again: that record is not the end of it then.
+        Some(record)
+            if record.word() == "refused" && (original.is_younger_than(&record) || is_told(id)) =>
+        {
+            None
+        }
+        Some(record) => Some(End::Record(record)),
+        None => {
+            let is_gone = matches!(original, Original::Gone);
+            (is_gone && !in_flight.contains_key(id)).then_some(End::Withdrawn)
         }
     };
-    let left: Vec<bool> = waiting.iter().map(|id| is_left(id)).collect();
-    let (in_flight, held) = (running_in(place), held_in(place));
-    let names = result_names(place)?;
-    // What was refused may be mended and dropped again: that record is not the end of it then.
-    let is_on_its_way = |id: &str, record: &Published| {
-        let file = format!("{id}.md");
-        record.word() == "refused"
-            && (in_flight.contains_key(id)
-                || held.contains_key(&file)
-                || is_younger(&place.join("approved").join(file), record))
-    };
-    let end = |id: &str, left: bool| match end_of(records_among(place, &names, id)) {
-        Some(record) if is_on_its_way(id, &record) => None,
-        Some(record) => Some(End::Record(record)),
-        None => (!left && !in_flight.contains_key(id)).then_some(End::Withdrawn),
-    };
-    let looked = waiting.into_iter().zip(left);
-    Ok(looked.map(|(id, left)| (end(&id, left), id)).map(|(end, id)| (id, end)).collect())
-}
-
-/// Whether a file was dropped after a record was made. One that was refused and could not be taken away is
-/// older.
-fn is_younger(file: &Path, record: &Published) -> bool {
-    let made = record.said.as_ref().and_then(|said| said.created_utc.parse::<UtcTime>().ok());
-    let dropped = file.symlink_metadata().ok().map(|found| found.ctime());
-    made.zip(dropped).is_some_and(|(made, dropped)| dropped > made.unix())
+    let looked = waiting.into_iter().zip(originals);
+    Ok(looked.map(|(id, original)| (end(&id, &original), id)).map(|(end, id)| (id, end)).collect())
 }
 
 /// Says the end, and gives its exit code: that of `run`.

@@ -141,7 +141,9 @@ fn caches_of(
                 (warm.join(runtime.name()), advice)
             }
             CacheSource::Path(path) => {
-                let advice = path.parent().map(|parent| {
+                // As the shipped policies name it; another one is somebody's own.
+                let is_ours = path.file_name().is_some_and(|name| name == runtime.name());
+                let advice = path.parent().filter(|_| is_ours).map(|parent| {
                     let (name, parent) = (runtime.name(), parent.display());
                     format!("; run `toolexec doctor --warm {name} --to {parent}`")
                 });

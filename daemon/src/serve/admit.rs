@@ -20,18 +20,17 @@ impl<'env> AtWork<'_, 'env> {
     /// Gives workers what is next, while there is room for them.
     pub(super) fn admit(&mut self) -> Result<(), Halt> {
         while self.in_flight.len() < self.pace.in_flight_max {
-            let Some((waiting, identity)) = self.window.next() else {
+            if self.window.len() == 0 {
                 // Behind a window that was full more wait.
                 self.look_wanted |= self.window.is_cut();
                 return Ok(());
-            };
+            }
             if let Some((by, why)) = self.admission_stopped()? {
                 self.stop_admission(by, why);
-                // The next look shows it again.
-                self.window.clear();
                 return Ok(());
             }
             self.resume_admission();
+            let Some((waiting, identity)) = self.window.next() else { return Ok(()) };
             self.said.waiting = self.said.waiting.saturating_sub(1);
             self.take(waiting, identity)?;
         }

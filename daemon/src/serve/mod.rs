@@ -246,10 +246,6 @@ impl AtWork<'_, '_> {
     /// Does what is due, and takes what there is room for.
     fn go_on(&mut self) -> Result<(), Halt> {
         let now = Instant::now();
-        match self.host.log.beat(edge::now(), edge::boot_id) {
-            Err(error) if error.is_full() => self.wait_for_disk(),
-            beaten => beaten?,
-        }
         if now >= self.next_rescan {
             self.next_rescan = now + self.pace.rescan;
             self.look_wanted = true;
@@ -267,6 +263,13 @@ impl AtWork<'_, '_> {
             return Ok(());
         }
         self.paused_until = None;
+        match self.host.log.beat(edge::now(), edge::boot_id) {
+            Err(error) if error.is_full() => {
+                self.wait_for_disk();
+                return Ok(());
+            }
+            beaten => beaten?,
+        }
         if self.look_wanted && now >= self.next_look {
             self.look_wanted = false;
             self.look()?;
@@ -285,6 +288,10 @@ impl AtWork<'_, '_> {
             next = next.min(self.paused_until.unwrap_or(self.next_look));
         }
         let rest = next.saturating_duration_since(Instant::now());
+        if self.paused_until.is_some() {
+            // There is no room for a heartbeat either.
+            return rest;
+        }
         self.host.log.beats_in(edge::now()).map_or(rest, |beat| rest.min(beat))
     }
 
@@ -366,7 +373,6 @@ impl AtWork<'_, '_> {
     fn wait_for_disk(&mut self) {
         let why = "the disk is full; nothing is admitted until there is room";
         self.stop_admission(StoppedBy::Disk, why.to_owned());
-        self.window.clear();
         self.paused_until = Some(self.next_rescan);
     }
 

@@ -144,7 +144,9 @@ impl AtWork<'_, '_> {
 
     /// Nothing is admitted until what is wrong is mended; told once.
     pub(super) fn stop_admission(&mut self, by: StoppedBy, why: String) {
-        if self.said.stopped.as_ref().is_some_and(|(known, _)| *known == by) {
+        let for_room = |by: StoppedBy| matches!(by, StoppedBy::Disk | StoppedBy::NoRoom);
+        let is_known = |known: StoppedBy| known == by || (for_room(known) && for_room(by));
+        if self.said.stopped.as_ref().is_some_and(|(known, _)| is_known(*known)) {
             return;
         }
         let fields = Fields { reason: Some(&why), ..Fields::default() };

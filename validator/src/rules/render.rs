@@ -192,7 +192,7 @@ without a forbidden thing, so a mere mention of a host path or of an installatio
 running anything. The rest needs the policy, the spool or the host, and is reported when the
 request is submitted or run; its examples are described in words. `limits.ceiling` alone is told by
 lint, by the policy that `--policy` names or else by the built-in one; with `--policy` lint tells
-whatever of that policy no approval mends, too.
+what of that policy's languages, ceilings, hosts and constraints the request is beyond, too.
 
 Every other example is one of the three documents below with the shown part in place of its own;
 the tests execute each. `«x × 3»` stands for x three times, `⏎` in it for a line end, and

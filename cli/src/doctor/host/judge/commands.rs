@@ -36,8 +36,8 @@ pub(super) fn gc(host: &Readings) -> String {
                 return format!("sudo -u {user} toolexec gc --config {}", config.display());
             };
             format!(
-                "systemctl stop toolexecd && sudo -u {user} toolexec gc --state {} --spool {} \
-                 --keep-archive days=90 --keep-quarantine days=30; systemctl start toolexecd",
+                "sudo -u {user} toolexec gc --dry-run --state {} --spool {} --keep-archive days=90 \
+                 --keep-quarantine days=30; docs/operators.md, disk full, has the rest",
                 state.display(),
                 spool.display()
             )

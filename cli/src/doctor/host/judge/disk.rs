@@ -32,10 +32,8 @@ fn of(host: &Readings, disk: &Disk) -> Vec<Finding> {
         let remedy = format!("mount -o remount,rw \"$(findmnt -no TARGET -T {path})\"");
         findings.push(Finding::failure(Topic::Disk, name, found, remedy));
     }
-    let room_for = format!(
-        "make room: df -h {path}; what was kept long enough goes with: {}",
-        commands::gc(host)
-    );
+    let room_for =
+        format!("make room: df -h {path}; look what was kept long enough: {}", commands::gc(host));
     if room.bytes_free < FREE_MIN {
         let found = format!("{path}: {said}; nothing is begun");
         findings.push(Finding::failure(Topic::Disk, name, found, room_for));

@@ -129,7 +129,7 @@ fn private(host: &Readings, keys: &Keys, file: &Entry) -> Finding {
                     "{path}: mode {}: others can have read it, and sign records of their own",
                     octal(*mode)
                 );
-                let remedy = make_another(host, lent, &name, &path.to_string());
+                let remedy = begin_anew(lent, &path.to_string());
                 return Finding::failure(Topic::Keys, object, found, remedy);
             }
             if let Some(stranger) = stranger(keys, *uid) {
@@ -161,19 +161,14 @@ fn lost(host: &Readings, object: String, path: &str) -> Finding {
     Finding::failure(Topic::Keys, object, found, remedy)
 }
 
-fn make_another(host: &Readings, lent: bool, name: &str, path: &str) -> String {
-    if lent {
+/// A rotation would have the exposed key vouch for the new one.
+fn begin_anew(lent: bool, path: &str) -> String {
+    let anew = "begin anew (docs/keys.md, a key that somebody else may have)";
+    match lent {
         // What systemd lends is read-only, and its modes are systemd's.
-        let rotate = commands::rotate(host, name);
-        return format!(
-            "make another where it was made, and encrypt that (docs/keys.md): {rotate}"
-        );
+        true => format!("{anew}, where it was made, and encrypt that"),
+        false => format!("{anew}; only if nobody can have read it: chmod 600 {path}"),
     }
-    // A rotation would have the exposed key vouch for the new one.
-    format!(
-        "begin anew (docs/keys.md, a key that somebody else may have); only if nobody can have read it: \
-         chmod 600 {path}"
-    )
 }
 
 fn stranger(keys: &Keys, uid: u32) -> Option<String> {

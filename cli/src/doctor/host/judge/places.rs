@@ -8,7 +8,7 @@ const PERMISSIONS: u32 = 0o777;
 const STICKY: u32 = 0o1000;
 const SETGID: u32 = 0o2000;
 const GROUP_WRITES: u32 = 0o020;
-const OTHERS_WRITE: u32 = 0o002;
+const WRITES: u32 = 0o022;
 
 /// Where the package puts things, with users and groups of its own.
 const PACKAGED: [&str; 5] = [
@@ -44,7 +44,7 @@ fn of(place: &Place) -> Finding {
         Found::There { kind: Kind::Directory, mode, uid, gid } => {
             match wrong(place, *mode, *uid, *gid) {
                 // Of somebody's own, whose records others may read: as good as they want it.
-                Some(Wrong::Open(found)) if !is_named(place) && mode & OTHERS_WRITE == 0 => {
+                Some(Wrong::Open(found)) if !is_named(place) && is_only_read(place, *mode) => {
                     Finding::warning(Topic::Places, &path, found, mend(place))
                 }
                 Some(Wrong::Open(found)) => {
@@ -126,6 +126,12 @@ fn wrong(place: &Place, mode: u32, uid: u32, gid: u32) -> Option<Wrong> {
 fn owner(place: &Place) -> String {
     let group = place.group.as_ref().map_or("", |group| group.name.as_str());
     if group.is_empty() { place.user.name.clone() } else { format!("{}:{group}", place.user.name) }
+}
+
+/// Whether all that others may beyond what was promised them is to look.
+fn is_only_read(place: &Place, mode: u32) -> bool {
+    let beyond = mode & PERMISSIONS & !place.mode;
+    beyond != 0 && beyond & WRITES == 0
 }
 
 /// Whether it is the package's, or its user and group are known here: whose it should be can be said.

@@ -370,7 +370,7 @@ fn keys_that_others_could_have_are_told() {
             verdict: Failure, object: "directory", words: &["user 7"], remedy: "chown" },
         Case { what: "lent too widely", host: good_service,
             harm: |it| keys(it).files[0] = entry("/k/result", Kind::File, 0o444, 0),
-            verdict: Failure, object: "private key result", words: &["0444"], remedy: "rotate" },
+            verdict: Failure, object: "private key result", words: &["0444"], remedy: "begin anew" },
         Case { what: "not lent", host: good_service, harm: |it| keys(it).files[1].found = Found::Missing,
             verdict: Failure, object: "private key log", words: &["cannot sign"], remedy: "LoadCredentialEncrypted=log" },
         Case { what: "no directory of what was lent", host: good_service, harm: |it| keys(it).directory.found = Found::Missing,

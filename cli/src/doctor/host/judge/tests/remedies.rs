@@ -104,7 +104,7 @@ fn a_service_is_told_commands_that_act_on_the_service() {
                 "finish it: systemctl stop toolexecd && sudo -u toolexec toolexec keys rotate {config} --key log;"
             ),
             "begin anew (docs/keys.md, a key that somebody else may have)",
-            "systemctl stop toolexecd && sudo -u toolexec toolexec gc --state /var/lib/toolexec --spool",
+            "sudo -u toolexec toolexec gc --dry-run --state /var/lib/toolexec --spool",
             "toolexec log fsck --spool /var/spool/toolexec --log-key /var/lib/toolexec/keys/log.pub;",
             "toolexec doctor --warm ts --to /var/cache/toolexec && systemctl restart toolexecd",
             "toolexec doctor --warm go --to /var/cache/toolexec && systemctl restart toolexecd",
