@@ -104,6 +104,11 @@ fn a_trust_file_that_others_may_write_admits_nothing() {
     let request = host.submit(&plain());
     host.service.wait_for("the daemon to tell", |it| it.log().contains("nothing is admitted"));
     assert!(host.service.records_of(&request.id).is_empty());
+    // Who may not look into `approved/` is told all the same that it waits there.
+    host.service.wait_for("what waits to be told", |it| {
+        fs::read_to_string(it.at("public/waiting.json"))
+            .is_ok_and(|told| told.contains(&request.id))
+    });
     fs::set_permissions(&host.signers, Permissions::from_mode(0o644)).unwrap();
     host.service.record_of(&request.id).assert_outcome("ok");
 }
