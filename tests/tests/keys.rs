@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use toolexec_tests::{
     Asked, Bench, Process, Record, RequestText, Said, Service, list, skip, ssh_keygen_works,
-    with_word, workspace,
+    with_word,
 };
 
 toolexec_tests::as_both!(
@@ -190,31 +190,6 @@ fn a_source_of_keys_is_named_whole_or_refused() {
         let said = Said::of(service.command().arg("--check"));
         said.assert_code(2);
         said.assert_says(&[why]);
-    }
-}
-
-/// The commands of the page that need neither systemd nor an agent, in its order.
-#[test]
-fn what_the_page_says_to_type_works() {
-    let bench = Bench::new();
-    let page = fs::read_to_string(workspace().join("docs/keys.md")).unwrap();
-    let typed = page.lines().filter_map(|line| line.strip_prefix("    "));
-    let typed = typed.filter(|line| line.starts_with("toolexec "));
-    let mut count = 0;
-    for line in typed.filter(|line| !line.contains("--to")) {
-        let line = line.replace("/run/new-keys", "new-keys");
-        let mut shell = bench.command("sh");
-        let path = bench.scratch().path().join("bin");
-        shell.args(["-c", &line]).env("PATH", format!("{}:/usr/bin:/bin", path.display()));
-        let said = Said::of(&mut shell);
-        assert_eq!(said.code, Some(0), "{line}: {said:#?}");
-        count += 1;
-    }
-    assert!(count >= 9, "only {count} commands: the search is broken");
-    for file in
-        ["signers", "key.pem", "log.vkey", "trusted_root.json", "log.pem", "new-keys/keys/log"]
-    {
-        assert!(fs::metadata(bench.home().join(file)).unwrap().len() > 0, "{file}");
     }
 }
 

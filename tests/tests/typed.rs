@@ -1,0 +1,97 @@
+//! Pages whose commands need no more than a state or a spool of one's own, typed line by line in their order:
+//! the log, keys, orders, the spool.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+
+use toolexec_tests::{Bench, Page, RequestText, Said};
+
+/// Types every line of a page, with what is another's on the page changed into what is here.
+#[track_caller]
+fn type_page(bench: &Bench, page: &Page, changes: &[(&str, &str)]) -> usize {
+    let (mut script, page) = (page.script(), page.name());
+    for (theirs, ours) in changes {
+        assert!(script.contains(theirs), "{page}: {theirs} is not typed there");
+        script = script.replace(theirs, ours);
+    }
+    let lines: Vec<_> = script.lines().filter(|line| !line.is_empty()).collect();
+    for line in &lines {
+        let said = Said::of(&mut bench.shell(line));
+        assert_eq!(said.code, Some(0), "{page}: {line}: {said:#?}");
+    }
+    lines.len()
+}
+
+/// Two runs of this user's.
+fn with_records(bench: &Bench) -> String {
+    bench.record_of(&RequestText::python("print('one')")).1.assert_outcome("ok");
+    let (_, record) = bench.record_of(&RequestText::python("print('two')"));
+    record.path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_commands_of_the_log_page_work() {
+    let bench = Bench::new();
+    let record = with_records(&bench);
+    let state = bench.state();
+    let state = state.to_str().unwrap();
+    let stick = bench.scratch().dir("stick");
+    let stick = stick.to_str().unwrap();
+    for line in [
+        "toolexec keys show --key log --format verifier > host1.vkey".to_owned(),
+        format!("toolexec log export {stick}/host1-log"),
+    ] {
+        Said::of(&mut bench.shell(&line)).assert_code(0);
+    }
+    let typed = type_page(
+        &bench,
+        &Page::open("docs/log.md"),
+        &[
+            ("--spool /var/spool/toolexec", &format!("--log {state}/log")),
+            ("/media/stick", stick),
+            ("1200 1500", "1 2"),
+            ("prove 1207", "prove 1"),
+            ("~/.local/state/toolexec/results", &format!("{state}/results")),
+            ("results/TS-20261122-101500Z-TR-20261122-100000Z-stats", &record),
+        ],
+    );
+    assert!(typed >= 12, "only {typed} commands");
+}
+
+#[test]
+fn the_commands_of_the_keys_page_work() {
+    let bench = Bench::new();
+    let typed = type_page(&bench, &Page::open("docs/keys.md"), &[("/run/new-keys", "new-keys")]);
+    assert!(typed >= 10, "only {typed} commands");
+    let made =
+        ["signers", "key.pem", "log.vkey", "trusted_root.json", "log.pem", "new-keys/keys/log"];
+    for file in made {
+        assert!(fs::metadata(bench.home().join(file)).unwrap().len() > 0, "{file}");
+    }
+}
+
+#[test]
+fn the_commands_of_the_orders_page_work() {
+    let bench = Bench::new();
+    let spool = bench.scratch().dir("spool");
+    fs::create_dir(spool.join("approved")).unwrap();
+    let id = "TR-20260209-160501Z-python-stats";
+    fs::write(spool.join(format!("approved/{id}.md")), "a request").unwrap();
+    let here = format!("{id} --spool {}", spool.display());
+    assert_eq!(type_page(&bench, &Page::open("docs/orders.md"), &[(id, &here)]), 3);
+}
+
+#[test]
+fn the_command_of_the_spool_page_works() {
+    let bench = Bench::new();
+    with_records(&bench);
+    let state = bench.state();
+    let state = state.to_str().unwrap();
+    let changes = [("/var/spool/toolexec", state), ("/var/lib/toolexec", state)];
+    assert_eq!(type_page(&bench, &Page::open("docs/spool.md"), &changes), 1);
+}
