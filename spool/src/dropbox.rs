@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, access, fstat, openat, statat};
+use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, access, fstat, openat, statat};
 use validator::{Draft, REQUEST_BYTES_MAX, Sha256};
 
 use crate::claim::{
@@ -50,6 +50,8 @@ pub struct Submitted {
     pub owner: u32,
     /// Its inode, and when that changed last: seconds, nanoseconds.
     pub identity: (u64, i64, i64),
+    /// Whether it is a file without a byte.
+    pub is_empty: bool,
 }
 
 impl Waiting {
@@ -176,7 +178,9 @@ impl Dropbox {
                 found.st_ctime,
                 i64::try_from(found.st_ctime_nsec).unwrap_or(i64::MAX),
             );
-            see(Submitted { waiting, owner: found.st_uid, identity });
+            let is_file = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
+            let is_empty = is_file && found.st_size == 0;
+            see(Submitted { waiting, owner: found.st_uid, identity, is_empty });
         })?;
         Ok(listed)
     }

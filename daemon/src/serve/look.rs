@@ -19,6 +19,9 @@ const SETTLED_SEC: i64 = 3;
 /// Where a file system does not tell that something was put into a directory, it is seen by then.
 const EMPTY_TIME_MAX: Duration = Duration::from_secs(600);
 
+/// A file that has nothing in it may be filled for so long.
+const FRESH: Duration = Duration::from_secs(3);
+
 /// A directory in which nothing lay.
 pub(super) struct Empty {
     changed_at: (i64, i64),
@@ -28,6 +31,11 @@ pub(super) struct Empty {
 fn has_settled((changed_sec, _): (i64, i64)) -> bool {
     let now_sec = edge::now().unix();
     (SETTLED_SEC..).contains(&now_sec.saturating_sub(changed_sec))
+}
+
+fn is_fresh(changed_sec: i64) -> bool {
+    let age_sec = edge::now().unix().saturating_sub(changed_sec);
+    u64::try_from(age_sec).is_ok_and(|age_sec| age_sec < FRESH.as_secs())
 }
 
 impl AtWork<'_, '_> {
@@ -45,11 +53,16 @@ impl AtWork<'_, '_> {
         }
         self.forget_gone();
         self.take_answers()?;
-        let (mut waiting, mut held) = (0, Vec::new());
+        let (mut waiting, mut held, mut is_being_written) = (0, Vec::new(), false);
         let listed = dropbox.each_submission(|submitted| {
             let name = submitted.waiting.name();
             let left = self.left_alone.get(name).is_some_and(|it| it.0 == submitted.identity.0);
             if left || self.in_flight.contains_key(name) {
+                return;
+            }
+            // `cp` makes a file first and fills it then: what has nothing in it yet is no request yet.
+            if submitted.is_empty && is_fresh(submitted.identity.1) {
+                is_being_written = true;
                 return;
             }
             if self.held.contains(name) {
@@ -59,6 +72,10 @@ impl AtWork<'_, '_> {
             waiting += 1;
             self.window.offer(submitted);
         })?;
+        if is_being_written {
+            // Filled, it is a hint; if nobody fills it, it is refused.
+            self.next_rescan = self.next_rescan.min(Instant::now() + FRESH);
+        }
         self.said.waiting = waiting;
         self.said.nameless(dropbox.path(), listed.nameless);
         self.empty = (listed.is_empty && has_settled(changed_at))

@@ -30,7 +30,7 @@ struct One {
 impl Window {
     /// Takes in one, unless there are older ones enough.
     pub(super) fn offer(&mut self, submitted: Submitted) {
-        let Submitted { waiting, owner, identity: (inode, sec, nanosecond) } = submitted;
+        let Submitted { waiting, owner, identity: (inode, sec, nanosecond), .. } = submitted;
         if !self.submitters.contains_key(&owner) && self.submitters.len() >= SUBMITTERS_MAX {
             self.cut = true;
             return;
@@ -46,7 +46,7 @@ impl Window {
 
     /// Takes in one whatever else is here.
     pub(super) fn insist(&mut self, submitted: Submitted) {
-        let Submitted { waiting, owner, identity: (inode, sec, nanosecond) } = submitted;
+        let Submitted { waiting, owner, identity: (inode, sec, nanosecond), .. } = submitted;
         let age = (sec, nanosecond, waiting.name().to_owned());
         self.submitters.entry(owner).or_default().insert(age, One { waiting, inode });
     }
@@ -109,7 +109,7 @@ mod tests {
 
     fn submitted(owner: u32, sec: i64, name: &str) -> Submitted {
         let waiting = Waiting::Request(name.to_owned());
-        Submitted { waiting, owner, identity: (7, sec, 0) }
+        Submitted { waiting, owner, identity: (7, sec, 0), is_empty: false }
     }
 
     fn names(window: &mut Window) -> Vec<String> {
