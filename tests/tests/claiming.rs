@@ -594,23 +594,3 @@ fn three_hundred_rubbish_objects_keep_nobody_waiting() {
         assert_eq!(of_it, 1, "{name}");
     }
 }
-
-/// `cp` makes a file and fills it a moment later. Nobody is refused for the moment between.
-#[test]
-fn a_file_that_is_made_first_and_filled_then_is_taken_when_it_is_filled() {
-    let bench = Bench::new();
-    let service = started(&bench);
-    let text = lone();
-    let path = service.at(&format!("approved/{}.md", text.id));
-    let file = File::create(&path).unwrap();
-    let never = service.at("approved/TR-20260209-160501Z-never.md");
-    fs::write(&never, "").unwrap();
-    std::thread::sleep(Duration::from_millis(700));
-    assert!(service.records().is_empty(), "refused before it was written");
-    file.write_all_at(text.text().as_bytes(), 0).unwrap();
-    drop(file);
-    service.record_of(&text.id).assert_outcome("ok");
-    // What nobody fills is no request, and is told so.
-    service
-        .wait_for("the refusal of the empty one", |it| !never.exists() && it.records().len() == 2);
-}

@@ -8,6 +8,7 @@
 )]
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -346,4 +347,26 @@ fn the_same_request_under_two_names_runs_once() {
     let outcomes = |word: &str| records.iter().filter(|it| it.outcome() == word).count();
     assert_eq!((outcomes("ok"), outcomes("refused")), (1, 2), "{records:#?}");
     service.verify().assert_code(0);
+}
+
+/// `cp` makes a file and fills it a moment later. Nobody is refused for the moment between.
+#[test]
+fn a_file_that_is_made_first_and_filled_then_is_taken_when_it_is_filled() {
+    let bench = Bench::new();
+    let mut service = prepared(&bench, &Asked::for_owner(&bench), &[]);
+    service.spawn();
+    service.wait_for("the daemon to be ready", |it| it.log().contains("ready"));
+    let text = RequestText::of("python", "python -V");
+    let path = service.at(&format!("approved/{}.md", text.id));
+    let mut file = fs::File::create(&path).unwrap();
+    let never = service.at("approved/TR-20260209-160501Z-never.md");
+    fs::write(&never, "").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    assert!(service.records().is_empty(), "refused before it was written");
+    file.write_all(text.text().as_bytes()).unwrap();
+    drop(file);
+    service.record_of(&text.id).assert_outcome("ok");
+    // What nobody fills is no request, and is told so.
+    service
+        .wait_for("the refusal of the empty one", |it| !never.exists() && it.records().len() == 2);
 }
