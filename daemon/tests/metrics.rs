@@ -148,7 +148,7 @@ fn prometheus_own_parser_reads_it() {
     let skip = |why: &str| skip::skip("prometheus_own_parser_reads_it", why);
     let Some(python) = std::env::var_os("TOOLEXEC_PYTHON").filter(|it| Path::new(it).exists())
     else {
-        return skip("TOOLEXEC_PYTHON names no oracle; .ci/run installs it");
+        return skip("TOOLEXEC_PYTHON names no oracle; tests/prepare installs it");
     };
     let oracle = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/oracles/openmetrics.py");
     let judge = |text: &str| {

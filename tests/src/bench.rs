@@ -13,8 +13,23 @@ use crate::record::Record;
 use crate::request::{Request, RequestText};
 use crate::skip;
 
-/// Nobody's user on this host, with a home for the length of a test.
-const ORDINARY: u32 = 65533;
+/// The account that tests use as an ordinary user when they run as root: its uid and gid.
+///
+/// `games` exists on every Debian host and owns no processes. It has a name, without which OpenSSH
+/// refuses to work. On a host without it an unused number serves, and tests that need the name are
+/// skipped.
+fn ordinary_account() -> (u32, u32) {
+    let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let fields: Vec<_> = accounts
+        .lines()
+        .find_map(|line| line.strip_prefix("games:"))
+        .map(|rest| rest.split(':').collect())
+        .unwrap_or_default();
+    match fields[..] {
+        [_, uid, gid, ..] => (uid.parse().unwrap(), gid.parse().unwrap()),
+        _ => (65533, 65533),
+    }
+}
 
 /// Everything that a program said until it ended.
 #[derive(Debug)]
@@ -120,7 +135,8 @@ impl Bench {
         let scratch = Scratch::new();
         let home = scratch.dir("home");
         if drop_rights {
-            chown(&home, Some(ORDINARY), Some(ORDINARY)).unwrap();
+            let (uid, gid) = ordinary_account();
+            chown(&home, Some(uid), Some(gid)).unwrap();
         }
         Self { scratch, drop_rights }
     }
@@ -165,9 +181,10 @@ impl Bench {
         let ours = self.scratch.path().join("bin").join(program.as_ref());
         let program = if ours.is_file() { ours } else { program.as_ref().to_owned() };
         let mut command = if self.drop_rights {
-            let id = ORDINARY.to_string();
+            let (uid, gid) = ordinary_account();
             let mut command = Command::new("setpriv");
-            command.args(["--reuid", &id, "--regid", &id, "--clear-groups", "--"]).arg(program);
+            command.args([format!("--reuid={uid}"), format!("--regid={gid}")]);
+            command.args(["--clear-groups", "--"]).arg(program);
             command
         } else {
             Command::new(program)

@@ -14,7 +14,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use toolexec_tests::{
-    Asked, Bench, Record, Request, RequestText, Said, Service, list, skip, ssh_keygen_works,
+    Asked, Bench, Record, Request, RequestText, Said, Service, list, ssh_keygen_works,
 };
 
 const APPROVE: &str = "approve.tool-exec@threegate";
@@ -287,21 +287,9 @@ fn a_rejection_is_never_passed_over() {
         return;
     }
     let bench = Bench::new();
-    let (key, line) = key(&bench, "");
-    let signers = bench.scratch().file("allowed_signers", &line);
-    let policy = standard(&bench);
-    let asked = Asked { policy, allowed_signers: Some(signers), ..Asked::for_owner(&bench) };
-    let service = service(&bench, &asked, "");
-    let record_with = |place: &dyn Fn(PathBuf, &Path)| {
-        let request = bench.save(&good());
-        sign_in(REJECT, &key, &request.path);
-        let rejection = bench.home().join(format!("{}.rejection", request.id));
-        fs::rename(request.path.with_extension("md.sig"), &rejection).unwrap();
-        sign(&key, &request.path);
-        place(service.at(&format!("approved/{}.md", request.id)), &rejection);
-        service.promote_saved(&request).assert_code(0);
-        service.record_of(&request.id)
-    };
+    let (key, service) = service_with_a_signer(&bench);
+    let record_with =
+        |place: &dyn Fn(PathBuf, &Path)| record_beside_a_rejection(&bench, &service, &key, place);
     record_with(&|_, _| {}).assert_outcome("ok");
     let beside = |path: &Path, label: &str| path.with_extension(format!("md.{label}.sig"));
     let copy = |from: &Path, to: PathBuf| assert!(fs::copy(from, to).unwrap() > 0);
@@ -324,15 +312,52 @@ fn a_rejection_is_never_passed_over() {
         copy(rejection, beside(&path, "reject"));
     });
     refused(many, "approval.signature", "19 signature files");
-    if bench.is_root() {
-        skip("a_rejection_is_never_passed_over::closed", "root may read a file of mode 0000");
+}
+
+/// A file that the daemon cannot read may be a rejection. Root reads every file, so an ordinary user runs
+/// this daemon.
+#[test]
+fn an_unreadable_signature_file_refuses_its_request() {
+    let test = "an_unreadable_signature_file_refuses_its_request";
+    let Some(bench) = Bench::of_an_ordinary_user(test) else { return };
+    if !ssh_keygen_works(test) {
         return;
     }
-    let closed = record_with(&|path, rejection| {
-        copy(rejection, beside(&path, "closed"));
-        fs::set_permissions(beside(&path, "closed"), Permissions::from_mode(0o000)).unwrap();
+    let (key, service) = service_with_a_signer(&bench);
+    let record = record_beside_a_rejection(&bench, &service, &key, &|path, rejection| {
+        let closed = path.with_extension("md.closed.sig");
+        fs::copy(rejection, &closed).unwrap();
+        fs::set_permissions(closed, Permissions::from_mode(0o000)).unwrap();
     });
-    refused(closed, "approval.signature", "md.closed.sig");
+    record.assert_outcome("refused");
+    record.assert_violation("approval.signature");
+    assert!(record.text.contains("md.closed.sig"), "{}", record.text);
+}
+
+/// A daemon under the standard policy, and the key of its one approver.
+fn service_with_a_signer(bench: &Bench) -> (PathBuf, Service<'_>) {
+    let (key, line) = key(bench, "");
+    let signers = bench.scratch().file("allowed_signers", &line);
+    let policy = standard(bench);
+    let asked = Asked { policy, allowed_signers: Some(signers), ..Asked::for_owner(bench) };
+    (key, service(bench, &asked, ""))
+}
+
+/// The record of a signed request. `place` puts the rejection that its signer also made beside it.
+fn record_beside_a_rejection(
+    bench: &Bench,
+    service: &Service<'_>,
+    key: &Path,
+    place: &dyn Fn(PathBuf, &Path),
+) -> Record {
+    let request = bench.save(&good());
+    sign_in(REJECT, key, &request.path);
+    let rejection = bench.scratch().path().join(format!("{}.rejection", request.id));
+    fs::rename(request.path.with_extension("md.sig"), &rejection).unwrap();
+    sign(key, &request.path);
+    place(service.at(&format!("approved/{}.md", request.id)), &rejection);
+    service.promote_saved(&request).assert_code(0);
+    service.record_of(&request.id)
 }
 
 /// Good when it was decided, over when the cell was there.

@@ -3,7 +3,7 @@
 //! directory of its own, or in a root file system of its own.
 //!
 //! What an interpreter needs once per host (`toolexec doctor --warm`) is taken from `TOOLEXEC_CACHES`,
-//! or from where `.ci/run` makes it; a test whose interpreter is missing says so.
+//! or from where `tests/prepare` makes it; a test whose interpreter is missing says so.
 
 #![allow(
     clippy::unwrap_used,

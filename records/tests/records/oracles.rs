@@ -1,5 +1,5 @@
 //! Sigstore's own verifiers on our bundles, with inclusion in the log required, and on bundles that
-//! were changed. Each is installed by `.ci/run`; where one is missing, that is told as a skip.
+//! were changed. `tests/prepare` installs them; a test whose oracle is missing is skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -97,7 +97,7 @@ pub(crate) fn oracle(file: &str) -> PathBuf {
 pub(crate) fn installed(test: &str, variable: &str) -> Option<PathBuf> {
     let found = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.exists());
     if found.is_none() {
-        skipped(test, &format!("{variable} names no oracle; .ci/run installs it"));
+        skipped(test, &format!("{variable} names no oracle; tests/prepare installs it"));
     }
     found
 }
@@ -146,7 +146,10 @@ fn libraries_of_python_accept_the_envelope_and_no_other() {
     let test = "libraries_of_python_accept_the_envelope_and_no_other";
     let Some(python) = installed(test, "TOOLEXEC_PYTHON") else { return };
     if !judge(&python, &[Path::new("-c"), Path::new("import securesystemslib, rfc8785")]).0 {
-        skipped(test, "securesystemslib and rfc8785 are not installed; .ci/run installs them");
+        skipped(
+            test,
+            "securesystemslib and rfc8785 are not installed; tests/prepare installs them",
+        );
         return;
     }
     let given = Given::new();

@@ -58,12 +58,12 @@ pub(super) struct Agent {
 pub(super) fn python(test: &str) -> Option<PathBuf> {
     let named = std::env::var_os("TOOLEXEC_PYTHON").map(PathBuf::from);
     let Some(python) = named.filter(|it| it.exists()) else {
-        skip(test, "TOOLEXEC_PYTHON names no oracle; .ci/run installs it");
+        skip(test, "TOOLEXEC_PYTHON names no oracle; tests/prepare installs it");
         return None;
     };
     let has_it = Command::new(&python).args(["-c", "import mcp"]).output().unwrap();
     if !has_it.status.success() {
-        skip(test, "the Python package mcp is not installed; .ci/run installs it");
+        skip(test, "the Python package mcp is not installed; tests/prepare installs it");
         return None;
     }
     Some(python)

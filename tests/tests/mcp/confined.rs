@@ -37,7 +37,7 @@ fn it_writes_drafts_and_reads_results_and_public_alone() {
     let test = "it_writes_drafts_and_reads_results_and_public_alone";
     let Some(python) = python(test) else { return };
     if std::process::Command::new("strace").arg("-V").output().is_err() {
-        return skip(test, "strace is not installed; .ci/run installs it");
+        return skip(test, "strace is not installed; tests/prepare installs it");
     }
     let bench = Bench::new();
     let spool = empty_spool(&bench);
