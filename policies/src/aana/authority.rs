@@ -1,12 +1,15 @@
 //! How far the evidence supports the state that an event declares. Words alone must never speak for a
-//! state: not to lift one that was not declared, nor to keep one that was. A lift needs the type of a
-//! reference, and one that denies nothing.
+//! state: not to lift one that was not declared, nor to keep one that was. Nor may a reference speak for
+//! more than its tier earns, and only one that is complete and verified, and denies nothing, lifts.
 
 use serde::Serialize;
 
 use super::call::{Call, Reference};
 use super::integrity::Examined;
-use super::vocabulary::{AuthorizationState, EvidenceKind, Route, ToolCategory, TrustTier};
+use super::vocabulary::{
+    AuthorizationState, EvidenceKind, Freshness, RedactionStatus, Route, ToolCategory, TrustTier,
+};
+use super::wording;
 
 /// Words in the answer of a tool that speak of a validation.
 const TOOL_VALIDATED: [&str; 5] =
@@ -26,7 +29,7 @@ const LIFTING_WORDS: [(&str, AuthorizationState); 4] = [
 pub struct AuthorizationReport {
     /// The state by which the event is judged: the declared one, or the one it was lifted to before.
     pub declared_state: AuthorizationState,
-    /// The strongest state that any reference speaks for by its type.
+    /// The strongest state that any reference speaks for, by its type and as far as its tier earns.
     pub evidence_supported_state: AuthorizationState,
     /// The state that decides.
     pub effective_state: AuthorizationState,
@@ -46,6 +49,8 @@ pub(super) enum NotLifted {
     Wording,
     /// The reference that has the right type denies something.
     Denial,
+    /// The reference that has the right type is not trusted, fresh, redacted or complete.
+    Unproved,
 }
 
 impl NotLifted {
@@ -53,18 +58,21 @@ impl NotLifted {
         match self {
             Self::Wording => "authorization_state_not_lifted_from_wording",
             Self::Denial => "authorization_state_not_lifted_from_denial",
+            Self::Unproved => "authorization_state_not_lifted_from_unverified_evidence",
         }
     }
 }
 
 /// The strongest states that references speak for.
 struct Support {
-    /// By type, where an answer or a rule must speak of a validation.
+    /// By type and tier, where an answer or a rule must speak of a validation.
     each: Vec<AuthorizationState>,
-    typed: AuthorizationState,
+    earned: AuthorizationState,
     /// By type alone.
     kind: AuthorizationState,
     /// By the type alone of references that deny nothing.
+    undenied: AuthorizationState,
+    /// By the type of references that may lift a state.
     lifting: AuthorizationState,
     /// By type or words, as upstream counts.
     worded: AuthorizationState,
@@ -77,8 +85,9 @@ impl Support {
         let none = AuthorizationState::None;
         let mut support = Self {
             each: Vec::new(),
-            typed: none,
+            earned: none,
             kind: none,
+            undenied: none,
             lifting: none,
             worded: none,
             worded_in_full: none,
@@ -88,7 +97,7 @@ impl Support {
         }
         support.each.sort_unstable();
         support.each.dedup();
-        support.typed = support.each.last().copied().unwrap_or(none);
+        support.earned = support.each.last().copied().unwrap_or(none);
         support
     }
 
@@ -96,14 +105,18 @@ impl Support {
         let kind = by_kind(reference);
         self.kind = self.kind.max(kind);
         if !examined.denies() {
-            self.lifting = self.lifting.max(kind);
+            self.undenied = self.undenied.max(kind);
+            if lifts(reference) {
+                self.lifting = self.lifting.max(kind);
+            }
         }
-        let validated = speaks_of_validation(reference).then_some(AuthorizationState::Validated);
+        let spoken = speaks_of_validation(reference).then_some(AuthorizationState::Validated);
+        let validated = spoken.filter(|_| !wording::denies_validation(reference));
         let claimed = is_claim(reference).then_some(AuthorizationState::UserClaimed);
-        let kinds = (kind != AuthorizationState::None).then_some(kind);
-        self.each.extend([claimed, kinds, validated].into_iter().flatten());
-        let typed = validated.map_or(kind, |it| it.max(kind));
-        let worded = by_words(reference).max(typed);
+        let most = earns(reference);
+        let earned = [claimed, Some(kind), validated].into_iter().flatten().map(|it| it.min(most));
+        self.each.extend(earned.filter(|it| *it != AuthorizationState::None));
+        let worded = by_words(reference).max(kind).max(spoken.unwrap_or(kind));
         self.worded = self.worded.max(worded);
         if !reference.bare {
             self.worded_in_full = self.worded_in_full.max(worded);
@@ -112,16 +125,48 @@ impl Support {
 
     /// What stands against a lift to a state that upstream would lift to.
     fn against(&self, wanted: AuthorizationState) -> Option<NotLifted> {
-        match (self.lifting >= wanted, self.kind >= wanted) {
-            (true, _) => None,
-            (false, true) => Some(NotLifted::Denial),
-            (false, false) => Some(NotLifted::Wording),
+        if self.lifting >= wanted {
+            None
+        } else if self.undenied >= wanted {
+            Some(NotLifted::Unproved)
+        } else if self.kind >= wanted {
+            Some(NotLifted::Denial)
+        } else {
+            Some(NotLifted::Wording)
         }
+    }
+
+    /// What stands against a declared state that is not earned, though upstream would keep it.
+    fn against_declared(&self) -> Option<NotLifted> {
+        let unproved = self.kind > self.earned;
+        let by_words = self.worded > self.earned;
+        by_words.then_some(if unproved { NotLifted::Unproved } else { NotLifted::Wording })
     }
 }
 
 fn is_claim(reference: &Reference<'_>) -> bool {
     reference.kind == EvidenceKind::UserMessage || reference.trust == TrustTier::UserClaimed
+}
+
+/// The strongest state that a reference may speak for at all. What is stale or sensitive blocks by
+/// itself, and is not counted here a second time.
+fn earns(reference: &Reference<'_>) -> AuthorizationState {
+    let known = reference.freshness != Freshness::Unknown
+        && reference.redaction != RedactionStatus::Unknown;
+    match reference.trust {
+        TrustTier::Verified | TrustTier::Runtime if known => AuthorizationState::Confirmed,
+        _ if is_claim(reference) => AuthorizationState::UserClaimed,
+        _ => AuthorizationState::None,
+    }
+}
+
+/// Whether a reference that denies nothing may lift a state to what its kind says.
+fn lifts(reference: &Reference<'_>) -> bool {
+    reference.complete
+        && reference.trust == TrustTier::Verified
+        && reference.freshness == Freshness::Fresh
+        && matches!(reference.redaction, RedactionStatus::Public | RedactionStatus::Redacted)
+        && wording::affirms(reference)
 }
 
 fn by_kind(reference: &Reference<'_>) -> AuthorizationState {
@@ -160,11 +205,10 @@ pub(super) fn judge(
     // its state must not be worth more than with evidence that does not support it.
     let judged = !call.references.is_empty() || call.category == ToolCategory::PublicRead;
     let downgraded =
-        judged && declared >= AuthorizationState::Authenticated && support.typed < declared;
+        judged && declared >= AuthorizationState::Authenticated && support.earned < declared;
     let effective = if downgraded {
-        let by_words = support.worded > support.typed;
-        not_lifted = not_lifted.or(by_words.then_some(NotLifted::Wording));
-        support.typed.max(AuthorizationState::UserClaimed)
+        not_lifted = not_lifted.or(support.against_declared());
+        support.earned.max(AuthorizationState::UserClaimed)
     } else if declared == AuthorizationState::None {
         not_lifted = not_lifted.or(support.against(support.worded));
         support.lifting
@@ -173,7 +217,7 @@ pub(super) fn judge(
     };
     let report = AuthorizationReport {
         declared_state: declared,
-        evidence_supported_state: support.typed,
+        evidence_supported_state: support.earned,
         effective_state: effective,
         support: support.each,
         downgraded,
@@ -182,7 +226,7 @@ pub(super) fn judge(
     (report, lifted)
 }
 
-/// A typed reference may lift the state of an event whose route would else be forbidden to it.
+/// A proof may lift the state of an event whose route would else be forbidden to it.
 fn lift(call: &mut Call<'_>, support: &Support) -> (Option<&'static str>, Option<NotLifted>) {
     type Suffices = fn(AuthorizationState) -> bool;
     let (suffices, reason): (Suffices, _) = match (call.route, call.category) {

@@ -41,6 +41,8 @@ pub(super) struct Reference<'a> {
     pub(super) contradicts: bool,
     /// Whether it was a text alone, which says nothing but a source.
     pub(super) bare: bool,
+    /// Whether it has every field that the contract requires, none by default.
+    pub(super) complete: bool,
 }
 
 const BARE_SUMMARY: &str = "Quickstart evidence reference supplied by the agent runtime.";
@@ -91,6 +93,7 @@ impl<'a> Reference<'a> {
             retrieval_url: "",
             contradicts: false,
             bare: true,
+            complete: false,
         }
     }
 
@@ -98,6 +101,9 @@ impl<'a> Reference<'a> {
         let text = |name| members.get(name).and_then(Value::as_str);
         let freshness = members.get("freshness").and_then(Value::as_object);
         let fresh = |name| freshness.and_then(|it| it.get(name)).and_then(Value::as_str);
+        let hours = |name| freshness.and_then(|it| it.get(name)).and_then(Value::as_f64);
+        let too_old =
+            hours("age_hours").zip(hours("max_age_hours")).is_some_and(|(age, max)| age > max);
         let trust = text("trust_tier").map_or(Some(TrustTier::Unknown), TrustTier::of)?;
         let by_trust = match trust {
             TrustTier::Verified | TrustTier::Runtime => Freshness::Fresh,
@@ -116,7 +122,10 @@ impl<'a> Reference<'a> {
             summary_lower: texts.summary,
             authority_text: texts.authority,
             provenance: text("provenance").unwrap_or("runtime"),
-            freshness: fresh("status").map_or(Some(by_trust), Freshness::of)?,
+            freshness: match fresh("status").map_or(Some(by_trust), Freshness::of)? {
+                _ if too_old => Freshness::Stale,
+                stated => stated,
+            },
             retrieved_at: text("retrieved_at").filter(told).or(fresh("checked_at").filter(told)),
             citation_url: text("citation_url").unwrap_or_default(),
             retrieval_url: text("retrieval_url").unwrap_or_default(),
@@ -125,6 +134,10 @@ impl<'a> Reference<'a> {
                 .and_then(Value::as_array)
                 .is_some_and(|it| !it.is_empty()),
             bare: false,
+            complete: ["kind", "trust_tier", "redaction_status", "provenance"]
+                .iter()
+                .all(|name| text(name).is_some())
+                && fresh("status").is_some(),
         })
     }
 }

@@ -8,7 +8,7 @@ use validator::{Language, RequestId, Sha256, UtcTime};
 use super::vocabulary::{
     AuthorizationState, EvidenceKind, RedactionStatus, RiskDomain, Route, ToolCategory, TrustTier,
 };
-use super::{GateResult, gate_pre_tool_call, leak, schema};
+use super::{GateResult, gate_pre_tool_call, leak, schema, wording};
 
 /// Longer names are told by their digest.
 const NAME_BYTES_MAX: usize = 64;
@@ -196,7 +196,7 @@ fn digest(what: &str, sha256: &Sha256, kind: EvidenceKind, summary: &'static str
 fn label(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-+@".contains(c);
     let lower = name.to_ascii_lowercase();
-    let speaks = AUTHORITY.iter().any(|word| lower.contains(word));
+    let speaks = AUTHORITY.iter().any(|word| lower.contains(word)) || wording::name_denies(&lower);
     let good = (1..=NAME_BYTES_MAX).contains(&name.len()) && name.chars().all(plain);
     if good && !speaks && !leak::secret(name) {
         name.to_owned()

@@ -8,7 +8,7 @@ use validator::{CLOCK_SKEW_SEC, UtcTime};
 
 use super::call::Reference;
 use super::vocabulary::{EvidenceKind, Freshness, RedactionStatus, ToolCategory, TrustTier};
-use super::{leak, moment};
+use super::{leak, moment, wording};
 
 /// Evidence that was retrieved longer ago than this is stale.
 const AGE_SEC_MAX: i64 = 7 * 24 * 3600;
@@ -90,8 +90,10 @@ pub(super) struct Examined {
     /// It says that something is missing.
     missing: bool,
     contradicts: bool,
-    /// It says that the authorization is missing.
+    /// It says that the authorization is missing, in upstream's words.
     pub(super) lacks_authorization: bool,
+    /// It says that an authority was refused, taken back or never given.
+    pub(super) denies_authority: bool,
 }
 
 impl Examined {
@@ -109,6 +111,7 @@ impl Examined {
             contradicts: reference.contradicts || says(&CONTRADICTORY),
             lacks_authorization: reference.source_id.starts_with(WITHOUT_AUTHORIZATION)
                 || system && says(&LACKS_AUTHORIZATION),
+            denies_authority: wording::denies_authority(reference),
         }
     }
 
@@ -117,6 +120,7 @@ impl Examined {
         self.missing
             || self.contradicts
             || self.lacks_authorization
+            || self.denies_authority
             || self.errors.iter().any(Option::is_some)
     }
 }

@@ -1,6 +1,7 @@
 //! The AANA Agent Action Contract v1 (seed 001): the event that an agent's runtime emits before a tool
 //! is called, and the gate that answers accept, ask, defer or refuse. On no event may it be looser than
-//! the public v1 gate; the one deliberate difference is that words never lift an authority.
+//! the public v1 gate. It differs on purpose in what it takes for proof: neither words nor a reference
+//! that nobody verified lifts a state.
 //!
 //! `docs/gate.md` has the contract for users; [`Event`] is how a tool request becomes an event.
 
@@ -16,6 +17,7 @@ mod route;
 mod schema;
 mod surface;
 mod vocabulary;
+mod wording;
 
 use serde_json::Value;
 use validator::UtcTime;

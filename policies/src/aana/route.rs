@@ -73,9 +73,9 @@ pub(super) fn judge(
             verdict.block("unknown_tool_category");
         }
     }
-    let denied = examined.iter().any(|it| it.lacks_authorization);
+    denials(&mut verdict, category, examined);
     let integrity = EvidenceIntegrity::of(&call.references, examined, category);
-    evidence(&mut verdict, category, denied, &integrity);
+    evidence(&mut verdict, category, &integrity);
     Judged {
         tool_name: call.tool_name.to_owned(),
         category: call.category,
@@ -151,18 +151,23 @@ fn write(verdict: &mut Verdict, state: AuthorizationState) {
     verdict.block(blocker);
 }
 
-/// What the evidence denies, lacks or leaks.
-fn evidence(
-    verdict: &mut Verdict,
-    category: ToolCategory,
-    denied: bool,
-    integrity: &EvidenceIntegrity,
-) {
-    if denied {
+/// Evidence that says that the authority is not there.
+fn denials(verdict: &mut Verdict, category: ToolCategory, examined: &[Examined]) {
+    if examined.iter().any(|it| it.lacks_authorization) {
         verdict.at_least(Route::Defer);
         verdict.reason("evidence_declares_missing_authorization");
         verdict.block("evidence_missing_authorization");
     }
+    // A public read needs no authority.
+    if category != ToolCategory::PublicRead && examined.iter().any(|it| it.denies_authority) {
+        verdict.at_least(Route::Defer);
+        verdict.reason("evidence_denies_authorization");
+        verdict.block("evidence_missing_authorization");
+    }
+}
+
+/// What the evidence lacks or leaks, and what it contradicts.
+fn evidence(verdict: &mut Verdict, category: ToolCategory, integrity: &EvidenceIntegrity) {
     if category != ToolCategory::PublicRead && integrity.checked_ref_count == 0 {
         verdict.at_least(Route::Defer);
         verdict.reason("missing_evidence_refs_for_consequential_tool");

@@ -31,12 +31,10 @@ const TOOLS: [&str; 9] = [
     "user.\u{e9}list",
 ];
 /// Words of authority, and of nothing.
-const CLEAN: [&str; 12] = [
+const CLEAN: [&str; 10] = [
     "A note.",
     "The user confirmed it.",
-    "User has NOT confirmed.",
     "explicitly confirm",
-    "Nobody is authenticated",
     "ownership",
     "validated",
     "allowed",
@@ -46,7 +44,10 @@ const CLEAN: [&str; 12] = [
     "TR-20260209-160501Z-python-stats",
 ];
 /// Words that deny, lack or leak.
-const DENYING: [&str; 14] = [
+const DENYING: [&str; 17] = [
+    "User has NOT confirmed.",
+    "Nobody is authenticated",
+    "approval revoked",
     "missing authorization",
     "Removes verified authorization",
     "evidence missing",
@@ -157,10 +158,16 @@ pub(crate) fn event() -> impl Strategy<Value = Value> {
         .prop_map(
             |(tool, category, state, mut evidence, domain, arguments, route, intent, approved)| {
                 if approved {
-                    evidence.push(json!({
+                    let mut approval = json!({
                         "source_id": "a", "kind": "approval", "trust_tier": "verified",
-                        "redaction_status": "redacted", "summary": "A note.",
-                    }));
+                        "redaction_status": "redacted", "provenance": "approvals",
+                        "freshness": { "status": "fresh" },
+                    });
+                    // With a summary that affirms nothing it speaks for a declared state only.
+                    if intent.is_some() {
+                        approval["summary"] = "A note.".into();
+                    }
+                    evidence.push(approval);
                 }
                 let mut event = json!({
                     "tool_name": tool, "tool_category": category, "authorization_state": state,

@@ -11,6 +11,7 @@ mod properties;
 mod published;
 mod schema;
 mod stricter;
+mod unproved;
 
 use policies::aana::{Gate, GateResult, Route, gate_pre_tool_call};
 use serde_json::Value;
