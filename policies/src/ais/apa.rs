@@ -33,9 +33,9 @@ pub struct Apa {
 #[serde(deny_unknown_fields)]
 pub struct Model {
     /// Who makes it.
-    pub vendor: Option<String>,
+    pub vendor: Text,
     /// Which version.
-    pub version: Option<String>,
+    pub version: Text,
     /// Which one exactly.
     pub hash: Text,
 }
@@ -79,7 +79,7 @@ pub struct Alignment {
     /// As the method of the proof computes it.
     pub score: Fraction,
     /// In words.
-    pub why: Option<String>,
+    pub why: Text,
 }
 
 /// A condition that the artifacts themselves decide.
@@ -125,8 +125,10 @@ impl Apa {
     #[must_use]
     pub fn step(&self, reference: &str) -> Option<&Step> {
         let id = match reference.rsplit_once('#') {
-            Some((plan, id)) if plan == self.id.as_str() => id,
-            Some(_) => return None,
+            Some((plan, id)) => {
+                Uri::try_from(plan.to_owned()).ok().filter(|plan| *plan == self.id)?;
+                id
+            }
             None => reference,
         };
         self.steps.iter().find(|step| step.id.as_str() == id)

@@ -6,6 +6,8 @@ use std::fmt;
 use serde::Deserialize;
 use validator::{JSON_INTEGER_MAX, UtcTime};
 
+use super::uri::spelling;
+
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 const URI_BYTES_MAX: usize = 2048;
 
@@ -14,10 +16,22 @@ const URI_BYTES_MAX: usize = 2048;
 #[serde(try_from = "String")]
 pub struct Text(String);
 
-/// An identifier with a scheme: a URN, a DID, a URL.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+/// An identifier with a scheme: a URN, a DID, a URL. Two are equal if they identify the same, however
+/// they are written.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Uri(String);
+pub struct Uri {
+    text: String,
+    spelling: String,
+}
+
+impl PartialEq for Uri {
+    fn eq(&self, other: &Self) -> bool {
+        self.spelling == other.spelling
+    }
+}
+
+impl Eq for Uri {}
 
 /// A whole number from 0 to 2^53 - 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
@@ -59,7 +73,7 @@ impl TryFrom<String> for Uri {
         });
         let plain = |byte: u8| byte.is_ascii_graphic() && !b"<>\"{}|\\^`".contains(&byte);
         if good && text.len() <= URI_BYTES_MAX && text.bytes().all(plain) {
-            Ok(Self(text))
+            Ok(Self { spelling: spelling(&text), text })
         } else {
             Err(format!("`{}` is no URI", shown(&text)))
         }
@@ -119,10 +133,10 @@ impl Text {
 }
 
 impl Uri {
-    /// The text.
+    /// The text, as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 }
 
@@ -158,7 +172,7 @@ impl fmt::Display for Text {
 
 impl fmt::Display for Uri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 

@@ -28,6 +28,7 @@ mod signing;
 mod tca;
 mod trust;
 mod uia;
+mod uri;
 
 pub use apa::{Alignment, Apa, Expected, Model, Step, StepGuard, Totals};
 pub use apr::{Apr, Evidence, SEMANTIC_ENTAILMENT_V1};

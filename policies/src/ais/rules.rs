@@ -48,8 +48,8 @@ pub struct AisRules {
     pub methods: Vec<String>,
     /// The obligations that this host meets. Shipped: none.
     pub obligations: Vec<String>,
-    /// Where this host is, for `constraints.jurisdictions`. Shipped: not said, and then no intent that
-    /// names jurisdictions is accepted.
+    /// Where this host is, for `constraints.jurisdictions`. Shipped: not said, and then no intent is
+    /// accepted.
     pub jurisdiction: Option<String>,
     /// The policy profiles that this host knows. Shipped: none, so that no intent is accepted.
     pub profiles: BTreeMap<String, ProfileRules>,

@@ -13,6 +13,7 @@ use super::jws::{Algorithm, Compact};
 use super::public_key::{PublicKey, PublicKeyError};
 use super::rules::SecretKeys;
 use super::seal::Sealed;
+use super::uri::spelling;
 
 /// The most bytes a trust store may have.
 pub const TRUST_BYTES_MAX: usize = 1024 * 1024;
@@ -222,7 +223,7 @@ impl Form {
         }
         let mut identifiers = BTreeSet::new();
         for identifier in self.principals.values().flatten() {
-            if !identifiers.insert(identifier) {
+            if !identifiers.insert(spelling(identifier.as_str())) {
                 return unsound(format!("two principals are called `{identifier}`"));
             }
         }

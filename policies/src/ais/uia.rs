@@ -44,8 +44,8 @@ pub struct Subject {
 pub struct Constraints {
     /// The classes of data.
     pub data_classes: Vec<Text>,
-    /// Where it may be done; anywhere if missing.
-    pub jurisdictions: Option<Vec<Text>>,
+    /// Where it may be done.
+    pub jurisdictions: Vec<Text>,
     /// When.
     pub time_window: TimeWindow,
     /// The hosts that may be reached, `host` or `host:port`; any if missing.

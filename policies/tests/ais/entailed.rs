@@ -16,7 +16,7 @@ fn found(purpose: &str, steps: &[(&str, Value)], writes: u64) -> (f64, f64) {
         .map(|(index, (tool, args))| {
             json!({
                 "id": format!("s{index}"), "tool": tool, "args": args,
-                "expected": { "dataClasses": [], "writes": 0 }, "alignment": { "score": 0 },
+                "expected": { "dataClasses": [], "writes": 0 }, "alignment": { "score": 0, "why": "a test" },
             })
         })
         .collect();

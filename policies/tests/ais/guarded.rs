@@ -321,10 +321,6 @@ const ACCEPTED: &[(&str, Change)] = &[
     ("no supply chain assertion", |s| {
         s.parts.remove("sca");
     }),
-    ("no jurisdictions named", |s| {
-        s.take("uia", "/constraints/jurisdictions");
-        s.rules.jurisdiction = None;
-    }),
     ("no destinations of the user's", |s| {
         s.take("uia", "/constraints/destinations");
     }),

@@ -10,5 +10,6 @@ mod forgeries;
 mod forms;
 mod guarded;
 mod mutated;
+mod required;
 mod scene;
 mod stores;

@@ -18,7 +18,7 @@ pub(super) const CORE_DRAFTS: (&str, &str) =
 /// Every request needs a bundle.
 pub(super) const BOUND: [(&str, &str); 2] = [
     ("covers: nobody\n  # What is left out", "covers: everybody\n  # What is left out"),
-    ("profiles: {}", "profiles: {research-readonly: {}}"),
+    ("profiles: {}", "profiles: {research-readonly: {}}\n    jurisdiction: EU"),
 ];
 /// The gate cannot tell what python does.
 pub(super) const UNKNOWN: (&str, &str) = ("tool_category: write", "tool_category: unknown");

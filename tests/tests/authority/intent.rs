@@ -81,7 +81,9 @@ impl<'a> Intent<'a> {
     /// Binds an approved request to the intent; the bundle lies beside it.
     pub(super) fn bind(&self, request: &Request) -> PathBuf {
         let window = json!({ "notAfter": "2099-01-01T00:00:00Z" });
-        let constraints = json!({ "dataClasses": ["public", "derived"], "timeWindow": window });
+        let constraints = json!({
+            "dataClasses": ["public", "derived"], "jurisdictions": ["EU"], "timeWindow": window,
+        });
         let budget = json!({ "level": 3, "maxWrites": 1, "maxRecords": 1000 });
         let uia = json!({
             "@type": "UIA", "id": UIA, "subject": { "id": "did:example:user" },
@@ -93,9 +95,9 @@ impl<'a> Intent<'a> {
             serde_json::from_str(&self.ais(&["step", request.path.to_str().unwrap()])).unwrap();
         step["id"] = "s1".into();
         step["expected"] = json!({ "dataClasses": ["derived"], "writes": 0 });
-        step["alignment"] = json!({ "score": 1 });
+        step["alignment"] = json!({ "score": 1, "why": "the step is the request" });
         let apa = json!({
-            "@type": "APA", "id": APA, "uia": UIA, "model": { "hash": "sha256:00ff" },
+            "@type": "APA", "id": APA, "uia": UIA, "model": { "vendor": "tests", "version": "1", "hash": "sha256:00ff" },
             "steps": [step], "totals": { "predictedWrites": 0, "predictedRecords": 100 }, "proof": {},
         });
         self.signed("apa", &apa, "planner");

@@ -33,16 +33,14 @@ pub(super) fn profile(case: &Case<'_>) -> Answer {
 }
 
 pub(super) fn jurisdiction(case: &Case<'_>) -> Answer {
-    let Some(named) = &case.bundle.uia().constraints.jurisdictions else {
-        return Ok(Said::NotAsked("the intent names none"));
-    };
+    let named = &case.bundle.uia().constraints.jurisdictions;
     match &case.rules.jurisdiction {
         Some(here) if named.iter().any(|it| it.as_str() == here) => Ok(Said::Good(here.clone())),
         Some(here) => {
             Err(deny(format!("this host is in `{here}`, which the intent does not name")))
         }
         None => Err(deny(
-            "the intent names jurisdictions, and policy does not say where this is".into(),
+            "the intent names jurisdictions, and policy does not say where this host is".into(),
         )),
     }
 }
