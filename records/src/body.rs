@@ -80,8 +80,8 @@ fn summary(page: &mut Page, says: &Statement<'_>, show: Showing) {
     if let Some(request) = says.request() {
         page.line(format!("- Purpose: {}", show.prose(request.purpose())));
     }
-    if let Some(reason) = says.reason {
-        page.line(format!("- Reason: {}", show.prose(reason)));
+    if let Some(reason) = says.why(show) {
+        page.line(format!("- Reason: {}", show.prose(&reason)));
     }
     page.line(format!("- Outputs kept: {}", says.artifacts().len()));
     if says.violations.is_empty() {

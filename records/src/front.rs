@@ -80,7 +80,7 @@ fn provenance(says: &Statement<'_>, files: &RequestFiles<'_>, show: Showing) -> 
     let intent = request.map(|request| request.intent_sha256().to_string());
     let mut map = vec![
         ("outcome", Node::text(says.outcome.word())),
-        ("reason", says.reason.map_or(Node::Null, |reason| show.words(reason))),
+        ("reason", says.why_node(show)),
         ("executor_version", Node::text(says.executor_version)),
         ("replay_of", says.replay_of.map_or(Node::Null, |of| replay_of(of, show))),
         ("request_sha256", Node::Text(Sha256::of(says.request_bytes()).to_string())),

@@ -29,6 +29,7 @@ mod opened;
 mod outside;
 mod predicate;
 mod public_keys;
+mod reason;
 mod recalled;
 mod record;
 mod request_files;
@@ -56,6 +57,7 @@ pub use opened::{ClaimedArtifact, ClaimedViolation, Claims, Part, ResultDirector
 pub use policies::{Grounds, RuleVerdict, Verdict};
 pub use predicate::predicate_schema;
 pub use public_keys::{Dated, PublicKeys};
+pub use reason::{reason_of, reason_with_help, split_reason};
 pub use recalled::{LeftFile, Recalled};
 pub use record::{SignError, SignedRecord, sign};
 pub use rotation::{Rotated, RotationError, Successor, rotate};

@@ -50,7 +50,7 @@ pub struct Statement<'a> {
     /// Where this is no request's own run.
     pub replay_of: Option<ReplayOf<'a>>,
     pub outcome: Outcome,
-    /// Why it was refused, could not be set up, or is indeterminate.
+    /// Why it could not be set up or is indeterminate; of a refusal, only where its violations do not say it.
     pub reason: Option<&'a str>,
     pub violations: &'a [Violation],
     /// Why it was decided as it was; none where nobody is left to say.

@@ -21,6 +21,9 @@ pub struct Summary {
     pub created_utc: String,
     pub outcome: String,
     pub exit_code: i32,
+    /// See [`crate::split_reason`].
+    #[serde(default)]
+    pub reason: Option<String>,
 }
 
 /// Reads the record of a result directory. `None` where there is none that can be read.

@@ -112,6 +112,11 @@ impl Readable {
         })
     }
 
+    /// Why nothing ran, or why the end is unknown.
+    pub(super) fn reason(&self) -> Option<&str> {
+        self.claims.reason.as_deref()
+    }
+
     fn verification(&self) -> Value {
         match &self.verified {
             None => json!({

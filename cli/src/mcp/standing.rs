@@ -13,6 +13,8 @@ use validator::{RequestId, ResultId};
 
 use super::arguments::{Id, WaitArguments};
 use super::desk::Desk;
+use super::fence::Fence;
+use super::reading::open;
 use crate::failure::Failure;
 use crate::queue::{end_of, records_among, request_of, result_names};
 
@@ -48,6 +50,7 @@ enum Stand {
 pub(super) struct Recorded {
     pub(super) id: ResultId,
     outcome: String,
+    has_reason: bool,
 }
 
 impl Stand {
@@ -80,10 +83,13 @@ impl Stand {
         }
     }
 
-    fn json(&self, id: &RequestId) -> Value {
-        let (mut result_id, mut told) = (None, None);
+    fn json(&self, desk: &Desk, id: &RequestId) -> Value {
+        let (mut result_id, mut told, mut reason) = (None, None, None);
         match self {
-            Self::Recorded(record) => result_id = Some(record.id.as_str()),
+            Self::Recorded(record) => {
+                result_id = Some(record.id.as_str());
+                reason = record.has_reason.then(|| reason_of(desk, &record.id)).flatten();
+            }
             Self::InFlight(_, said) | Self::Held(said) => told = Some(said.clone()),
             Self::Waiting(since) => told = Some(json!({ "since_utc": since.since_utc })),
             Self::Drafted | Self::Unknown => {}
@@ -93,6 +99,7 @@ impl Stand {
             "state": self.word(),
             "meaning": self.meaning(),
             "result_id": result_id,
+            "reason": reason,
             "told": told,
             "verified": false,
         })
@@ -132,15 +139,22 @@ fn look(desk: &Desk, id: &RequestId) -> Result<Stand, Failure> {
 pub(super) fn recorded(desk: &Desk, id: &RequestId) -> Result<Option<Recorded>, Failure> {
     let records = records_among(desk.spool(), &result_names(desk.spool())?, id.as_str());
     let recorded = end_of(records).and_then(|record| {
-        let outcome = record.word().to_owned();
-        Some(Recorded { id: record.name().parse().ok()?, outcome })
+        let (outcome, has_reason) = (record.word().to_owned(), record.reason().is_some());
+        Some(Recorded { id: record.name().parse().ok()?, outcome, has_reason })
     });
     Ok(recorded)
 }
 
+/// Why nothing ran, fenced: the sentence may quote the request. Of a record that may not be shown there is
+/// none; `read_result` says what is wrong with it.
+fn reason_of(desk: &Desk, id: &ResultId) -> Option<String> {
+    let reason = open(desk, id).ok()?.reason()?.to_owned();
+    Some(Fence::new().ok()?.around("why, by the record", reason.as_bytes()))
+}
+
 pub(super) fn status(desk: &Desk, asked: &Id) -> Result<Value, Failure> {
     let id = request_id(asked)?;
-    let mut answer = look(desk, &id)?.json(&id);
+    let mut answer = look(desk, &id)?.json(desk, &id);
     answer["daemon"] = daemon(desk);
     Ok(answer)
 }
@@ -192,7 +206,7 @@ pub(super) async fn wait(
             told = Some((Instant::now(), stand.clone()));
         }
         if is_over {
-            let mut answer = stand.json(&id);
+            let mut answer = stand.json(desk, &id);
             answer["timed_out"] = (!matches!(stand, Stand::Recorded(_))).into();
             answer["waited_sec"] = begun.elapsed().as_secs().into();
             return Ok(answer);

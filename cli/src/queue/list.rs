@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use super::daemon::Daemon;
 use super::options::List;
+use super::reason;
 use super::rows::{Row, State, done, queue};
 use crate::failure::Failure;
 use crate::options::Format;
@@ -55,10 +56,15 @@ fn print_human(row: &Row) -> Result<(), Failure> {
         text(&row.request_id),
         text(row.result_id.as_deref().unwrap_or("-")),
     ))?;
-    for line in held_lines(&row.state) {
+    for line in held_lines(&row.state).into_iter().chain(reason_line(row)) {
         output::line(format_args!("    {line}"))?;
     }
     Ok(())
+}
+
+/// Why nothing ran, in short.
+pub(super) fn reason_line(row: &Row) -> Option<String> {
+    row.reason.as_deref().map(reason::short)
 }
 
 /// What a held request waits for, a line each.
@@ -84,6 +90,7 @@ pub(super) fn json_of(row: &Row) -> serde_json::Value {
         "state": row.state.word(),
         "result_id": row.result_id,
         "created_utc": row.created_utc,
+        "reason": row.reason,
         "path": output::path(&row.path),
         "held": held,
         "running": running,

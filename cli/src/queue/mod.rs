@@ -10,6 +10,7 @@ mod names;
 mod one;
 pub(crate) mod options;
 mod place;
+mod reason;
 mod results;
 mod rows;
 mod status;

@@ -12,6 +12,7 @@ use super::daemon::Daemon;
 use super::list::{held_lines, json_of};
 use super::names::{Meant, meant};
 use super::options::Show;
+use super::reason;
 use super::results::{Published, end_of, records_among, request_of, result_names};
 use super::rows::{Row, State, queue};
 use crate::failure::Failure;
@@ -170,6 +171,8 @@ fn record_lines(record: &Published) -> Vec<String> {
             let (outcome, code) = (&said.outcome, said.exit_code);
             let told = format!("  outcome  {outcome}, exit code {code}, at {}", said.created_utc);
             lines.push(escape_line(&told));
+            let why = record.reason().map_or_else(Vec::new, reason::lines);
+            lines.extend(why.into_iter().map(|line| format!("  why      {line}")));
         }
         None => lines.push("  outcome  cannot be read".to_owned()),
     }
@@ -194,6 +197,7 @@ fn record_json(record: &Published) -> Value {
         "record": output::path(&record.path),
         "outcome": said.map(|said| &said.outcome),
         "exit_code": said.map(|said| said.exit_code),
+        "reason": record.reason(),
         "created_utc": said.map(|said| &said.created_utc),
         "files": files.iter().map(|(name, bytes)| json!({"path": name, "bytes": bytes})).collect::<Vec<_>>(),
     })

@@ -50,6 +50,11 @@ impl Published {
         self.said.as_ref().map_or("unreadable", |said| &said.outcome)
     }
 
+    /// Why nothing ran, or why the end is unknown.
+    pub(crate) fn reason(&self) -> Option<&str> {
+        self.said.as_ref().and_then(|said| said.reason.as_deref())
+    }
+
     pub(crate) fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }

@@ -59,7 +59,15 @@ pub(super) struct Row {
     pub(super) state: State,
     pub(super) result_id: Option<String>,
     pub(super) created_utc: Option<String>,
+    /// Of a record: why nothing ran, or why the end is unknown.
+    pub(super) reason: Option<String>,
     pub(super) path: PathBuf,
+}
+
+impl Row {
+    fn waiting(request_id: String, state: State, path: PathBuf) -> Self {
+        Self { request_id, state, result_id: None, created_utc: None, reason: None, path }
+    }
 }
 
 /// What has no record yet or has not left, and what of the directories cannot be seen.
@@ -99,7 +107,7 @@ pub(super) fn queue(place: &Path, daemon: &Daemon) -> Queue {
             (None, None) => State::Waiting,
         };
         let path = approved.join(&file);
-        rows.push(Row { request_id, state, result_id: None, created_utc: None, path });
+        rows.push(Row::waiting(request_id, state, path));
     }
     for (request_id, told) in running {
         // One that was refused may be on its way again.
@@ -108,7 +116,7 @@ pub(super) fn queue(place: &Path, daemon: &Daemon) -> Queue {
         }
         let path = approved.join(format!("{request_id}.md"));
         let state = in_flight(told, daemon);
-        rows.push(Row { request_id, state, result_id: None, created_utc: None, path });
+        rows.push(Row::waiting(request_id, state, path));
     }
     Queue { rows, unseen }
 }
@@ -158,6 +166,7 @@ fn row_of(published: Published) -> Row {
             state: State::Done(said.outcome),
             result_id: Some(said.result_id),
             created_utc: Some(said.created_utc),
+            reason: said.reason,
             path: published.path,
         },
         None => Row {
@@ -165,6 +174,7 @@ fn row_of(published: Published) -> Row {
             state: State::Unreadable,
             result_id: Some(name),
             created_utc: None,
+            reason: None,
             path: published.path,
         },
     }

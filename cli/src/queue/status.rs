@@ -9,7 +9,7 @@ use spool::{Running, Step};
 use validator::{UtcTime, escape_line};
 
 use super::daemon::Daemon;
-use super::list::{held_lines, json_of};
+use super::list::{held_lines, json_of, reason_line};
 use super::options::Status;
 use super::place::spool_at;
 use super::rows::{Row, State, last, queue};
@@ -130,6 +130,7 @@ impl View {
             let created = row.created_utc.as_deref().unwrap_or("-");
             let (word, id) = (row.state.word(), &row.request_id);
             lines.push(escape_line(&format!("ended        {created}  {word:<17}  {id}")));
+            lines.extend(reason_line(row).map(|line| format!("             {line}")));
         }
         lines.push(String::new());
         lines.join("\n")

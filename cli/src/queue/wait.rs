@@ -15,6 +15,7 @@ use super::daemon::Daemon;
 use super::hint::Hints;
 use super::names::{Meant, meant};
 use super::options::Wait;
+use super::reason;
 use super::results::{Published, end_of, records_among, result_names};
 use super::rows::queue;
 use crate::failure::Failure;
@@ -210,6 +211,11 @@ fn told(format: Format, id: &str, end: &End) -> Result<u8, Failure> {
         Format::Human => {
             let path = record.map_or_else(String::new, |it| format!("  {}", it.path.display()));
             output::line(escape_line(&format!("{id}  {word}{path}")))?;
+            for line in
+                record.and_then(|record| record.reason()).map_or_else(Vec::new, reason::lines)
+            {
+                output::line(format_args!("    {line}"))?;
+            }
         }
         Format::Json => {
             let said = record.and_then(|record| record.said.as_ref());
@@ -218,6 +224,7 @@ fn told(format: Format, id: &str, end: &End) -> Result<u8, Failure> {
                 "state": word,
                 "outcome": said.map(|said| &said.outcome),
                 "exit_code": said.map(|said| said.exit_code),
+                "reason": record.and_then(|record| record.reason()),
                 "record": record.map(|record| output::path(&record.path)),
                 "verified": false,
             }))?;

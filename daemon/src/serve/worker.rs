@@ -197,13 +197,14 @@ fn report(name: &str, told: &Told) {
     }
     let first = told.violations.iter().find(|one| one.severity == Severity::Error);
     let (outcome, code) = (told.outcome.to_string(), first.map(|one| one.code.as_str()));
+    let reason = told.reason.clone().or_else(|| records::reason_of(&told.violations));
     let fields = Fields {
         request: Some(spool::stem_of(name).unwrap_or(name)),
         result: Some(told.receipt.result_id().as_str()),
         outcome: Some(&outcome),
         code: code.as_deref(),
         path: Some(&record),
-        reason: told.reason.as_deref(),
+        reason: reason.as_deref(),
         ..Fields::default()
     };
     let refused = told.outcome == Outcome::Refused;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use validator::{RequestId, escape_line};
 
 use super::super::daemon::Daemon;
+use super::super::reason;
 use super::super::results::result_names;
 use super::super::rows::{Row, State, queue, row_of_result};
 use super::seen::{Is, Item, Seen};
@@ -92,7 +93,10 @@ fn item_of(row: Row) -> Item {
             let of = running.submitter.as_ref().map(|who| format!("of {who}"));
             (of.unwrap_or_default(), Is::InFlight(Box::new(running)))
         }
-        State::Done(_) | State::Unreadable => (created, Is::Record(row.path)),
+        State::Done(_) | State::Unreadable => {
+            let why = row.reason.as_deref().map(|reason| format!("  {}", reason::short(reason)));
+            (format!("{created}{}", why.unwrap_or_default()), Is::Record(row.path))
+        }
     };
     let key = row.result_id.unwrap_or_else(|| row.request_id.clone());
     Item { id: escape_line(&row.request_id), key, state, note: escape_line(&note), is }

@@ -1,0 +1,91 @@
+//! The reason of a record: in one line, why a request did not run and what to do about it. Every reader shows
+//! these words, so they are composed and taken apart here alone.
+
+use sandbox::outcome::Outcome;
+use validator::{Severity, Violation, escape_line};
+
+use crate::outside::Showing;
+use crate::statement::Statement;
+use crate::yaml::Node;
+
+/// Before the advice.
+const HELP: &str = "; help: ";
+
+/// A reason with advice.
+#[must_use]
+pub fn reason_with_help(what: &str, help: &str) -> String {
+    format!("{what}{HELP}{help}")
+}
+
+/// The reason of a refusal: its first error, with what to do about it.
+#[must_use]
+pub fn reason_of(violations: &[Violation]) -> Option<String> {
+    let first = first_error(violations)?;
+    let what = what(first);
+    Some(match &first.hint {
+        Some(hint) => {
+            let lines: Vec<String> = hint.lines().map(|line| escape_line(line.trim())).collect();
+            reason_with_help(&what, &lines.join(" "))
+        }
+        None => what,
+    })
+}
+
+/// A reason as it was composed: what is wrong, and the advice where there is any.
+#[must_use]
+pub fn split_reason(reason: &str) -> (&str, Option<&str>) {
+    reason.split_once(HELP).map_or((reason, None), |(what, help)| (what, Some(help)))
+}
+
+fn first_error(violations: &[Violation]) -> Option<&Violation> {
+    violations.iter().find(|violation| violation.severity == Severity::Error)
+}
+
+fn what(violation: &Violation) -> String {
+    format!("{}: {}", violation.code.as_str(), escape_line(&violation.message))
+}
+
+impl Statement<'_> {
+    /// The reason as the record states it. A refusal always has one: what the lint would not let stand (a
+    /// message may quote the request) gives way to less, last to the code with its meaning.
+    pub(crate) fn why(&self, show: Showing) -> Option<String> {
+        if let Some(reason) = self.reason {
+            return Some(reason.to_owned());
+        }
+        if self.outcome != Outcome::Refused {
+            return None;
+        }
+        let first = first_error(self.violations)?;
+        let code = || format!("{}: {}", first.code.as_str(), first.code.meaning());
+        let mut forms = reason_of(self.violations).into_iter().chain([what(first)]);
+        Some(forms.find(|form| show.reason(form).is_none()).unwrap_or_else(code))
+    }
+
+    /// The same for the front matter.
+    pub(crate) fn why_node(&self, show: Showing) -> Node {
+        match self.why(show) {
+            Some(reason) => show.words(&reason),
+            None => Node::Null,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use validator::Code;
+
+    use super::*;
+
+    #[test]
+    fn the_first_error_is_the_reason_with_its_help() {
+        let warning = Violation::warning(Code::TextTooLarge, "a warning");
+        let error = Violation::error(Code::LimitsOverPolicy, "time: 9\nis more").hint("a\nb");
+        let last = Violation::error(Code::TextTooLarge, "another");
+        let reason = reason_of(&[warning.clone(), error, last]).unwrap();
+        assert_eq!(reason, "limits.over-policy: time: 9\\nis more; help: a b");
+        let split = ("limits.over-policy: time: 9\\nis more", Some("a b"));
+        assert_eq!(split_reason(&reason), split);
+        assert_eq!(reason_of(&[warning]), None);
+        assert_eq!(split_reason("a: b"), ("a: b", None));
+    }
+}

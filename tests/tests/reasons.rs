@@ -1,0 +1,125 @@
+//! A request that did not run says why wherever a person or a program looks: the same sentence in the record,
+//! in `list`, `wait`, `show`, `status` and the daemon's log, with what to do about it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use toolexec_tests::{Asked, Bench, Record, RequestText, Said, Screen, Service};
+
+/// A command on the spool of a service.
+#[track_caller]
+fn asked(bench: &Bench, service: &Service<'_>, words: &[&str]) -> Said {
+    let place = service.spool();
+    Said::of(bench.command("toolexec").args(words).arg("--spool").arg(place))
+}
+
+/// The reason of a record, and of that the part before the help.
+#[track_caller]
+fn reason_of(record: &Record) -> (String, String) {
+    let quoted = record.text.lines().find_map(|line| line.strip_prefix("reason: ")).unwrap();
+    let reason: Option<String> = serde_json::from_str(quoted).unwrap();
+    let reason = reason.unwrap_or_else(|| panic!("the record's reason is {quoted}"));
+    let what = reason.split_once("; help: ").map_or(reason.as_str(), |(what, _)| what).to_owned();
+    (reason, what)
+}
+
+/// What the agent's server answers to one call of a tool.
+#[track_caller]
+fn called(bench: &Bench, service: &Service<'_>, tool: &str, id: &str) -> Value {
+    std::fs::create_dir_all(service.at("drafts")).unwrap();
+    let mut server = bench.command("toolexec");
+    server.args(["mcp", "--spool"]).arg(service.spool());
+    let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut asks = server.stdin.take().unwrap();
+    let client = json!({ "name": "test", "version": "1" });
+    for (number, method, params) in [
+        (
+            Some(1),
+            "initialize",
+            json!({
+                "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client,
+            }),
+        ),
+        (None, "notifications/initialized", json!({})),
+        (Some(2), "tools/call", json!({ "name": tool, "arguments": { "id": id } })),
+    ] {
+        let mut message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+        if let Some(number) = number {
+            message["id"] = json!(number);
+        }
+        writeln!(asks, "{message}").unwrap();
+    }
+    let answers = BufReader::new(server.stdout.take().unwrap()).lines();
+    let mut answers = answers.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let answer = answers.find(|answer| answer["id"] == 2).unwrap();
+    drop(asks);
+    assert!(server.wait().unwrap().success());
+    answer["result"].clone()
+}
+
+#[test]
+fn a_refused_request_says_the_same_reason_in_every_place() {
+    let bench = Bench::new();
+    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    let request = service.promote(&RequestText::python("pass").time_sec(86_399));
+    let record = service.record_of(&request.id);
+    record.assert_outcome("refused");
+    let (reason, what) = reason_of(&record);
+    assert!(reason.starts_with("limits.over-policy: "), "{reason}");
+    let help = reason.split_once("; help: ").map(|(_, help)| help);
+    let help = help.unwrap_or_else(|| panic!("no help in {reason}"));
+    assert!(record.text.contains("\n- Reason: "), "{}", record.text);
+
+    let row = |said: Said, pointer: &str| -> Value {
+        said.json().pointer(pointer).cloned().unwrap_or_default()
+    };
+    let json = ["--format", "json"];
+    let id = request.id.as_str();
+    for (words, pointer) in [
+        (&["list"][..], "/reason"),
+        (&["wait", id], "/reason"),
+        (&["show", id], "/records/0/reason"),
+        (&["status"], "/last/0/reason"),
+    ] {
+        let words: Vec<&str> = words.iter().chain(&json).copied().collect();
+        let said = asked(&bench, &service, &words);
+        assert_eq!(row(said, pointer), reason, "{words:?}");
+    }
+    for (words, has_help) in
+        [(&["list"][..], false), (&["wait", id], true), (&["show", id], true), (&["status"], false)]
+    {
+        let said = asked(&bench, &service, words);
+        assert!(said.stdout.contains(&what), "{words:?}: {what:?} is not in {said:#?}");
+        assert_eq!(said.stdout.contains(help), has_help, "{words:?}: {help:?} in {said:#?}");
+    }
+    // An agent reads it too, marked as text that may quote its request.
+    let status = called(&bench, &service, "request_status", id);
+    let told = status["structuredContent"]["reason"].as_str().unwrap_or_default();
+    assert!(told.contains(&reason) && told.contains("UNTRUSTED DATA"), "{status:#}");
+    let read = called(&bench, &service, "read_result", id);
+    assert!(read["content"].to_string().contains(help), "{read:#}");
+
+    assert!(service.log().contains(&what), "{}", service.log());
+    service.verify().assert_code(0);
+}
+
+#[test]
+fn the_full_screen_shows_the_reason_of_a_refusal() {
+    let bench = Bench::new();
+    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    let request = service.promote(&RequestText::python("pass").time_sec(86_399));
+    let (_, what) = reason_of(&service.record_of(&request.id));
+    let test = "the_full_screen_shows_the_reason_of_a_refusal";
+    let Some(screen) = Screen::open(test, &bench, (200, 30)) else { return };
+    screen.line(&format!("$TOOLEXEC_BIN/toolexec watch --spool {}", service.spool().display()));
+    screen.wait_for(what.get(..60).unwrap_or(&what));
+    screen.keys(["q"]);
+    screen.wait_for_prompt();
+}
