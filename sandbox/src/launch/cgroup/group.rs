@@ -227,7 +227,7 @@ fn insist_on_new(directory: &Path) -> Result<(), Failed> {
     match directory.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(not_made(directory)(error)),
-        Ok(_) => Err(not_made(directory)(io::Error::other("one of this name is there already"))),
+        Ok(_) => Err(not_made(directory)(io::Error::other("its directory exists already"))),
     }
 }
 
