@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use egress::client::Egress;
@@ -21,6 +22,7 @@ use crate::journey::{Telling, Watching};
 use crate::metrics::{Metrics, SocketError};
 use crate::outbox::Outbox;
 use crate::permissions::Permissions;
+use crate::probe::{Probed, probe_by};
 use crate::ready::{self, ReadyCells};
 use crate::record_log::RecordLog;
 use crate::room::{Room, RoomMax};
@@ -59,6 +61,8 @@ pub struct Host {
     permissions: Mutex<Option<Permissions>>,
     digests: Mutex<Digests>,
     pub(crate) telling: Telling,
+    /// A sandbox could not be built since this was looked at last.
+    doubted: AtomicBool,
 }
 
 impl Host {
@@ -89,7 +93,24 @@ impl Host {
             egress,
             permissions: Mutex::new(permissions),
             digests: Mutex::new(digests),
+            doubted: AtomicBool::new(false),
         }
+    }
+
+    /// Whether this host can start a sandbox, by the launcher that its runs use.
+    pub(crate) fn probe(&self) -> Probed {
+        let Rules { launcher, policy, binaries, .. } = &*self.rules();
+        probe_by(launcher, &self.spool.staging(), policy, binaries)
+    }
+
+    /// Notes that a sandbox could not be built.
+    pub(crate) fn doubt(&self) {
+        self.doubted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether that was noted since this was asked last.
+    pub(crate) fn is_doubted(&self) -> bool {
+        self.doubted.swap(false, Ordering::Relaxed)
     }
 
     /// Keeps at most so many cells ready for runs to come. The service that

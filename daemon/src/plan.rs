@@ -107,7 +107,7 @@ pub(crate) fn may_be_ready(approved: &Approved) -> bool {
     approved.grant().network().is_none()
 }
 
-fn profile(language: Language) -> Profile {
+pub(crate) fn profile(language: Language) -> Profile {
     match language {
         Language::Python => Profile::Python,
         Language::Node => Profile::Node,

@@ -2,9 +2,8 @@
 //! policy makes of a good run. Pure.
 
 use policies::Approved;
-use sandbox::client::BuildError;
 use sandbox::outcome::Outcome;
-use sandbox::report::{Finished, Layer};
+use sandbox::report::Finished;
 use spool::Seen;
 use validator::{Code, Request, Severity, Violation};
 
@@ -19,26 +18,6 @@ pub(crate) fn replayed(request: &Request, seen: &Seen) -> Violation {
         }
     };
     Violation::error(code, format!("{}: {seen}", request.id())).hint(hint)
-}
-
-pub(crate) fn missing_layer(layer: Layer, error: &BuildError) -> Violation {
-    let hint = match layer {
-        Layer::UserNamespace => {
-            "this host forbids user namespaces to ordinary users: run as root, install the package \
-             (its AppArmor profile allows them), or see sysctl user.max_user_namespaces, \
-             kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns"
-        }
-        Layer::Cgroup => {
-            "no cgroup can be written here: run as root or under the packaged units, or name the \
-             exception `cgroup` in the policy"
-        }
-        Layer::Landlock => "the kernel must have Landlock built in and listed in lsm=",
-        Layer::Namespaces | Layer::Mounts => {
-            "inside a container these need CAP_SYS_ADMIN and an unmasked /proc"
-        }
-        Layer::Seccomp | Layer::Capabilities => "the kernel refused it; see the message",
-    };
-    Violation::error(Code::Layer(layer.word()), format!("{}: {error}", layer.word())).hint(hint)
 }
 
 /// A run that was granted hosts is never run without them.

@@ -82,8 +82,8 @@ mod tests {
         let error = Violation::error(Code::LimitsOverPolicy, "time: 9\nis more").hint("a\nb");
         let last = Violation::error(Code::TextTooLarge, "another");
         let reason = reason_of(&[warning.clone(), error, last]).unwrap();
-        assert_eq!(reason, "limits.over-policy: time: 9\\nis more; help: a b");
-        let split = ("limits.over-policy: time: 9\\nis more", Some("a b"));
+        assert_eq!(reason, "limits.over-policy: time: 9\\u{a}is more; help: a b");
+        let split = ("limits.over-policy: time: 9\\u{a}is more", Some("a b"));
         assert_eq!(split_reason(&reason), split);
         assert_eq!(reason_of(&[warning]), None);
         assert_eq!(split_reason("a: b"), ("a: b", None));

@@ -73,10 +73,12 @@ pub struct Unable {
 impl fmt::Display for Unable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.step)?;
-        match self.errno {
-            0 => Ok(()),
-            errno => write!(f, ": {}", std::io::Error::from_raw_os_error(errno)),
+        if self.errno == 0 {
+            return Ok(());
         }
+        let answer = std::io::Error::from_raw_os_error(self.errno).to_string();
+        // Some libraries repeat what the kernel said.
+        if self.step.ends_with(&answer) { Ok(()) } else { write!(f, ": {answer}") }
     }
 }
 

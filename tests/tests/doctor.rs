@@ -79,6 +79,7 @@ fn this_host_is_told_whole(bench: &Bench) {
     let python = Said::of(bench.command("/usr/bin/python3").arg("--version"));
     let python = python.stdout.trim_end().trim_start_matches("Python ").to_owned();
     assert_found(&told, "runtimes", "python", "ok", &[&python, "/python3"]);
+    assert_found(&told, "sandbox", "probe", "ok", &["starts: ", "Landlock ABI "]);
     assert_found(&told, "rules", "policy", "ok", &["embedded"]);
     assert_found(&told, "clock", "newest result", "ok", &["none yet"]);
     assert_found(&told, "log", "transparency log", "ok", &["not there yet"]);
@@ -373,7 +374,9 @@ fn people_read_it_by_topic_and_programs_get_their_exit_code() {
     let said = bench.toolexec(["doctor"]);
     assert!([Some(0), Some(1)].contains(&said.code), "{said:#?}");
     assert!(said.stdout.starts_with("kernel\n  ok "), "{said:#?}");
-    for topic in ["cgroups", "programs", "runtimes", "rules", "keys", "disk", "clock", "log"] {
+    for topic in
+        ["cgroups", "programs", "runtimes", "sandbox", "rules", "keys", "disk", "clock", "log"]
+    {
         assert!(said.stdout.contains(&format!("\n{topic}\n")), "{topic}: {said:#?}");
     }
     assert!(!said.stdout.contains('\x1b'), "colour without a terminal: {said:#?}");
@@ -415,8 +418,8 @@ fn the_page_says_what_is_looked_at() {
     let page = fs::read_to_string(workspace().join("docs/operating.md")).unwrap();
     let part = page.split("\n## ").find(|part| part.starts_with("Is this host fit")).unwrap();
     for topic in [
-        "kernel", "cgroups", "programs", "runtimes", "rules", "keys", "places", "disk", "clock",
-        "log",
+        "kernel", "cgroups", "programs", "runtimes", "sandbox", "rules", "keys", "places", "disk",
+        "clock", "log",
     ] {
         assert!(part.contains(&format!("| `{topic}` |")), "{topic}");
     }

@@ -30,7 +30,7 @@ mod tests {
     #[test]
     fn a_row_has_no_advice_and_a_bound() {
         assert_eq!(short("code: what; help: do it"), "code: what");
-        assert_eq!(lines("code: what; help: do\tit"), ["code: what", "help: do\\tit"]);
+        assert_eq!(lines("code: what; help: do\nit"), ["code: what", "help: do\\u{a}it"]);
         let long = short(&"ä".repeat(SHORT_CHARS_MAX + 1));
         assert_eq!(long.chars().count(), SHORT_CHARS_MAX + 1);
         assert!(long.ends_with('…'));

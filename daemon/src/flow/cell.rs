@@ -11,9 +11,9 @@ use super::{Passage, Step, Told, end};
 use crate::host::Halt;
 use crate::network::OpenNetwork;
 use crate::plan::plan;
+use crate::probe::HostFault;
 use crate::ready::MadeAhead;
 use crate::tell::Decided;
-use crate::verdicts::missing_layer;
 
 /// A built cell and the request it is for, before anything of the tool's has run.
 pub(super) struct Prepared {
@@ -49,14 +49,16 @@ impl Passage<'_> {
         ahead: Option<MadeAhead>,
         violations: Vec<Violation>,
     ) -> Result<Step<Prepared>, Halt> {
-        let built = match plan(&staged) {
-            Ok(plan) => {
-                self.host.ready_cells().note(staged.approved(), &plan.cell);
-                self.cell_for(plan, ahead)
+        let plan = match plan(&staged) {
+            Ok(plan) => plan,
+            Err(error) => {
+                let (approved, claimed) = staged.into_parts();
+                let why = error.to_string();
+                return self.not_set_up(&approved, claimed, violations, &why).map(end);
             }
-            Err(error) => Err(BuildError::Lost(std::io::Error::other(error.to_string()))),
         };
-        let opened = built.map(|(mut ready, made)| {
+        self.host.ready_cells().note(staged.approved(), &plan.cell);
+        let opened = self.cell_for(plan, ahead).map(|(mut ready, made)| {
             let network = self.open_network(&staged, &mut ready);
             (network, ready, made)
         });
@@ -108,15 +110,14 @@ impl Passage<'_> {
         mut violations: Vec<Violation>,
         error: &BuildError,
     ) -> Result<Told, Halt> {
-        let decided = Decided::by(approved);
-        let layer = match error {
-            BuildError::Unable(unable) => unable.layer,
-            _ => None,
-        };
-        if let Some(layer) = layer {
-            violations.push(missing_layer(layer, error));
+        let fault = HostFault::of(error);
+        // Whether the host or this request is the reason, a probe can tell.
+        self.host.doubt();
+        if let Some(missing) = fault.violation() {
+            violations.push(missing);
+            let decided = Decided::by(approved);
             return self.refuse(approved.request(), claimed, violations, &decided);
         }
-        self.not_set_up(approved, claimed, violations, &error.to_string())
+        self.not_set_up(approved, claimed, violations, &fault.reason())
     }
 }

@@ -16,6 +16,7 @@ use crate::edge;
 use crate::held::Patience;
 use crate::host::Halt;
 use crate::network::OpenNetwork;
+use crate::probe::HostFault;
 use crate::room::Place;
 use crate::tell::{Decided, Published, Story};
 use crate::transition::{self, Fields, Transition};
@@ -147,7 +148,7 @@ impl Passage<'_> {
         let running = match ready.start(result.directory()) {
             Ok(running) => running,
             Err(error @ BuildError::Unknown(_)) => return Ended::Unrecorded(error.to_string()),
-            Err(error) => return Ended::NeverStarted(error.to_string()),
+            Err(error) => return Ended::NeverStarted(HostFault::of(&error).reason()),
         };
         let id = begun.staged().approved().request().id();
         let (request, cell) = (Some(id.as_str()), Some(made.word()));

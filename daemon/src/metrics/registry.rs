@@ -78,12 +78,14 @@ pub enum StoppedBy {
     Disk,
     /// Trust store, keys or policy cannot be read.
     Trust,
+    /// No sandbox can be started on this host.
+    Host,
     /// The daemon was told to stop.
     Drain,
 }
 
 impl StoppedBy {
-    pub const ALL: [Self; 4] = [Self::NoRoom, Self::Disk, Self::Trust, Self::Drain];
+    pub const ALL: [Self; 5] = [Self::NoRoom, Self::Disk, Self::Trust, Self::Host, Self::Drain];
 
     /// The value of the label `reason`.
     #[must_use]
@@ -92,6 +94,7 @@ impl StoppedBy {
             Self::NoRoom => "no_room",
             Self::Disk => "disk",
             Self::Trust => "trust",
+            Self::Host => "host",
             Self::Drain => "drain",
         }
     }

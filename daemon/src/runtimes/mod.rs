@@ -11,7 +11,7 @@ mod places;
 use std::collections::BTreeMap;
 use std::env;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use policies::{Binaries, BinaryRule, CacheSource, Installed, Policy, Runtime, WithoutCache};
@@ -113,7 +113,12 @@ fn candidates(rule: &BinaryRule) -> Vec<PathBuf> {
 
 /// The real path of a program, and what must be shown of the host beside the policy's mounts.
 fn program_at(path: &Path, mounts: &[PathBuf], private: &Private) -> Result<Installed, Missing> {
-    let real = fs::canonicalize(path).map_err(|_| None)?;
+    let unseen = |error: io::Error| {
+        let is_missing = error.kind() == io::ErrorKind::NotFound;
+        (!is_missing).then(|| format!("{}: {error}", path.display()))
+    };
+    let real = fs::canonicalize(path).map_err(unseen)?;
+    File::open(&real).map_err(unseen)?;
     if !is_elf(&real) {
         return Err(None);
     }
@@ -156,6 +161,9 @@ fn caches_of(
                 caches.insert(cache.target.clone(), real);
             }
             _ if cache.without == WithoutCache::Run => {}
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Some(format!("{}: {error}", source.display())));
+            }
             _ => return Err(Some(format!("{} is not there{advice}", source.display()))),
         }
     }

@@ -19,6 +19,9 @@ use crate::metrics::StoppedBy;
 impl<'env> AtWork<'_, 'env> {
     /// Gives workers what is next, while there is room for them.
     pub(super) fn admit(&mut self) -> Result<(), Halt> {
+        if !self.fitness.admits() {
+            return Ok(());
+        }
         while self.in_flight.len() < self.pace.in_flight_max {
             if self.window.len() == 0 {
                 // Behind a window that was full more wait.
@@ -52,8 +55,12 @@ impl<'env> AtWork<'_, 'env> {
         }
     }
 
-    /// Why nothing may be taken: the trust store cannot be read, or no record could be written.
+    /// Why nothing may be taken: no sandbox can be started, the trust store cannot be read, or no record could
+    /// be written.
     pub(super) fn admission_stopped(&self) -> Result<Option<(StoppedBy, String)>, Halt> {
+        if let Some(stopped) = self.fitness.stopped() {
+            return Ok(Some(stopped));
+        }
         if let Err(error) = self.renew_trust() {
             let why = format!("{error}; nothing is admitted until it is mended");
             return Ok(Some((StoppedBy::Trust, why)));

@@ -5,6 +5,7 @@
 //! without one; what is remembered between two looks is bounded, however many wait.
 
 mod admit;
+mod fitness;
 mod look;
 mod reload;
 mod said;
@@ -34,6 +35,7 @@ use crate::host::{Halt, Host};
 use crate::metrics::{MetricsSettings, StoppedBy};
 use crate::permissions::Asked;
 use crate::transition::{self, Fields, Transition};
+use fitness::Fitness;
 use said::Said;
 use watch::Event;
 use window::Window;
@@ -120,6 +122,7 @@ impl Service {
                 tidying: None,
                 paused_until: None,
                 halted: None,
+                fitness: Fitness::default(),
                 said,
             };
             at_work.serve(&events)
@@ -159,6 +162,7 @@ struct AtWork<'scope, 'env> {
     /// Until then nothing is taken: the disk is full.
     paused_until: Option<Instant>,
     halted: Option<Halt>,
+    fitness: Fitness,
     said: Said,
 }
 
@@ -222,6 +226,7 @@ impl AtWork<'_, '_> {
             let identity = self.dropbox.identity(&name);
             self.left_alone.extend(identity.map(|identity| (name, identity)));
         }
+        self.probe()?;
         let approved = self.dropbox.path().display().to_string();
         let path = Some(approved.as_str());
         transition::log(Transition::Ready, &Fields { path, ..Fields::default() });
@@ -255,6 +260,7 @@ impl AtWork<'_, '_> {
                 self.resume_admission();
             }
         }
+        self.probe_if_due()?;
         if now >= self.next_tidying {
             self.next_tidying = now + TIDYING_INTERVAL;
             self.tidy();
@@ -284,6 +290,7 @@ impl AtWork<'_, '_> {
             return self.pace.rescan;
         }
         let mut next = self.next_rescan.min(self.next_tidying);
+        next = self.fitness.due().map_or(next, |due| next.min(due));
         if self.look_wanted {
             next = next.min(self.paused_until.unwrap_or(self.next_look));
         }
@@ -303,10 +310,13 @@ impl AtWork<'_, '_> {
                 self.empty = None;
                 self.look_wanted = true;
             }
-            Event::Reload => match self.reload() {
+            Event::Reload => match self.reload().and_then(|()| self.probe()) {
                 Ok(()) => self.look_wanted = true,
                 Err(halt) => self.halt(halt),
             },
+            Event::Probed(probed) => {
+                self.hear_probed(probed).unwrap_or_else(|halt| self.halt(halt));
+            }
             Event::Stop => self.stop(),
             Event::Ended(ended) => self.hear_ended(ended),
         }

@@ -14,6 +14,7 @@ use signal_hook::iterator::Signals;
 
 use super::worker::Ended;
 use crate::host::Halt;
+use crate::probe::Probed;
 
 /// Something to wake up for.
 pub(super) enum Event {
@@ -25,6 +26,8 @@ pub(super) enum Event {
     Stop,
     /// A worker has ended.
     Ended(Ended),
+    /// A sandbox was tried.
+    Probed(Probed),
 }
 
 /// Hints, if the kernel gives any; without them the rescan alone finds everything, later.

@@ -203,7 +203,8 @@ fn json_of(path: &Path) -> Value {
 }
 
 fn decoded(bundle: &Value, place: &str) -> Vec<u8> {
-    BASE64_STANDARD.decode(bundle.pointer(place).unwrap().as_str().unwrap()).unwrap()
+    let text = bundle.pointer(place).unwrap().as_str().unwrap();
+    BASE64_STANDARD.decode(text).unwrap_or_else(|error| panic!("{place}: {error}: {text}"))
 }
 
 fn pae(payload: &[u8]) -> Vec<u8> {
@@ -225,13 +226,47 @@ fn subjects_by_sha256sum(bundle: &Path, dir: &Path) -> Option<(bool, String)> {
     stock(TEST, SHA, &["-c", "--quiet"], list.as_bytes())
 }
 
-/// One bit of base64 in the middle of a string, still base64.
+/// One character in the middle of a string.
 fn flip_text(bundle: &mut Value, place: &str) {
     let place = bundle.pointer_mut(place).unwrap();
     let mut text = place.as_str().unwrap().to_owned().into_bytes();
     let at = text.len() / 6;
-    text[at] ^= if text[at].is_ascii_alphabetic() { 0x20 } else { 1 };
+    text[at] = flipped_character(text[at]);
     *place = String::from_utf8(text).unwrap().into();
+}
+
+/// A character of base64 with the lowest of its six bits flipped, which is one of base64 again: keys are random, and
+/// with them what stands in the middle of a signature. Any other character with the lowest bit flipped.
+fn flipped_character(character: u8) -> u8 {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    match ALPHABET.iter().position(|it| *it == character) {
+        Some(value) => ALPHABET[value ^ 1],
+        None => character ^ 1,
+    }
+}
+
+/// One bit of the first digest that the statement has of a file.
+fn flip_digest(bundle: &mut Value) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let mut payload = decoded(bundle, PAYLOAD);
+    let after = |payload: &[u8], from: usize, mark: &[u8]| {
+        let rest = &payload[from..];
+        from + rest.windows(mark.len()).position(|it| it == mark).unwrap() + mark.len()
+    };
+    let subject = after(&payload, 0, b"\"subject\":");
+    let at = after(&payload, subject, b"\"sha256\":\"");
+    let value = HEX.iter().position(|it| *it == payload[at]).unwrap();
+    payload[at] = HEX[value ^ 1];
+    *bundle.pointer_mut(PAYLOAD).unwrap() = BASE64_STANDARD.encode(payload).into();
+}
+
+#[test]
+fn a_flipped_character_of_base64_is_another_one_of_base64() {
+    let is_base64 = |c: u8| BASE64_STANDARD.decode([c, c, c, c]).is_ok();
+    for character in (0..128_u8).filter(|it| is_base64(*it)) {
+        let flipped = flipped_character(character);
+        assert!(is_base64(flipped) && flipped != character, "{character}: {flipped}");
+    }
 }
 
 const PROOF: &str = "/verificationMaterial/tlogEntries/0/inclusionProof";
@@ -254,6 +289,7 @@ fn flipped<'a>() -> Vec<Row<'a>> {
         Box::new(|_, dir| flip(&dir.join(format!("request/{REQUEST_ID}.md"))));
     let approval: Change<'a> =
         Box::new(|_, dir| flip(&dir.join(format!("request/{REQUEST_ID}.md.sig"))));
+    let statement: Change<'a> = Box::new(|published, dir| published.edit(dir, flip_digest));
     let entry = "/verificationMaterial/tlogEntries/0/canonicalizedBody".to_owned();
     vec![
         ("one bit of the record", own("md"), &[SSH, SHA, RUST]),
@@ -264,7 +300,7 @@ fn flipped<'a>() -> Vec<Row<'a>> {
         ("one bit of the request", request, &[SHA]),
         ("one bit of its approval", approval, &[SHA]),
         ("one bit of the .tlog-proof", own("tlog-proof"), &[]),
-        ("one bit of the statement", string(PAYLOAD.into()), &[OPENSSL, SHA, NODE, RUST]),
+        ("one bit of the statement", statement, &[OPENSSL, SHA, NODE, RUST]),
         (
             "one bit of its signature (DSSE)",
             string("/dsseEnvelope/signatures/0/sig".into()),

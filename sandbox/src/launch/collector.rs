@@ -43,7 +43,7 @@ pub(super) fn fork(
     match sys::clone_process(0)? {
         Fork::Child => {
             let collected = give_up_rights(out, evidence, identity, mode, filters)
-                .map_err(|failed| failed.step)
+                .map_err(|failed| failed.to_string())
                 .and_then(|()| collect(out, evidence, limits).map_err(|error| error.to_string()));
             if let Err(why) = &collected {
                 eprintln!("toolexec-launch: collecting: {why}");

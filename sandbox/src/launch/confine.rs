@@ -47,7 +47,7 @@ pub(super) fn fixed_rlimits() -> Result<(), Failed> {
         (Resource::RLIMIT_NICE, 0),
     ];
     for (resource, wanted) in table {
-        lower(resource, wanted).map_err(Failed::at("set a resource limit"))?;
+        lower(resource, wanted).map_err(Failed::at(&format!("set {resource:?}")))?;
     }
     Ok(())
 }
@@ -161,9 +161,17 @@ impl LandlockRules {
     /// Adds what the plan asks for, and confines this process.
     pub(super) fn enforce(self, plan: &CellPlan) -> Result<LandlockInForce, Failed> {
         let status = self.restrict(plan).map_err(unable_to_restrict)?;
-        let LandlockStatus::Available { effective_abi, .. } = status.landlock else {
-            let step = "Landlock is not enabled in this kernel".to_owned();
-            return Err(Failed { layer: Some(Layer::Landlock), step, errno: 0 });
+        let missing = |step: &str, errno| {
+            Err(Failed { layer: Some(Layer::Landlock), step: step.to_owned(), errno })
+        };
+        let effective_abi = match status.landlock {
+            LandlockStatus::Available { effective_abi, .. } => effective_abi,
+            LandlockStatus::NotEnabled => {
+                return missing("Landlock is switched off in this kernel", libc::EOPNOTSUPP);
+            }
+            LandlockStatus::NotImplemented => {
+                return missing("this kernel has no Landlock", libc::ENOSYS);
+            }
         };
         let abi = abi_number(effective_abi);
         let wanted = plan.demands.landlock_abi_min;

@@ -42,10 +42,10 @@ impl Uids {
             return Ok(None);
         }
         let made = DirBuilder::new().mode(0o700).recursive(true).create(UID_LOCKS);
-        made.map_err(Failed::at("make uid locks"))?;
+        made.map_err(Failed::at(&format!("make the directory of uid locks {UID_LOCKS}")))?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = open(UID_LOCKS, flags, FileMode::empty());
-        Ok(Some(Self(opened.map_err(Failed::at("open uid locks"))?)))
+        Ok(Some(Self(opened.map_err(Failed::at(&format!("open {UID_LOCKS}")))?)))
     }
 
     /// One that nobody has, ours for as long as the lock is open anywhere.
@@ -54,7 +54,7 @@ impl Uids {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
             let lock =
                 openat(&self.0, format!("uid-{number}"), flags, FileMode::from_raw_mode(0o600));
-            let lock = lock.map_err(Failed::at("open a uid lock"))?;
+            let lock = lock.map_err(Failed::at(&format!("make a uid lock in {UID_LOCKS}")))?;
             match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {
                     let id = UID_FIRST + number;

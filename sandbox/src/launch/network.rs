@@ -59,13 +59,13 @@ fn ask_helper() -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
     }
 }
 
-/// What the helper said instead of sending what it had made: an errno.
+/// What the helper said instead of sending what it had made: an errno, and the step that had it.
 fn refused(words: &[u8]) -> Failed {
-    let errno = words.try_into().map_or(0, i32::from_le_bytes);
+    let (errno, step) = words.split_first_chunk().unwrap_or((&[0; 4], b"a helper spoke nonsense"));
     Failed {
         layer: Some(Layer::Namespaces),
-        step: "make the cell's network in a user namespace".to_owned(),
-        errno,
+        step: format!("make the cell's network: {}", String::from_utf8_lossy(step)),
+        errno: i32::from_le_bytes(*errno),
     }
 }
 
@@ -75,18 +75,24 @@ fn help(launcher: &OwnedFd) -> ! {
         Ok(Network { namespace, listener }) => {
             wire::send(launcher, b"made", &[namespace.as_fd(), listener.as_fd()])
         }
-        Err(error) => wire::send(launcher, &sys::errno_of(&error).to_le_bytes(), &[]),
+        Err(Failed { step, errno, .. }) => {
+            let words: Vec<u8> = errno.to_le_bytes().into_iter().chain(step.into_bytes()).collect();
+            wire::send(launcher, &words, &[])
+        }
     };
     std::process::exit(i32::from(said.is_err()))
 }
 
-fn made() -> io::Result<Network> {
-    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET)?;
-    let namespace = File::open("/proc/self/ns/net")?.into();
-    let listener =
-        socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-    sys::bring_loopback_up(listener.as_fd())?;
-    bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, PROXY_PORT))?;
-    listen(&listener, WAITING_MAX)?;
+fn made() -> Result<Network, Failed> {
+    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET)
+        .map_err(Failed::at("unshare a user and a network namespace"))?;
+    let namespace =
+        File::open("/proc/self/ns/net").map_err(Failed::at("open the network namespace"))?.into();
+    let listener = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+        .map_err(Failed::at("make the listener"))?;
+    sys::bring_loopback_up(listener.as_fd()).map_err(Failed::at("bring loopback up"))?;
+    bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, PROXY_PORT))
+        .map_err(Failed::at("bind the listener"))?;
+    listen(&listener, WAITING_MAX).map_err(Failed::at("listen"))?;
     Ok(Network { namespace, listener })
 }

@@ -36,6 +36,8 @@ pub(super) enum Remains {
     NetworkTraces,
     /// A tree that could not be seen to end.
     PerhapsProcesses,
+    /// Nothing, and no sandbox could be made: this launcher's view of the host lacks a layer.
+    BrokenHost,
 }
 
 impl Remains {
@@ -44,6 +46,7 @@ impl Remains {
             Self::Nothing => 0,
             Self::PerhapsProcesses => 1,
             Self::NetworkTraces => 2,
+            Self::BrokenHost => 3,
         }
     }
 
@@ -51,6 +54,7 @@ impl Remains {
         match status {
             0 => Self::Nothing,
             2 => Self::NetworkTraces,
+            3 => Self::BrokenHost,
             _ => Self::PerhapsProcesses,
         }
     }
@@ -106,15 +110,27 @@ fn wait_and_serve(
     let (mut shell, knobs) = match raised {
         Ok(raised) => raised,
         Err(failed) => {
+            let remains = match failed.layer {
+                Some(_) => Remains::BrokenHost,
+                None => Remains::Nothing,
+            };
             tell_unable(&control, failed)?;
-            return Ok(Remains::Nothing);
+            return Ok(remains);
         }
     };
-    if let Err(error) = converse(options, house, &mut shell, knobs, &control) {
-        eprintln!("toolexec-launch: a conversation ended badly: {error}");
-    }
+    let broken = match converse(options, house, &mut shell, knobs, &control) {
+        Ok(Met::BrokenHost) => true,
+        Ok(Met::Client) => false,
+        Err(error) => {
+            eprintln!("toolexec-launch: a conversation ended badly: {error}");
+            false
+        }
+    };
     if !shell.end() {
         return Ok(Remains::PerhapsProcesses);
+    }
+    if broken {
+        return Ok(Remains::BrokenHost);
     }
     Ok(match (traces, network_traces()) {
         (Ok(before), Ok(after)) if before == after => Remains::Nothing,
@@ -153,6 +169,13 @@ fn network_traces() -> io::Result<Vec<Vec<u8>>> {
     COUNTERS.into_iter().map(read).collect()
 }
 
+/// What a conversation met.
+enum Met {
+    Client,
+    /// No client's sandbox can be limited here.
+    BrokenHost,
+}
+
 /// One conversation. An error is the client's or the connection's, and has hurt nobody else.
 fn converse(
     options: &Options,
@@ -160,9 +183,9 @@ fn converse(
     shell: &mut Shell,
     knobs: Result<Knobs, Failed>,
     control: &OwnedFd,
-) -> io::Result<()> {
+) -> io::Result<Met> {
     let Some((bytes, mut fds)) = wire::receive(control)? else {
-        return Ok(());
+        return Ok(Met::Client);
     };
     let ToLauncher::Prepare(plan) = ToLauncher::decode(&bytes)? else {
         return Err(io::Error::other("it did not begin with the plan of a cell"));
@@ -170,16 +193,22 @@ fn converse(
     let (Some(evidence), true) = (fds.pop(), fds.is_empty()) else {
         return Err(io::Error::other("the plan of a cell did not come with one descriptor"));
     };
-    let lived = options.check_cell(&plan).and_then(|()| {
-        let knobs = options.without_cgroup(&plan, knobs)?;
-        let network = match plan.network {
-            plan::Network::Nothing => None,
-            plan::Network::Proxy => Some(Network::make()?),
-        };
+    if let Err(failed) = options.check_cell(&plan) {
+        return tell_unable(control, failed).map(|()| Met::Client);
+    }
+    let knobs = match options.without_cgroup(&plan, knobs) {
+        Ok(knobs) => knobs,
+        Err(failed) => return tell_unable(control, failed).map(|()| Met::BrokenHost),
+    };
+    let network = match plan.network {
+        plan::Network::Nothing => Ok(None),
+        plan::Network::Proxy => Network::make().map(Some),
+    };
+    let lived = network.and_then(|network| {
         let asked = Asked { plan, evidence, network };
         cell::live_through(options, house, shell, knobs.as_ref(), asked, control)
     });
-    lived.or_else(|failed| tell_unable(control, failed))
+    lived.or_else(|failed| tell_unable(control, failed)).map(|()| Met::Client)
 }
 
 fn tell_unable(control: &OwnedFd, failed: Failed) -> io::Result<()> {

@@ -93,6 +93,9 @@ struct Zygote<'a> {
     /// Seat processes write the number of their seat here when they are taken.
     taken: (OwnedFd, OwnedFd),
     signals: SignalFd,
+    /// No sandbox could be made in this process's view of the host. Another launcher has another view: once the
+    /// host is repaired, the next one that is started can make them.
+    broken_host: bool,
 }
 
 /// Serves conversations until the door is closed.
@@ -111,7 +114,9 @@ pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
         Err(failed) => (Err(failed), None),
     };
     let (seats, teller, not_before) = (Vec::new(), None, Instant::now());
-    Zygote { options, door, house, uids, seats, teller, not_before, taken, signals }.tend()
+    let broken_host = false;
+    Zygote { options, door, house, uids, seats, teller, not_before, taken, signals, broken_host }
+        .tend()
 }
 
 impl Zygote<'_> {
@@ -127,7 +132,8 @@ impl Zygote<'_> {
                 Woken::Something => {}
             }
             self.hear_taken()?;
-            if self.hear_signals()? == Asked::ToEnd {
+            let is_done = self.broken_host && self.count(SeatState::works) == 0;
+            if self.hear_signals()? == Asked::ToEnd || is_done {
                 self.kill_seats()?;
                 break;
             }
@@ -172,7 +178,7 @@ impl Zygote<'_> {
         while self.wants_more() {
             let Err(failed) = self.seat_one() else { continue };
             self.not_before = Instant::now() + RETRY_AFTER;
-            eprintln!("toolexec-launch: nobody is seated: {}", failed.step);
+            eprintln!("toolexec-launch: no worker slot could be made: {failed}");
             // With nobody at the door, and nobody who will be back, the next client must be told why.
             let expected = |state: &SeatState| state.waits() || state.works();
             if self.count(expected) == 0
@@ -307,15 +313,17 @@ impl Zygote<'_> {
             self.not_before = Instant::now();
             if self.teller == Some(pid) {
                 self.teller = None;
+                self.broken_host |= self.house.is_err();
             }
             let remains = match status {
                 WaitStatus::Exited(_, status) => Remains::of_status(status),
                 _ => Remains::PerhapsProcesses,
             };
+            self.broken_host |= remains == Remains::BrokenHost;
             if let Some(seat) = self.seats.iter_mut().find(|seat| seat.pid() == Some(pid)) {
                 let killed = matches!(seat.state, SeatState::Ending(_));
                 seat.state = match remains {
-                    Remains::Nothing => SeatState::Free,
+                    Remains::Nothing | Remains::BrokenHost => SeatState::Free,
                     Remains::NetworkTraces => SeatState::Traced,
                     Remains::PerhapsProcesses => SeatState::Retired,
                 };

@@ -22,6 +22,7 @@ pub(super) struct Readings {
     pub(super) delegated: Option<Seen<bool>>,
     pub(super) programs: Vec<Program>,
     pub(super) runtimes: Vec<RuntimeSeen>,
+    pub(super) sandbox: Sandbox,
     pub(super) rules: Rules,
     pub(super) sockets: Vec<Socket>,
     pub(super) keys: Option<Keys>,
@@ -112,6 +113,22 @@ pub(super) struct RuntimeSeen {
     /// The program, or why the policy's rule found none.
     pub(super) found: Result<PathBuf, Option<String>>,
     pub(super) version: Seen<String>,
+}
+
+/// Whether the launcher can start a sandbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Sandbox {
+    /// One was built, with these layers.
+    Starts(String),
+    /// None can be built; in the words of a refusal.
+    Fails {
+        what: String,
+        help: String,
+    },
+    NotTried {
+        why: String,
+        remedy: String,
+    },
 }
 
 /// What decides: configuration, policy, trust.

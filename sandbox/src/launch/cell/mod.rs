@@ -295,7 +295,11 @@ impl Cell<'_> {
             Woken::Violation => {}
             // It may run, or have run: a limit so tight that init dies of it is met like this.
             Woken::InitGone => {}
-            Woken::Init(..) | Woken::Daemon(_) | Woken::Blind | Woken::Alarm | Woken::Nothing => {
+            Woken::Init(..)
+            | Woken::Daemon(_)
+            | Woken::Blind(_)
+            | Woken::Alarm
+            | Woken::Nothing => {
                 eprintln!("toolexec-launch: the start of the tool was not seen");
                 self.shell.kill();
             }

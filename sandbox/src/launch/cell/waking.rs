@@ -3,6 +3,7 @@
 //! Denied calls are answered here. Nothing that a tool can do as often as it likes may keep the launcher
 //! from hearing init, the daemon or the clock.
 
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -35,7 +36,7 @@ pub(super) enum Woken {
     /// Init has ended.
     InitGone,
     /// What happens in the cell can no longer be known; its tree may be alive.
-    Blind,
+    Blind(io::Error),
     /// Nothing within the time given.
     Nothing,
 }
@@ -71,7 +72,7 @@ impl Cell<'_> {
                 Ok(0) => return Woken::Nothing,
                 Err(rustix::io::Errno::INTR) => continue,
                 // A poll that fails is no reason to leave a tree alone.
-                Err(_) => return Woken::Blind,
+                Err(errno) => return Woken::Blind(errno.into()),
                 Ok(_) => {}
             }
             let [init, daemon, end, denied, rung] = waited.map(|fd| fd.revents());
@@ -85,10 +86,10 @@ impl Cell<'_> {
                 return match wire::receive(&self.shell.channel) {
                     Ok(Some((bytes, fds))) => match FromInit::decode(&bytes) {
                         Ok(verb) => Woken::Init(verb, fds),
-                        Err(_) => Woken::Blind,
+                        Err(error) => Woken::Blind(error.into()),
                     },
                     Ok(None) => Woken::InitGone,
-                    Err(_) => Woken::Blind,
+                    Err(error) => Woken::Blind(error),
                 };
             }
             if let Some(alarm) = self.alarm
@@ -128,7 +129,7 @@ impl Cell<'_> {
         if let Err(error) = denials.answer() {
             eprintln!("toolexec-launch: answering a denied call: {error}");
             // Evidence that cannot be had ends the run.
-            return Some(Woken::Blind);
+            return Some(Woken::Blind(error));
         }
         denials.violation().map(|_| Woken::Violation)
     }
@@ -141,7 +142,7 @@ pub(super) fn stopped(woken: Woken, doing: &str) -> Stopped {
         Woken::Init(FromInit::Unable(unable), _) => Stopped::Failed(unable.into()),
         Woken::DaemonGone => Stopped::Abandoned,
         Woken::InitGone => failed("the cell's init died"),
-        Woken::Blind => failed("the cell's init could not be heard"),
+        Woken::Blind(error) => failed(&format!("the cell's init could not be heard: {error}")),
         Woken::Nothing => failed("took too long"),
         Woken::Alarm => failed("memory ran out"),
         Woken::Init(..) | Woken::Daemon(_) | Woken::Violation => {

@@ -107,7 +107,7 @@ impl Cell<'_> {
                 | Woken::InitGone
                 | Woken::Daemon(_)
                 | Woken::DaemonGone
-                | Woken::Blind => {
+                | Woken::Blind(_) => {
                     self.shell.kill();
                     break;
                 }

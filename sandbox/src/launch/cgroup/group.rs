@@ -116,40 +116,45 @@ pub(in crate::launch) struct Group {
 
 impl Group {
     /// `bare` is on a v2 tree where processes can be born in groups.
-    pub(super) fn make_v1(controllers: V1Places, bare: Option<PathBuf>) -> io::Result<Self> {
+    pub(super) fn make_v1(controllers: V1Places, bare: Option<PathBuf>) -> Result<Self, Failed> {
         let wanted: Vec<_> = controllers.all().into_iter().chain(&bare).collect();
         for directory in wanted {
-            sweep_beside(directory);
             insist_on_new(directory)?;
         }
         let places = Places::V1 { controllers, bare };
-        if let Places::V1 { controllers, bare } = &places {
+        // Two controllers may be one hierarchy, with one directory for both.
+        for directory in places.all() {
+            make(directory)?;
+        }
+        if let Places::V1 { controllers, .. } = &places {
             MemController::new(controllers.memory.clone(), false).create();
             CpuController::new(controllers.cpu.clone(), false).create();
             CpuAcctController::new(controllers.cpuacct.clone()).create();
             PidController::new(controllers.pids.clone(), false).create();
-            // cgroups-rs has no name for a v2 group without controllers.
-            bare.as_ref().map_or(Ok(()), fs::create_dir)?;
         }
         Self::open(places, Joining::ByClone)
     }
 
     /// `path` is relative to the root of the tree.
-    pub(super) fn make_v2(path: &Path, joining: Joining) -> io::Result<Self> {
+    pub(super) fn make_v2(path: &Path, joining: Joining) -> Result<Self, Failed> {
         let directory = Path::new(V2_ROOT).join(path);
-        sweep_beside(&directory);
         insist_on_new(&directory)?;
+        let places = Places::V2(directory);
+        // The parent is ours too below the root of the tree.
+        places.all().into_iter().try_for_each(|directory| make(directory))?;
         let wanted = ["memory", "cpu", "pids"].map(str::to_owned).to_vec();
         Cgroup::new_with_specified_controllers(Box::new(V2::new()), path, Some(wanted))
-            .map_err(io::Error::other)?;
-        Self::open(Places::V2(directory), joining)
+            .map_err(io::Error::other)
+            .map_err(Failed::without(Layer::Cgroup, "give the cgroup its controllers"))?;
+        Self::open(places, joining)
     }
 
-    fn open(places: Places, joining: Joining) -> io::Result<Self> {
-        // cgroups-rs does not say when a directory could not be made.
-        for directory in places.all() {
-            fs::metadata(directory.join("cgroup.procs"))?;
-        }
+    fn open(places: Places, joining: Joining) -> Result<Self, Failed> {
+        let opened = Self::open_files(places, joining);
+        opened.map_err(Failed::without(Layer::Cgroup, "open the new cgroup"))
+    }
+
+    fn open_files(places: Places, joining: Joining) -> io::Result<Self> {
         let tree = match &places {
             Places::V1 { bare, .. } => bare.as_deref(),
             Places::V2(directory) => Some(directory.as_path()),
@@ -217,10 +222,26 @@ fn door(directory: impl AsRef<Path>) -> io::Result<File> {
 }
 
 /// Whatever is there already counts somebody else's tasks and memory.
-fn insist_on_new(directory: &Path) -> io::Result<()> {
+fn insist_on_new(directory: &Path) -> Result<(), Failed> {
+    sweep_beside(directory);
     match directory.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-        Ok(_) => Err(io::Error::other(format!("{}: exists already", directory.display()))),
+        Err(error) => Err(not_made(directory)(error)),
+        Ok(_) => Err(not_made(directory)(io::Error::other("its directory exists already"))),
     }
+}
+
+/// Makes a group's directory here, because cgroups-rs drops the reason why it could not.
+fn make(directory: &Path) -> Result<(), Failed> {
+    match fs::create_dir_all(directory) {
+        Ok(()) => Ok(()),
+        Err(error) => Err(not_made(directory)(error)),
+    }
+}
+
+/// Names the parent: the group's own name is another one for every sandbox.
+fn not_made(directory: &Path) -> impl FnOnce(io::Error) -> Failed {
+    let parent = directory.parent().unwrap_or(directory).display();
+    let step = format!("make a control group in {parent}");
+    move |error| Failed::without(Layer::Cgroup, &step)(error)
 }

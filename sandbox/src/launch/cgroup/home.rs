@@ -18,7 +18,6 @@ use super::group::{Group, Tree, V1Places};
 use super::{Joining, V2_ROOT, leftovers, own_name, write};
 use crate::launch::Failed;
 use crate::launch::options::CgroupParent;
-use crate::report::Layer;
 use crate::sys::{self, Fork};
 
 pub(in crate::launch) enum Home {
@@ -67,16 +66,13 @@ impl Home {
     /// A group of this process's cell, without limits yet. Failing is a missing layer.
     pub(in crate::launch) fn make_group(&self) -> Result<Group, Failed> {
         let name = own_name();
-        let (made, step) = match self {
+        match self {
             Self::V1 { parents, bare } => {
                 let bare = bare.as_ref().map(|parent| parent.join(&name));
-                (Group::make_v1(parents.join(&name), bare), "make cgroup v1 groups")
+                Group::make_v1(parents.join(&name), bare)
             }
-            Self::V2 { parent, joining } => {
-                (Group::make_v2(&parent.join(&name), *joining), "make a cgroup v2 group")
-            }
-        };
-        made.map_err(Failed::without(Layer::Cgroup, step))
+            Self::V2 { parent, joining } => Group::make_v2(&parent.join(&name), *joining),
+        }
     }
 }
 

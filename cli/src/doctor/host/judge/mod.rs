@@ -12,6 +12,7 @@ mod namespaces;
 mod places;
 mod programs;
 mod rules;
+mod sandbox;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +25,7 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     findings.extend(namespaces::judge(host));
     findings.extend(cgroups::judge(host));
     findings.extend(programs::judge(host));
+    findings.push(sandbox::judge(host));
     findings.extend(rules::judge(host));
     findings.extend(keys::judge(host));
     findings.extend(places::judge(host));

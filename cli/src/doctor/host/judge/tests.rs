@@ -11,8 +11,8 @@ use super::judge;
 use crate::doctor::host::finding::{Finding, Verdict};
 use crate::doctor::host::readings::{
     Cgroups, Clock, Demands, Disk, Entry, Found, Judged, Kernel, KeyPlace, Keys, Kind, LogSeen,
-    Looker, Namespaces, Owner, Place, Program, Reader, Readings, Room, Rules, RuntimeSeen, Socket,
-    Subject,
+    Looker, Namespaces, Owner, Place, Program, Reader, Readings, Room, Rules, RuntimeSeen, Sandbox,
+    Socket, Subject,
 };
 
 const NOW_UNIX: i64 = 1_800_000_000;
@@ -48,6 +48,7 @@ fn good_host() -> Readings {
         programs: ["toolexec", "toolexecd", "toolexec-launch", "toolexec-egress"]
             .map(program)
             .to_vec(),
+        sandbox: Sandbox::Starts("starts".to_owned()),
         runtimes: vec![RuntimeSeen {
             name: "python".to_owned(),
             found: Ok("/usr/bin/python3.13".into()),
@@ -148,8 +149,8 @@ fn a_good_host_is_told_as_good_in_every_topic() {
         let mut topics: Vec<_> = findings.iter().map(|finding| finding.topic.word()).collect();
         topics.dedup();
         let all = [
-            "kernel", "cgroups", "programs", "runtimes", "rules", "keys", "places", "disk",
-            "clock", "log",
+            "kernel", "cgroups", "programs", "runtimes", "sandbox", "rules", "keys", "places",
+            "disk", "clock", "log",
         ];
         assert_eq!(topics, all);
     }
@@ -328,6 +329,21 @@ fn programs_and_interpreters_that_lack_are_told() {
     let mut alone = good_host();
     alone.programs[1].found = Err("is not there".to_owned());
     assert_eq!(not_ok(&alone), Vec::new(), "embedded runs need no daemon");
+}
+
+#[test]
+fn a_host_on_which_no_sandbox_starts_is_a_failure_whatever_else_is_good() {
+    let (what, remedy) = ("layer.cgroup: make a control group: Read-only", "mount it read-write");
+    let fails = || Sandbox::Fails { what: what.to_owned(), help: remedy.to_owned() };
+    for mut host in [good_host(), good_service()] {
+        host.sandbox = fails();
+        let found = not_ok(&host);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].verdict, found[0].found.as_str()), (Failure, what));
+        assert_eq!(found[0].remedy.as_deref(), Some(remedy));
+        host.sandbox = Sandbox::NotTried { why: "not root".to_owned(), remedy: "sudo".to_owned() };
+        assert_eq!(not_ok(&host)[0].verdict, NotLookedAt);
+    }
 }
 
 #[test]

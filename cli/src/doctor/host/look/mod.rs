@@ -12,6 +12,7 @@ mod log;
 mod places;
 mod programs;
 mod rules;
+mod sandbox;
 
 use std::path::{Path, PathBuf};
 
@@ -44,12 +45,14 @@ pub(super) fn look(asked: &Asked) -> Readings {
     };
     let (rules, policy) = rules::look(&subject, outline.as_ref());
     let host = Host { subject, outline, policy };
+    let programs = programs::ours();
     Readings {
         looker,
+        sandbox: sandbox::look(&host, looker, &programs),
         kernel: kernel::look(),
         cgroups: cgroups::look(),
         delegated: host.launcher_socket().map(|_| cgroups::delegated()),
-        programs: programs::ours(),
+        programs,
         runtimes: programs::runtimes(&host),
         rules,
         sockets: programs::sockets(&host),

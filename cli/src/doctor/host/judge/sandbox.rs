@@ -1,0 +1,14 @@
+//! Whether a sandbox starts, which is what everything else about a host is for.
+
+use crate::doctor::host::finding::{Finding, Topic};
+use crate::doctor::host::readings::{Readings, Sandbox};
+
+const PROBE: &str = "probe";
+
+pub(super) fn judge(host: &Readings) -> Finding {
+    match &host.sandbox {
+        Sandbox::Starts(in_force) => Finding::ok(Topic::Sandbox, PROBE, in_force),
+        Sandbox::Fails { what, help } => Finding::failure(Topic::Sandbox, PROBE, what, help),
+        Sandbox::NotTried { why, remedy } => Finding::unseen(Topic::Sandbox, PROBE, why, remedy),
+    }
+}

@@ -1,0 +1,250 @@
+//! Whether this host can start a sandbox: one is built as for a run, through the same launcher, with every
+//! layer and limit in force, and ended unused. Nothing of a tool's runs in it, and no request is touched.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use policies::{Binaries, Policy};
+use records::{reason_of, reason_with_help};
+use rustix::io::Errno;
+use sandbox::client::{BuildError, Launcher, Reach};
+use sandbox::plan::{CellPlan, Demands, Limits, Network, Order, Plan, Runtime, Slot, SlotId};
+use sandbox::report::{Confinement, Layer};
+use validator::{Code, Violation};
+
+use crate::{edge, plan, runtimes};
+
+const MIB: u64 = 1 << 20;
+
+/// What a probe found.
+#[derive(Debug)]
+pub enum Probed {
+    /// A sandbox was built, with these layers in force.
+    Fit(Box<Confinement>),
+    /// None can be built.
+    Unfit(HostFault),
+    /// It was not tried, and why.
+    NotTried(String),
+}
+
+/// Why no sandbox can be built here, and what an operator can do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostFault {
+    pub layer: Option<Layer>,
+    /// The step that failed, with the kernel's answer.
+    pub what: String,
+    pub help: String,
+}
+
+impl HostFault {
+    pub(crate) fn of(error: &BuildError) -> Self {
+        let layer = match error {
+            BuildError::Unable(unable) => unable.layer,
+            BuildError::Launcher(..) | BuildError::Lost(_) | BuildError::Unknown(_) => None,
+        };
+        Self { layer, what: error.to_string(), help: help(error, layer).to_owned() }
+    }
+
+    /// As a refusal states it; none where no layer is missing.
+    pub(crate) fn violation(&self) -> Option<Violation> {
+        let code = Code::Layer(self.layer?.word());
+        Some(Violation::error(code, self.what.as_str()).hint(self.help.as_str()))
+    }
+
+    /// The same words that a record has as its reason.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let refused = self.violation().and_then(|violation| reason_of(&[violation]));
+        refused.unwrap_or_else(|| reason_with_help(&self.what, &self.help))
+    }
+}
+
+/// A record states these words: none of them may read as an instruction to install or to run something.
+fn help(error: &BuildError, layer: Option<Layer>) -> &'static str {
+    let errno = match error {
+        BuildError::Unable(unable) => unable.errno,
+        BuildError::Launcher(_, error) | BuildError::Lost(error) | BuildError::Unknown(error) => {
+            error.raw_os_error().unwrap_or(0)
+        }
+    };
+    match (layer, error) {
+        (Some(Layer::Cgroup), _) if errno == Errno::ROFS.raw_os_error() => {
+            "mount the control groups read-write; in a container, give it a cgroup tree of its own"
+        }
+        (Some(Layer::Cgroup), _) => {
+            "no cgroup can be written here: work as root or under the packaged units, or name the \
+             exception `cgroup` in the policy"
+        }
+        (Some(Layer::UserNamespace), _) => {
+            "this host forbids user namespaces to ordinary users: work as root, use the package (its \
+             AppArmor profile allows them), or see sysctl user.max_user_namespaces, \
+             kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns"
+        }
+        (Some(Layer::Landlock), _) => "the kernel must have Landlock built in and listed in lsm=",
+        (Some(Layer::Namespaces), _) if errno == Errno::NOSPC.raw_os_error() => {
+            "raise the limits on namespaces: sysctl user.max_user_namespaces and its neighbours"
+        }
+        (Some(Layer::Namespaces | Layer::Mounts), _) => {
+            "inside a container these need CAP_SYS_ADMIN and an unmasked /proc"
+        }
+        (Some(Layer::Seccomp | Layer::Capabilities), _) => {
+            "the kernel, or whatever confines the launcher, does not allow it"
+        }
+        (None, BuildError::Unable(_)) if errno == Errno::NOSPC.raw_os_error() => {
+            "free space in /run, where the launcher keeps its locks: df /run"
+        }
+        (None, BuildError::Launcher(..)) => {
+            "check that toolexec-launch is there and its socket listens: systemctl status \
+             toolexec-launch.socket"
+        }
+        (None, BuildError::Unable(_)) => "`toolexec doctor` looks at this host as a whole",
+        (None, BuildError::Lost(_) | BuildError::Unknown(_)) => {
+            "the launcher's own messages say more: journalctl -u toolexec-launch"
+        }
+    }
+}
+
+/// Has a sandbox built by a launcher that is reached like this; `staging` is the directory that it stages
+/// from, and `caches` that of the runtimes' caches.
+#[must_use]
+pub fn probe(reach: Reach, staging: &Path, policy: &Policy, caches: &Path) -> Probed {
+    let binaries = runtimes::find(policy, caches);
+    let launcher = Launcher::new(runtimes::allow(reach, policy, &binaries));
+    probe_by(&launcher, staging, policy, &binaries)
+}
+
+/// The same by a launcher that is there.
+pub(crate) fn probe_by(
+    launcher: &Launcher,
+    staging: &Path,
+    policy: &Policy,
+    binaries: &Binaries,
+) -> Probed {
+    let Some(runtime) = runtime(policy, binaries) else {
+        return Probed::NotTried("no runtime of the policy is installed".to_owned());
+    };
+    let (_directory, slot) = match EmptyDirectory::make(staging) {
+        Ok(made) => made,
+        Err(why) => return Probed::NotTried(why),
+    };
+    let demands = Demands {
+        landlock_abi_min: policy.landlock_abi_min(),
+        cgroup_exception: policy.cgroup_exception(),
+    };
+    let argv = vec![runtime.binary.display().to_string()];
+    let cell = CellPlan { slot, runtime, network: Network::Nothing, demands };
+    let order = Order { argv, env: Vec::new(), limits: LIMITS };
+    let plan = Plan { cell, order };
+    let built = match launcher.build(plan.clone()) {
+        // One that found the host broken ends, and may have ended just then.
+        Err(BuildError::Lost(_)) => launcher.build(plan),
+        built => built,
+    };
+    match built {
+        Ok(ready) => Probed::Fit(Box::new(ready.confinement().clone())),
+        Err(error) => Probed::Unfit(HostFault::of(&error)),
+    }
+}
+
+/// Below what any launcher allows.
+const LIMITS: Limits = Limits {
+    wall_ms_max: 1000,
+    cpu_ms_max: 1000,
+    cpu_milli: 1000,
+    memory_bytes_max: 32 * MIB,
+    pids_max: 8,
+    open_files_max: 16,
+    file_bytes_max: MIB,
+    out_bytes_max: MIB,
+    tmp_bytes_max: MIB,
+    shm_bytes_max: MIB,
+    out_inodes_max: 16,
+    stream_bytes_max: MIB,
+    artifacts_max: 1,
+    artifact_depth_max: 1,
+};
+
+/// The first runtime of the policy that is here.
+fn runtime(policy: &Policy, binaries: &Binaries) -> Option<Runtime> {
+    let installed = |runtime: &policies::Runtime| binaries.get(runtime.name()).cloned();
+    let (runtime, installed) =
+        policy.runtimes().find_map(|runtime| Some((runtime, installed(runtime)?)))?;
+    Some(Runtime {
+        profile: plan::profile(runtime.language()),
+        binary: installed.binary,
+        root: runtime.root().map(Path::to_owned),
+        mounts: runtime.mounts().iter().cloned().chain(installed.prefix).collect(),
+        caches: Vec::new(),
+        tmp: sandbox::plan::TmpUse::Data,
+        proc_view: sandbox::plan::ProcView::Pid,
+    })
+}
+
+/// The inputs of a probe: an empty directory below the staging root, gone with this value.
+struct EmptyDirectory(PathBuf);
+
+impl EmptyDirectory {
+    fn make(staging: &Path) -> Result<(Self, Slot), String> {
+        let name = edge::new_claim_id().map_err(|halt| halt.to_string())?;
+        let id = SlotId::new(name.as_str()).ok_or("a claim id is no slot's")?;
+        let path = staging.join(name.as_str());
+        let said = |error: std::io::Error| format!("{}: {error}", path.display());
+        DirBuilder::new().mode(0o755).create(&path).map_err(said)?;
+        let made = Self(path.clone());
+        // The caller's umask must not hide it from the tool's uid.
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).map_err(said)?;
+        let found = fs::metadata(&path).map_err(said)?;
+        Ok((made, Slot { id, device: found.dev(), inode: found.ino() }))
+    }
+}
+
+impl Drop for EmptyDirectory {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir(&self.0) {
+            tracing::warn!("{}: {error}; the next start removes it", self.0.display());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sandbox::frame::Unable;
+
+    use super::*;
+
+    fn errors() -> Vec<BuildError> {
+        let errnos = [
+            0,
+            Errno::ROFS.raw_os_error(),
+            Errno::PERM.raw_os_error(),
+            Errno::NOSPC.raw_os_error(),
+            Errno::NOSYS.raw_os_error(),
+        ];
+        let layers = Layer::ALL.map(Some).into_iter().chain([None]);
+        let unable = |layer, errno| {
+            BuildError::Unable(Unable { layer, step: "make something".to_owned(), errno })
+        };
+        let mut errors: Vec<BuildError> =
+            layers.flat_map(|layer| errnos.map(|errno| unable(layer, errno))).collect();
+        let closed = || std::io::Error::other("it closed the connection");
+        errors.push(BuildError::Lost(closed()));
+        errors.push(BuildError::Unknown(closed()));
+        errors.push(BuildError::Launcher("/run/launch.sock".into(), closed()));
+        errors
+    }
+
+    #[test]
+    fn every_fault_has_its_cause_its_layer_and_help_that_a_record_may_state() {
+        for error in errors() {
+            let fault = HostFault::of(&error);
+            let reason = fault.reason();
+            assert!(reason.contains(&error.to_string()), "{reason}");
+            assert!(reason.ends_with(&format!("; help: {}", fault.help)), "{reason}");
+            if let Some(layer) = fault.layer {
+                assert!(reason.starts_with(&format!("layer.{}: ", layer.word())), "{reason}");
+            }
+            assert_eq!(validator::withheld(&reason), None, "{reason}");
+        }
+    }
+}

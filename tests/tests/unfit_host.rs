@@ -1,0 +1,347 @@
+//! Hosts that cannot start a sandbox, made of this one: control groups that are read-only, no user namespaces, no
+//! Landlock, a full `/run`. `doctor` names what is missing and what to do, a request that did not run says the
+//! same in every place, and a daemon holds its requests until the host is repaired.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use toolexec_tests::{Asked, Bench, Process, Record, RequestText, Said, Service, kill, list, skip};
+
+/// How a host is broken, and the words that say so.
+struct Broken {
+    /// Lines of shell; the program and its words are `"$@"`.
+    lines: String,
+    /// Namespaces that the lines run in, as options of unshare.
+    within: &'static [&'static str],
+    /// The beginning of the reason, and a part of it.
+    reason: [&'static str; 2],
+    help: &'static str,
+    outcome: &'static str,
+    exit_code: i32,
+}
+
+const READ_ONLY_CGROUPS: &str = "for place in $(awk '$3 ~ /^cgroup/ {print $2}' /proc/mounts); do \
+     mount -o remount,bind,ro \"$place\"; done; exec \"$@\"";
+
+/// Starts a program under a filter of system calls; the rows of the filter stand in place of ROWS.
+const FILTER: &str = "import ctypes, os, struct, sys\n\
+    code = [(0x20, 0, 0, 0), ROWS, (0x06, 0, 0, 0x7fff0000)]\n\
+    steps = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *step) for step in code))\n\
+    program = ctypes.create_string_buffer(struct.pack('HxxxxxxQ', len(code), ctypes.addressof(steps)))\n\
+    call = ctypes.CDLL(None, use_errno=True).prctl\n\
+    assert call(38, 1, 0, 0, 0) == 0 and call(22, 2, program, 0, 0) == 0, ctypes.get_errno()\n\
+    os.execv(sys.argv[1], sys.argv[1:])\n";
+/// `landlock_create_ruleset` is ENOSYS.
+const NO_LANDLOCK: &str = "(0x15, 0, 1, 444), (0x06, 0, 0, 0x50000 | 38)";
+/// `unshare` with `CLONE_NEWUSER` is EPERM.
+const NO_USER_NAMESPACE: &str = "(0x15, 0, 3, 272), (0x20, 0, 0, 16), \
+    (0x45, 0, 1, 0x10000000), (0x06, 0, 0, 0x50000 | 1)";
+
+/// A host whose kernel answers as these rows say.
+fn filtered(bench: &Bench, rows: &str) -> String {
+    let filter = bench.scratch().file("filter.py", FILTER.replace("ROWS", rows));
+    format!("exec /usr/bin/python3 {} \"$@\"", filter.display())
+}
+
+fn without_cgroups() -> Broken {
+    Broken {
+        lines: READ_ONLY_CGROUPS.to_owned(),
+        within: &["--mount"],
+        reason: ["layer.cgroup: make a control group in /sys/fs/cgroup", "Read-only file system"],
+        help: "mount the control groups read-write",
+        outcome: "refused",
+        exit_code: 2,
+    }
+}
+
+fn without_landlock(bench: &Bench) -> Broken {
+    Broken {
+        lines: filtered(bench, NO_LANDLOCK),
+        within: &[],
+        reason: ["layer.landlock.fs: ", "this kernel has no Landlock"],
+        help: "Landlock built in",
+        outcome: "refused",
+        exit_code: 2,
+    }
+}
+
+fn without_user_namespaces(bench: &Bench) -> Broken {
+    Broken {
+        lines: filtered(bench, NO_USER_NAMESPACE),
+        within: &[],
+        reason: ["layer.user_namespace: unshare the user namespace", "Operation not permitted"],
+        help: "user.max_user_namespaces",
+        outcome: "refused",
+        exit_code: 2,
+    }
+}
+
+fn with_a_full_run() -> Broken {
+    Broken {
+        lines: "mount -t tmpfs -o size=4k,nr_inodes=1 none /run; exec \"$@\"".to_owned(),
+        within: &["--mount"],
+        reason: ["make the directory of uid locks /run/toolexec-launch", "No space left on device"],
+        help: "free space in /run",
+        outcome: "setup_error",
+        exit_code: 3,
+    }
+}
+
+impl Broken {
+    /// A program of ours on this host.
+    fn command(&self, bench: &Bench, program: &str) -> Command {
+        let program = bench.scratch().path().join("bin").join(program);
+        let mut command = match self.within {
+            [] => bench.command("sh"),
+            within => {
+                let mut command = bench.command("unshare");
+                command.args(within).args(["--", "sh"]);
+                command
+            }
+        };
+        command.args(["-ec", &self.lines, "sh"]).arg(program);
+        command
+    }
+
+    #[track_caller]
+    fn assert_is_the_reason(&self, reason: &str) {
+        let [begins, holds] = self.reason;
+        assert!(reason.starts_with(begins) && reason.contains(holds), "{reason}");
+        assert!(reason.contains("; help: ") && reason.contains(self.help), "{reason}");
+    }
+}
+
+/// The rules of a service, without the exception that lets a run do without control groups.
+fn strict(bench: &Bench) -> Asked {
+    let mut asked = Asked::for_owner(bench);
+    assert!(asked.policy.contains("[cgroup]"), "{}", asked.policy);
+    asked.policy =
+        asked.policy.replace("[cgroup]", "[]").replace("invoker: false", "invoker: true");
+    asked
+}
+
+#[track_caller]
+fn row(said: Said, pointer: &str) -> String {
+    let found = said.json().pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    found.unwrap_or_else(|| panic!("no {pointer} in {said:#?}"))
+}
+
+/// What `doctor` says of a sandbox on this host: verdict, found, remedy.
+#[track_caller]
+fn doctor(bench: &Bench, broken: &Broken, config: &Path) -> [String; 3] {
+    let mut command = broken.command(bench, "toolexec");
+    let said = Said::of(command.args(["doctor", "--format", "json", "--config"]).arg(config));
+    let found = said.json();
+    assert!(found["failures"].as_u64().unwrap() > 0, "{said:#?}");
+    said.assert_code(1);
+    let mut findings = found["findings"].as_array().unwrap().iter();
+    let probe = findings.find(|it| it["topic"] == "sandbox").unwrap();
+    ["verdict", "found", "remedy"].map(|key| probe[key].as_str().unwrap_or_default().to_owned())
+}
+
+/// The reason of the record of a run on this host, which every place must say.
+#[track_caller]
+fn run(bench: &Bench, broken: &Broken, state: &Path, policy: &Path) -> String {
+    let request = bench.save(&RequestText::python("pass"));
+    let mut command = broken.command(bench, "toolexec");
+    command.arg("run").arg(&request.path).args(["--format", "json", "--state"]).arg(state);
+    let said = Said::of(command.arg("--policy").arg(policy));
+    said.assert_code(broken.exit_code);
+    let record = Record::of(&said);
+    record.assert_outcome(broken.outcome);
+    let quoted = record.text.lines().find_map(|line| line.strip_prefix("reason: ")).unwrap();
+    let reason: Option<String> = serde_json::from_str(quoted).unwrap();
+    let reason = reason.unwrap_or_else(|| panic!("no reason in {}", record.text));
+    let place = state.to_str().unwrap();
+    for (words, pointer) in [
+        (&["list"][..], "/reason"),
+        (&["wait", &request.id], "/reason"),
+        (&["show", &request.id], "/records/0/reason"),
+        (&["status"], "/last/0/reason"),
+    ] {
+        let ask = |more: &[&str]| bench.toolexec(words.iter().chain(more));
+        assert_eq!(row(ask(&["--spool", place, "--format", "json"]), pointer), reason, "{words:?}");
+        let people = ask(&["--spool", place]);
+        let (what, _) = reason.split_once("; help: ").unwrap();
+        let beginning: String = what.chars().take(100).collect();
+        assert!(people.stdout.contains(&beginning), "{words:?}: {people:#?}");
+    }
+    reason
+}
+
+/// A daemon on this host holds what is dropped, says why, and uses nothing up.
+#[track_caller]
+fn held_by<'a>(bench: &'a Bench, broken: &Broken, asked: &Asked) -> (Service<'a>, String, String) {
+    let mut service = Service::prepare(bench, asked);
+    let mut command = broken.command(bench, "toolexecd");
+    command.arg("--config").arg(service.config());
+    service.spawn_as(command);
+    service.wait_for("admission to stop", |service| service.log().contains("admission-stopped"));
+    let request = service.promote(&RequestText::python("print('ran')"));
+    let status = bench.toolexec([
+        "status",
+        "--format",
+        "json",
+        "--spool",
+        service.spool().to_str().unwrap(),
+    ]);
+    status.assert_code(1);
+    let stopped = row(status, "/daemon/told/admission_stopped");
+    assert!(service.log().contains(broken.reason[1]), "{}", service.log());
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert!(service.at(&format!("approved/{}.md", request.id)).exists(), "{}", service.log());
+    assert_eq!(service.visible_results(), Vec::<String>::new());
+    assert_eq!(list(&service.at("work")), Vec::<String>::new());
+    (service, request.id, stopped)
+}
+
+/// All that must hold of one broken host. `None` where this host cannot be broken in this way.
+#[track_caller]
+fn check(test: &str, bench: &Bench, broken: &Broken) {
+    let tried = Said::of(broken.command(bench, "toolexec").arg("--version"));
+    if tried.code != Some(0) {
+        return skip(test, &format!("this host cannot be broken so: {}", tried.stderr.trim()));
+    }
+    let asked = strict(bench);
+    let (service, _, stopped) = held_by(bench, broken, &asked);
+    broken.assert_is_the_reason(&stopped);
+    let [verdict, found, remedy] = doctor(bench, broken, &service.config());
+    assert_eq!(verdict, "failure");
+    assert_eq!(format!("{found}; help: {remedy}"), stopped);
+    let state = bench.home().join("state");
+    fs::create_dir(&state).unwrap();
+    std::os::unix::fs::chown(&state, Some(bench.uid()), Some(bench.uid())).unwrap();
+    let policy: PathBuf = bench.home().join("policy.yaml");
+    assert_eq!(run(bench, broken, &state, &policy), stopped);
+}
+
+#[test]
+fn read_only_control_groups_are_named_with_their_remedy_in_every_place() {
+    let test = "read_only_control_groups_are_named_with_their_remedy_in_every_place";
+    let Some(bench) = Bench::of_root(test) else { return };
+    check(test, &bench, &without_cgroups());
+}
+
+#[test]
+fn a_kernel_without_landlock_is_named_with_its_remedy_in_every_place() {
+    let test = "a_kernel_without_landlock_is_named_with_its_remedy_in_every_place";
+    if cfg!(not(target_arch = "x86_64")) {
+        return skip(test, "its filter is for x86-64");
+    }
+    let Some(bench) = Bench::of_root(test) else { return };
+    check(test, &bench, &without_landlock(&bench));
+}
+
+#[test]
+fn a_full_run_is_named_with_its_remedy_in_every_place() {
+    let test = "a_full_run_is_named_with_its_remedy_in_every_place";
+    let Some(bench) = Bench::of_root(test) else { return };
+    check(test, &bench, &with_a_full_run());
+}
+
+#[test]
+fn missing_user_namespaces_are_named_with_their_remedy_in_every_place() {
+    let test = "missing_user_namespaces_are_named_with_their_remedy_in_every_place";
+    if cfg!(not(target_arch = "x86_64")) {
+        return skip(test, "its filter is for x86-64");
+    }
+    let Some(bench) = Bench::of_an_ordinary_user(test) else { return };
+    check(test, &bench, &without_user_namespaces(&bench));
+}
+
+/// With the exception in the policy a run does without control groups, and `doctor` says so.
+#[test]
+fn a_policy_that_does_without_control_groups_is_fit_for_a_host_without_them() {
+    let test = "a_policy_that_does_without_control_groups_is_fit_for_a_host_without_them";
+    let Some(bench) = Bench::of_root(test) else { return };
+    let broken = without_cgroups();
+    let said = Said::of(broken.command(&bench, "toolexec").args(["doctor", "--format", "json"]));
+    let found = said.json();
+    let mut findings = found["findings"].as_array().unwrap().iter();
+    let probe = findings.find(|it| it["topic"] == "sandbox").unwrap();
+    assert_eq!(probe["verdict"], "ok", "{probe}");
+    assert!(probe["found"].as_str().unwrap().contains("without cgroup"), "{probe}");
+}
+
+#[test]
+fn a_repaired_host_runs_what_waited_after_a_reload_or_by_itself() {
+    let test = "a_repaired_host_runs_what_waited_after_a_reload_or_by_itself";
+    let Some(bench) = Bench::of_root(test) else { return };
+    let broken = without_cgroups();
+    for reloads in [true, false] {
+        let mut asked = strict(&bench);
+        asked.drain_sec = 2;
+        let bench = Bench::new();
+        let mut service = Service::prepare(&bench, &asked);
+        if !reloads {
+            let config = fs::read_to_string(service.config()).unwrap();
+            fs::write(service.config(), config.replace("rescan_sec: 30", "rescan_sec: 1")).unwrap();
+        }
+        let mut command = broken.command(&bench, "toolexecd");
+        command.arg("--config").arg(service.config());
+        service.spawn_as(command);
+        service.wait_for("admission to stop", |it| it.log().contains("admission-stopped"));
+        let request = service.promote(&RequestText::python("print('ran')"));
+        let repair = "for place in $(awk '$3 ~ /^cgroup/ {print $2}' /proc/mounts); do \
+                      mount -o remount,bind,rw \"$place\"; done";
+        let process = service.process().0.to_string();
+        let repaired =
+            Command::new("nsenter").args(["-t", &process, "-m", "sh", "-ec", repair]).status();
+        assert!(repaired.unwrap().success());
+        if reloads {
+            service.signal("HUP");
+        }
+        let record = service.record_of(&request.id);
+        record.assert_outcome("ok");
+        assert!(service.log().contains("admission-resumed"), "{}", service.log());
+        service.signal("TERM");
+        assert_eq!(service.wait(), Some(0));
+    }
+}
+
+/// A host that breaks while a daemon serves refuses what it was about to run, by name, and holds the rest.
+#[test]
+fn a_host_that_breaks_while_it_serves_refuses_once_and_then_holds() {
+    let test = "a_host_that_breaks_while_it_serves_refuses_once_and_then_holds";
+    let Some(bench) = Bench::of_root(test) else { return };
+    let mut asked = strict(&bench);
+    asked.ready_cells = Some(0);
+    let mut service = Service::prepare(&bench, &asked);
+    let mut command = bench.command("unshare");
+    command.args(["--mount", "--"]).arg(bench.scratch().path().join("bin/toolexecd"));
+    service.spawn_as({
+        command.arg("--config").arg(service.config());
+        command
+    });
+    service.wait_for("the daemon to be ready", |service| service.log().contains("ready"));
+    let good = service.promote(&RequestText::python("print('ran')"));
+    service.record_of(&good.id).assert_outcome("ok");
+    // A launcher that is there has mounts of its own; the next one has the daemon's.
+    let process = service.process().0;
+    let broken = READ_ONLY_CGROUPS.replace("exec \"$@\"", "true");
+    let ns = ["-t", &process.to_string(), "-m", "sh", "-ec", &broken];
+    assert!(Command::new("nsenter").args(ns).status().unwrap().success());
+    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap();
+    let is_launcher = |pid: &u32| {
+        fs::read_to_string(format!("/proc/{pid}/comm"))
+            .is_ok_and(|it| it.starts_with("toolexec-launc"))
+    };
+    let launcher = children.split_whitespace().map(|pid| pid.parse().unwrap()).find(is_launcher);
+    kill("KILL", Process(launcher.unwrap_or_else(|| panic!("no launcher among {children}"))));
+    let refused = service.promote(&RequestText::python("print('ran')"));
+    let record = service.record_of(&refused.id);
+    record.assert_outcome("refused");
+    record.assert_violation("layer.cgroup");
+    service.wait_for("admission to stop", |it| it.log().contains("admission-stopped"));
+    let waits = service.promote(&RequestText::python("print('ran')"));
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert!(service.at(&format!("approved/{}.md", waits.id)).exists(), "{}", service.log());
+}
