@@ -15,7 +15,7 @@ use validator::escape_line;
 use crate::failure::Failure;
 use crate::options::{Format, Replay};
 use crate::output;
-use crate::run::{live_of, open_host, verified, watch_signals};
+use crate::run::{live_of, nothing_left_to_cancel, open_host, verified, watch_signals};
 use crate::state::named_directory;
 
 /// One thing in which two runs differ.
@@ -69,6 +69,7 @@ pub(crate) fn replay(asked: &Replay) -> Result<ExitCode, Failure> {
     let live = live_of(&host, None)?;
     let told = host.replay(replay, uid, &mut || interrupted.load(Ordering::Relaxed));
     drop(live);
+    nothing_left_to_cancel(&interrupted);
     let told = told?;
     crate::run::report_trouble(&request, b"", &told);
     let record = told.receipt.path().to_owned();

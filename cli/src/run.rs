@@ -46,6 +46,7 @@ pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
         &mut || interrupted.load(Ordering::Relaxed),
     );
     drop(live);
+    nothing_left_to_cancel(&interrupted);
     let told = match told {
         Ok(told) => told,
         Err(Halt::Spool(SpoolError::TooLarge { path, bytes_max })) if path == asked.request => {
@@ -158,6 +159,11 @@ pub(crate) fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
         registered.map_err(|error| Failure::Said(format!("wait for signals: {error}")))?;
     }
     Ok(interrupted)
+}
+
+/// From here on the first signal ends this program: a run that is told cannot be cancelled.
+pub(crate) fn nothing_left_to_cancel(interrupted: &AtomicBool) {
+    interrupted.store(true, Ordering::Relaxed);
 }
 
 /// What is wrong goes to stderr in both formats.

@@ -41,7 +41,11 @@ impl HostFault {
     pub(crate) fn of(error: &BuildError) -> Self {
         let layer = match error {
             BuildError::Unable(unable) => unable.layer,
-            BuildError::Launcher(..) | BuildError::Lost(_) | BuildError::Unknown(_) => None,
+            BuildError::Launcher(..)
+            | BuildError::Lost(_)
+            | BuildError::Stuck(_)
+            | BuildError::GivenUp(_)
+            | BuildError::Unknown(_) => None,
         };
         Self { layer, what: error.to_string(), help: help(error, layer).to_owned() }
     }
@@ -67,6 +71,7 @@ fn help(error: &BuildError, layer: Option<Layer>) -> &'static str {
         BuildError::Launcher(_, error) | BuildError::Lost(error) | BuildError::Unknown(error) => {
             error.raw_os_error().unwrap_or(0)
         }
+        BuildError::Stuck(_) | BuildError::GivenUp(_) => 0,
     };
     match (layer, error) {
         (Some(Layer::Cgroup), _) if errno == Errno::ROFS.raw_os_error() => {
@@ -99,6 +104,10 @@ fn help(error: &BuildError, layer: Option<Layer>) -> &'static str {
              toolexec-launch.socket"
         }
         (None, BuildError::Unable(_)) => "`toolexec doctor` looks at this host as a whole",
+        (None, BuildError::Stuck(_) | BuildError::GivenUp(_)) => {
+            "look for a frozen control group or a mount that does not answer; the journal has the \
+             kernel stack of each process named here"
+        }
         (None, BuildError::Lost(_) | BuildError::Unknown(_)) => {
             "the launcher's own messages say more: journalctl -u toolexec-launch"
         }

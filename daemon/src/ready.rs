@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use policies::Approved;
-use sandbox::client::{AskedCell, BuildError, Launcher, PreparedCell, ReadyCell};
+use sandbox::client::{AskedCell, BuildError, Launcher, PreparedCell, ReadyCell, StartLimit, Wait};
 use sandbox::plan::{CellPlan, Plan};
 use spool::{EmptySlot, Spool};
 
@@ -21,6 +21,9 @@ use crate::{edge, plan};
 
 /// The launcher ends a cell that has waited a quarter of an hour; none is kept so long.
 const AGE_MAX: Duration = Duration::from_secs(5 * 60);
+
+/// How long one may take to be made.
+const MADE_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// The cells that wait.
 pub(crate) struct ReadyCells {
@@ -44,6 +47,8 @@ pub(crate) struct Waiting {
 pub(crate) struct MadeAhead {
     plan: CellPlan,
     cell: PreparedCell,
+    /// How long it may take to put the order's limits in force.
+    time_max: Duration,
 }
 
 impl ReadyCells {
@@ -61,6 +66,7 @@ impl ReadyCells {
         if !plan::may_be_ready(approved) {
             return None;
         }
+        let time_max = Duration::from_secs(approved.grant().start_sec_max()) / 4;
         let fits = |one: &Waiting| one.plan == plan::cell(approved.grant(), one.plan.slot.clone());
         let one = {
             let mut cells = cells.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,8 +77,9 @@ impl ReadyCells {
             one.give_up(spool);
             return None;
         }
-        match one.cell.prepared() {
-            Ok(cell) => Some((one.slot, MadeAhead { plan: one.plan, cell })),
+        // A cell for this run alone would take no longer.
+        match one.cell.prepared_within(&mut StartLimit::new(time_max, &mut |_| Wait::GoOn)) {
+            Ok(cell) => Some((one.slot, MadeAhead { plan: one.plan, cell, time_max })),
             Err(error) => {
                 tracing::debug!("a cell made ahead was lost: {error}");
                 spool.give_up_slot(one.slot);
@@ -143,9 +150,9 @@ pub(crate) fn make(spool: &Spool, launcher: &Launcher, like: &CellPlan) -> Optio
             return None;
         }
     };
-    let asked = plan::slot(&slot)
-        .map(|slot| CellPlan { slot, ..like.clone() })
-        .and_then(|plan| Some((launcher.ask(plan.clone()).map_err(log_lost).ok()?, plan)));
+    let asked = plan::slot(&slot).map(|slot| CellPlan { slot, ..like.clone() }).and_then(|plan| {
+        Some((launcher.ask(plan.clone(), MADE_TIME_MAX).map_err(log_lost).ok()?, plan))
+    });
     match asked {
         Some((cell, plan)) => Some(Waiting { plan, slot, cell, files, made: Instant::now() }),
         None => {
@@ -186,7 +193,9 @@ impl MadeAhead {
         if self.plan != plan.cell {
             return None;
         }
-        match self.cell.order(plan.order.clone()) {
+        let mut go_on = |_: &_| Wait::GoOn;
+        let mut limit = StartLimit::new(self.time_max, &mut go_on);
+        match self.cell.order_within(plan.order.clone(), &mut limit) {
             Ok(ready) => Some(ready),
             Err(error) => {
                 tracing::debug!("a cell made ahead was lost: {error}");

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
@@ -23,6 +23,9 @@ use crate::wire;
 
 /// How long the proxy may take for an answer, and for taking an order.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long a proxy that was killed may take to end.
+const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Where the proxy is.
 #[derive(Debug)]
@@ -214,8 +217,23 @@ struct Process(Child);
 impl Drop for Process {
     fn drop(&mut self) {
         // The socket may still be open here; a proxy without its client has nothing left to do.
-        if let Err(error) = self.0.kill().and_then(|()| self.0.wait().map(drop)) {
+        if let Err(error) = self.0.kill() {
             eprintln!("toolexec-egress {}: cannot be ended: {error}", self.0.id());
+        }
+        // One that is stuck in the kernel is not reached by a kill; it is left behind.
+        let begun = Instant::now();
+        while matches!(self.0.try_wait(), Ok(None)) {
+            if begun.elapsed() >= END_TIMEOUT {
+                let wchan = std::fs::read_to_string(format!("/proc/{}/wchan", self.0.id()));
+                let wchan = wchan.unwrap_or_default();
+                eprintln!(
+                    "toolexec-egress {}: does not end and is left behind, in {}",
+                    self.0.id(),
+                    if wchan.is_empty() { "an unknown place" } else { wchan.trim() }
+                );
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 }

@@ -8,7 +8,7 @@ use validator::RiskLevel;
 
 use crate::approval::SIGNATURE_FILES_MAX;
 use crate::form::{
-    ApprovalForm, ConstraintsForm, CoveredForm, GateModeForm, LayersForm, OutputsForm,
+    ApprovalForm, ConstraintsForm, Count, CoveredForm, GateModeForm, LayersForm, OutputsForm,
     PermissionsForm, PolicyForm, RiskForm, RiskLevelForm, RuntimeForm, SignaturesMinForm,
 };
 use crate::grounds::GateMode;
@@ -29,6 +29,11 @@ pub(crate) const LANE: &str = "confined";
 const LAYERS: [&str; 6] =
     ["namespaces", "mounts", "landlock.fs", "seccomp", "capabilities", "cgroup"];
 const EXCEPTIBLE: &str = "cgroup";
+
+/// Where a policy says nothing of the time until a sandbox is ready.
+const START_SEC_MAX_DEFAULT: u64 = 30;
+/// A sandbox that takes longer than this is stuck, whatever the host.
+const START_SEC_MAX_MOST: u64 = 3600;
 
 /// Beyond any kernel's ABI number for years to come; a larger one is a slip.
 const LANDLOCK_ABI_MAX: u32 = 32;
@@ -52,6 +57,7 @@ pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules,
     let runtimes = runtimes(form.runtimes, approval.invoker, &ceilings, &mut problems);
     let network = NetworkRules::check(&form.network, &mut problems);
     let layers = layers(form.layers, &mut problems);
+    let start_sec_max = start_sec_max(form.start_sec_max.as_ref(), &mut problems);
     let permissions = permissions(form.permissions, &mut problems);
     let ais = AisPolicy { covered: covered(&form.ais.covers), rules: form.ais.rules };
     if let Err(error) = ais.rules.check() {
@@ -65,6 +71,7 @@ pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules,
         ceilings,
         network,
         layers,
+        start_sec_max,
         outputs_strict: matches!(form.outputs, OutputsForm::Strict),
         constraints_refused: matches!(form.constraints, ConstraintsForm::Refuse),
         held_sec_max: form.held_sec_max.0,
@@ -75,6 +82,15 @@ pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules,
         permissions,
         ais,
     })
+}
+
+fn start_sec_max(form: Option<&Count>, problems: &mut Problems<'_>) -> u64 {
+    let seconds = form.map_or(START_SEC_MAX_DEFAULT, |count| count.0);
+    if !(1..=START_SEC_MAX_MOST).contains(&seconds) {
+        let advice = format!("write a number of seconds from 1 to {START_SEC_MAX_MOST}");
+        problems.add("start_sec_max", format!("is {seconds}"), &advice);
+    }
+    seconds
 }
 
 fn approval(form: &ApprovalForm, problems: &mut Problems<'_>) -> ApprovalRules {

@@ -29,6 +29,9 @@ pub(crate) struct PolicyForm {
     /// How a run is confined. Where the host cannot give what is asked, the run is refused and the layer
     /// named.
     pub(crate) layers: LayersForm,
+    /// How long a sandbox may take until it is ready for its tool, in seconds; 30 if left out. After that
+    /// nothing is run, and the record says `setup_error` and which step hung.
+    pub(crate) start_sec_max: Option<Count>,
     /// What becomes of a run whose declared outputs are missing, or which leaves others: `lenient` names
     /// them in the record, `strict` rejects the output.
     pub(crate) outputs: OutputsForm,

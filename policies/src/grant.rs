@@ -41,6 +41,7 @@ pub struct Grant {
     layers_required: Vec<String>,
     landlock_abi_min: u32,
     cgroup_exception: bool,
+    start_sec_max: u64,
     approval: Approval,
     outputs_strict: bool,
     policy_name: String,
@@ -71,6 +72,7 @@ impl Grant {
             layers_required: rules.layers.required.clone(),
             landlock_abi_min: rules.layers.landlock_abi_min,
             cgroup_exception: rules.layers.cgroup_exception,
+            start_sec_max: rules.start_sec_max,
             approval,
             outputs_strict: rules.outputs_strict,
             policy_name: rules.name.clone(),
@@ -172,6 +174,12 @@ impl Grant {
     #[must_use]
     pub fn cgroup_exception(&self) -> bool {
         self.cgroup_exception
+    }
+
+    /// How long the sandbox may take until it is ready for the tool, seconds.
+    #[must_use]
+    pub fn start_sec_max(&self) -> u64 {
+        self.start_sec_max
     }
 
     /// Whose word the approval is, for the record.

@@ -42,6 +42,7 @@ pub(crate) struct Rules {
     pub(crate) ceilings: Ceilings,
     pub(crate) network: NetworkRules,
     pub(crate) layers: LayerRules,
+    pub(crate) start_sec_max: u64,
     pub(crate) outputs_strict: bool,
     pub(crate) constraints_refused: bool,
     pub(crate) held_sec_max: u64,

@@ -104,6 +104,7 @@ fn the_grant_says_everything_about_the_run() {
     assert_eq!((grant.input_bytes_max(), limits.input_bytes), (1 << 30, 1 << 30));
     assert_eq!(grant.layers_required().len(), 6);
     assert_eq!((grant.landlock_abi_min(), grant.cgroup_exception()), (1, true));
+    assert_eq!(grant.start_sec_max(), 30);
     assert_eq!(grant.approval_text(), "unsigned, by the invoker");
     assert!(grant.approvals().is_empty());
     assert!(!grant.outputs_strict());

@@ -120,6 +120,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
     // Not built yet.
     ("mode: enforce", "mode: dream", "aana.mode: `dream` is not one of enforce, shadow"),
     ("held_sec_max: 0\n", "", "held_sec_max: missing"),
+    ("start_sec_max: 30", "start_sec_max: 0", "start_sec_max: is 0; write a number of seconds"),
+    ("start_sec_max: 30", "start_sec_max: 3601", "start_sec_max: is 3601; write a number of"),
     (
         "covers: nobody",
         "covers: agents",

@@ -8,36 +8,40 @@
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with, socketpair,
 };
 
-use crate::collect::{Belief, Collection};
-use crate::frame::{Ending, Evidence, FromLauncher, ToLauncher, Unable};
-use crate::outcome::{Facts, Killed};
+use crate::collect::Collection;
+use crate::frame::{Evidence, FromLauncher, ToLauncher, Unable};
 use crate::plan::{CellPlan, Limits, Network, Order, Plan};
-use crate::report::{Confinement, Finished, Mark, Usage};
+use crate::report::{Confinement, Mark};
 use crate::tap::Tap;
 use crate::wire;
 
-/// How often the caller is asked whether the run is to be cancelled.
-const CANCEL_INTERVAL: Duration = Duration::from_millis(100);
-/// How long the launcher may take to answer before the tool runs.
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
-/// What the launcher may need beyond the wall limit: to end the tree and to collect.
-const LAUNCHER_TIME_MAX: Duration = Duration::from_secs(180);
-/// How long our own launcher may take to end when it is not needed any more.
-const EXIT_TIME_MAX: Duration = Duration::from_secs(5);
-/// After the launcher's last word, how long the streams and the last files may still take.
-const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
+mod own;
+mod run;
+mod start;
+
+pub use run::{RunNews, RunningCell};
+pub use start::{Standstill, StartLimit, Wait, Waiting};
+
+use own::{OwnLauncher, Program};
+use start::{Peer, START_TIME_MAX};
+
+/// Most launchers of our own that are waited for beside the present one.
+const RETIRED_MAX: usize = 3;
+/// How often it is tried to have the launchers that are our children.
+const LOCK_INTERVAL: Duration = Duration::from_millis(1);
+/// How long the launcher may take to say that the tool was started. Its slot says so sooner, even of a tool
+/// whose start it did not see.
+const STARTED_TIME_MAX: Duration = Duration::from_secs(15);
 
 /// How to reach a launcher.
 #[derive(Clone, Debug)]
@@ -64,6 +68,10 @@ pub enum BuildError {
     Unable(Unable),
     /// It died or spoke nonsense before it was told to start the tool.
     Lost(io::Error),
+    /// It did not answer in time.
+    Stuck(Box<Standstill>),
+    /// The caller did not want to wait any longer.
+    GivenUp(Box<Standstill>),
     /// The same between the word to start and the answer: the tool may have run.
     Unknown(io::Error),
 }
@@ -74,6 +82,8 @@ impl fmt::Display for BuildError {
             Self::Launcher(path, error) => write!(f, "the launcher {}: {error}", path.display()),
             Self::Unable(unable) => unable.fmt(f),
             Self::Lost(error) => write!(f, "the launcher was lost before the start: {error}"),
+            Self::Stuck(stands) => stands.fmt(f),
+            Self::GivenUp(stands) => write!(f, "the wait was cancelled: {stands}"),
             Self::Unknown(error) => {
                 write!(f, "the launcher was lost while it started the tool: {error}")
             }
@@ -91,7 +101,15 @@ fn lost(why: &'static str) -> BuildError {
 #[derive(Debug)]
 pub struct Launcher {
     reach: Reach,
-    own: Mutex<Option<OwnLauncher>>,
+    own: Mutex<Own>,
+}
+
+/// The launchers that are our children.
+#[derive(Debug, Default)]
+struct Own {
+    present: Option<OwnLauncher>,
+    /// Those that did not answer: they take no more conversations, and end with their last cell.
+    retired: Vec<OwnLauncher>,
 }
 
 /// The first words of a conversation, and where its evidence is to be sent.
@@ -102,68 +120,14 @@ struct First<'a> {
 
 impl First<'_> {
     fn send(&self, control: &OwnedFd) -> io::Result<()> {
-        wire::send(control, &self.frame, &[self.evidence])
-    }
-}
-
-/// A launcher that is our child.
-#[derive(Debug)]
-struct OwnLauncher {
-    /// Conversations go in here; closing it is the word to end.
-    door: Option<OwnedFd>,
-    process: Child,
-}
-
-impl OwnLauncher {
-    fn start(
-        program: &Path,
-        staging: &Path,
-        mounts_allowed: &[PathBuf],
-        seats_max: u32,
-    ) -> io::Result<Self> {
-        let (door, theirs) = pair()?;
-        let mut command = Command::new(program);
-        command.arg("--staging").arg(staging).env_clear();
-        command.arg("--seats-max").arg(seats_max.to_string());
-        command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
-        // A Ctrl-C is the caller's to answer: the launcher must outlive it, or nobody would know how
-        // the run ended.
-        command.process_group(0);
-        for mount in mounts_allowed {
-            command.arg("--allow-mount").arg(mount);
-        }
-        Ok(Self { door: Some(door), process: command.spawn()? })
-    }
-
-    /// Begins a conversation with these words. They are there before anybody listens, who then need not
-    /// be woken twice.
-    fn converse(&self, first: &First<'_>) -> io::Result<OwnedFd> {
-        let (control, theirs) = pair()?;
-        first.send(&control)?;
-        let door = self.door.as_ref().ok_or(io::ErrorKind::NotConnected)?;
-        wire::send(door, b"conversation", &[theirs.as_fd()])?;
-        Ok(control)
-    }
-}
-
-impl Drop for OwnLauncher {
-    /// The launcher ends when its door is closed and its last cell is gone; it must not stay a zombie.
-    fn drop(&mut self) {
-        self.door = None;
-        let deadline = Instant::now() + EXIT_TIME_MAX;
-        while matches!(self.process.try_wait(), Ok(None)) && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        // One that hangs takes its cells with it when it is killed; one that has ended is not hurt.
-        if let Err(error) = self.process.kill().and_then(|()| self.process.wait()) {
-            eprintln!("toolexec: the launcher could not be waited for: {error}");
-        }
+        wire::send_at_once(control, &self.frame, &[self.evidence])
     }
 }
 
 /// A cell that is built, confined and empty: it has no order yet.
 #[must_use = "a cell without an order is ended when it is dropped"]
 pub struct PreparedCell {
+    peer: Peer,
     control: OwnedFd,
     evidence: OwnedFd,
     stdout: OwnedFd,
@@ -176,6 +140,7 @@ pub struct PreparedCell {
 /// A cell that is built, confined and waiting, with its order's limits in force.
 #[must_use = "a cell that is not started is ended when it is dropped"]
 pub struct ReadyCell {
+    peer: Peer,
     control: OwnedFd,
     evidence: OwnedFd,
     stdout: OwnedFd,
@@ -189,40 +154,85 @@ impl Launcher {
     /// Nothing is started or reached yet.
     #[must_use]
     pub fn new(reach: Reach) -> Self {
-        Self { reach, own: Mutex::new(None) }
+        Self { reach, own: Mutex::default() }
     }
 
-    fn converse(&self, first: &First<'_>) -> Result<OwnedFd, BuildError> {
+    /// Begins a conversation, and says which launcher it is with if that is our child.
+    fn converse(
+        &self,
+        first: &First<'_>,
+        deadline: Instant,
+    ) -> Result<(OwnedFd, Option<u32>), BuildError> {
         match &self.reach {
             Reach::Socket(path) => {
                 let connected = || -> io::Result<OwnedFd> {
                     let kind = SocketType::SEQPACKET;
                     let control =
                         socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
+                    // A launcher that accepts nobody has a queue that is full one day.
+                    limit_sending(&control, deadline)?;
                     connect(&control, &SocketAddrUnix::new(path)?)?;
                     Ok(control)
                 };
                 let control =
                     connected().map_err(|error| BuildError::Launcher(path.clone(), error))?;
                 first.send(&control).map_err(BuildError::Lost)?;
-                Ok(control)
+                Ok((control, None))
             }
             Reach::Spawn { program, staging, mounts_allowed, seats_max } => {
-                let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+                let failed = |error| BuildError::Launcher(program.clone(), error);
+                let mut own = self.own(deadline).map_err(failed)?;
+                own.retired.retain_mut(|retired| !retired.has_ended());
                 // One that has ended meanwhile (somebody killed it) is replaced.
-                if let Some(Ok(control)) = own.as_ref().map(|own| own.converse(first)) {
-                    return Ok(control);
+                let present = own.present.as_ref();
+                let begun = present.map(|own| (own.converse(first, deadline), own.pid()));
+                if let Some((Ok(control), pid)) = begun {
+                    return Ok((control, Some(pid)));
                 }
-                let started = || {
-                    let started = OwnLauncher::start(program, staging, mounts_allowed, *seats_max)?;
-                    let control = started.converse(first)?;
-                    Ok((started, control))
+                let program = Program {
+                    path: program.clone(),
+                    staging: staging.clone(),
+                    mounts_allowed: mounts_allowed.clone(),
+                    seats_max: *seats_max,
                 };
-                let (started, control) = started()
-                    .map_err(|error: io::Error| BuildError::Launcher(program.clone(), error))?;
-                *own = Some(started);
-                Ok(control)
+                let started = OwnLauncher::start(program, deadline).map_err(failed)?;
+                let control = started.converse(first, deadline).map_err(failed)?;
+                let pid = started.pid();
+                own.present = Some(started);
+                Ok((control, Some(pid)))
             }
+        }
+    }
+
+    /// The launchers that are our children, unless another caller has them for too long.
+    fn own(&self, deadline: Instant) -> io::Result<MutexGuard<'_, Own>> {
+        loop {
+            match self.own.try_lock() {
+                Ok(own) => return Ok(own),
+                Err(TryLockError::Poisoned(own)) => return Ok(own.into_inner()),
+                Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(LOCK_INTERVAL),
+            }
+        }
+    }
+
+    /// After a conversation that no slot took in time: a launcher of our own gets no more of them. The next one
+    /// starts another, and what runs in this one may end.
+    fn retire_untaken(&self, failed: &BuildError, peer: Peer) {
+        if !matches!(failed, BuildError::Stuck(_)) || peer.slot.is_some() {
+            return;
+        }
+        let Ok(mut own) = self.own(Instant::now()) else { return };
+        // Where every launcher hangs, no more of them are left behind than this.
+        if own.retired.len() >= RETIRED_MAX {
+            return;
+        }
+        let is_it = |own: &mut OwnLauncher| Some(own.pid()) == peer.launcher;
+        if let Some(mut retired) = own.present.take_if(is_it) {
+            retired.retire();
+            own.retired.push(retired);
         }
     }
 
@@ -232,41 +242,72 @@ impl Launcher {
     /// # Errors
     /// [`BuildError`], and then nothing has run and nothing is left.
     pub fn prepare(&self, plan: CellPlan) -> Result<PreparedCell, BuildError> {
-        self.ask(plan)?.prepared()
+        let go_on = &mut |_: &Waiting| Wait::GoOn;
+        let mut limit = StartLimit::new(START_TIME_MAX, go_on);
+        self.ask(plan, limit.time_max())?.prepared(&mut limit).map_err(|(error, _)| error)
     }
 
-    /// Has a cell built for this plan, with the order's limits in force.
+    /// Has a cell built for this plan, with the order's limits in force, within half a minute.
     ///
     /// # Errors
     /// [`BuildError`], and then nothing has run and nothing is left.
     pub fn build(&self, plan: Plan) -> Result<ReadyCell, BuildError> {
-        let asked = self.ask(plan.cell)?;
+        self.build_within(plan, &mut StartLimit::new(START_TIME_MAX, &mut |_| Wait::GoOn))
+    }
+
+    /// The same within a bound of the caller's.
+    ///
+    /// # Errors
+    /// [`BuildError`], and then nothing has run; what is left is stuck in the kernel, and is named.
+    pub fn build_within(
+        &self,
+        plan: Plan,
+        limit: &mut StartLimit<'_>,
+    ) -> Result<ReadyCell, BuildError> {
+        let asked = self.ask_until(plan.cell, limit.time_max(), limit.deadline())?;
         // The order waits at the launcher until the cell is there: one way less to go.
         let limits = plan.order.limits;
         let order = ToLauncher::Order(Box::new(plan.order)).encode();
         // A launcher that has refused already has closed, and its answer is still to be read.
         let sent = wire::send(&asked.control, &order, &[]);
-        let prepared = asked.prepared()?;
+        let prepared = asked.prepared(limit).map_err(|(error, peer)| {
+            self.retire_untaken(&error, peer);
+            error
+        })?;
         sent.map_err(BuildError::Lost)?;
-        prepared.ready(limits)
+        prepared.ready(limits, limit)
     }
 
-    /// Asks for a cell and does not wait for it: the launcher builds it meanwhile.
+    /// Asks for a cell and does not wait for it: the launcher builds it meanwhile. `time_max` is how long it
+    /// has for that.
     ///
     /// # Errors
     /// [`BuildError`]: no launcher could be asked.
-    pub fn ask(&self, plan: CellPlan) -> Result<AskedCell, BuildError> {
+    pub fn ask(&self, plan: CellPlan, time_max: Duration) -> Result<AskedCell, BuildError> {
+        self.ask_until(plan, time_max, Instant::now() + time_max)
+    }
+
+    fn ask_until(
+        &self,
+        plan: CellPlan,
+        time_max: Duration,
+        deadline: Instant,
+    ) -> Result<AskedCell, BuildError> {
         let network = plan.network;
         let (evidence, theirs) = pair().map_err(BuildError::Lost)?;
-        let frame = ToLauncher::Prepare(Box::new(plan)).encode();
-        let control = self.converse(&First { frame, evidence: theirs.as_fd() })?;
-        Ok(AskedCell { control, evidence, network })
+        let start_ms_max = u64::try_from(time_max.as_millis()).unwrap_or(u64::MAX);
+        let frame = ToLauncher::Prepare(Box::new(plan), start_ms_max).encode();
+        let (control, launcher) =
+            self.converse(&First { frame, evidence: theirs.as_fd() }, deadline)?;
+        let peer = Peer { launcher, slot: None };
+        Ok(AskedCell { peer, control, evidence, network })
     }
 }
 
 /// A cell that is being built, or is waiting already.
 #[must_use = "a cell that nobody waits for is ended when it is dropped"]
 pub struct AskedCell {
+    peer: Peer,
     control: OwnedFd,
     evidence: OwnedFd,
     network: Network,
@@ -276,30 +317,69 @@ impl AskedCell {
     /// Waits until it is built.
     ///
     /// # Errors
-    /// [`BuildError`], and then nothing has run and nothing is left.
-    pub fn prepared(self) -> Result<PreparedCell, BuildError> {
-        let Self { control, evidence, network } = self;
-        let (confinement, marks, mut fds) = match hear_soon(&control).map_err(BuildError::Lost)? {
+    /// [`BuildError`], and then nothing has run; with what is known of the other side.
+    fn prepared(mut self, limit: &mut StartLimit<'_>) -> Result<PreparedCell, (BuildError, Peer)> {
+        match self.wait(limit) {
+            Ok((confinement, marks, [stdout, stderr], proxy)) => {
+                let Self { peer, control, evidence, .. } = self;
+                Ok(PreparedCell {
+                    peer,
+                    control,
+                    evidence,
+                    stdout,
+                    stderr,
+                    proxy,
+                    confinement,
+                    marks,
+                })
+            }
+            Err(error) => Err((error, self.peer)),
+        }
+    }
+
+    /// Waits until it is built, within a bound of the caller's.
+    ///
+    /// # Errors
+    /// [`BuildError`], and then nothing has run; what is left is stuck in the kernel, and is named.
+    pub fn prepared_within(self, limit: &mut StartLimit<'_>) -> Result<PreparedCell, BuildError> {
+        self.prepared(limit).map_err(|(error, _)| error)
+    }
+
+    fn wait(&mut self, limit: &mut StartLimit<'_>) -> Result<Built, BuildError> {
+        let Self { peer, control, evidence, network } = self;
+        let heard = limit.hear(control, peer, evidence, "prepare the sandbox")?;
+        let (confinement, marks, mut fds) = match heard {
             Some((FromLauncher::Prepared(confinement, marks), fds)) => (*confinement, marks, fds),
             Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
             Some(_) => return Err(lost("it spoke out of turn")),
             None => return Err(lost("it closed the connection")),
         };
         let proxy = fds.pop();
-        if !fds.is_empty() || proxy.is_some() != (network == Network::Proxy) {
+        if !fds.is_empty() || proxy.is_some() != (*network == Network::Proxy) {
             return Err(lost("the cell has another network than was asked for"));
         }
-        let Some((bytes, fds)) = wire::receive(&evidence).map_err(BuildError::Lost)? else {
+        peer.look(evidence);
+        // They were sent before it was said that the cell is prepared.
+        let streams = match wire::wait_to_receive(&*evidence, Duration::ZERO) {
+            Ok(true) => wire::receive(&*evidence).map_err(BuildError::Lost)?,
+            Ok(false) => None,
+            Err(error) => return Err(BuildError::Lost(error)),
+        };
+        let Some((bytes, fds)) = streams else {
             return Err(lost("the cell sent no streams"));
         };
-        let (Ok(Evidence::Streams), Ok([stdout, stderr])) =
+        let (Ok(Evidence::Streams), Ok(streams)) =
             (Evidence::decode(&bytes), <[OwnedFd; 2]>::try_from(fds))
         else {
             return Err(lost("the cell sent no streams"));
         };
-        Ok(PreparedCell { control, evidence, stdout, stderr, proxy, confinement, marks })
+        Ok((confinement, marks, streams, proxy))
     }
 }
+
+/// What is known of a cell once it is built: its confinement, the times of its steps, the streams and the
+/// socket of its proxy.
+type Built = (Confinement, Vec<Mark>, [OwnedFd; 2], Option<OwnedFd>);
 
 impl PreparedCell {
     /// What is in force, as the cell read it back; the limits come with the order.
@@ -319,21 +399,33 @@ impl PreparedCell {
     /// # Errors
     /// [`BuildError`], and then nothing has run and nothing is left.
     pub fn order(self, order: Order) -> Result<ReadyCell, BuildError> {
+        self.order_within(order, &mut StartLimit::new(START_TIME_MAX, &mut |_| Wait::GoOn))
+    }
+
+    /// The same within a bound of the caller's.
+    ///
+    /// # Errors
+    /// [`BuildError`], and then nothing has run; what is left is stuck in the kernel, and is named.
+    pub fn order_within(
+        self,
+        order: Order,
+        limit: &mut StartLimit<'_>,
+    ) -> Result<ReadyCell, BuildError> {
         let limits = order.limits;
         let verb = ToLauncher::Order(Box::new(order)).encode();
         wire::send(&self.control, &verb, &[]).map_err(BuildError::Lost)?;
-        self.ready(limits)
+        self.ready(limits, limit)
     }
 
-    fn ready(self, limits: Limits) -> Result<ReadyCell, BuildError> {
-        let Self { control, evidence, stdout, stderr, proxy, mut confinement, marks: _ } = self;
-        match hear_soon(&control).map_err(BuildError::Lost)? {
+    fn ready(self, limits: Limits, limit: &mut StartLimit<'_>) -> Result<ReadyCell, BuildError> {
+        let Self { mut peer, control, evidence, stdout, stderr, proxy, mut confinement, .. } = self;
+        match limit.hear(&control, &mut peer, &evidence, "put the limits in force")? {
             Some((FromLauncher::Ready(in_force), _)) => confinement.limits = in_force,
             Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
             Some(_) => return Err(lost("it spoke out of turn")),
             None => return Err(lost("it closed the connection")),
         }
-        Ok(ReadyCell { control, evidence, stdout, stderr, proxy, confinement, limits })
+        Ok(ReadyCell { peer, control, evidence, stdout, stderr, proxy, confinement, limits })
     }
 }
 
@@ -357,201 +449,37 @@ impl ReadyCell {
     /// # Errors
     /// [`BuildError`] when the tool was not started, or, for [`BuildError::Unknown`], may have been.
     pub fn start(self, result: BorrowedFd<'_>) -> Result<RunningCell, BuildError> {
-        let Self { control, evidence, stdout, stderr, limits, .. } = self;
+        let Self { mut peer, control, evidence, stdout, stderr, limits, .. } = self;
         let prepared = || -> io::Result<_> {
             let stdout = Tap::new(stdout, result, "stdout", limits.stream_bytes_max)?;
             let stderr = Tap::new(stderr, result, "stderr", limits.stream_bytes_max)?;
             Ok((stdout, stderr, Collection::new(result, &limits)?))
         };
         let (stdout, stderr, collection) = prepared().map_err(BuildError::Lost)?;
-        wire::send(&control, &ToLauncher::Go.encode(), &[]).map_err(BuildError::Lost)?;
+        wire::send_at_once(&control, &ToLauncher::Go.encode(), &[]).map_err(BuildError::Lost)?;
         let unknown = |kind: io::ErrorKind| BuildError::Unknown(kind.into());
-        match hear_soon(&control).map_err(BuildError::Unknown)? {
+        let go_on = &mut |_: &Waiting| Wait::GoOn;
+        let heard = StartLimit::new(STARTED_TIME_MAX, go_on)
+            .hear(&control, &mut peer, &evidence, "start the tool")
+            .map_err(|error| BuildError::Unknown(io::Error::other(error.to_string())))?;
+        match heard {
             Some((FromLauncher::Started, _)) => {}
             Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
             Some(_) => return Err(unknown(io::ErrorKind::InvalidData)),
             None => return Err(unknown(io::ErrorKind::UnexpectedEof)),
         }
-        let time_max = Duration::from_millis(limits.wall_ms_max) + LAUNCHER_TIME_MAX;
+        let wall = Duration::from_millis(limits.wall_ms_max);
         let asked_to_kill = None;
-        Ok(RunningCell { control, evidence, stdout, stderr, collection, asked_to_kill, time_max })
+        Ok(RunningCell { peer, control, evidence, stdout, stderr, collection, asked_to_kill, wall })
     }
 }
 
-/// A tool that is running.
-#[must_use = "a running cell that is dropped is killed"]
-pub struct RunningCell {
-    control: OwnedFd,
-    evidence: OwnedFd,
-    stdout: Tap,
-    stderr: Tap,
-    collection: Collection,
-    asked_to_kill: Option<Killed>,
-    /// After this a launcher that has said nothing is as good as lost.
-    time_max: Duration,
-}
-
-/// What the streams, the collector and the launcher still owe.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Owed {
-    More,
-    Nothing,
-}
-
-impl RunningCell {
-    /// Reads until everything has ended. `cancelled` is asked a few times a second.
-    ///
-    /// # Errors
-    /// Only of our own disk: what the tool or the launcher does ends in the [`Finished`].
-    pub fn finish(self, cancelled: impl FnMut() -> bool) -> io::Result<Finished> {
-        self.finish_told(cancelled, |_| {})
-    }
-
-    /// The same, and what the run uses is told now and then, for whoever looks on.
-    ///
-    /// # Errors
-    /// As [`Self::finish`].
-    pub fn finish_told(
-        mut self,
-        mut cancelled: impl FnMut() -> bool,
-        mut used: impl FnMut(Usage),
-    ) -> io::Result<Finished> {
-        let mut ending = None;
-        let mut control = Owed::More;
-        let mut evidence = Owed::More;
-        let mut deadline = None;
-        let lost_at = Instant::now() + self.time_max;
-        loop {
-            let open = |owed: Owed| owed == Owed::More;
-            if !open(control) && !open(evidence) && !self.stdout.open() && !self.stderr.open() {
-                break;
-            }
-            // A process that fled its cell could hold a pipe open for ever: there is none, but the
-            // daemon does not wait on that belief.
-            if Instant::now() >= deadline.unwrap_or(lost_at) {
-                break;
-            }
-            let ready = self.wait(open(control), open(evidence))?;
-            if ready.stdout {
-                self.stdout.read_some()?;
-            }
-            if ready.stderr {
-                self.stderr.read_some()?;
-            }
-            if ready.evidence {
-                evidence = self.take_evidence()?;
-                // Files still come: the drain begins when they stop.
-                deadline = deadline.map(|_| Instant::now() + DRAIN_TIME_MAX);
-            }
-            if ready.control {
-                match hear(&self.control) {
-                    Ok(Some((FromLauncher::Used(usage), _))) => used(usage),
-                    last => {
-                        if let Ok(Some((FromLauncher::Ended(ended), _))) = last {
-                            ending = Some(*ended);
-                        }
-                        control = Owed::Nothing;
-                        deadline = Some(Instant::now() + DRAIN_TIME_MAX);
-                    }
-                }
-            }
-            if self.stdout.over() || self.stderr.over() {
-                self.ask_to_kill(Killed::Stream);
-            } else if cancelled() {
-                self.ask_to_kill(Killed::Cancelled);
-            }
-        }
-        self.close(ending)
-    }
-
-    fn wait(&self, control: bool, evidence: bool) -> io::Result<Ready> {
-        let fds = [
-            (control, self.control.as_fd()),
-            (evidence, self.evidence.as_fd()),
-            (self.stdout.open(), self.stdout.pipe.as_fd()),
-            (self.stderr.open(), self.stderr.pipe.as_fd()),
-        ];
-        let mut waited: Vec<PollFd<'_>> = fds
-            .iter()
-            .filter(|(open, _)| *open)
-            .map(|(_, fd)| PollFd::from_borrowed_fd(*fd, PollFlags::IN))
-            .collect();
-        let timeout = Timespec::try_from(CANCEL_INTERVAL).ok();
-        match poll(&mut waited, timeout.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-        let mut results = waited.iter().map(|fd| !fd.revents().is_empty());
-        let mut next = |open: bool| open && results.next().unwrap_or(false);
-        Ok(Ready {
-            control: next(control),
-            evidence: next(evidence),
-            stdout: next(self.stdout.open()),
-            stderr: next(self.stderr.open()),
-        })
-    }
-
-    fn take_evidence(&mut self) -> io::Result<Owed> {
-        let Ok(Some((bytes, fds))) = wire::receive(&self.evidence) else {
-            return Ok(Owed::Nothing);
-        };
-        let belief = match (Evidence::decode(&bytes), fds.as_slice()) {
-            (Ok(Evidence::File { path, mode }), [file]) => {
-                self.collection.file(&path, mode, file)?
-            }
-            (Ok(Evidence::Rejected { path, reason }), []) => self.collection.reject(&path, reason),
-            (Ok(Evidence::End { complete }), []) => {
-                self.collection.end(complete);
-                return Ok(Owed::Nothing);
-            }
-            // Nonsense from inside the cell ends what is believed of it.
-            _ => Belief::Lost,
-        };
-        // Without its end the walk is not complete.
-        Ok(match belief {
-            Belief::Kept => Owed::More,
-            Belief::Lost => Owed::Nothing,
-        })
-    }
-
-    /// Once; a launcher that is gone already has ended the cell.
-    fn ask_to_kill(&mut self, why: Killed) {
-        if self.asked_to_kill.is_none() {
-            self.asked_to_kill = Some(why);
-            if wire::send(&self.control, &ToLauncher::Kill(why).encode(), &[]).is_err() {
-                eprintln!("toolexec: the launcher was gone when it was asked to kill");
-            }
-        }
-    }
-
-    fn close(self, ending: Option<Ending>) -> io::Result<Finished> {
-        // A launcher that was lost after the start leaves a run that nobody knows the end of.
-        let ending = ending.unwrap_or_default();
-        // A tool may have ended before the word to kill it came; what it wrote was too much all the same.
-        let too_much = self.stdout.over() || self.stderr.over();
-        let (stdout, stderr) = (self.stdout.close()?, self.stderr.close()?);
-        let file_full = self.collection.file_full();
-        let collected = self.collection.into_collected();
-        let facts = Facts {
-            tool: ending.tool,
-            killed: ending.killed.or(too_much.then_some(Killed::Stream)),
-            oom_kills: ending.accounting.oom_kills.unwrap_or(0),
-            pids_limit_hit: ending.pids_limit_hit,
-            out_full: ending.out_full,
-            file_full,
-            output_rejected: !collected.rejected.is_empty(),
-            collected_all: collected.complete,
-        };
-        let Ending { denied, violation, accounting, .. } = ending;
-        Ok(Finished { facts, denied, violation, accounting, stdout, stderr, collected })
-    }
-}
-
-struct Ready {
-    control: bool,
-    evidence: bool,
-    stdout: bool,
-    stderr: bool,
+/// Has whatever waits for room in this socket fail at the deadline.
+fn limit_sending(control: &OwnedFd, deadline: Instant) -> io::Result<()> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    // 0 would be no limit.
+    set_socket_timeout(control, Timeout::Send, Some(left.max(Duration::from_millis(1))))?;
+    Ok(())
 }
 
 fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
@@ -565,16 +493,5 @@ fn hear(control: &OwnedFd) -> io::Result<Option<Heard>> {
     match wire::receive(control)? {
         Some((bytes, fds)) => Ok(Some((FromLauncher::decode(&bytes)?, fds))),
         None => Ok(None),
-    }
-}
-
-/// The same for an answer that must come soon.
-fn hear_soon(control: &OwnedFd) -> io::Result<Option<Heard>> {
-    let timeout = Timespec::try_from(ANSWER_TIME_MAX).ok();
-    let mut waited = [PollFd::new(control, PollFlags::IN)];
-    match poll(&mut waited, timeout.as_ref()) {
-        Ok(0) => Err(io::Error::from(io::ErrorKind::TimedOut)),
-        Ok(_) | Err(Errno::INTR) => hear(control),
-        Err(errno) => Err(errno.into()),
     }
 }

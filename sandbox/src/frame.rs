@@ -33,13 +33,14 @@ use crate::report::{
 use crate::wire::{Reader, WireError, Writer};
 
 /// First bytes of every conversation: the protocol and its version. Both programs come from one build.
-const MAGIC: u32 = 0x5445_0005;
+const MAGIC: u32 = 0x5445_0006;
 
 /// What the daemon says to the launcher.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ToLauncher {
-    /// With one descriptor: where the cell's streams and files are to be sent.
-    Prepare(Box<CellPlan>),
+    /// With one descriptor: where the cell's streams and files are to be sent. The number is how long the
+    /// daemon waits for each answer before the start, milliseconds.
+    Prepare(Box<CellPlan>, u64),
     Order(Box<Order>),
     Go,
     Kill(Killed),
@@ -115,6 +116,8 @@ pub(crate) struct ToolReport {
     pub(crate) accounting: Accounting,
     /// Processes that were there when the tool ended or the tree was killed, the tool's own among them.
     pub(crate) processes_last: u32,
+    /// Whether init killed the tree because the wall limit was over and its launcher had not.
+    pub(crate) timed_out: bool,
 }
 
 /// What the launcher says to the cell's init.
@@ -141,6 +144,10 @@ pub(crate) enum Furnishing {
 /// names that go with them. It comes from processes with the tool's own uid and is believed in nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Evidence {
+    /// From the slot, first: the process that serves this conversation. It only names it in messages.
+    Taken {
+        pid: u32,
+    },
     /// With two descriptors: the read ends of stdout and stderr.
     Streams,
     /// With one descriptor, opened read-only.
@@ -161,8 +168,8 @@ impl ToLauncher {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         match self {
-            Self::Prepare(plan) => {
-                writer.u8(1).u32(MAGIC);
+            Self::Prepare(plan, start_ms_max) => {
+                writer.u8(1).u32(MAGIC).u64(*start_ms_max);
                 put_cell_plan(&mut writer, plan);
             }
             Self::Order(order) => {
@@ -187,7 +194,8 @@ impl ToLauncher {
                 if reader.u32()? != MAGIC {
                     return Err(WireError::Range);
                 }
-                Self::Prepare(Box::new(take_cell_plan(&mut reader)?))
+                let start_ms_max = reader.u64()?;
+                Self::Prepare(Box::new(take_cell_plan(&mut reader)?), start_ms_max)
             }
             2 => Self::Order(Box::new(take_order(&mut reader)?)),
             3 => Self::Go,
@@ -271,7 +279,7 @@ impl FromInit {
                 writer.u8(4);
                 put_tool_end(&mut writer, report.end);
                 put_accounting(&mut writer, &report.accounting);
-                writer.u32(report.processes_last);
+                writer.u32(report.processes_last).flag(report.timed_out);
             }
         }
         writer.into_bytes()
@@ -287,6 +295,7 @@ impl FromInit {
                 end: take_tool_end(&mut reader)?,
                 accounting: take_accounting(&mut reader)?,
                 processes_last: reader.u32()?,
+                timed_out: reader.flag()?,
             })),
             5 => Self::Listener,
             _ => return Err(WireError::Range),
@@ -333,6 +342,9 @@ impl Evidence {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         match self {
+            Self::Taken { pid } => {
+                writer.u8(5).u32(*pid);
+            }
             Self::Streams => {
                 writer.u8(1);
             }
@@ -360,6 +372,7 @@ impl Evidence {
                 reason: take_index(&mut reader, &RejectReason::ALL)?,
             },
             4 => Self::End { complete: reader.flag()? },
+            5 => Self::Taken { pid: reader.u32()? },
             _ => return Err(WireError::Range),
         };
         reader.end()?;

@@ -374,6 +374,8 @@ pub struct Finished {
     pub stdout: Stream,
     pub stderr: Stream,
     pub collected: Collected,
+    /// Why the end of the run is not known, if it is not.
+    pub lost: Option<String>,
 }
 
 impl Finished {

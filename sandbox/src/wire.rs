@@ -7,7 +7,9 @@ use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recv, recvmsg, sendmsg,
@@ -204,6 +206,19 @@ fn send_with(
     // A peer that is gone is an error here, never a signal.
     sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL | flags)?;
     Ok(())
+}
+
+/// Waits until a frame can be received, or the peer has closed. False if neither is so in time.
+pub(crate) fn wait_to_receive(socket: impl AsFd, time_max: Duration) -> io::Result<bool> {
+    let deadline = Instant::now() + time_max;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let mut waited = [PollFd::new(&socket, PollFlags::IN)];
+        match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => return Ok(other? > 0),
+        }
+    }
 }
 
 /// Receives one frame and its descriptors (close-on-exec). `None` when the peer has closed.

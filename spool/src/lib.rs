@@ -26,6 +26,7 @@ pub mod failpoint;
 mod fresh;
 mod hashed;
 mod ledger;
+mod lock;
 mod orders;
 mod permissions;
 mod places;

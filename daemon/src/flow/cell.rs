@@ -1,13 +1,17 @@
 //! Staged inputs to a finished cell that waits, with its proxy served. Nothing of the tool's runs here, and
 //! nothing is used up.
 
+use std::time::Duration;
+
 use policies::Approved;
-use sandbox::client::{BuildError, ReadyCell};
+use sandbox::client::{BuildError, ReadyCell, Standstill, StartLimit, Wait, Waiting};
 use sandbox::plan::Plan;
 use spool::{Claimed, Staged};
 use validator::Violation;
 
-use super::{Passage, Step, Told, end};
+use super::{Passage, Step, Told, Why, Wish, end};
+use crate::edge;
+use crate::held::Patience;
 use crate::host::Halt;
 use crate::network::OpenNetwork;
 use crate::plan::plan;
@@ -41,6 +45,9 @@ impl Made {
     }
 }
 
+/// A wait for a sandbox that lasts so long is said to whoever waits.
+const SLOW_TIME: Duration = Duration::from_secs(1);
+
 impl Passage<'_> {
     /// Staged inputs → a finished cell that waits. Nothing is used up if there is none.
     pub(super) fn build(
@@ -48,6 +55,7 @@ impl Passage<'_> {
         staged: Staged,
         ahead: Option<MadeAhead>,
         violations: Vec<Violation>,
+        (patience, wish): (Patience, &mut dyn FnMut() -> Wish),
     ) -> Result<Step<Prepared>, Halt> {
         let plan = match plan(&staged) {
             Ok(plan) => plan,
@@ -58,7 +66,8 @@ impl Passage<'_> {
             }
         };
         self.host.ready_cells().note(staged.approved(), &plan.cell);
-        let opened = self.cell_for(plan, ahead).map(|(mut ready, made)| {
+        let time_max = Duration::from_secs(staged.approved().grant().start_sec_max());
+        let opened = self.cell_for(plan, ahead, time_max, wish).map(|(mut ready, made)| {
             let network = self.open_network(&staged, &mut ready);
             (network, ready, made)
         });
@@ -70,6 +79,10 @@ impl Passage<'_> {
                 drop(ready);
                 let (approved, claimed) = staged.into_parts();
                 self.not_set_up(&approved, claimed, violations, &why).map(end)
+            }
+            Err(BuildError::GivenUp(_)) if patience.lasts(edge::now()) => {
+                self.host.spool.abandon(staged.into_parts().1);
+                Ok(Step::Leave(Why::Unwanted))
             }
             Err(error) => {
                 let (approved, claimed) = staged.into_parts();
@@ -83,11 +96,30 @@ impl Passage<'_> {
         &self,
         plan: Plan,
         ahead: Option<MadeAhead>,
+        time_max: Duration,
+        wish: &mut dyn FnMut() -> Wish,
     ) -> Result<(ReadyCell, Made), BuildError> {
         if let Some(ready) = ahead.and_then(|ahead| ahead.order(&plan)) {
             return Ok((ready, Made::Ahead));
         }
-        Ok((self.rules.launcher.build(plan)?, Made::ForThisRun))
+        let mut told = false;
+        let mut ask = |waiting: &Waiting| {
+            if waiting.for_time >= SLOW_TIME && !told {
+                told = true;
+                let most = time_max.as_secs();
+                tracing::warn!("waiting for the launcher, at most {most} s: {}", waiting.stands());
+            }
+            match wish() {
+                Wish::GoOn => Wait::GoOn,
+                Wish::LeaveUnbegun | Wish::End => Wait::GiveUp,
+            }
+        };
+        let built =
+            self.rules.launcher.build_within(plan, &mut StartLimit::new(time_max, &mut ask));
+        if let Err(BuildError::Stuck(stands) | BuildError::GivenUp(stands)) = &built {
+            log_stacks(stands);
+        }
+        Ok((built?, Made::ForThisRun))
     }
 
     /// Has the cell's proxy served, where the run was granted hosts.
@@ -119,5 +151,15 @@ impl Passage<'_> {
             return self.refuse(approved.request(), claimed, violations, &decided);
         }
         self.not_set_up(approved, claimed, violations, &fault.reason())
+    }
+}
+
+/// Where the kernel has what stands still, for operators; not for records, which others read.
+fn log_stacks(stands: &Standstill) {
+    for process in stands.processes() {
+        match process.stack() {
+            Some(stack) => tracing::error!("{process}:\n{}", stack.trim_end()),
+            None => tracing::error!("{process}; its kernel stack cannot be read by this user"),
+        }
     }
 }

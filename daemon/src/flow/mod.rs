@@ -244,7 +244,7 @@ impl Passage<'_> {
         self.journey.staging(claimed.hashed());
         let (staged, ahead) = next!(self.stage(approved, claimed, &violations, patience)?);
         self.journey.took(Timed::Stage);
-        let prepared = next!(self.build(staged, ahead, violations)?);
+        let prepared = next!(self.build(staged, ahead, violations, (patience, &mut *wish))?);
         self.journey.took(Timed::Cell);
         self.run(prepared, (place, patience), wish)
     }

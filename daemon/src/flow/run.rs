@@ -3,7 +3,7 @@
 
 use policies::Approved;
 use records::NetworkUse;
-use sandbox::client::{BuildError, ReadyCell};
+use sandbox::client::{BuildError, ReadyCell, RunNews};
 use sandbox::outcome::Outcome;
 use sandbox::report::{Confinement, Finished};
 use spool::failpoint::{Failpoint, reach};
@@ -156,7 +156,14 @@ impl Passage<'_> {
         transition::log(Transition::Started, &fields);
         self.journey.came_to(spool::Step::Running);
         reach(Failpoint::Started);
-        match running.finish_told(|| wish() == Wish::End, |usage| self.journey.used(usage)) {
+        let news = |news: RunNews| match news {
+            RunNews::Used(usage) => self.journey.used(usage),
+            RunNews::Stuck(state) => tracing::warn!(
+                request = id.as_str(),
+                "the launcher does not answer: {state}; the run ends at its time limit all the same"
+            ),
+        };
+        match running.finish_told(|| wish() == Wish::End, news) {
             Ok(finished) => Ended::Finished(Box::new(finished)),
             Err(error) => Ended::Unrecorded(error.to_string()),
         }
@@ -182,7 +189,7 @@ impl Passage<'_> {
             Ended::Finished(finished) => {
                 let outcome = judge_outputs(finished, approved);
                 let lost = (outcome == Outcome::Indeterminate)
-                    .then_some("the launcher was lost after the start");
+                    .then(|| finished.lost.as_deref().unwrap_or("the sandbox's init was lost"));
                 let ran =
                     records::Ran { confinement, finished, started: begun.at(), ended: edge::now() };
                 let code = finished.facts.tool.map_or(-1, sandbox::outcome::ToolEnd::exit_code);

@@ -92,7 +92,8 @@ impl Service {
     pub fn run(self) -> Result<(), Halt> {
         let Self { host, dropbox, pace, config, metrics } = self;
         let said = Said::new(&host, metrics)?;
-        let orders = Orders { stopped: OnceLock::new(), drain: pace.drain };
+        let now = AtomicBool::new(false);
+        let orders = Orders { stopped: OnceLock::new(), drain: pace.drain, now };
         let (send, events) = channel();
         watch::listen(send.clone())?;
         let served = thread::scope(|scope| {
@@ -318,6 +319,10 @@ impl AtWork<'_, '_> {
                 self.hear_probed(probed).unwrap_or_else(|halt| self.halt(halt));
             }
             Event::Stop => self.stop(),
+            Event::StopNow => {
+                self.stop();
+                self.orders.now.store(true, Ordering::Relaxed);
+            }
             Event::Ended(ended) => self.hear_ended(ended),
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread;
+use std::time::Duration;
 
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind, RenameMode};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
@@ -24,6 +25,8 @@ pub(super) enum Event {
     Reload,
     /// No more is admitted, and what runs may run out.
     Stop,
+    /// It was asked again: what runs is ended.
+    StopNow,
     /// A worker has ended.
     Ended(Ended),
     /// A sandbox was tried.
@@ -72,18 +75,43 @@ fn says_nothing_new(event: &notify::Event) -> bool {
     quiet && !event.need_rescan()
 }
 
-/// Has signals come as events, for as long as the process lives.
+/// After the second request to stop the process ends by itself within this time, or by the signal.
+const LAST_TIME_MAX: Duration = Duration::from_secs(3);
+
+/// Has signals come as events, for as long as the process lives. A second request to stop ends the process
+/// whatever its other threads wait for, and so does the first where nobody hears events any more.
 pub(super) fn listen(events: Sender<Event>) -> Result<(), Halt> {
     let failed = |error| Halt::Kernel("wait for signals", error);
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(failed)?;
     let listen = move || {
+        let mut stopping = false;
         for signal in signals.forever() {
-            let event = if signal == SIGHUP { Event::Reload } else { Event::Stop };
-            if events.send(event).is_err() {
-                return;
+            let is_stop = signal != SIGHUP;
+            let event = match (is_stop, stopping) {
+                (false, _) => Event::Reload,
+                (true, false) => Event::Stop,
+                (true, true) => Event::StopNow,
+            };
+            let is_last = matches!(event, Event::StopNow);
+            let heard = events.send(event).is_ok();
+            if is_stop && (is_last || !heard) {
+                if heard {
+                    thread::sleep(LAST_TIME_MAX);
+                }
+                end_by(signal);
             }
+            stopping |= is_stop;
         }
     };
     thread::Builder::new().name("signals".to_owned()).spawn(listen).map_err(failed)?;
     Ok(())
+}
+
+/// Ends this process as the signal would have without us. What is lost by it is told by the next start.
+fn end_by(signal: i32) {
+    tracing::error!("a thread does not end; ending by signal {signal}");
+    if let Err(error) = signal_hook::low_level::emulate_default_handler(signal) {
+        tracing::error!("ending by signal {signal}: {error}");
+        std::process::abort();
+    }
 }

@@ -44,6 +44,8 @@ pub(super) struct Orders {
     pub(super) stopped: OnceLock<Instant>,
     /// How long runs may go on after that.
     pub(super) drain: Duration,
+    /// They may not go on at all.
+    pub(super) now: AtomicBool,
 }
 
 /// One submission, and what is known of it.
@@ -128,7 +130,9 @@ fn take<'env>(
             return Wish::End;
         }
         match stopped {
-            Some(at) if at.elapsed() >= orders.drain => Wish::End,
+            Some(at) if at.elapsed() >= orders.drain || orders.now.load(Ordering::Relaxed) => {
+                Wish::End
+            }
             Some(_) => Wish::LeaveUnbegun,
             None if word.leave.load(Ordering::Relaxed) => Wish::LeaveUnbegun,
             None => Wish::GoOn,

@@ -300,6 +300,7 @@ fn finished(stdout: &[u8], stderr: &[u8], artifacts: &[(String, Vec<u8>)]) -> Fi
             rejected: Vec::new(),
             complete: true,
         },
+        lost: None,
     }
 }
 

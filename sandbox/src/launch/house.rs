@@ -23,6 +23,7 @@ use super::identity::{self, Identity};
 use super::options::Options;
 use super::{Failed, confine};
 use crate::report::{Layer, Mode};
+use crate::steps::SetupStep;
 use crate::sys;
 
 pub(super) const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
@@ -64,6 +65,7 @@ impl House {
     /// Builds the root and makes it this process's own. In user mode this is also where the process
     /// enters the user namespace that all its cells lie in.
     pub(super) fn enter(options: &Options) -> Result<Self, Failed> {
+        SetupStep::BaseRoot.begin();
         let mut groups = Vec::new();
         if options.mode == Mode::User {
             // Inside the namespace they have no numbers.
@@ -100,10 +102,13 @@ impl House {
         change_root(base)?;
         // Once for all cells, and not for the last user namespace of some, which has a set of its own.
         confine::drop_bounding_set()?;
+        SetupStep::FindCgroups.begin();
         let cgroups = Home::find(options.cgroup_parent)
             .map_err(Failed::without(Layer::Cgroup, "find the control groups"));
         let memory = if cgroups.is_ok() { MemoryWatch::Kernel } else { MemoryWatch::Sampled };
+        SetupStep::OuterFilter.begin();
         let filters = Filters::load_outer(memory)?;
+        SetupStep::end();
         Ok(Self { root_links, cgroups, groups, filters })
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! It is a copy of the launcher in namespaces of its own. By the time the tool exists it has the
 //! tool's uid, no capability, the tool's Landlock domain and filters, and cannot be traced or dumped.
-//! It forwards no signal, and believes that its launcher is gone when the channel closes.
+//! It forwards no signal, and believes that its launcher is gone when the channel closes. It keeps the wall
+//! limit by a clock of its own, because a launcher that is stuck in the kernel keeps none.
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -10,6 +11,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
@@ -18,7 +20,7 @@ use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeValLike;
 use nix::unistd::{Gid, Pid, Uid};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{WaitOptions, wait};
 
 use super::confine::{LandlockRules, Witness};
@@ -31,8 +33,13 @@ use crate::frame::{Evidence, FromInit, Furnishing, ToInit, ToolReport};
 use crate::outcome::ToolEnd;
 use crate::plan::{CellPlan, Network, Order};
 use crate::report::{Accounting, Confinement, Layer, Mark, Mode, Step};
+use crate::steps::SetupStep;
 use crate::sys;
 use crate::wire;
+
+/// How long after the wall limit init kills the tree by itself: by then the launcher, whose part it is,
+/// cannot.
+const OWN_KILL_AFTER: Duration = Duration::from_secs(1);
 
 /// Everything that init is born with, before anybody knows what will run.
 pub(super) struct Birth<'a> {
@@ -79,8 +86,8 @@ fn run(birth: &Birth<'_>, doors: Vec<File>) -> Result<(), Failed> {
     }
     let streams = prepare(birth, &told, settled, marks)?;
     // What else was told goes now: while the tool runs, its init has nothing that it does not need.
-    let Told { plan, .. } = told;
-    let Some(order) = hear_order(birth)? else {
+    let Told { plan, evidence, .. } = told;
+    let Some(order) = hear_order(birth, &evidence)? else {
         return Ok(());
     };
     let mut watched = SigSet::empty();
@@ -88,11 +95,14 @@ fn run(birth: &Birth<'_>, doors: Vec<File>) -> Result<(), Failed> {
     watched.thread_block().map_err(Failed::at("block SIGCHLD"))?;
     let children = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
         .map_err(Failed::at("watch children"))?;
+    let started = Instant::now();
     let tool = start_tool(birth, &plan.runtime.binary, &order, streams)?;
     wire::send(&birth.channel, &FromInit::Started.encode(), &[])
         .map_err(Failed::at("report the start"))?;
-    let (end, processes_last) = wait_for_tool(birth, tool, &children)?;
-    let report = FromInit::ToolEnded(Box::new(last_look(end, processes_last)));
+    let wall = Duration::from_millis(order.limits.wall_ms_max);
+    let kill_at = started.checked_add(wall + OWN_KILL_AFTER);
+    let ended = wait_for_tool(birth, tool, (&children, &evidence), kill_at)?;
+    let report = FromInit::ToolEnded(Box::new(last_look(ended)));
     wire::send(&birth.channel, &report.encode(), &[]).map_err(Failed::at("report the end"))
 }
 
@@ -106,6 +116,7 @@ struct Settled {
 fn settle(birth: &Birth<'_>, doors: Vec<File>) -> Result<Settled, Failed> {
     let mut kept = vec![birth.channel.as_fd()];
     kept.extend(doors.iter().map(AsFd::as_fd));
+    SetupStep::JoinCgroups.begin();
     sys::close_all_but(&kept).map_err(Failed::at("close what is the launcher's"))?;
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("die with the launcher"))?;
     for mut door in doors {
@@ -114,11 +125,14 @@ fn settle(birth: &Birth<'_>, doors: Vec<File>) -> Result<Settled, Failed> {
     // After joining: from inside, the cell's own group is the root of everything.
     unshare(CloneFlags::CLONE_NEWCGROUP)
         .map_err(Failed::without(Layer::Namespaces, "unshare the cgroup namespace"))?;
+    SetupStep::PrivateMounts.begin();
     forbid_executable_memfds(birth.mode);
     view::settle(birth.identity)?;
     rustix::process::setsid().map_err(Failed::at("begin a session without terminal"))?;
     confine::fixed_rlimits()?;
-    Ok(Settled { witness: Witness::open()?, rules: LandlockRules::begin()? })
+    let settled = Settled { witness: Witness::open()?, rules: LandlockRules::begin()? };
+    SetupStep::end();
+    Ok(settled)
 }
 
 /// Memory that is a file must be no way round mounts that let nothing be executed: `vm.memfd_noexec` of this
@@ -156,8 +170,10 @@ fn prepare(
     let Settled { mut witness, rules } = settled;
     let mut done = |step| marks.push(Mark::now(step));
     let Told { plan, furnishings, evidence, inputs, trees, .. } = told;
+    SetupStep::MountRuntime.begin();
     view::complete(plan, furnishings, inputs, trees)?;
     done(Step::Mounted);
+    SetupStep::DropRights.begin();
     change_identity(birth)?;
     done(Step::Stripped);
     // As the tool's user, whose they are: a launcher without CAP_DAC_OVERRIDE may not open them.
@@ -167,8 +183,10 @@ fn prepare(
     let namespaces = witness.namespaces()?;
     done(Step::Witnessed);
     probe::no_route(plan.network)?;
+    SetupStep::Landlock.begin();
     let landlock = rules.enforce(plan)?;
     done(Step::Landlocked);
+    SetupStep::LoadFilter.begin();
     let profile = Profile::of(plan.runtime.profile);
     let word = draw_word()?;
     let (seccomp_sha256, listener) =
@@ -179,6 +197,7 @@ fn prepare(
         .map_err(Failed::at("send the listener"))?;
     drop(listener);
     done(Step::Filtered);
+    SetupStep::SelfTest.begin();
     let status = witness.status()?;
     confine::insist(&status)?;
     probe::probe(birth.identity, landlock.abi, plan.network, word)?;
@@ -202,6 +221,7 @@ fn prepare(
         },
     };
     done(Step::Probed);
+    SetupStep::end();
     let frame = FromInit::Prepared(Box::new(confinement), marks).encode();
     let fds: Vec<BorrowedFd<'_>> = windows.iter().map(AsFd::as_fd).collect();
     wire::send(&birth.channel, &frame, &fds).map_err(Failed::at("report readiness"))?;
@@ -253,7 +273,19 @@ fn hear_plan(birth: &Birth<'_>) -> Result<Option<Told>, Failed> {
     Ok(Some(Told { plan, furnishings, evidence, inputs, network, trees: fds.collect() }))
 }
 
-fn hear_order(birth: &Birth<'_>) -> Result<Option<Box<Order>>, Failed> {
+/// Waits for the order. `lifeline` is the socket whose other end the daemon has: without the daemon there
+/// will be no order, even if the launcher cannot say so.
+fn hear_order(birth: &Birth<'_>, lifeline: &OwnedFd) -> Result<Option<Box<Order>>, Failed> {
+    loop {
+        let mut waited =
+            [PollFd::new(&birth.channel, PollFlags::IN), PollFd::new(lifeline, PollFlags::empty())];
+        match poll(&mut waited, None) {
+            Ok(_) if !waited[1].revents().is_empty() => return Ok(None),
+            Ok(_) => break,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno).map_err(Failed::at("wait for the order")),
+        }
+    }
     match hear(birth)? {
         None => Ok(None),
         Some((ToInit::Go(order), _)) => Ok(Some(order)),
@@ -358,21 +390,39 @@ fn become_tool(birth: &Birth<'_>, order: &Order, null: &File, streams: &Streams)
     Ok(())
 }
 
-/// Reaps until the tool has ended or the launcher wants the tree dead, then leaves nobody alive. Says also
-/// how many were alive until then.
+/// How the tool ended, as its init saw it.
+struct Ended {
+    end: ToolEnd,
+    /// How many processes were alive until then.
+    processes_last: u32,
+    timed_out: bool,
+}
+
+/// Reaps until the tool has ended, the launcher wants the tree dead, the daemon has closed `lifeline` or it
+/// is `kill_at`; then kills what is left. The launcher and the daemon may be unable to: only the kernel can
+/// keep this process from it.
 fn wait_for_tool(
     birth: &Birth<'_>,
     tool: Pid,
-    children: &SignalFd,
-) -> Result<(ToolEnd, u32), Failed> {
+    (children, lifeline): (&SignalFd, &OwnedFd),
+    kill_at: Option<Instant>,
+) -> Result<Ended, Failed> {
     let mut end = None;
+    let mut timed_out = false;
     while end.is_none() {
-        let mut waited =
-            [PollFd::new(&birth.channel, PollFlags::IN), PollFd::new(children, PollFlags::IN)];
-        match poll(&mut waited, None) {
+        let mut waited = [
+            PollFd::new(&birth.channel, PollFlags::IN),
+            PollFd::new(children, PollFlags::IN),
+            PollFd::new(lifeline, PollFlags::empty()),
+        ];
+        let left = kill_at.map(|at| at.saturating_duration_since(Instant::now()));
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
+        match poll(&mut waited, left.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(errno) => return Err(errno).map_err(Failed::at("wait for the tool")),
         }
+        timed_out = kill_at.is_some_and(|at| Instant::now() >= at);
+        let daemon_gone = !waited[2].revents().is_empty();
         let told = waited[0].revents();
         while children.read_signal().map_err(Failed::at("watch children"))?.is_some() {}
         end = reap(tool, WaitOptions::NOHANG)?.end;
@@ -386,7 +436,11 @@ fn wait_for_tool(
             }
             break;
         }
+        if daemon_gone || timed_out {
+            break;
+        }
     }
+    timed_out &= end.is_none();
     // All at once: the kernel holds the task list while it signals, so no fork slips through.
     match kill(Pid::from_raw(-1), Signal::SIGKILL) {
         Ok(()) | Err(nix::errno::Errno::ESRCH) => {}
@@ -394,8 +448,8 @@ fn wait_for_tool(
     }
     let last = reap(tool, WaitOptions::empty())?;
     let unknown = || Failed { layer: None, step: "the tool was never reaped".into(), errno: 0 };
-    let processes = last.count + u32::from(end.is_some());
-    Ok((end.or(last.end).ok_or_else(unknown)?, processes))
+    let processes_last = last.count + u32::from(end.is_some());
+    Ok(Ended { end: end.or(last.end).ok_or_else(unknown)?, processes_last, timed_out })
 }
 
 /// Who has ended.
@@ -434,7 +488,8 @@ fn reap(tool: Pid, options: WaitOptions) -> Result<Reaped, Failed> {
 }
 
 /// What can only be seen from inside, now that the tree is dead.
-fn last_look(end: ToolEnd, processes_last: u32) -> ToolReport {
+fn last_look(ended: Ended) -> ToolReport {
+    let Ended { end, processes_last, timed_out } = ended;
     let mut accounting = Accounting::default();
     if let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) {
         let count = |n: i64| u64::try_from(n).ok();
@@ -445,5 +500,5 @@ fn last_look(end: ToolEnd, processes_last: u32) -> ToolReport {
         accounting.blocks_in = count(usage.block_reads());
         accounting.blocks_out = count(usage.block_writes());
     }
-    ToolReport { end, accounting, processes_last }
+    ToolReport { end, accounting, processes_last, timed_out }
 }

@@ -9,20 +9,26 @@ use std::fs::File;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
+use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, socketpair};
+use rustix::process::{Signal, pidfd_send_signal};
 
 use super::Failed;
 use crate::plan::PROXY_PORT;
+use crate::process::ends_within;
 use crate::report::Layer;
 use crate::sys::{self, Fork};
 use crate::wire;
 
 /// Connections that wait until the proxy takes them.
 const WAITING_MAX: i32 = 64;
+/// How long the helper may take to answer, and then to end.
+const HELPER_TIME_MAX: Duration = Duration::from_secs(5);
 
 pub(super) struct Network {
     /// For the cell's init to move into.
@@ -48,12 +54,22 @@ impl Network {
 fn ask_helper() -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
     let (ours, helpers) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-    match sys::fork()? {
+    match sys::clone_process(0)? {
         Fork::Child => help(&helpers),
-        Fork::Parent(pid) => {
+        Fork::Parent(helper) => {
             drop(helpers);
-            let told = wire::receive(&ours);
-            waitpid(Pid::from_raw(pid), Some(WaitPidFlag::__WALL))?;
+            let told = match wire::wait_to_receive(&ours, HELPER_TIME_MAX)? {
+                true => wire::receive(&ours),
+                false => Err(io::ErrorKind::TimedOut.into()),
+            };
+            pidfd_send_signal(&helper.pidfd, Signal::KILL).or_else(|errno| match errno {
+                Errno::SRCH => Ok(()),
+                errno => Err(errno),
+            })?;
+            // One that cannot be killed is left behind: it holds nothing but its own namespaces.
+            if ends_within(&helper.pidfd, HELPER_TIME_MAX) {
+                waitpid(Pid::from_raw(helper.pid), Some(WaitPidFlag::__WALL))?;
+            }
             told
         }
     }

@@ -8,6 +8,7 @@
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::prctl;
@@ -23,10 +24,17 @@ use super::options::Options;
 use super::shell::Shell;
 use super::zygote::Seat;
 use super::{Failed, view};
-use crate::frame::{FromLauncher, ToLauncher};
+use crate::frame::{Evidence, FromLauncher, ToLauncher};
 use crate::plan;
 use crate::report::Layer;
+use crate::steps::SetupStep;
 use crate::wire;
+
+/// How long a client may take to say what it connected for.
+const FIRST_WORDS_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// No client waits longer for a sandbox, milliseconds.
+const START_MS_MAX: u64 = 3_600_000;
 
 /// What a seat's process leaves behind, told by its exit status; any other status is the worst of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +111,7 @@ fn wait_and_serve(
     settle_down()?;
     let raised = raise_shell(options, seat, house);
     let traces = network_traces();
+    SetupStep::end();
     let Some(control) = door.next(options)? else {
         return Ok(Remains::Nothing);
     };
@@ -142,18 +151,22 @@ fn wait_and_serve(
 type Raised = (Shell, Result<Knobs, Failed>);
 
 fn raise_shell(options: &Options, seat: &Seat, house: &House) -> Result<Raised, Failed> {
+    SetupStep::Namespaces.begin();
     let layer = Layer::Namespaces;
     setns(&seat.network, CloneFlags::CLONE_NEWNET)
         .map_err(Failed::without(layer, "enter the network namespace"))?;
     unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC | CloneFlags::CLONE_NEWUTS)
         .map_err(Failed::without(layer, "unshare mounts, IPC and host name"))?;
     nix::unistd::sethostname("tool-exec").map_err(Failed::at("set the host name"))?;
+    SetupStep::MakeCgroups.begin();
     let group = match &house.cgroups {
         Ok(home) => home.make_group(),
         Err(failed) => Err(failed.clone()),
     };
     let memory = if group.is_ok() { MemoryWatch::Kernel } else { MemoryWatch::Sampled };
+    SetupStep::BaseMounts.begin();
     view::lay_foundation(seat.identity, memory)?;
+    SetupStep::StartInit.begin();
     Shell::raise(options.mode, seat.identity, house, group)
 }
 
@@ -184,15 +197,21 @@ fn converse(
     knobs: Result<Knobs, Failed>,
     control: &OwnedFd,
 ) -> io::Result<Met> {
+    if !wire::wait_to_receive(control, FIRST_WORDS_TIME_MAX)? {
+        return Err(io::Error::other("it said nothing"));
+    }
+    let asked_at = Instant::now();
     let Some((bytes, mut fds)) = wire::receive(control)? else {
         return Ok(Met::Client);
     };
-    let ToLauncher::Prepare(plan) = ToLauncher::decode(&bytes)? else {
+    let ToLauncher::Prepare(plan, start_ms_max) = ToLauncher::decode(&bytes)? else {
         return Err(io::Error::other("it did not begin with the plan of a cell"));
     };
     let (Some(evidence), true) = (fds.pop(), fds.is_empty()) else {
         return Err(io::Error::other("the plan of a cell did not come with one descriptor"));
     };
+    let taken = Evidence::Taken { pid: std::process::id() }.encode();
+    wire::send_at_once(&evidence, &taken, &[])?;
     if let Err(failed) = options.check_cell(&plan) {
         return tell_unable(control, failed).map(|()| Met::Client);
     }
@@ -202,10 +221,17 @@ fn converse(
     };
     let network = match plan.network {
         plan::Network::Nothing => Ok(None),
-        plan::Network::Proxy => Network::make().map(Some),
+        plan::Network::Proxy => {
+            SetupStep::MakeNetwork.begin();
+            Network::make().map(Some)
+        }
     };
+    // Less than the client waits, so that it is answered in time.
+    let start_ms_max = start_ms_max.min(START_MS_MAX);
+    let answer_time_max = Duration::from_millis(start_ms_max - start_ms_max / 8);
+    let build_until = asked_at + answer_time_max;
     let lived = network.and_then(|network| {
-        let asked = Asked { plan, evidence, network };
+        let asked = Asked { plan, evidence, network, build_until };
         cell::live_through(options, house, shell, knobs.as_ref(), asked, control)
     });
     lived.or_else(|failed| tell_unable(control, failed)).map(|()| Met::Client)

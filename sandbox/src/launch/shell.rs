@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Signal, pidfd_send_signal};
 
@@ -19,6 +18,7 @@ use super::filter::MemoryWatch;
 use super::house::House;
 use super::identity::Identity;
 use super::init::{Birth, live};
+use crate::process::{ProcessState, ends_within};
 use crate::report::{Layer, Mode};
 use crate::sys::{self, Cloned, Fork};
 
@@ -149,8 +149,10 @@ impl Shell {
     }
 
     fn wait_and_reap(&self) -> bool {
-        if !wait_for_end(&self.cloned.pidfd, END_TIME_MAX) {
-            eprintln!("toolexec-launch: the cell's init cannot be killed");
+        if !ends_within(&self.cloned.pidfd, END_TIME_MAX) {
+            let stands = ProcessState::read(self.cloned.pid.unsigned_abs());
+            let stands = stands.map_or_else(String::new, |it| format!(": {it}"));
+            eprintln!("toolexec-launch: the cell's init cannot be killed{stands}");
             return false;
         }
         match waitpid(self.init(), Some(WaitPidFlag::__WALL)) {
@@ -177,18 +179,5 @@ impl Drop for Shell {
     /// Before the group, which cannot be removed with processes in it.
     fn drop(&mut self) {
         self.end();
-    }
-}
-
-fn wait_for_end(pidfd: &OwnedFd, patience: Duration) -> bool {
-    let deadline = Instant::now() + patience;
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let mut waited = [PollFd::new(pidfd, PollFlags::IN)];
-        match poll(&mut waited, Timespec::try_from(left).ok().as_ref()) {
-            Err(rustix::io::Errno::INTR) => {}
-            Ok(0) | Err(_) => return false,
-            Ok(_) => return true,
-        }
     }
 }

@@ -22,7 +22,9 @@ use super::house::House;
 use super::identity::{Identity, Uids};
 use super::options::Options;
 use super::seat::{self, Remains};
+use crate::process::ProcessState;
 use crate::report::Layer;
+use crate::steps::SetupStep;
 use crate::sys::{self, Fork};
 
 impl SeatState {
@@ -55,6 +57,13 @@ const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// How long a taken seat's replacement may wait while another one still waits at the door.
 const BREATHING_SPACE: Duration = Duration::from_millis(3);
 
+/// How often the processes of the seats are looked at.
+const STUCK_LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// Looks in a row that must find a process stuck before it counts as stuck.
+const STUCK_LOOKS: u32 = 2;
+/// How long the processes of the seats may take to end once they were killed.
+const KILLED_TIME_MAX: Duration = Duration::from_secs(3);
+
 /// What one cell at a time is given.
 pub(super) struct Seat {
     pub(super) identity: Identity,
@@ -63,6 +72,8 @@ pub(super) struct Seat {
     /// A network namespace of the seat's own; `lo` in it is down and was never up.
     pub(super) network: OwnedFd,
     state: SeatState,
+    /// Looks in a row that found its process stuck.
+    stuck_looks: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -90,6 +101,9 @@ struct Zygote<'a> {
     teller: Option<Pid>,
     /// Nobody is seated before this.
     not_before: Instant,
+    next_look: Instant,
+    /// Seats that were killed must have ended by then.
+    killed_until: Option<Instant>,
     /// Seat processes write the number of their seat here when they are taken.
     taken: (OwnedFd, OwnedFd),
     signals: SignalFd,
@@ -113,10 +127,25 @@ pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
         Ok(uids) => (House::enter(options), uids),
         Err(failed) => (Err(failed), None),
     };
-    let (seats, teller, not_before) = (Vec::new(), None, Instant::now());
-    let broken_host = false;
-    Zygote { options, door, house, uids, seats, teller, not_before, taken, signals, broken_host }
-        .tend()
+    // A step that failed is over, too.
+    SetupStep::end();
+    let (seats, teller, now) = (Vec::new(), None, Instant::now());
+    let (not_before, next_look, killed_until) = (now, now, None);
+    let zygote = Zygote {
+        options,
+        door,
+        house,
+        uids,
+        seats,
+        teller,
+        not_before,
+        next_look,
+        killed_until,
+        taken,
+        signals,
+        broken_host: false,
+    };
+    zygote.tend()
 }
 
 impl Zygote<'_> {
@@ -131,6 +160,7 @@ impl Zygote<'_> {
                 Woken::Nothing => self.fill(),
                 Woken::Something => {}
             }
+            self.look_for_stuck();
             self.hear_taken()?;
             let is_done = self.broken_host && self.count(SeatState::works) == 0;
             if self.hear_signals()? == Asked::ToEnd || is_done {
@@ -139,11 +169,17 @@ impl Zygote<'_> {
             }
         }
         // The waiting ones see the same end; the busy ones finish what they have.
-        while self.pids().next().is_some() {
+        while self.may_still_end() {
             let mut waited = [PollFd::new(&self.signals, PollFlags::IN)];
-            wait_for(&mut waited, None)?;
+            wait_for(&mut waited, Timespec::try_from(STUCK_LOOK_INTERVAL).ok())?;
+            self.look_for_stuck();
             if self.hear_signals()? == Asked::ToEnd {
                 self.kill_seats()?;
+            }
+        }
+        for pid in self.pids() {
+            if let Some(left) = ProcessState::read(pid.as_raw().unsigned_abs()) {
+                eprintln!("toolexec-launch: left behind: {left}");
             }
         }
         if let Ok(House { cgroups: Ok(home), .. }) = &self.house {
@@ -152,8 +188,43 @@ impl Zygote<'_> {
         Ok(())
     }
 
+    /// Whether a process of ours is worth waiting for: it has not ended, is not stuck, and if it was killed
+    /// that was a moment ago.
+    fn may_still_end(&self) -> bool {
+        let in_time = self.killed_until.is_none_or(|until| Instant::now() < until);
+        let mut seats = self.seats.iter().filter(|seat| seat.pid().is_some());
+        in_time && (self.teller.is_some() || seats.any(|seat| !seat.is_stuck()))
+    }
+
+    /// Looks at the processes of the seats, now and then. One that is stuck in the kernel, or stopped, is
+    /// not counted for as long as it is: another takes its place.
+    fn look_for_stuck(&mut self) {
+        let now = Instant::now();
+        if now < self.next_look {
+            return;
+        }
+        self.next_look = now + STUCK_LOOK_INTERVAL;
+        for seat in &mut self.seats {
+            let Some(pid) = seat.pid() else { continue };
+            let state = ProcessState::read(pid.as_raw().unsigned_abs());
+            let Some(state) = state.filter(ProcessState::is_stuck) else {
+                seat.stuck_looks = 0;
+                continue;
+            };
+            seat.stuck_looks = seat.stuck_looks.saturating_add(1);
+            if seat.stuck_looks == STUCK_LOOKS {
+                let step = state.step().map_or_else(String::new, |step| format!(" ({step})"));
+                eprintln!("toolexec-launch: a slot is stuck{step}: {state}");
+                if let Some(stack) = state.stack() {
+                    eprintln!("{}", stack.trim_end());
+                }
+            }
+        }
+    }
+
     /// Whoever asks us to end cannot wait for tools: their cells end with us, and what they leave is swept.
     fn kill_seats(&mut self) -> io::Result<()> {
+        self.killed_until.get_or_insert_with(|| Instant::now() + KILLED_TIME_MAX);
         for pid in self.pids() {
             match nix::sys::signal::kill(pid, Signal::SIGKILL) {
                 Ok(()) | Err(nix::errno::Errno::ESRCH) => {}
@@ -206,7 +277,8 @@ impl Zygote<'_> {
                 Some(uids) => uids.take()?,
             };
             let (network, state) = (new_network()?, SeatState::Free);
-            self.seats.push(Seat { identity, _uid_lock: uid_lock, network, state });
+            let stuck_looks = 0;
+            self.seats.push(Seat { identity, _uid_lock: uid_lock, network, state, stuck_looks });
             self.seats.len() - 1
         };
         match sys::fork().map_err(Failed::at("fork a process for a seat"))? {
@@ -218,7 +290,9 @@ impl Zygote<'_> {
                 })
             }
             Fork::Parent(pid) => {
-                self.seats[number].state = SeatState::Waiting(Pid::from_raw(pid));
+                let seat = &mut self.seats[number];
+                seat.state = SeatState::Waiting(Pid::from_raw(pid));
+                seat.stuck_looks = 0;
                 Ok(())
             }
         }
@@ -241,12 +315,16 @@ impl Zygote<'_> {
             let left = self.not_before.saturating_duration_since(Instant::now());
             return Timespec::try_from(left.max(BREATHING_SPACE)).ok();
         }
-        None
+        Timespec::try_from(self.next_look.saturating_duration_since(Instant::now())).ok()
     }
 
+    /// As many may be stuck as may work, so that what is stuck uses up a bounded part of the host.
     fn lacks_one(&self) -> bool {
         let (waiting, busy) = (self.count(SeatState::waits), self.count(SeatState::works));
-        waiting < self.options.seats_waiting && waiting + busy < self.options.seats_max
+        let stuck = self.seats.iter().filter(|seat| seat.pid().is_some() && seat.is_stuck());
+        waiting < self.options.seats_waiting
+            && waiting + busy < self.options.seats_max
+            && stuck.count() <= self.options.seats_max
     }
 
     fn wants_more(&self) -> bool {
@@ -254,7 +332,7 @@ impl Zygote<'_> {
     }
 
     fn count(&self, wanted: impl Fn(&SeatState) -> bool) -> usize {
-        self.seats.iter().filter(|seat| wanted(&seat.state)).count()
+        self.seats.iter().filter(|seat| wanted(&seat.state) && !seat.is_stuck()).count()
     }
 
     /// Until somebody was taken, has ended, or the door is closed.
@@ -336,6 +414,10 @@ impl Zygote<'_> {
 }
 
 impl Seat {
+    fn is_stuck(&self) -> bool {
+        self.stuck_looks >= STUCK_LOOKS
+    }
+
     fn pid(&self) -> Option<Pid> {
         match self.state {
             SeatState::Waiting(pid) | SeatState::Busy(pid) | SeatState::Ending(pid) => Some(pid),

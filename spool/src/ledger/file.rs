@@ -16,6 +16,7 @@ use super::keys::{Entry, Key, Keys, LEDGER_BYTES_MAX};
 use super::lines::{LINE_BYTES_MAX, Lines, Next, line_at};
 use crate::claim::ClaimId;
 use crate::error::SpoolError;
+use crate::lock::{Hold, hold};
 
 pub(crate) struct Ledger {
     path: PathBuf,
@@ -54,8 +55,7 @@ impl Ledger {
         &mut self,
         act: impl FnOnce(&mut Self) -> Result<T, SpoolError>,
     ) -> Result<T, SpoolError> {
-        flock(&self.file, FlockOperation::LockExclusive)
-            .map_err(SpoolError::errno(&self.path, "lock"))?;
+        hold(&self.file, Hold::Exclusive).map_err(SpoolError::errno(&self.path, "lock"))?;
         let done = self.insist_on_place().and_then(|()| self.refresh()).and_then(|()| act(self));
         flock(&self.file, FlockOperation::Unlock)
             .map_err(SpoolError::errno(&self.path, "unlock"))?;

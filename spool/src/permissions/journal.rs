@@ -18,6 +18,7 @@ use super::error::StoreError;
 use super::line::{self, Head, LINE_BYTES_MAX, Line, Sum};
 use super::written::{Written, remove_if_there};
 use crate::durable;
+use crate::lock::{Hold, hold};
 use crate::places::make_dir;
 
 /// A file is begun anew when it has this many times the lines it began with, and so many at least.
@@ -63,7 +64,7 @@ impl Journal {
         let path = directory.join("trail.jsonl");
         if !path.exists() {
             let begin = || begin(&directory, &path);
-            locked(&lock, &lock_path, FlockOperation::LockExclusive, begin)?;
+            locked(&lock, &lock_path, Hold::Exclusive, begin)?;
         }
         let file = open_file(&path)?;
         let mut journal = Self {
@@ -91,7 +92,7 @@ impl Journal {
             return Err(self.taken_away(&self.path));
         }
         if u64::try_from(stat.st_size).ok() != Some(self.read_to) {
-            self.hold(FlockOperation::LockShared)?;
+            self.hold(Hold::Shared)?;
             let read = self.read_on();
             self.release()?;
             read?;
@@ -133,7 +134,7 @@ impl Journal {
         act: impl FnOnce(&mut Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.insist_on_certainty()?;
-        self.hold(FlockOperation::LockExclusive)?;
+        self.hold(Hold::Exclusive)?;
         // A trail that was begun anew meanwhile is gone on with first.
         let read = self.read_on().and_then(|()| self.insist_on_place());
         let done = read.and_then(|()| self.cut_off_tail()).and_then(|()| act(self));
@@ -314,9 +315,9 @@ impl Journal {
         &self.path
     }
 
-    fn hold(&self, operation: FlockOperation) -> Result<(), StoreError> {
+    fn hold(&self, kind: Hold) -> Result<(), StoreError> {
         let path = self.directory.join("lock");
-        flock(&self.lock, operation).map_err(StoreError::errno(&path, "lock"))
+        hold(&self.lock, kind).map_err(StoreError::errno(&path, "lock"))
     }
 
     fn release(&self) -> Result<(), StoreError> {
@@ -350,10 +351,10 @@ fn begin(directory: &Path, path: &Path) -> Result<(), StoreError> {
 fn locked<T>(
     lock: &File,
     path: &Path,
-    operation: FlockOperation,
+    kind: Hold,
     act: impl FnOnce() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    flock(lock, operation).map_err(StoreError::errno(path, "lock"))?;
+    hold(lock, kind).map_err(StoreError::errno(path, "lock"))?;
     let done = act();
     flock(lock, FlockOperation::Unlock).map_err(StoreError::errno(path, "unlock"))?;
     done

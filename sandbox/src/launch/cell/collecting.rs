@@ -13,10 +13,13 @@ use super::super::collector;
 use super::super::windows::Windows;
 use super::Cell;
 use crate::plan::Limits;
+use crate::process::{ProcessState, ends_within};
 use crate::sys::Cloned;
 
 /// How long collecting may take.
 const COLLECT_TIME_MAX: Duration = Duration::from_secs(120);
+/// How long a collector that was killed may take to end.
+const KILL_TIME_MAX: Duration = Duration::from_secs(2);
 
 impl Cell<'_> {
     pub(super) fn collect(&self, windows: &Windows, limits: &Limits) -> io::Result<()> {
@@ -31,6 +34,11 @@ impl Cell<'_> {
         let waited = wait_for_either(&pidfd, self.control, COLLECT_TIME_MAX);
         if waited != First::Process {
             pidfd_send_signal(&pidfd, Signal::KILL)?;
+        }
+        if !ends_within(&pidfd, KILL_TIME_MAX) {
+            let stands = ProcessState::read(pid.unsigned_abs());
+            let stands = stands.map_or_else(String::new, |it| format!(": {it}"));
+            return Err(io::Error::other(format!("the collector cannot be killed{stands}")));
         }
         waitpid(Pid::from_raw(pid), Some(WaitPidFlag::__WALL))?;
         match waited {

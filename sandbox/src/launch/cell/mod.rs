@@ -26,11 +26,13 @@ use super::windows::Windows;
 use super::{Failed, affinity, collector, confine, programs, view};
 use crate::frame::{FromInit, FromLauncher, ToInit, ToLauncher};
 use crate::plan::{CellPlan, Limits, Order};
+use crate::process::ProcessState;
 use crate::report::{LimitInForce, LimitName, Mark, Mechanism, Step};
+use crate::steps::SetupStep;
 use crate::wire;
 
-/// Building a cell takes a millisecond; a cell that is not there by then never will be.
-const BUILD_TIME_MAX: Duration = Duration::from_secs(20);
+/// From the order to start to the tool's first instruction; the daemon waits longer.
+const START_TIME_MAX: Duration = Duration::from_secs(10);
 /// How long a cell may wait for an order.
 const PREPARED_TIME_MAX: Duration = Duration::from_secs(900);
 /// How long a cell with an order waits for its word to go: the daemon's intent must become durable.
@@ -43,6 +45,8 @@ pub(super) struct Asked {
     pub(super) evidence: OwnedFd,
     /// Made for this cell, where its plan asks for one.
     pub(super) network: Option<Network>,
+    /// By then the cell is built or the daemon is told why not.
+    pub(super) build_until: Instant,
 }
 
 /// Runs one conversation to its end. An error means that the tool was never started, and is told to the
@@ -55,10 +59,10 @@ pub(super) fn live_through(
     asked: Asked,
     control: &OwnedFd,
 ) -> Result<(), Failed> {
-    let Asked { plan, evidence, network } = asked;
+    let Asked { plan, evidence, network, build_until } = asked;
     let alarm = knobs.and_then(Knobs::alarm);
     let mut cell = Cell { house, shell, control, evidence, denials: None, alarm };
-    cell.serve(options, plan, network, knobs)
+    cell.serve(options, plan, (network, build_until), knobs)
 }
 
 /// A tool that runs, or may have run.
@@ -128,10 +132,10 @@ impl Cell<'_> {
         &mut self,
         options: &Options,
         plan: Box<CellPlan>,
-        network: Option<Network>,
+        (network, build_until): (Option<Network>, Instant),
         knobs: Option<&Knobs>,
     ) -> Result<(), Failed> {
-        let started = self.build(options, plan, network, knobs).and_then(|built| {
+        let started = self.build(options, plan, (network, build_until), knobs).and_then(|built| {
             let (windows, order, watch) = self.make_ready(options, built, knobs)?;
             self.start(order).map(|started| (windows, watch, started))
         });
@@ -167,11 +171,13 @@ impl Cell<'_> {
         &mut self,
         options: &Options,
         plan: Box<CellPlan>,
-        network: Option<Network>,
+        (network, build_until): (Option<Network>, Instant),
         knobs: Option<&Knobs>,
     ) -> Result<Built, Stopped> {
         let mut marks = vec![Mark::now(Step::Asked)];
+        SetupStep::OpenInputs.begin();
         let inputs = view::inputs(&plan.slot)?;
+        SetupStep::CloneRuntime.begin();
         let (furnishings, trees) = programs::furnishings(&plan, &self.house.root_links)?;
         let mut fds = vec![self.evidence.as_fd(), inputs.as_fd()];
         fds.extend(network.as_ref().map(|network| network.namespace.as_fd()));
@@ -179,12 +185,13 @@ impl Cell<'_> {
         let verb = ToInit::Plan(plan, furnishings).encode();
         // Before init can have heard: marks stand in their order.
         marks.push(Mark::now(Step::Furnished));
-        wire::send(&self.shell.channel, &verb, &fds).map_err(Failed::at("tell the cell's init"))?;
-        let deadline = Instant::now() + BUILD_TIME_MAX;
+        wire::send_at_once(&self.shell.channel, &verb, &fds)
+            .map_err(Failed::at("tell the cell's init"))?;
+        SetupStep::AwaitInit.begin();
         let (mut taken, mut mounts_sha256) = (None, None);
         let (mut confinement, fds) = loop {
             // An order that is there already is put in force while init builds.
-            match self.wake_until(deadline, Listening::ToBoth) {
+            match self.wake_until(build_until, Listening::ToBoth) {
                 Woken::Init(FromInit::Listener, fds) => {
                     let few = |_| Failed::here("init sent no listener");
                     let [listener, mounts] = <[OwnedFd; 2]>::try_from(fds).map_err(few)?;
@@ -201,9 +208,11 @@ impl Cell<'_> {
                 }
                 // Should init die of it, that is heard next.
                 Woken::Alarm => {}
+                Woken::Nothing => return Err(self.init_is_late().into()),
                 other => return Err(stopped(other, "build the cell")),
             }
         };
+        SetupStep::end();
         let nothing = || Failed::here("init sent no windows into the cell");
         let windows = Windows::from_fds(fds).ok_or_else(nothing)?;
         let unread = || Failed::here("init sent no mount table");
@@ -257,6 +266,7 @@ impl Cell<'_> {
     ) -> Result<(Box<Order>, Watch<'k>, Vec<LimitInForce>), Failed> {
         let Taken { order, mut in_force } = taken;
         let limits = &order.limits;
+        SetupStep::SetLimits.begin();
         in_force.extend(windows.set_sizes(limits).map_err(Failed::at("size the tool's places"))?);
         let watch = match knobs {
             Some(knobs) => Watch::Kernel { knobs, before: CpuTimes::default() },
@@ -266,6 +276,7 @@ impl Cell<'_> {
                 Watch::Sampled(Sampler::new(limits))
             }
         };
+        SetupStep::end();
         Ok((order, watch, in_force))
     }
 
@@ -280,7 +291,7 @@ impl Cell<'_> {
         let at = Instant::now();
         self.tell_init(&ToInit::Go(order))?;
         let woken = loop {
-            match self.wake_until(at + BUILD_TIME_MAX, Listening::ToInit) {
+            match self.wake_until(at + START_TIME_MAX, Listening::ToInit) {
                 // Looked into once the tool is watched.
                 Woken::Alarm => {}
                 other => break other,
@@ -313,8 +324,22 @@ impl Cell<'_> {
         wire::send_at_once(self.control, &verb.encode(), &[]).map_err(|_| Stopped::Abandoned)
     }
 
+    /// What is said of an init that has not built the cell in time: its step, and where it stands.
+    fn init_is_late(&self) -> Failed {
+        let pid = self.shell.init().as_raw().unsigned_abs();
+        let Some(init) = ProcessState::read(pid) else {
+            return Failed::here("build the cell: took too long");
+        };
+        if let Some(stack) = init.stack() {
+            eprintln!("toolexec-launch: {init}:\n{}", stack.trim_end());
+        }
+        let step = init.step().unwrap_or(SetupStep::AwaitInit);
+        Failed::here(&format!("{step}: took too long: {init}"))
+    }
+
+    /// Never waits for room: an init that reads nothing has none, and must not keep this process busy.
     fn tell_init(&self, verb: &ToInit) -> Result<(), Failed> {
-        wire::send(&self.shell.channel, &verb.encode(), &[])
+        wire::send_at_once(&self.shell.channel, &verb.encode(), &[])
             .map_err(Failed::at("tell the cell's init"))
     }
 }

@@ -102,6 +102,10 @@ impl Cell<'_> {
                 }
                 return Woken::Alarm;
             }
+            // What it said before it hung up is not acted upon: nobody would record what came of it.
+            if daemon.intersects(PollFlags::HUP | PollFlags::ERR) {
+                return Woken::DaemonGone;
+            }
             if daemon.contains(PollFlags::IN) {
                 return match wire::receive(self.control) {
                     Ok(Some((bytes, _))) => match ToLauncher::decode(&bytes) {
@@ -110,9 +114,6 @@ impl Cell<'_> {
                     },
                     _ => Woken::DaemonGone,
                 };
-            }
-            if daemon.intersects(PollFlags::HUP | PollFlags::ERR) {
-                return Woken::DaemonGone;
             }
             if !end.is_empty() || !init.is_empty() {
                 return Woken::InitGone;

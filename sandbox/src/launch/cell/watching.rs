@@ -96,6 +96,10 @@ impl Cell<'_> {
             }
             let over = match woken {
                 Woken::Init(FromInit::ToolEnded(told), _) => {
+                    // This process was kept from looking, and init was not.
+                    if told.timed_out {
+                        ending.killed = Some(Killed::Wall);
+                    }
                     report = Some(told);
                     continue;
                 }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use cgroups_rs::Controllers;
 use cgroups_rs::cgroup::get_cgroups_relative_paths;
@@ -18,7 +19,11 @@ use super::group::{Group, Tree, V1Places};
 use super::{Joining, V2_ROOT, leftovers, own_name, write};
 use crate::launch::Failed;
 use crate::launch::options::CgroupParent;
+use crate::process::ends_within;
 use crate::sys::{self, Fork};
+
+/// How long a process may take to be born in a group and to end.
+const TRY_TIME_MAX: Duration = Duration::from_secs(2);
 
 pub(in crate::launch) enum Home {
     V1 {
@@ -137,6 +142,10 @@ fn try_v2(parent: &Path) -> io::Result<()> {
         match sys::clone_process_into(0, tree.directory())? {
             Fork::Child => std::process::exit(0),
             Fork::Parent(cloned) => {
+                // A tree that is frozen lets nobody end.
+                if !ends_within(&cloned.pidfd, TRY_TIME_MAX) {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
                 waitpid(Pid::from_raw(cloned.pid), Some(WaitPidFlag::__WALL))?;
                 Ok(())
             }

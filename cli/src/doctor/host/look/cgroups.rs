@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use rustix::fs::{Access, access};
 
+use super::answer::answer;
 use crate::doctor::host::readings::{Cgroups, Seen};
 
 /// Where v2 is mounted when it is the only one.
@@ -99,13 +100,11 @@ fn own_groups(text: &str) -> HashMap<String, String> {
 pub(super) fn delegated() -> Seen<bool> {
     let mut command = Command::new("systemctl");
     command.args(["show", "--property=Delegate", "--value", "toolexec-launch.service"]);
-    let said = command.stdin(Stdio::null()).output();
-    let said = said.map_err(|error| format!("systemctl: {error}"))?;
+    let said = answer(&mut command).map_err(|error| format!("systemctl: {error}"))?;
     if !said.status.success() {
-        let why = String::from_utf8_lossy(&said.stderr);
-        return Err(why.lines().next().unwrap_or("systemctl failed").to_owned());
+        return Err(said.stderr.lines().next().unwrap_or("systemctl failed").to_owned());
     }
-    Ok(String::from_utf8_lossy(&said.stdout).trim() == "yes")
+    Ok(said.stdout.trim() == "yes")
 }
 
 #[cfg(test)]

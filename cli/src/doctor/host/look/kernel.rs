@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
+use super::answer::answer;
 use super::apparmor;
 use crate::doctor::host::readings::{Kernel, Namespaces, PACKAGED_LAUNCHER, Seen};
 
@@ -40,11 +41,10 @@ fn try_one() -> Option<Seen<()>> {
     let unshare =
         ["/usr/bin/unshare", "/bin/unshare"].into_iter().find(|it| Path::new(it).exists())?;
     let mut command = Command::new(unshare);
-    command.args(["--user", "--map-root-user", "true"]).stdin(Stdio::null());
-    match command.output() {
+    match answer(command.args(["--user", "--map-root-user", "true"])) {
         Ok(said) if said.status.success() => Some(Ok(())),
-        Ok(said) => Some(Err(String::from_utf8_lossy(&said.stderr).trim().to_owned())),
-        Err(error) => Some(Err(error.to_string())),
+        Ok(said) => Some(Err(said.stderr.trim().to_owned())),
+        Err(error) => Some(Err(error)),
     }
 }
 

@@ -2,16 +2,14 @@
 //! where nobody but root and whoever looks could have put another in its place.
 
 use std::fs;
-use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use super::Host;
+use super::answer::{Answer, answer};
 use crate::doctor::host::readings::{Program, RuntimeSeen, Seen, Socket, Subject};
 
-const ANSWER_TIME: Duration = Duration::from_secs(5);
 const STICKY: u32 = 0o1000;
 const OTHERS_WRITE: u32 = 0o022;
 
@@ -80,7 +78,7 @@ pub(super) fn sockets(host: &Host) -> Vec<Socket> {
 /// The last word with a digit in it that a program says of itself, which is how all of these name it.
 fn version_of(program: &Path, words: &[&str]) -> Seen<String> {
     insist_on_trusted(program)?;
-    let said = answer(Command::new(program).args(words))?;
+    let said = printed_by(Command::new(program).args(words))?;
     let line = said.lines().next().unwrap_or_default();
     let versions = line.split_whitespace().map(|word| word.trim_start_matches(['v', 'g', 'o']));
     let is_version = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
@@ -105,27 +103,9 @@ fn insist_on_trusted(program: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What a program prints, if it ends soon.
-fn answer(command: &mut Command) -> Seen<String> {
-    let told = |error: std::io::Error| error.to_string();
+/// What a program prints, if it ends soon and well.
+fn printed_by(command: &mut Command) -> Seen<String> {
     command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").current_dir("/");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(told)?;
-    let begun = Instant::now();
-    let ended = loop {
-        match child.try_wait().map_err(told)? {
-            Some(status) => break status,
-            None if begun.elapsed() > ANSWER_TIME => {
-                child.kill().map_err(told)?;
-                child.wait().map_err(told)?;
-                return Err("does not answer within 5 seconds".to_owned());
-            }
-            None => std::thread::sleep(Duration::from_millis(5)),
-        }
-    };
-    let mut said = String::new();
-    if let Some(out) = child.stdout.take() {
-        out.take(4096).read_to_string(&mut said).map_err(told)?;
-    }
-    if ended.success() { Ok(said) } else { Err(format!("does not start: {ended}")) }
+    let Answer { status, stdout, .. } = answer(command)?;
+    if status.success() { Ok(stdout) } else { Err(format!("does not start: {status}")) }
 }

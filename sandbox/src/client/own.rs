@@ -1,0 +1,145 @@
+//! A launcher that is our child: starting it, talking to it, and letting it go. Every wait here has an end,
+//! because a launcher can be stuck in the kernel, where not even a kill reaches it.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{First, limit_sending, pair};
+use crate::process::ProcessState;
+use crate::wire;
+
+/// How long our own launcher may take to end when it is not needed any more.
+const EXIT_TIME_MAX: Duration = Duration::from_secs(5);
+/// The same for one that is found stuck, and for one that was killed.
+const STUCK_TIME_MAX: Duration = Duration::from_secs(1);
+const LOOK_INTERVAL: Duration = Duration::from_millis(1);
+
+/// How to start one.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    pub(super) path: PathBuf,
+    pub(super) staging: PathBuf,
+    pub(super) mounts_allowed: Vec<PathBuf>,
+    pub(super) seats_max: u32,
+}
+
+/// A launcher that is our child.
+#[derive(Debug)]
+pub(super) struct OwnLauncher {
+    /// Conversations go in here; closing it is the word to end.
+    door: Option<OwnedFd>,
+    process: Child,
+    /// It did not answer, and is not waited for.
+    is_retired: bool,
+}
+
+impl OwnLauncher {
+    /// Starts one. Executing a program can hang on its file system, so another thread does it.
+    pub(super) fn start(program: Program, deadline: Instant) -> io::Result<Self> {
+        let (told, started) = channel();
+        let start = move || {
+            // Whoever waited no longer has no use for it; it ends with its door.
+            told.send(Self::spawn(&program)).unwrap_or_default();
+        };
+        thread::Builder::new().name("start-launcher".to_owned()).spawn(start)?;
+        match started.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(started) => started,
+            Err(RecvTimeoutError::Timeout) => Err(io::ErrorKind::TimedOut.into()),
+            Err(RecvTimeoutError::Disconnected) => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    fn spawn(program: &Program) -> io::Result<Self> {
+        let Program { path, staging, mounts_allowed, seats_max } = program;
+        let (door, theirs) = pair()?;
+        let mut command = Command::new(path);
+        command.arg("--staging").arg(staging).env_clear();
+        command.arg("--seats-max").arg(seats_max.to_string());
+        command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
+        // A Ctrl-C is the caller's to answer: the launcher must outlive it, or nobody would know how
+        // the run ended.
+        command.process_group(0);
+        for mount in mounts_allowed {
+            command.arg("--allow-mount").arg(mount);
+        }
+        Ok(Self { door: Some(door), process: command.spawn()?, is_retired: false })
+    }
+
+    /// Begins a conversation with these words. They are there before anybody listens, who then need not
+    /// be woken twice.
+    pub(super) fn converse(&self, first: &First<'_>, deadline: Instant) -> io::Result<OwnedFd> {
+        let (control, theirs) = pair()?;
+        limit_sending(&control, deadline)?;
+        first.send(&control)?;
+        let door = self.door.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        wire::send_at_once(door, b"conversation", &[theirs.as_fd()])?;
+        Ok(control)
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// What it is, as long as it has not ended.
+    pub(super) fn state(&self) -> Option<ProcessState> {
+        ProcessState::read(self.pid()).filter(|state| !state.has_ended())
+    }
+
+    /// Lets it end with its last cell, and takes no more conversations to it.
+    pub(super) fn retire(&mut self) {
+        self.is_retired = true;
+        self.door = None;
+    }
+
+    /// Whether it has ended and was reaped.
+    pub(super) fn has_ended(&mut self) -> bool {
+        !matches!(self.process.try_wait(), Ok(None))
+    }
+
+    fn ends_within(&mut self, time_max: Duration) -> bool {
+        let begun = Instant::now();
+        while !self.has_ended() {
+            let stuck = || self.state().is_some_and(|state| state.is_stuck());
+            let elapsed = begun.elapsed();
+            if elapsed >= time_max || elapsed >= STUCK_TIME_MAX && stuck() {
+                return false;
+            }
+            thread::sleep(LOOK_INTERVAL);
+        }
+        true
+    }
+}
+
+impl Drop for OwnLauncher {
+    /// The launcher ends when its door is closed and its last cell is gone; it must not stay a zombie. One
+    /// that hangs takes its cells with it when it is killed; one that cannot be killed is left behind. Who
+    /// lets it go has no cell in it any more.
+    fn drop(&mut self) {
+        self.door = None;
+        if !self.is_retired && self.ends_within(EXIT_TIME_MAX) {
+            return;
+        }
+        if let Err(error) = self.process.kill() {
+            eprintln!("toolexec: the launcher could not be killed: {error}");
+        }
+        if !self.ends_within(STUCK_TIME_MAX)
+            && let Some(state) = self.state()
+        {
+            eprintln!("toolexec: the launcher does not end and is left behind: {state}");
+        }
+    }
+}
+
+/// Everything of a launcher's own that is stuck: itself, those that wait in its slots, and their inits.
+pub(super) fn stuck_below(pid: u32) -> Vec<ProcessState> {
+    let slots = ProcessState::children_of(pid);
+    let inits = slots.iter().flat_map(|slot| ProcessState::children_of(slot.pid));
+    let all = ProcessState::read(pid).into_iter().chain(slots.iter().cloned()).chain(inits);
+    all.filter(ProcessState::is_stuck).collect()
+}

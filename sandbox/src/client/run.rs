@@ -1,0 +1,242 @@
+//! A run from its start to its last file: reads what the tool writes, what the collector sends and what the
+//! launcher says, and gives up a launcher that says nothing when the run should have ended.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use super::hear;
+use super::start::Peer;
+use crate::collect::{Belief, Collection};
+use crate::frame::{Ending, Evidence, FromLauncher, ToLauncher};
+use crate::outcome::{Facts, Killed};
+use crate::process::ProcessState;
+use crate::report::{Finished, Usage};
+use crate::tap::Tap;
+use crate::wire;
+
+/// How often the caller is asked whether the run is to be cancelled.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(100);
+/// What the launcher may need beyond the wall limit: to end the tree and to collect.
+const LAUNCHER_TIME_MAX: Duration = Duration::from_secs(180);
+/// A launcher that says nothing for so long when the run should have ended will not.
+const SILENCE_TIME_MAX: Duration = Duration::from_secs(10);
+/// After so long a silence during the run it is looked at where the launcher stands: it speaks twice a second.
+const QUIET_TIME_MAX: Duration = Duration::from_millis(1500);
+/// After the launcher's last word, how long the streams and the last files may still take.
+const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// A tool that is running.
+#[must_use = "a running cell that is dropped is killed"]
+pub struct RunningCell {
+    pub(super) peer: Peer,
+    pub(super) control: OwnedFd,
+    pub(super) evidence: OwnedFd,
+    pub(super) stdout: Tap,
+    pub(super) stderr: Tap,
+    pub(super) collection: Collection,
+    pub(super) asked_to_kill: Option<(Killed, Instant)>,
+    /// How long the tool may run.
+    pub(super) wall: Duration,
+}
+
+/// What is told of a run while it lasts.
+#[derive(Debug)]
+pub enum RunNews {
+    /// What its tool uses.
+    Used(Usage),
+    /// The launcher cannot watch the run; told once. The wall limit holds all the same.
+    Stuck(ProcessState),
+}
+
+/// What the streams, the collector and the launcher still owe.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owed {
+    More,
+    Nothing,
+}
+
+impl RunningCell {
+    /// Reads until everything has ended. `cancelled` is asked a few times a second.
+    ///
+    /// # Errors
+    /// Only of our own disk: what the tool or the launcher does ends in the [`Finished`].
+    pub fn finish(self, cancelled: impl FnMut() -> bool) -> io::Result<Finished> {
+        self.finish_told(cancelled, |_| {})
+    }
+
+    /// The same, and what is known of the run is told now and then, for people who look on.
+    ///
+    /// # Errors
+    /// As [`Self::finish`].
+    pub fn finish_told(
+        mut self,
+        mut cancelled: impl FnMut() -> bool,
+        mut news: impl FnMut(RunNews),
+    ) -> io::Result<Finished> {
+        let mut ending = None;
+        let mut control = Owed::More;
+        let mut evidence = Owed::More;
+        let mut deadline = None;
+        let begun = Instant::now();
+        let lost_at = begun + self.wall + LAUNCHER_TIME_MAX;
+        let (mut heard, mut told_stuck) = (begun, false);
+        loop {
+            let open = |owed: Owed| owed == Owed::More;
+            if !open(control) && !open(evidence) && !self.stdout.open() && !self.stderr.open() {
+                break;
+            }
+            // A process that fled its cell could hold a pipe open for ever: there is none, but the
+            // daemon does not wait on that belief.
+            if Instant::now() >= deadline.unwrap_or(lost_at) {
+                break;
+            }
+            if open(control) && self.is_overdue(begun, heard) {
+                break;
+            }
+            if open(control)
+                && !told_stuck
+                && heard.elapsed() >= QUIET_TIME_MAX
+                && let Some(state) = self.peer.stuck_slot()
+            {
+                told_stuck = true;
+                news(RunNews::Stuck(state));
+            }
+            let ready = self.wait(open(control), open(evidence))?;
+            if ready.stdout {
+                self.stdout.read_some()?;
+            }
+            if ready.stderr {
+                self.stderr.read_some()?;
+            }
+            if ready.evidence {
+                evidence = self.take_evidence()?;
+                // Files still come: the drain begins when they stop.
+                deadline = deadline.map(|_| Instant::now() + DRAIN_TIME_MAX);
+            }
+            if ready.control {
+                heard = Instant::now();
+                match hear(&self.control) {
+                    Ok(Some((FromLauncher::Used(usage), _))) => news(RunNews::Used(usage)),
+                    last => {
+                        if let Ok(Some((FromLauncher::Ended(ended), _))) = last {
+                            ending = Some(*ended);
+                        }
+                        control = Owed::Nothing;
+                        deadline = Some(Instant::now() + DRAIN_TIME_MAX);
+                    }
+                }
+            }
+            if self.stdout.over() || self.stderr.over() {
+                self.ask_to_kill(Killed::Stream);
+            } else if cancelled() {
+                self.ask_to_kill(Killed::Cancelled);
+            }
+        }
+        self.close(ending)
+    }
+
+    /// Whether the run should have ended by now, and a launcher that could say so would have. The tool itself
+    /// was ended by the sandbox's init, or will be when this is dropped.
+    fn is_overdue(&self, begun: Instant, heard: Instant) -> bool {
+        let asked = self.asked_to_kill.map(|(_, at)| at);
+        let should_end = asked.map_or(begun + self.wall, |at| at.min(begun + self.wall));
+        heard.max(should_end).elapsed() >= SILENCE_TIME_MAX
+    }
+
+    fn wait(&self, control: bool, evidence: bool) -> io::Result<Ready> {
+        let fds = [
+            (control, self.control.as_fd()),
+            (evidence, self.evidence.as_fd()),
+            (self.stdout.open(), self.stdout.pipe.as_fd()),
+            (self.stderr.open(), self.stderr.pipe.as_fd()),
+        ];
+        let mut waited: Vec<PollFd<'_>> = fds
+            .iter()
+            .filter(|(open, _)| *open)
+            .map(|(_, fd)| PollFd::from_borrowed_fd(*fd, PollFlags::IN))
+            .collect();
+        let timeout = Timespec::try_from(CANCEL_INTERVAL).ok();
+        match poll(&mut waited, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        let mut results = waited.iter().map(|fd| !fd.revents().is_empty());
+        let mut next = |open: bool| open && results.next().unwrap_or(false);
+        Ok(Ready {
+            control: next(control),
+            evidence: next(evidence),
+            stdout: next(self.stdout.open()),
+            stderr: next(self.stderr.open()),
+        })
+    }
+
+    fn take_evidence(&mut self) -> io::Result<Owed> {
+        let Ok(Some((bytes, fds))) = wire::receive(&self.evidence) else {
+            return Ok(Owed::Nothing);
+        };
+        let belief = match (Evidence::decode(&bytes), fds.as_slice()) {
+            (Ok(Evidence::File { path, mode }), [file]) => {
+                self.collection.file(&path, mode, file)?
+            }
+            (Ok(Evidence::Rejected { path, reason }), []) => self.collection.reject(&path, reason),
+            (Ok(Evidence::End { complete }), []) => {
+                self.collection.end(complete);
+                return Ok(Owed::Nothing);
+            }
+            // Nonsense from inside the cell ends what is believed of it.
+            _ => Belief::Lost,
+        };
+        // Without its end the walk is not complete.
+        Ok(match belief {
+            Belief::Kept => Owed::More,
+            Belief::Lost => Owed::Nothing,
+        })
+    }
+
+    /// Once; a launcher that is gone already has ended the cell.
+    fn ask_to_kill(&mut self, why: Killed) {
+        if self.asked_to_kill.is_none() {
+            self.asked_to_kill = Some((why, Instant::now()));
+            if wire::send_at_once(&self.control, &ToLauncher::Kill(why).encode(), &[]).is_err() {
+                eprintln!("toolexec: the launcher was gone when it was asked to kill");
+            }
+        }
+    }
+
+    fn close(self, ending: Option<Ending>) -> io::Result<Finished> {
+        // A launcher that was lost after the start leaves a run that nobody knows the end of.
+        let lost = ending.is_none().then(|| match self.peer.stuck_slot() {
+            Some(state) => format!("the launcher was lost after the start: {state}"),
+            None => "the launcher was lost after the start".to_owned(),
+        });
+        let ending = ending.unwrap_or_default();
+        // A tool may have ended before the word to kill it came; what it wrote was too much all the same.
+        let too_much = self.stdout.over() || self.stderr.over();
+        let (stdout, stderr) = (self.stdout.close()?, self.stderr.close()?);
+        let file_full = self.collection.file_full();
+        let collected = self.collection.into_collected();
+        let facts = Facts {
+            tool: ending.tool,
+            killed: ending.killed.or(too_much.then_some(Killed::Stream)),
+            oom_kills: ending.accounting.oom_kills.unwrap_or(0),
+            pids_limit_hit: ending.pids_limit_hit,
+            out_full: ending.out_full,
+            file_full,
+            output_rejected: !collected.rejected.is_empty(),
+            collected_all: collected.complete,
+        };
+        let Ending { denied, violation, accounting, .. } = ending;
+        Ok(Finished { facts, denied, violation, accounting, stdout, stderr, collected, lost })
+    }
+}
+
+struct Ready {
+    control: bool,
+    evidence: bool,
+    stdout: bool,
+    stderr: bool,
+}

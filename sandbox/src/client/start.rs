@@ -1,0 +1,185 @@
+//! Waiting for a sandbox: how long, who is asked meanwhile whether to go on, and what is known of a launcher
+//! that does not answer.
+
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use super::own::stuck_below;
+use super::{BuildError, Heard, hear};
+use crate::frame::Evidence;
+use crate::process::ProcessState;
+use crate::steps::SetupStep;
+use crate::wire;
+
+/// How often the caller is asked whether to go on.
+const ASK_INTERVAL: Duration = Duration::from_millis(100);
+/// How long a sandbox may take where the caller names no bound.
+pub(super) const START_TIME_MAX: Duration = Duration::from_secs(30);
+/// Most processes named in one message.
+const NAMED_MAX: usize = 4;
+
+/// What a caller who waits wants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wait {
+    GoOn,
+    GiveUp,
+}
+
+/// A bound on the wait for a sandbox, and who is asked while it lasts.
+pub struct StartLimit<'a> {
+    begun: Instant,
+    time_max: Duration,
+    ask: &'a mut dyn FnMut(&Waiting) -> Wait,
+}
+
+impl<'a> StartLimit<'a> {
+    /// From now on. `ask` is called a few times a second while there is no answer.
+    pub fn new(time_max: Duration, ask: &'a mut dyn FnMut(&Waiting) -> Wait) -> Self {
+        Self { begun: Instant::now(), time_max, ask }
+    }
+
+    pub(super) fn time_max(&self) -> Duration {
+        self.time_max
+    }
+
+    pub(super) fn deadline(&self) -> Instant {
+        self.begun + self.time_max
+    }
+
+    /// Waits for the launcher's next answer.
+    pub(super) fn hear(
+        &mut self,
+        control: &OwnedFd,
+        peer: &mut Peer,
+        evidence: &OwnedFd,
+        what: &'static str,
+    ) -> Result<Option<Heard>, BuildError> {
+        loop {
+            let left = self.deadline().saturating_duration_since(Instant::now());
+            let heard = wire::wait_to_receive(control, left.min(ASK_INTERVAL));
+            if heard.map_err(BuildError::Lost)? {
+                return hear(control).map_err(BuildError::Lost);
+            }
+            peer.look(evidence);
+            self.go_on(*peer, what)?;
+        }
+    }
+
+    /// Asks whether to go on, unless the time is over.
+    pub(super) fn go_on(&mut self, peer: Peer, what: &'static str) -> Result<(), BuildError> {
+        let waiting = Waiting { for_time: self.begun.elapsed(), what, peer };
+        if waiting.for_time >= self.time_max {
+            return Err(BuildError::Stuck(Box::new(waiting.stands())));
+        }
+        match (self.ask)(&waiting) {
+            Wait::GoOn => Ok(()),
+            Wait::GiveUp => Err(BuildError::GivenUp(Box::new(waiting.stands()))),
+        }
+    }
+}
+
+/// Who is on the other side of a conversation, as far as that is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Peer {
+    /// A launcher that is our child.
+    pub(super) launcher: Option<u32>,
+    /// The slot that serves the conversation, once it has said so.
+    pub(super) slot: Option<u32>,
+}
+
+impl Peer {
+    /// Takes in that a slot serves the conversation, if it has said so by now. It says nothing before that.
+    pub(super) fn look(&mut self, evidence: &OwnedFd) {
+        if self.slot.is_none() && wire::wait_to_receive(evidence, Duration::ZERO).unwrap_or(false) {
+            self.slot = match wire::receive(evidence) {
+                Ok(Some((bytes, _))) => match Evidence::decode(&bytes) {
+                    Ok(Evidence::Taken { pid }) => Some(pid),
+                    _ => None,
+                },
+                _ => None,
+            };
+        }
+    }
+
+    /// The process of the slot, if it can do nothing by itself.
+    pub(super) fn stuck_slot(self) -> Option<ProcessState> {
+        ProcessState::read(self.slot?).filter(ProcessState::is_stuck)
+    }
+}
+
+/// A wait that is not over.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// How long it has lasted.
+    pub for_time: Duration,
+    what: &'static str,
+    peer: Peer,
+}
+
+impl Waiting {
+    /// Where the launcher stands now.
+    #[must_use]
+    pub fn stands(&self) -> Standstill {
+        let (step, processes) = match self.peer.slot {
+            Some(slot) => self.of_slot(slot),
+            None => self.of_launcher(),
+        };
+        Standstill { for_time: self.for_time, step, processes }
+    }
+
+    fn of_slot(&self, slot: u32) -> (String, Vec<ProcessState>) {
+        let state = ProcessState::read(slot);
+        let inits = ProcessState::children_of(slot);
+        let of_slot = state.as_ref().and_then(ProcessState::step);
+        let late_init = inits.iter().find(|init| init.step().is_some()).cloned();
+        let (step, late) = match (of_slot, late_init) {
+            (Some(SetupStep::AwaitInit), Some(init)) => (init.step(), Some(init)),
+            _ => (of_slot, state.clone()),
+        };
+        let step = step.map_or_else(|| self.what.to_owned(), |step| step.to_string());
+        let stuck = state.into_iter().chain(inits).filter(ProcessState::is_stuck);
+        let late = late.filter(|late| !late.is_stuck());
+        (step, late.into_iter().chain(stuck).collect())
+    }
+
+    fn of_launcher(&self) -> (String, Vec<ProcessState>) {
+        let waiting_for_slot = || "wait for a slot of the launcher".to_owned();
+        let Some(launcher) = self.peer.launcher else { return (waiting_for_slot(), Vec::new()) };
+        let state = ProcessState::read(launcher);
+        let stuck = stuck_below(launcher);
+        let step = state.iter().chain(&stuck).find_map(ProcessState::step);
+        let step = step.map_or_else(waiting_for_slot, |step| step.to_string());
+        (step, if stuck.is_empty() { state.into_iter().collect() } else { stuck })
+    }
+}
+
+/// A launcher that has not answered: the step that it is at, and its processes in the kernel.
+#[derive(Clone, Debug)]
+pub struct Standstill {
+    for_time: Duration,
+    step: String,
+    processes: Vec<ProcessState>,
+}
+
+impl Standstill {
+    /// The processes that stand still.
+    #[must_use]
+    pub fn processes(&self) -> &[ProcessState] {
+        &self.processes
+    }
+}
+
+impl fmt::Display for Standstill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { for_time, step, processes } = self;
+        write!(f, "no sandbox after {} s: {step}", for_time.as_secs())?;
+        for process in processes.iter().take(NAMED_MAX) {
+            write!(f, "; {process}")?;
+        }
+        match processes.len().checked_sub(NAMED_MAX) {
+            None | Some(0) => Ok(()),
+            Some(more) => write!(f, "; and {more} more"),
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! A launcher that stands still, from outside: `run` and the daemon say so, end in time with a record that
+//! verifies, and the tool is dead at its time limit all the same.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+mod service;
+mod still;
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use still::{Means, Mute, Still, means, state_of};
+use toolexec_tests::patience::patience;
+use toolexec_tests::{
+    Bench, Process, Record, Request, RequestText, Said, kill, parent_of, skip, with_word,
+};
+
+/// What `run` may take for everything but the wait: a record and its check.
+const SPARE: Duration = Duration::from_secs(10);
+
+pub(crate) fn seconds(number: u64) -> Duration {
+    Duration::from_secs(number) * patience()
+}
+
+/// The embedded policy with another bound on the start, and these directories in every run of Python's.
+fn policy(bench: &Bench, start_sec_max: u32, mounts: &str) -> PathBuf {
+    let shown = bench.toolexec(["policy", "show", "embedded"]).stdout;
+    let bound = shown.replacen("start_sec_max: 30", &format!("start_sec_max: {start_sec_max}"), 1);
+    bench.scratch().file("policy.yaml", bound.replacen("mounts: [/usr]", mounts, 1))
+}
+
+/// A `toolexec run` that goes on.
+struct Running {
+    child: Child,
+    begun: Instant,
+    lines: Receiver<(Duration, String)>,
+    said: Vec<(Duration, String)>,
+}
+
+impl Running {
+    fn start(bench: &Bench, request: &Request, policy: Option<&PathBuf>) -> Self {
+        let mut command = bench.command("toolexec");
+        command.arg("run").arg(&request.path).args(["--format", "json"]);
+        command.args(policy.into_iter().flat_map(|path| ["--policy".as_ref(), path.as_os_str()]));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let begun = Instant::now();
+        let mut child = command.spawn().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let (send, lines) = channel();
+        std::thread::spawn(move || {
+            for line in stderr.lines().map_while(Result::ok) {
+                if send.send((begun.elapsed(), line)).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { child, begun, lines, said: Vec::new() }
+    }
+
+    fn process(&self) -> Process {
+        Process(self.child.id())
+    }
+
+    /// Waits for a line of stderr with these words. Returns when it came.
+    #[track_caller]
+    fn says(&mut self, words: &str, within: Duration) -> Duration {
+        let begun = Instant::now();
+        loop {
+            let left = within.saturating_sub(begun.elapsed());
+            match self.lines.recv_timeout(left) {
+                Ok((at, line)) => {
+                    let found = line.contains(words);
+                    self.said.push((at, line));
+                    if found {
+                        return at;
+                    }
+                }
+                Err(_) => panic!("{words:?} is not said within {within:?}: {:#?}", self.said),
+            }
+        }
+    }
+
+    /// Waits for its end. Returns the signal that ended it, if one did, and what was said.
+    #[track_caller]
+    fn ends(mut self, within: Duration) -> (Said, Option<i32>) {
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if begun.elapsed() > within {
+                self.child.kill().unwrap();
+                self.child.wait().unwrap();
+                self.said.extend(self.lines.try_iter());
+                panic!("`run` does not end within {within:?}: {:#?}", self.said);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        let took = self.begun.elapsed();
+        // What else has its stderr may stand still.
+        while let Ok(more) = self.lines.recv_timeout(Duration::from_millis(200)) {
+            self.said.push(more);
+        }
+        let mut stdout = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+        let lines: Vec<_> = self.said.iter().map(|(_, line)| line.as_str()).collect();
+        let said = Said { code: status.code(), stdout, stderr: lines.join("\n"), took };
+        (said, std::os::unix::process::ExitStatusExt::signal(&status))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Ended already, but where a test fails.
+        if std::thread::panicking() && matches!(self.child.try_wait(), Ok(None)) {
+            self.child.kill().unwrap();
+        }
+    }
+}
+
+fn benches(test: &str) -> Vec<Bench> {
+    let root = Bench::of_root(&format!("as_root::{test}"));
+    let ordinary = Bench::of_an_ordinary_user(&format!("as_an_ordinary_user::{test}"));
+    root.into_iter().chain(ordinary).collect()
+}
+
+fn sleeper(time_sec: u32) -> (RequestText, String) {
+    let text = RequestText::python("import time; time.sleep(60)").time_sec(time_sec);
+    let word = format!("word-of-{}", text.id);
+    let command = format!("python script.py {word}");
+    (text.command(&command), word)
+}
+
+/// A request that starts, and whose record says in these words why it did not.
+#[track_caller]
+fn assert_not_started(said: &Said, words: &[&str]) {
+    said.assert_code(3);
+    let record = Record::of(said);
+    record.assert_outcome("setup_error");
+    for word in words {
+        assert!(record.fact("reason").contains(word), "{word:?} is not in {}", record.text);
+    }
+}
+
+#[test]
+fn run_names_a_launcher_that_stands_still_from_its_start() {
+    for bench in benches("run_names_a_launcher_that_stands_still_from_its_start") {
+        for means in means() {
+            let launcher = bench.scratch().path().join("bin/toolexec-launch");
+            let mut still = Still::by(means);
+            still.stop_at_start(&launcher);
+            let request = bench.save(&RequestText::python("print(1)"));
+            let mut run =
+                Running::start(&bench, &request, Some(&policy(&bench, 3, "mounts: [/usr]")));
+            let at = run.says("waiting for the launcher", seconds(2));
+            assert!(at < seconds(2), "{at:?}");
+            let (said, _) = run.ends(seconds(3) + SPARE);
+            let state =
+                if means == Means::Freezer { "uninterruptible sleep (D)" } else { "stopped (T)" };
+            assert_not_started(&said, &["after 3 s", "wait for a slot of the launcher", state]);
+            if means == Means::Freezer {
+                said.assert_says(&["left behind", "(D)"]);
+            }
+            still.let_go();
+            std::fs::rename(launcher.with_extension("real"), &launcher).unwrap();
+        }
+    }
+}
+
+#[test]
+fn run_with_the_shipped_bound_ends_within_45_seconds() {
+    let bench = Bench::new();
+    let means = means()[0];
+    let mut still = Still::by(means);
+    still.stop_at_start(&bench.scratch().path().join("bin/toolexec-launch"));
+    let request = bench.save(&RequestText::python("print(1)"));
+    let mut run = Running::start(&bench, &request, None);
+    run.says("waiting for the launcher", seconds(2));
+    let (said, _) = run.ends(seconds(45));
+    assert_not_started(&said, &["after 30 s", "wait for a slot of the launcher"]);
+    assert!(said.took > Duration::from_secs(29), "{:?}", said.took);
+    still.let_go();
+}
+
+#[test]
+fn run_names_the_step_that_hangs() {
+    let test = "run_names_the_step_that_hangs";
+    for (name, step) in [
+        ("tel-base-root", "make the launcher's root"),
+        ("tel-clone-rt", "clone the runtime's mounts"),
+        ("tel-landlock", "restrict files with Landlock"),
+    ] {
+        let Some(bench) = Bench::of_root(test) else { return };
+        let Some(mute) = Mute::mount(name) else {
+            return skip(test, "no file system in user space can be mounted here");
+        };
+        let mounts = format!("mounts: [/usr, {}]", mute.place().display());
+        let policy = policy(&bench, 4, &mounts);
+        let request = bench.save(&RequestText::python("print(1)"));
+        let mut run = Running::start(&bench, &request, Some(&policy));
+        run.says("waiting for the launcher", seconds(2));
+        let (said, _) = run.ends(seconds(4) + SPARE);
+        assert_not_started(&said, &[step]);
+        drop(mute);
+    }
+}
+
+/// A run whose launcher stands still: its tool, and when it began.
+fn run_without_launcher(
+    bench: &Bench,
+    time_sec: u32,
+    still: &mut Still,
+) -> (Running, Process, Instant) {
+    let (text, word) = sleeper(time_sec);
+    let run = Running::start(bench, &bench.save(&text), None);
+    let tool = with_word(&word)[0];
+    let begun = Instant::now();
+    let slot = parent_of(parent_of(tool));
+    still.stop(&[parent_of(slot), slot]);
+    (run, tool, begun)
+}
+
+#[test]
+fn the_tool_is_dead_at_its_limit_though_the_launcher_stands_still() {
+    for bench in benches("the_tool_is_dead_at_its_limit_though_the_launcher_stands_still") {
+        for means in means() {
+            let mut still = Still::by(means);
+            let (mut run, tool, begun) = run_without_launcher(&bench, 5, &mut still);
+            run.says("does not answer", seconds(4));
+            while state_of(tool).is_some() {
+                assert!(
+                    begun.elapsed() < seconds(8),
+                    "the tool runs on after {:?}",
+                    begun.elapsed()
+                );
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            println!("{means:?}: a tool limited to 5 s was dead after {:?}", begun.elapsed());
+            let (said, _) = run.ends(seconds(15) + SPARE);
+            println!("{means:?}: run ended after {:?}", said.took);
+            said.assert_code(3);
+            let record = Record::of(&said);
+            record.assert_outcome("indeterminate");
+            assert!(record.fact("reason").contains("process "), "{}", record.text);
+            still.let_go();
+        }
+    }
+}
+
+/// A launcher that goes on in time tells the run's end, and which limit it met.
+#[test]
+fn a_launcher_that_goes_on_tells_the_limit_that_was_kept_without_it() {
+    let bench = Bench::new();
+    let mut still = Still::by(Means::Stop);
+    let (run, tool, _) = run_without_launcher(&bench, 2, &mut still);
+    still::wait_until("the tool is dead", || state_of(tool).is_none());
+    still.let_go();
+    let (said, _) = run.ends(SPARE);
+    said.assert_code(1);
+    Record::of(&said).assert_outcome("wall_limit");
+}
+
+/// The other way round: init stands still, and the launcher keeps the limit.
+#[test]
+fn the_tool_is_dead_at_its_limit_though_its_init_stands_still() {
+    let test = "the_tool_is_dead_at_its_limit_though_its_init_stands_still";
+    let Some(bench) = Bench::of_root(test) else { return };
+    if !std::path::Path::new("/sys/fs/cgroup/unified/cgroup.procs").exists()
+        && !std::path::Path::new("/sys/fs/cgroup/cgroup.procs").exists()
+    {
+        return skip(test, "no cgroup v2 tree, by which a tree is killed without its init");
+    }
+    let mut still = Still::by(means()[0]);
+    let (text, word) = sleeper(3);
+    let run = Running::start(&bench, &bench.save(&text), None);
+    let tool = with_word(&word)[0];
+    let begun = Instant::now();
+    still.stop(&[parent_of(tool)]);
+    while state_of(tool).is_some() {
+        assert!(begun.elapsed() < seconds(8), "the tool runs on after {:?}", begun.elapsed());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let (said, _) = run.ends(seconds(15) + SPARE);
+    said.assert_code(1);
+    Record::of(&said).assert_outcome("wall_limit");
+    still.let_go();
+}
+
+#[test]
+fn a_cancelled_tool_is_dead_though_the_launcher_stands_still() {
+    let bench = Bench::new();
+    let mut still = Still::by(means()[0]);
+    let (run, tool, _) = run_without_launcher(&bench, 60, &mut still);
+    kill("TERM", run.process());
+    let (said, _) = run.ends(seconds(10) + SPARE);
+    said.assert_code(3);
+    Record::of(&said).assert_outcome("indeterminate");
+    still::wait_until("the tool is dead", || state_of(tool).is_none());
+    still.let_go();
+}
+
+#[test]
+fn a_signal_is_not_swallowed_by_a_run_that_waits_for_its_launcher() {
+    let bench = Bench::new();
+    let mut still = Still::by(means()[0]);
+    still.stop_at_start(&bench.scratch().path().join("bin/toolexec-launch"));
+    for signal in ["TERM", "INT"] {
+        let request = bench.save(&RequestText::python("print(1)"));
+        let mut run = Running::start(&bench, &request, None);
+        run.says("waiting for the launcher", seconds(2));
+        kill(signal, run.process());
+        let (said, _) = run.ends(seconds(5));
+        assert_not_started(&said, &["the wait was cancelled", "wait for a slot of the launcher"]);
+        // The second ends it whatever it does.
+        let request = bench.save(&RequestText::python("print(1)"));
+        let mut run = Running::start(&bench, &request, None);
+        run.says("waiting for the launcher", seconds(2));
+        kill(signal, run.process());
+        kill(signal, run.process());
+        let begun = Instant::now();
+        run.ends(seconds(3));
+        println!("{signal} twice: ended after {:?}", begun.elapsed());
+    }
+    still.let_go();
+}
+
+#[test]
+fn a_second_signal_ends_a_run_whose_launcher_stands_still() {
+    let bench = Bench::new();
+    let mut still = Still::by(means()[0]);
+    let (run, tool, _) = run_without_launcher(&bench, 60, &mut still);
+    kill("TERM", run.process());
+    std::thread::sleep(Duration::from_millis(300));
+    kill("TERM", run.process());
+    let (_, signal) = run.ends(seconds(2));
+    assert_eq!(signal, Some(15));
+    still::wait_until("the tool is dead", || state_of(tool).is_none());
+    still.let_go();
+}
