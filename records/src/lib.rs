@@ -38,6 +38,7 @@ mod spki;
 mod statement;
 mod stream;
 mod summary;
+mod tool_text;
 mod tree;
 mod trust;
 mod verify;

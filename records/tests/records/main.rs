@@ -19,6 +19,8 @@ mod keys;
 #[cfg(test)]
 mod log;
 #[cfg(test)]
+mod names;
+#[cfg(test)]
 mod nasty;
 #[cfg(test)]
 mod negative;
