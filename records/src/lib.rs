@@ -65,5 +65,5 @@ pub use summary::{Summary, claims, read_claimed, summary};
 pub use trust::{Trust, TrustError};
 pub use verify::{
     Across, ApprovalProblem, Clash, History, HistoryError, NotChecked, PlaceInLog, Verified,
-    verify, verify_bundle_alone,
+    verify, verify_bundle_alone, verify_gathered,
 };

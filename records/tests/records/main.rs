@@ -13,6 +13,8 @@ mod crash;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod gathered;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod keys;
