@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use egress::client::Egress;
 use policies::Policy;
 use records::log::{LogError, ProofFault};
-use records::{KeyError, ResultKey, SignError};
+use records::{BundleFault, Fault, KeyError, ResultKey, SignError};
 use sandbox::client::Reach;
 use sandbox::plan::CellPlan;
 use spool::{LastKnown, Spool, SpoolError, StoreError};
-use validator::{Sha256, UtcTime};
+use validator::{ResultId, Sha256, UtcTime};
 
 use crate::config::{Config, ConfigError};
 use crate::edge;
@@ -286,6 +286,9 @@ pub(crate) enum Renewed {
     Changed,
 }
 
+/// More faults of one record tell nothing new.
+const FAULTS_SHOWN_MAX: usize = 3;
+
 /// Why no further request may be admitted: our own disk or key, never a request.
 #[derive(Debug)]
 pub enum Halt {
@@ -313,6 +316,13 @@ pub enum Halt {
     Together,
     /// The log gave a proof that is none of the record.
     Proof(ProofFault),
+    /// A record that was signed is not what a verifier accepts; it is not published.
+    Unverified {
+        record: ResultId,
+        faults: Vec<Fault>,
+    },
+    /// The same of a statement with its proof.
+    Unproved(BundleFault),
     /// Random numbers or signals: the kernel gives them to everybody.
     Kernel(&'static str, io::Error),
 }
@@ -353,6 +363,11 @@ impl fmt::Display for Halt {
             Self::Metrics(error) => error.fmt(f),
             Self::WorkerDied => f.write_str("a worker died; its request is told by the next start"),
             Self::Together => f.write_str("the records that were published with it failed"),
+            Self::Unverified { record, faults } => {
+                write!(f, "{record}: the record does not verify and is not published")?;
+                faults.iter().take(FAULTS_SHOWN_MAX).try_for_each(|fault| write!(f, "; {fault}"))
+            }
+            Self::Unproved(fault) => write!(f, "the statement does not verify in the log: {fault}"),
             Self::Proof(fault) => write!(f, "the record cannot be proved to be logged: {fault}"),
             Self::Kernel(what, error) => write!(f, "{what}: {error}"),
         }

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use records::Attested;
-use records::log::{Inclusion, Prepared};
+use records::log::{Inclusion, Prepared, PublicLogKey};
+use records::{Attested, verify_bundle};
 use spool::failpoint::{Failpoint, reach};
 use spool::{Receipt, ResultDraft, SpoolError};
 
@@ -91,11 +91,12 @@ impl Host {
             }
             logged => logged?,
         };
-        match prove(&letter, &inclusion) {
+        let key = self.log.key();
+        match prove(&letter, &inclusion, key) {
             Err(Halt::Spool(error)) if error.is_full() => {
                 let _room = self.spool.use_reserve();
                 take_proofs_back(&letter)?;
-                prove(&letter, &inclusion)?;
+                prove(&letter, &inclusion, key)?;
             }
             proved => proved?,
         }
@@ -145,7 +146,8 @@ impl Host {
             letters.iter().map(|one| one.attested.envelope().log_entry()).collect();
         let prepared = log.act(|log| {
             log.prepare_proved(&entries, |inclusions| {
-                letters.iter().zip(inclusions).try_for_each(|(one, proof)| prove(one, proof))
+                let key = self.log.key();
+                letters.iter().zip(inclusions).try_for_each(|(one, proof)| prove(one, proof, key))
             })
         })?;
         reach(Failpoint::LogWritten);
@@ -155,8 +157,13 @@ impl Host {
     }
 }
 
-fn prove(letter: &Letter, inclusion: &Inclusion) -> Result<(), Halt> {
-    for (name, bytes) in letter.attested.proofs(inclusion)? {
+/// Adds the bundle and the proof, as a verifier accepts them.
+fn prove(letter: &Letter, inclusion: &Inclusion, log: &PublicLogKey) -> Result<(), Halt> {
+    let [bundle, proof] = letter.attested.proofs(inclusion)?;
+    let verified = verify_bundle(&bundle.1, letter.attested.key(), log).map_err(Halt::Unproved)?;
+    let text = String::from_utf8_lossy(&proof.1);
+    let _proved = verified.check_proof(&text, log)?;
+    for (name, bytes) in [bundle, proof] {
         letter.result.add(&name, &bytes)?;
     }
     Ok(())

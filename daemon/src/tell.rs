@@ -5,12 +5,14 @@
 //! decided, or that the log does not have.
 
 use policies::{AisFile, Approved, Grounds, SignatureFile, Touch};
-use records::{Attested, NetworkUse, Ran, ReplayOf, Statement, Subject, attest};
+use records::{
+    Attested, NetworkUse, Ran, ReplayOf, Statement, Subject, Trust, attest, verify_gathered,
+};
 use sandbox::outcome::Outcome;
 use sandbox::report::Confinement;
 use spool::failpoint::{Failpoint, reach};
 use spool::{Claimed, Receipt, Replayed, ResultDraft, SpoolError};
-use validator::{Refused, Request, ResultId, Sha256, UtcTime, Violation};
+use validator::{Refused, Request, RequestId, ResultId, Sha256, UtcTime, Violation};
 
 use crate::edge;
 use crate::flow::Passage;
@@ -20,6 +22,8 @@ use crate::outbox::Letter;
 
 /// What a record shows of a stream, and one byte more to know that there is more.
 const HEAD_BYTES: u64 = 64 * 1024 + 1;
+/// The reason in a record that takes the place of one that does not verify.
+const UNVERIFIED: &str = "its record did not verify, so this one says less";
 /// The lane that this program is.
 const BACKEND: &str = "confined";
 
@@ -135,28 +139,10 @@ impl Passage<'_> {
         // Whoever is told of waits for room no more, and keeps nobody else waiting for it.
         drop(self.turn.take());
         let undecided = Decided::nothing();
-        let (told, attested) = match self.write(story, &result) {
-            Ok(attested) => (*story, attested),
-            Err(halt) => {
-                let unstated = matches!(&halt, Halt::Sign(error) if error.is_of_the_statement());
-                let why = match &halt {
-                    Halt::Spool(error) if error.is_full() => "the disk was full",
-                    Halt::Sign(_) if unstated && story.ran.is_some() => {
-                        "what the run left cannot be stated"
-                    }
-                    Halt::Sign(_) if unstated => "why it did not run cannot be stated",
-                    _ => return Err(halt),
-                };
-                tracing::error!("{halt}; telling less");
-                let lesser = match unstated && story.ran.is_none() {
-                    true => bare_story(story, &undecided, why),
-                    false => lesser_story(story, why),
-                };
-                self.use_reserve();
-                result.clear()?;
-                let attested = self.write(&lesser, &result)?;
-                (lesser, attested)
-            }
+        let least = Least::of(story.subject);
+        let (told, attested, result) = match self.write(story, &result) {
+            Ok(attested) => (*story, attested, result),
+            Err(halt) => self.tell_less((story, &undecided, &least), result, halt)?,
         };
         reach(Failpoint::RecordWritten);
         self.journey.took(Timed::SignLog);
@@ -171,6 +157,57 @@ impl Passage<'_> {
         Ok(Published { receipt, outcome: told.outcome, reason, whole: told.ran.is_some() })
     }
 
+    /// The same end with less of what led there: what could not be kept, stated or verified is left out.
+    /// What was gathered for a record that does not verify is kept aside.
+    fn tell_less<'a>(
+        &self,
+        (story, undecided, least): (&Story<'a>, &'a Decided, &'a Least),
+        result: ResultDraft,
+        halt: Halt,
+    ) -> Result<(Story<'a>, Attested, ResultDraft), Halt> {
+        let unfit = match &halt {
+            Halt::Sign(error) => error.is_of_the_statement(),
+            Halt::Unverified { .. } => true,
+            _ => false,
+        };
+        let why = match &halt {
+            Halt::Spool(error) if error.is_full() => "the disk was full",
+            Halt::Unverified { .. } => UNVERIFIED,
+            Halt::Sign(_) if unfit && story.ran.is_some() => "what the run left cannot be stated",
+            Halt::Sign(_) if unfit => "why it did not run cannot be stated",
+            _ => return Err(halt),
+        };
+        let lesser = match unfit && story.ran.is_none() {
+            true => bare_story(story, undecided, why),
+            false => lesser_story(story, why),
+        };
+        self.use_reserve();
+        let result = match &halt {
+            Halt::Unverified { .. } => {
+                let (kept, result) = result.set_aside()?;
+                let kept = kept.display();
+                tracing::error!("{halt}; recording less, its files are kept in {kept}");
+                result
+            }
+            _ => {
+                tracing::error!("{halt}; telling less");
+                result.clear()?;
+                result
+            }
+        };
+        match self.write(&lesser, &result) {
+            Ok(attested) => Ok((lesser, attested, result)),
+            Err(halt @ Halt::Unverified { .. }) => {
+                tracing::error!("{halt}; recording nothing but how it ended");
+                result.clear()?;
+                let last = least_story(&lesser, undecided, least);
+                Ok((last, self.write(&last, &result)?, result))
+            }
+            Err(halt) => Err(halt),
+        }
+    }
+
+    /// Gathers the record, signed and verified.
     fn write(&self, story: &Story<'_>, result: &ResultDraft) -> Result<Attested, Halt> {
         if story.ran.is_none() {
             // What a failed start may have left is not part of the record.
@@ -223,19 +260,33 @@ impl Passage<'_> {
         }
         // A full disk may say so only when it is asked to keep what it took.
         self.host.spool.settle_result(result)?;
+        let trust = Trust::from_key(&self.rules.key.public());
+        let verified = verify_gathered(result.directory(), &attested, &trust);
+        let record = result.result_id();
+        let _verified =
+            verified.map_err(|faults| Halt::Unverified { record: record.clone(), faults })?;
         Ok(attested)
     }
 
     /// Begins a result whatever the disk: the name alone may need the reserve.
+    ///
+    /// A replay never takes the id of the record that it replays, wherever that lies.
     pub(crate) fn draft_result(
         &self,
+        replays: Option<&Replayed>,
         id_at: impl Fn(UtcTime) -> ResultId,
     ) -> Result<ResultDraft, SpoolError> {
         // Whoever waits for a name keeps nobody from the room.
         drop(self.turn.take());
         let mut reserve_used = false;
         loop {
-            match self.host.spool.draft_result(&id_at(edge::now())) {
+            let id = id_at(edge::now());
+            let taken = replays.is_some_and(|of| of.result_id == id);
+            let drafted = match taken {
+                true => Ok(None),
+                false => self.host.spool.draft_result(&id),
+            };
+            match drafted {
                 Ok(Some(result)) => return Ok(result),
                 // Result ids have whole seconds in them: where one is taken, the next second's is free.
                 Ok(None) => std::thread::sleep(std::time::Duration::from_millis(100)),
@@ -252,6 +303,47 @@ impl Passage<'_> {
 /// The same end of what never ran, without what others wrote: a record there must be.
 fn bare_story<'a>(story: &Story<'a>, undecided: &'a Decided, why: &'a str) -> Story<'a> {
     Story { decided: undecided, violations: &[], reason: Some(why), ..*story }
+}
+
+/// Names that the least of all records needs.
+struct Least {
+    file_name: String,
+    request_id: Option<RequestId>,
+}
+
+impl Least {
+    fn of(subject: Subject<'_>) -> Self {
+        match subject {
+            Subject::Request(request) => {
+                let request_id = Some(request.id().clone());
+                Self { file_name: format!("{}.md", request.id()), request_id }
+            }
+            Subject::Unusable { file_name, request_id, .. } => {
+                Self { file_name: file_name.to_owned(), request_id: request_id.cloned() }
+            }
+        }
+    }
+}
+
+/// The same end and why it is all that is recorded, with the request's bytes, of which nothing is said:
+/// there is nothing left that could contradict anything.
+fn least_story<'a>(story: &Story<'a>, undecided: &'a Decided, least: &'a Least) -> Story<'a> {
+    let bytes = match story.subject {
+        Subject::Request(request) => request.bytes(),
+        Subject::Unusable { bytes, .. } => bytes,
+    };
+    let (file_name, request_id) = (least.file_name.as_str(), least.request_id.as_ref());
+    Story {
+        subject: Subject::Unusable { file_name, bytes, request_id },
+        signatures: &[],
+        ais: &AisFile::Missing,
+        violations: &[],
+        decided: undecided,
+        reason: Some(UNVERIFIED),
+        ran: None,
+        confinement_ready: None,
+        ..*story
+    }
 }
 
 /// The same end with nothing kept: a run whose streams and files could not be stored is one whose

@@ -10,11 +10,13 @@
 #[path = "../tests/records/fixture.rs"]
 mod fixture;
 
+use std::fs::File;
+use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
 use fixture::{Case, Scratch};
 use records::log::{Log, LogKey, LogPlace, LogView, PublicLogKey, fsck};
-use records::{attest, sign, verify_bundle};
+use records::{Trust, attest, sign, verify_bundle, verify_gathered};
 
 const ROUNDS: u32 = 500;
 
@@ -50,6 +52,11 @@ fn main() {
     let attested = attest(&statement, &key).unwrap();
     let inclusion = log.append(&attested.envelope().log_entry()).unwrap();
     each("bundle and .tlog-proof", ROUNDS, || drop(attested.proofs(&inclusion).unwrap()));
+    let gathered = case.publish_run(&scratch.path().join("gathered"), attested.record());
+    let (gathered, trust) = (File::open(gathered).unwrap(), Trust::from_key(&key.public()));
+    each("check of a gathered record", ROUNDS, || {
+        drop(verify_gathered(gathered.as_fd(), &attested, &trust).unwrap());
+    });
     let bundle = attested.envelope().bundle(&inclusion).unwrap();
     let (result, public) = (key.public(), log.key().clone());
     each("check of a bundle", ROUNDS, || drop(verify_bundle(&bundle, &result, &public).unwrap()));
@@ -109,7 +116,7 @@ fn read(scratch: &Scratch, public: &PublicLogKey) {
         assert_eq!(view.latest_heartbeat().unwrap(), None);
     });
     each("fsck of every entry and tile", 1, || {
-        assert!(fsck(&directory, public).unwrap().is_empty())
+        assert!(fsck(&directory, public).unwrap().faults.is_empty())
     });
     let copy = scratch.path().join("copy");
     each("copy of all", 1, || {

@@ -72,7 +72,8 @@ pub(crate) struct SignedBundle {
     envelope: Envelope,
     subjects: Vec<(String, Sha256)>,
     facts: Value,
-    entry: Entry,
+    /// None before it is logged.
+    entry: Option<Entry>,
     /// What a log has of the envelope.
     logged: Vec<u8>,
 }
@@ -99,18 +100,32 @@ impl SignedBundle {
         is(&entry.integrated_time, NO_TIME, "integratedTime")?;
         let logged = envelope.log_entry();
         is(&entry.canonicalized_body, &base64::encode(&logged), "canonicalizedBody")?;
-        Ok(Self { envelope, subjects, facts, entry, logged })
+        Ok(Self { envelope, subjects, facts, entry: Some(entry), logged })
+    }
+
+    /// A statement that is not logged yet.
+    pub(crate) fn unlogged(envelope: &Envelope) -> Result<Self, BundleFault> {
+        let (payload, signature) = (envelope.payload().to_vec(), envelope.signature().to_vec());
+        let key = envelope.key();
+        let accepts = |message: &[u8], der: &[u8]| key.accepts(message, der);
+        let envelope = Envelope::verified(payload, signature, key, accepts);
+        let envelope = envelope.ok_or(BundleFault::Signature)?;
+        let (subjects, facts) = statement(envelope.payload())?;
+        let logged = envelope.log_entry();
+        Ok(Self { envelope, subjects, facts, entry: None, logged })
     }
 
     /// Checks that this log has it.
     pub(crate) fn in_log(self, log: &PublicLogKey) -> Result<VerifiedBundle, BundleFault> {
-        let inclusion = inclusion(&self.entry, &self.logged, log)?;
+        let entry = self.entry.as_ref().ok_or(BundleFault::Field("tlogEntries"))?;
+        let inclusion = inclusion(entry, &self.logged, log)?;
         Ok(VerifiedBundle { signed: self, inclusion })
     }
 
     /// Whether it names this log, which proves nothing.
     pub(crate) fn names(&self, log: &PublicLogKey) -> bool {
-        self.entry.log_id.key_id == base64::encode(log.id().as_bytes())
+        let id = base64::encode(log.id().as_bytes());
+        self.entry.as_ref().is_some_and(|entry| entry.log_id.key_id == id)
     }
 
     pub(crate) fn subjects(&self) -> &[(String, Sha256)] {

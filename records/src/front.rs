@@ -12,6 +12,7 @@ use crate::authority;
 use crate::outside::Showing;
 use crate::request_files::{RequestFiles, Row};
 use crate::statement::{ReplayOf, Statement};
+use crate::tool_text::{self, ToolShowing};
 use crate::yaml::{Map, Node, block};
 
 /// The block with both `---` lines.
@@ -20,16 +21,21 @@ pub(crate) fn front_matter(facts: &Map) -> String {
 }
 
 /// Every fact that the record states: the front matter before it is text.
-pub(crate) fn facts(says: &Statement<'_>, files: &RequestFiles<'_>, show: Showing) -> Map {
-    let mut map = upstream(says, show);
+pub(crate) fn facts(
+    says: &Statement<'_>,
+    files: &RequestFiles<'_>,
+    show: Showing,
+    tool: &ToolShowing,
+) -> Map {
+    let mut map = upstream(says, show, tool);
     map.extend(provenance(says, files, show));
     map.extend(decisions(says, show));
-    map.extend(run(says, show));
+    map.extend(run(says, show, tool));
     map.push(("files", file_rows(files, show)));
     map
 }
 
-fn upstream(says: &Statement<'_>, show: Showing) -> Map {
+fn upstream(says: &Statement<'_>, show: Showing, tool: &ToolShowing) -> Map {
     let empty = Sha256::of(b"");
     let finished = says.ran.map(|ran| ran.finished);
     let digest = |stream: Option<Stream>| {
@@ -37,7 +43,7 @@ fn upstream(says: &Statement<'_>, show: Showing) -> Map {
     };
     let artifact = |artifact: &Artifact| {
         vec![
-            ("path", show.exact(&artifact.path)),
+            ("path", tool.exact(&artifact.path)),
             ("sha256", Node::Text(Sha256::from_bytes(artifact.sha256).to_string())),
             ("size_bytes", Node::Uint(artifact.size_bytes)),
             ("mode", Node::Text(format!("{:04o}", artifact.mode))),
@@ -157,13 +163,13 @@ fn decisions(says: &Statement<'_>, show: Showing) -> Map {
     map
 }
 
-fn run(says: &Statement<'_>, show: Showing) -> Map {
+fn run(says: &Statement<'_>, show: Showing, tool: &ToolShowing) -> Map {
     let time =
         |at: Option<validator::UtcTime>| at.map_or(Node::Null, |at| Node::text(at.to_string()));
     let collected = says.ran.map(|ran| &ran.finished.collected);
     let rejected = collected.map_or(&[][..], |collected| &collected.rejected);
     let object = |object: &sandbox::report::Rejected| {
-        vec![("path", show.words(&object.path)), ("reason", Node::Word(object.reason.word()))]
+        vec![("path", tool.words(&object.path)), ("reason", Node::Word(object.reason.word()))]
     };
     let limits = says.confinement().map_or(&[][..], |confinement| &confinement.limits);
     let confinement = says.confinement().map_or(Node::Null, |cell| confinement(cell, show));
@@ -174,9 +180,9 @@ fn run(says: &Statement<'_>, show: Showing) -> Map {
         ("confinement", confinement),
         ("accounting", accounting(says)),
         ("denials", denials(says)),
-        ("network", says.network.node(show)),
+        ("network", says.network.node(show, tool)),
         ("streams", streams(says)),
-        ("rejected", Node::maps(rejected.iter().take(show.rejected_max()).map(object))),
+        ("rejected", Node::maps(tool_text::listed(rejected).iter().map(object))),
         ("rejected_total", Node::Uint(count(rejected.len()))),
         ("missing", show.exact_list(&says.missing())),
         ("collection_complete", collected.map_or(Node::Null, |all| Node::Bool(all.complete))),

@@ -6,7 +6,7 @@ use validator::Sha256;
 
 use crate::dsse::Envelope;
 use crate::json;
-use crate::keys::ResultKey;
+use crate::keys::{PublicResultKey, ResultKey};
 use crate::log::{Inclusion, ProofFault};
 use crate::record::{SignError, SignedRecord, sign_with_facts};
 use crate::statement::Statement;
@@ -36,6 +36,12 @@ impl Attested {
     #[must_use]
     pub fn envelope(&self) -> &Envelope {
         &self.envelope
+    }
+
+    /// Who signed both.
+    #[must_use]
+    pub fn key(&self) -> &PublicResultKey {
+        self.envelope.key()
     }
 
     /// The two files that are published beside the record's: `<result_id>.bundle.json` and

@@ -39,6 +39,7 @@ mod spki;
 mod statement;
 mod stream;
 mod summary;
+mod tool_text;
 mod tree;
 mod trust;
 mod verify;
@@ -66,5 +67,5 @@ pub use summary::{Summary, claims, read_claimed, summary};
 pub use trust::{Trust, TrustError};
 pub use verify::{
     Across, ApprovalProblem, Clash, History, HistoryError, NotChecked, PlaceInLog, Verified,
-    verify, verify_bundle_alone,
+    verify, verify_bundle_alone, verify_gathered,
 };

@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 
 use crate::outside::Showing;
+use crate::tool_text::ToolShowing;
 use crate::yaml::{Map, Node};
 
 /// Rows of refusals that the Safety Notes name.
@@ -96,14 +97,14 @@ impl NetworkUse {
     }
 
     /// For the front matter.
-    pub(crate) fn node(&self, show: Showing) -> Node {
+    pub(crate) fn node(&self, show: Showing, tool: &ToolShowing) -> Node {
         match self {
             Self::Nothing => Node::Null,
             Self::Unknown { .. } => Node::Word("unknown"),
             Self::Known(report) => Node::Map(vec![
                 ("proxy_confined_by", Node::Word(report.proxy_confined_by)),
                 ("hosts", Node::maps(report.hosts.iter().map(|host| host_row(host, show)))),
-                ("refusals", Node::maps(report.refusals.iter().map(|it| refusal_row(it, show)))),
+                ("refusals", Node::maps(report.refusals.iter().map(|it| refusal_row(it, tool)))),
                 ("refusals_left_out", Node::Uint(report.refusals_left_out)),
             ]),
         }
@@ -135,12 +136,12 @@ impl NetworkUse {
         }
     }
 
-    /// What the tool asked for in vain, for the Safety Notes.
-    pub(crate) fn refused(&self, show: Showing) -> Option<String> {
+    /// What the tool asked for in vain, for the Safety Notes: words of ours, and the tool's own.
+    pub(crate) fn refused(&self) -> Option<(String, Option<String>)> {
         let report = match self {
             Self::Nothing => return None,
             Self::Unknown { why, .. } => {
-                return Some(format!("{}; what was refused is unknown", why.words()));
+                return Some((format!("{}; what was refused is unknown", why.words()), None));
             }
             Self::Known(report) => report,
         };
@@ -153,8 +154,8 @@ impl NetworkUse {
             return None;
         }
         let some = report.refusals.iter().take(NAMED_MAX);
-        let some: Vec<String> = some.map(|it| show.prose(&it.asked)).collect();
-        Some(format!("{all} requests to destinations refused: {}", some.join(", ")))
+        let some: Vec<&str> = some.map(|it| it.asked.as_str()).collect();
+        Some((format!("{all} requests to destinations refused: "), Some(some.join(", "))))
     }
 }
 
@@ -178,10 +179,10 @@ fn host_row(host: &HostUse, show: Showing) -> Map {
     ]
 }
 
-fn refusal_row(refusal: &Refusal, show: Showing) -> Map {
+fn refusal_row(refusal: &Refusal, tool: &ToolShowing) -> Map {
     vec![
-        ("asked", show.words(&refusal.asked)),
-        ("reason", show.words(&refusal.reason)),
+        ("asked", tool.words(&refusal.asked)),
+        ("reason", tool.words(&refusal.reason)),
         ("times", Node::Uint(refusal.times)),
     ]
 }

@@ -1,5 +1,5 @@
-//! Text from outside (a request's words, a tool's file names, reasons with parts of either) on its
-//! way into a record. It must never begin a line, end one, or be read as Markdown.
+//! Text of the request, the policy and the rules on its way into a record. It must never begin a line,
+//! end one, or be read as Markdown; nor may anything that a tool did decide how much of it is shown.
 
 use validator::{Code, escape_line, withheld};
 
@@ -9,18 +9,18 @@ const SHOWN_CHARS_MAX: usize = 1000;
 /// More rows than any honest run has; the number of all stands beside them.
 const ROWS_MAX: usize = 1000;
 
-// The withheld form has to fit whatever a tool and a request do together. Of the 2 MiB that the
-// lint allows a front matter, 1,000 artifacts with the longest paths take up to 1.7 MiB.
+// Both forms have to fit beside whatever a tool leaves. Of the 3 MiB that the lint allows a front matter,
+// 1,000 artifacts with the longest paths take up to 1.7 MiB, and the longest request a third of one.
 const ROWS_MAX_WITHHELD: usize = 50;
 const LIST_BYTES_MAX_WITHHELD: usize = 32 * 1024;
 
-/// How much of the outside a record shows.
+/// How much of these words a record shows.
 #[derive(Clone, Copy)]
 pub(crate) enum Showing {
     /// Everything but what the lint names.
     Open,
-    /// Nothing: the lint refused the open form for this reason. A tool cannot keep its run from
-    /// being recorded by printing what may not be in a record.
+    /// Nothing: the lint refused the open form of [`Statement::given`](crate::Statement::given) alone
+    /// for this reason.
     Withheld(Code),
 }
 
@@ -42,15 +42,6 @@ impl Showing {
         }
     }
 
-    /// Rows of rejected objects that the front matter has. They are no files of the record: only
-    /// their number must be known.
-    pub(crate) fn rejected_max(self) -> usize {
-        match self {
-            Self::Open => ROWS_MAX,
-            Self::Withheld(_) => 0,
-        }
-    }
-
     /// Why this text may not be shown, if so.
     pub(crate) fn reason(self, text: &str) -> Option<Code> {
         match self {
@@ -62,7 +53,7 @@ impl Showing {
     /// For the body, behind words of our own on the same line.
     pub(crate) fn prose(self, text: &str) -> String {
         let (head, cut) = head(text.trim());
-        let shown = inert(&one_line(head, cut));
+        let shown = one_line(head, cut);
         match self.reason(head).or_else(|| withheld(&shown)) {
             Some(code) => marker(code),
             None => shown,
@@ -123,7 +114,7 @@ impl Showing {
 
 /// Why the lint refuses a text as it is, on a line of the body, or in quotes: escapes can make a
 /// secret or an instruction out of what was none.
-fn unfit(text: &str) -> Option<Code> {
+pub(crate) fn unfit(text: &str) -> Option<Code> {
     withheld(text).or_else(|| withheld(&escape_line(text))).or_else(|| withheld(&quoted(text)))
 }
 
@@ -133,15 +124,15 @@ pub(crate) fn marker(code: Code) -> String {
 }
 
 /// As much of a text as is shown, and whether there is more.
-fn head(text: &str) -> (&str, bool) {
+pub(crate) fn head(text: &str) -> (&str, bool) {
     let end = text.char_indices().nth(SHOWN_CHARS_MAX).map(|(end, _)| end);
     (end.and_then(|end| text.get(..end)).unwrap_or(text), end.is_some())
 }
 
-/// Escaped.
-fn one_line(head: &str, cut: bool) -> String {
+/// Escaped, and as a code span where a Markdown reader would see more in it than words.
+pub(crate) fn one_line(head: &str, cut: bool) -> String {
     let more = if cut { "…" } else { "" };
-    format!("{}{more}", escape_line(head)).replace('\t', "\\t")
+    inert(&format!("{}{more}", escape_line(head)).replace('\t', "\\t"))
 }
 
 /// As it is where no Markdown reader sees more in it than words and code, else as a code span.

@@ -13,7 +13,8 @@ use crate::front::{facts, front_matter};
 use crate::keys::{ResultKey, SigningError};
 use crate::outside::Showing;
 use crate::request_files::RequestFiles;
-use crate::statement::Statement;
+use crate::statement::{Given, Statement};
+use crate::tool_text::{ToolLines, ToolShowing};
 use crate::yaml::Map;
 
 /// A record and its signature, in memory: proof that exactly these bytes were linted and signed.
@@ -161,23 +162,74 @@ fn contradiction(says: &Statement<'_>) -> Option<&'static str> {
     }
 }
 
+/// Lints of one document, at most, before all text of its tool is withheld.
+const ROUNDS_MAX: usize = 4;
+
 fn document(says: &Statement<'_>, request: &RequestFiles<'_>) -> Result<(String, Map), SignError> {
-    let record = says.result_id.to_string();
-    let file_name = format!("{record}.md");
-    let mut show = Showing::Open;
-    loop {
-        let facts = facts(says, request, show);
-        let md = format!("{}{}", front_matter(&facts), body(says, show));
-        let mut violations = check_result(md.as_bytes(), &file_name);
-        violations.retain(|violation| violation.severity == Severity::Error);
-        match (violations.first(), show) {
-            (None, _) => return Ok((md, facts)),
-            // Something from outside is too long, or the lint knows more of a document than of a
-            // line. The run is recorded all the same.
-            (Some(first), Showing::Open) => show = Showing::Withheld(first.code),
-            (Some(_), Showing::Withheld(_)) => {
-                return Err(SignError::Invalid { record, violations });
-            }
+    document_by(says, request, &check_result)
+}
+
+/// How the lint judges a document of this name.
+type Lint<'a> = &'a dyn Fn(&[u8], &str) -> Vec<Violation>;
+
+fn document_by(
+    says: &Statement<'_>,
+    request: &RequestFiles<'_>,
+    lint: Lint<'_>,
+) -> Result<(String, Map), SignError> {
+    let mut tool = ToolShowing::default();
+    let mut sheet = Sheet::of(says, request, Showing::Open, &tool, lint);
+    if sheet.errors.is_empty() {
+        return Ok((sheet.md, sheet.facts));
+    }
+    // The lint knows more of a document than of a line, or something is too long. What request, policy
+    // and rules say is settled first, from them alone; then the tool's text gives way, line by line.
+    let show = given(&says.given(), request, lint);
+    for round in 0.. {
+        sheet = Sheet::of(says, request, show, &tool, lint);
+        let Some(first) = sheet.errors.first() else { return Ok((sheet.md, sheet.facts)) };
+        if tool.nothing_for().is_some() {
+            break;
+        }
+        if round == ROUNDS_MAX || !tool.withhold(&sheet.errors, &sheet.tool_lines) {
+            tool = ToolShowing::nothing(first.code);
         }
     }
+    Err(SignError::Invalid { record: says.result_id.to_string(), violations: sheet.errors })
 }
+
+/// How much of what no tool had a say in is shown.
+fn given(given: &Given<'_>, request: &RequestFiles<'_>, lint: Lint<'_>) -> Showing {
+    let tool = ToolShowing::default();
+    let alone = Sheet::of(given.as_statement(), request, Showing::Open, &tool, lint);
+    alone.errors.first().map_or(Showing::Open, |first| Showing::Withheld(first.code))
+}
+
+/// A document, and the errors that the lint finds in it.
+struct Sheet {
+    md: String,
+    facts: Map,
+    tool_lines: ToolLines,
+    errors: Vec<Violation>,
+}
+
+impl Sheet {
+    fn of(
+        says: &Statement<'_>,
+        request: &RequestFiles<'_>,
+        show: Showing,
+        tool: &ToolShowing,
+        lint: Lint<'_>,
+    ) -> Self {
+        let facts = facts(says, request, show, tool);
+        let front = front_matter(&facts);
+        let (body, tool_lines) = body(says, show, tool, front.lines().count());
+        let md = front + &body;
+        let mut errors = lint(md.as_bytes(), &format!("{}.md", says.result_id));
+        errors.retain(|violation| violation.severity == Severity::Error);
+        Self { md, facts, tool_lines, errors }
+    }
+}
+
+#[cfg(test)]
+mod tests;

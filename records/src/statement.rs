@@ -78,7 +78,51 @@ pub struct Statement<'a> {
     pub request_files: &'a [(String, Vec<u8>)],
 }
 
+/// A statement without anything that a run could have changed: what request, policy, rules and
+/// approvals say. How they are shown is decided from this alone, so no tool can decide it.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a>(Statement<'a>);
+
+impl<'a> Given<'a> {
+    /// As the statement of a request that never ran.
+    pub(crate) fn as_statement(&self) -> &Statement<'a> {
+        &self.0
+    }
+}
+
 impl<'a> Statement<'a> {
+    /// The part of it that no tool had a say in.
+    pub(crate) fn given(&self) -> Given<'a> {
+        let Self { result_id, created, subject, replay_of, reason, violations, .. } = *self;
+        let Self { grounds, policy_name, policy_sha256, approval, approvals, touches, .. } = *self;
+        let Self { backend, executor_version, request_files, .. } = *self;
+        // Every field is named here: a new one has to be put on one side.
+        Given(Statement {
+            result_id,
+            created,
+            subject,
+            replay_of,
+            outcome: Outcome::Refused,
+            // After a run it is about the run.
+            reason: reason.filter(|_| self.ran.is_none()),
+            violations,
+            grounds,
+            policy_name,
+            policy_sha256,
+            approval,
+            approvals,
+            touches,
+            backend,
+            executor_version,
+            ran: None,
+            network: &NetworkUse::Nothing,
+            confinement_ready: None,
+            stdout_head: b"",
+            stderr_head: b"",
+            request_files,
+        })
+    }
+
     /// What every rule said, as far as anybody knows.
     pub(crate) fn rules(&self) -> &'a [RuleVerdict] {
         self.grounds.map_or(&[], |grounds| &grounds.rules)

@@ -7,7 +7,7 @@ use crate::outside::marker;
 
 const LINES_MAX: usize = 200;
 const BYTES_MAX: usize = 64 * 1024;
-const INDENT: &str = "    ";
+pub(crate) const INDENT: &str = "    ";
 
 /// Between these the lines of a private key have no shape of their own.
 const PRIVATE_KEY: Code = Code::Secret("private-key");

@@ -20,6 +20,9 @@ use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};
 use crate::places::Spool;
 
+/// The name of what was gathered for a record that did not verify, before its id. A person looks at it.
+pub(crate) const UNVERIFIED: &str = ".unverified-";
+
 /// A result that is being gathered, as `.new-<result_id>` in the results directory.
 #[must_use]
 pub struct ResultDraft {
@@ -227,6 +230,21 @@ impl ResultDraft {
             Ok(())
         };
         cleared().map_err(SpoolError::io(&self.hidden, "clear"))
+    }
+
+    /// Keeps everything gathered under another hidden name, and begins anew in the same place. Gives where it
+    /// is kept, which is for a person to look at and to remove.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn set_aside(self) -> Result<(PathBuf, Self), SpoolError> {
+        let kept = self.results.join(format!("{UNVERIFIED}{}", self.result_id));
+        durable::rename_new(&self.hidden, &kept).map_err(SpoolError::io(&kept, "name"))?;
+        let Self { result_id, hidden, results, .. } = self;
+        match Spool::draft_result_in(&results, &result_id)? {
+            Some(anew) => Ok((kept, anew)),
+            None => Err(SpoolError::io(&hidden, "make")(io::ErrorKind::AlreadyExists.into())),
+        }
     }
 
     /// Gives the result its name: from here on everybody sees it, and it must be durable before.

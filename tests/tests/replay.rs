@@ -10,7 +10,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use toolexec_tests::{Bench, Record, Request, RequestText, Said, list, skip};
 
@@ -53,6 +53,34 @@ fn the_same_bytes_are_reproducible_as_often_as_one_likes() {
     again.assert_says(&["spool.replayed", record.id()]);
     bench.toolexec(["verify".as_ref(), bench.results().as_os_str()]).assert_code(0);
     bench.assert_nothing_left();
+}
+
+/// In the same second as the run, and where nothing has its id.
+#[test]
+fn a_replay_has_another_id_than_the_run_wherever_it_is_kept() {
+    let bench = Bench::new();
+    let mut same_second = 0;
+    for number in 0..6 {
+        let request = bench.save(&RequestText::python(STEADY).output("a.txt"));
+        // From the beginning of a second, so that it is not over before the replay begins.
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        std::thread::sleep(Duration::from_nanos(1_000_000_000 - u64::from(now.subsec_nanos())));
+        let record = Record::of(&bench.run(&request));
+        let inputs = request.inputs.to_str().unwrap();
+        let elsewhere = bench.scratch().dir(&format!("elsewhere-{number}"));
+        let words = ["--inputs", inputs, "--results", elsewhere.to_str().unwrap()];
+        let said = replay(&bench, &record.path, &words);
+        said.assert_code(0);
+        let json = said.json();
+        let again = Record::at(Path::new(json["record"].as_str().unwrap()));
+        assert_ne!(again.id(), record.id());
+        assert_eq!(json["verified"], true);
+        same_second += u32::from(record.fact("ended_utc") == again.fact("started_utc"));
+        for path in [&record.path, &again.path] {
+            bench.toolexec(["verify".as_ref(), path.as_os_str()]).assert_code(0);
+        }
+    }
+    println!("{same_second} of 6 replays began in the second in which the run ended");
 }
 
 #[test]

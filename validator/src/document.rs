@@ -16,9 +16,10 @@ pub(crate) struct FrontMatterMax {
 /// A person reads every line of a request.
 pub(crate) const REQUEST_FRONT: FrontMatterMax =
     FrontMatterMax { bytes: 64 * 1024, values: 10_000 };
-/// A result lists up to 1,000 artifacts and as many rejected objects.
+/// A result lists up to 1,000 artifacts and as many rejected objects, beside all that the largest
+/// request has.
 pub(crate) const RESULT_FRONT: FrontMatterMax =
-    FrontMatterMax { bytes: 2 * 1024 * 1024, values: 100_000 };
+    FrontMatterMax { bytes: 3 * 1024 * 1024, values: 150_000 };
 
 pub(crate) struct Document<'a> {
     /// The front matter's map, where it could be read.

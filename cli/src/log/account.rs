@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use records::log::{Accounts, Claim, fsck as check};
+use records::log::{Accounts, Claim, Fsck as Checked, fsck as check};
 use serde_json::json;
 use spool::state::{RemovedError, each_removed};
 use validator::{ResultId, escape_line};
@@ -38,11 +38,8 @@ pub(crate) fn fsck(asked: &Fsck) -> Result<ExitCode, Halt> {
     // First what claims to be in the log, then its head: so every claim is of an entry that is there.
     let mut claims = Claims::of(&asked.results)?;
     let mut opened = Opened::at(&asked.place)?;
-    let mut faults: Vec<String> = opened
-        .said(check(&opened.directory, &opened.key))?
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let checked = opened.said(check(&opened.directory, &opened.key))?;
+    let mut faults: Vec<String> = checked.faults.iter().map(ToString::to_string).collect();
     // Entries that may not be the log's account for nothing.
     let whole = faults.is_empty();
     let (mut accounts, mut removed_count) = (None, 0);
@@ -75,8 +72,10 @@ pub(crate) fn fsck(asked: &Fsck) -> Result<ExitCode, Halt> {
     let missing = accounts.as_ref().map_or(0, |it| it.unclaimed.len());
     let fine = faults.is_empty() && missing == 0;
     match asked.format {
-        Format::Human => print_human(&opened, whole, accounts.as_ref(), removed_count, &faults)?,
-        Format::Json => print_json(&opened, fine, accounts.as_ref(), removed_count, &faults)?,
+        Format::Human => print_human(&opened, &checked, accounts.as_ref(), removed_count, &faults)?,
+        Format::Json => {
+            print_json(&opened, (fine, &checked), accounts.as_ref(), removed_count, &faults)?;
+        }
     }
     Ok(ExitCode::from(u8::from(!fine)))
 }
@@ -152,14 +151,24 @@ impl Claims {
 
 fn print_human(
     opened: &Opened,
-    whole: bool,
+    checked: &Checked,
     accounts: Option<&Accounts>,
     removed: u64,
     faults: &[String],
 ) -> Result<(), Failure> {
     let head = opened.view.head();
-    let found = if whole { "every entry and tile is what was signed" } else { "DAMAGED" };
+    let found = if checked.faults.is_empty() {
+        "every entry and tile is what was signed"
+    } else {
+        "DAMAGED"
+    };
     output::line(format_args!("{}: {} entries: {found}", opened.key.origin(), head.size()))?;
+    let other = checked.not_checked.len();
+    output::line(format_args!("files      {} checked, {other} not checked", checked.checked))?;
+    for file in checked.not_checked.iter().take(LISTED_MAX) {
+        output::line(format_args!("  not checked: {}", escape_line(&file.to_string())))?;
+    }
+    more(other)?;
     if let Some(it) = accounts {
         let there = it.records - u64::try_from(it.unclaimed.len()).unwrap_or(0) - removed;
         output::line(format_args!(
@@ -185,16 +194,19 @@ fn list(what: &str, entries: &[u64]) -> Result<(), Failure> {
     for index in entries.iter().take(LISTED_MAX) {
         output::line(format_args!("{what} {index}"))?;
     }
-    let more = entries.len().saturating_sub(LISTED_MAX);
-    if more > 0 {
-        output::line(format_args!("  and {more} more (--format json lists all)"))?;
+    more(entries.len())
+}
+
+fn more(all: usize) -> Result<(), Failure> {
+    match all.saturating_sub(LISTED_MAX) {
+        0 => Ok(()),
+        more => output::line(format_args!("  and {more} more (--format json lists all)")),
     }
-    Ok(())
 }
 
 fn print_json(
     opened: &Opened,
-    fine: bool,
+    (fine, checked): (bool, &Checked),
     accounts: Option<&Accounts>,
     removed: u64,
     faults: &[String],
@@ -206,6 +218,12 @@ fn print_json(
         "size": head.size(),
         "root": head.root().to_string(),
         "faults": faults,
+        "files_checked": checked.checked,
+        "not_checked": checked
+            .not_checked
+            .iter()
+            .map(|file| json!({ "path": file.path, "why": file.why }))
+            .collect::<Vec<_>>(),
         "accounts": accounts.map(|it| json!({
             "records": it.records,
             "heartbeats": it.heartbeats,

@@ -40,7 +40,7 @@ fn a_second_copy_takes_only_what_is_new() {
     let whole: u64 =
         files(&desk.path("stick")).iter().map(|(it, _)| fs::metadata(it).unwrap().len()).sum();
     assert_eq!((from, first), (0, whole));
-    assert!(fsck(&desk.path("stick"), desk.key("state").public()).unwrap().is_empty());
+    assert!(fsck(&desk.path("stick"), desk.key("state").public()).unwrap().faults.is_empty());
     let before = files(&desk.path("stick"));
     assert_eq!(bytes(&desk), (2000, 0));
     assert_eq!(files(&desk.path("stick")), before);
@@ -54,7 +54,7 @@ fn a_second_copy_takes_only_what_is_new() {
     for size in [2048, 2049, 2600] {
         drop(desk.grown("state", size));
         desk.own(&["export", "stick"]).assert(0, &["of them new", "bytes written"]);
-        assert!(fsck(&desk.path("stick"), desk.key("state").public()).unwrap().is_empty());
+        assert!(fsck(&desk.path("stick"), desk.key("state").public()).unwrap().faults.is_empty());
     }
     // What was partial is not kept beside what is whole; and nothing but the log is there.
     assert!(!desk.path("stick/tile/entries/007.p").exists());
@@ -96,7 +96,7 @@ fn a_copy_from_before_the_key_was_changed_is_brought_up() {
     desk.save("keys", &format!("# newest first\n{now}\n{before}\n"));
     let place = ["--log", "later/log", "--log-key", "keys"];
     desk.log(&[&["export", "stick"][..], &place].concat()).assert(0, &["100 of them new"]);
-    assert!(fsck(&desk.path("stick"), desk.key("later").public()).unwrap().is_empty());
+    assert!(fsck(&desk.path("stick"), desk.key("later").public()).unwrap().faults.is_empty());
     let note = desk.own(&["head", "--note"]).out;
     desk.save("seen", &note);
     desk.log(&[&["consistency", "seen"][..], &place].concat()).assert(0, &["consistent:"]);
@@ -121,12 +121,12 @@ fn a_log_that_was_changed_is_not_copied() {
     assert_eq!(LogView::open(&desk.path("stick"), &key).unwrap().head().size(), 600);
     change_end(&entries);
     desk.own(&["export", "stick"]).assert(0, &["900 entries, 300 of them new"]);
-    assert!(fsck(&desk.path("stick"), &key).unwrap().is_empty());
+    assert!(fsck(&desk.path("stick"), &key).unwrap().faults.is_empty());
     // Hashes are made of the entries: a changed tile beyond what the copy has does not come along.
     drop(desk.grown("state", 1300));
     flip(&desk.path("state/log/tile/0/004"));
     let said = desk.own(&["export", "stick"]);
-    assert!(said.code == 1 || fsck(&desk.path("stick"), &key).unwrap().is_empty());
+    assert!(said.code == 1 || fsck(&desk.path("stick"), &key).unwrap().faults.is_empty());
 }
 
 /// All by which anything gets a name, or is made durable, or goes away.
@@ -156,13 +156,13 @@ fn a_killed_copy_verifies_and_can_be_brought_up() {
                 match LogView::open(&desk.path("stick"), &key) {
                     Ok(view) => {
                         assert!([700, 1100].contains(&view.head().size()), "{death}");
-                        let faults = fsck(&desk.path("stick"), &key).unwrap();
+                        let faults = fsck(&desk.path("stick"), &key).unwrap().faults;
                         assert!(faults.is_empty(), "{death}: {faults:?}");
                     }
                     Err(error) => assert_eq!(from, "nothing", "{death}: {error}"),
                 }
                 desk.own(&["export", "stick"]).assert(0, &["1100 entries"]);
-                let faults = fsck(&desk.path("stick"), &key).unwrap();
+                let faults = fsck(&desk.path("stick"), &key).unwrap().faults;
                 assert!(faults.is_empty(), "{death}: {faults:?}");
             }
         }

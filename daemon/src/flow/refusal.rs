@@ -20,7 +20,7 @@ impl Passage<'_> {
     ) -> Result<Published, Halt> {
         // Without bytes the name tells one refusal of the same second from another.
         let of_name = Sha256::of(name.as_bytes());
-        let result = self.draft_result(|at| ResultId::for_refused(at, &of_name))?;
+        let result = self.draft_result(None, |at| ResultId::for_refused(at, &of_name))?;
         if let Some(object) = object {
             self.promise(|| object.note_result(result.result_id()))?;
         }
@@ -55,7 +55,8 @@ impl Passage<'_> {
         violations: Vec<Violation>,
         reason: &str,
     ) -> Result<Told, Halt> {
-        let result = self.draft_result(|at| ResultId::for_request(at, approved.request().id()))?;
+        let id = approved.request().id();
+        let result = self.draft_result(claimed.replays(), |at| ResultId::for_request(at, id))?;
         self.promise(|| claimed.note_result(result.result_id()))?;
         let decided = Decided::by(approved);
         let story = Story {
@@ -76,7 +77,7 @@ impl Passage<'_> {
         claimed: Claimed,
         violations: Vec<Violation>,
     ) -> Result<Step<T>, Halt> {
-        let result = self.draft_result(|at| refused_id(refused, at))?;
+        let result = self.draft_result(claimed.replays(), |at| refused_id(refused, at))?;
         self.promise(|| claimed.note_result(result.result_id()))?;
         let decided = Decided::nothing();
         let story = Story {
@@ -97,7 +98,8 @@ impl Passage<'_> {
         violations: Vec<Violation>,
         decided: &Decided,
     ) -> Result<Told, Halt> {
-        let result = self.draft_result(|at| ResultId::for_request(at, request.id()))?;
+        let result =
+            self.draft_result(claimed.replays(), |at| ResultId::for_request(at, request.id()))?;
         self.promise(|| claimed.note_result(result.result_id()))?;
         let story = Story {
             outcome: Outcome::Refused,

@@ -78,7 +78,8 @@ impl Passage<'_> {
         // A tool must not run for a record that the log will not take.
         self.host.log.ready()?;
         let id = staged.approved().request().id().clone();
-        let result = self.draft_result(|at| ResultId::for_request(at, &id))?;
+        let replays = staged.claimed().replays();
+        let result = self.draft_result(replays, |at| ResultId::for_request(at, &id))?;
         let confinement = ready.confinement().clone();
         let begun = match self.host.spool.begin(staged, result.result_id().clone(), edge::now()) {
             Ok(begun) => begun,

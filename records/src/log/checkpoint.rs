@@ -114,6 +114,11 @@ impl Checkpoint {
         &self.note
     }
 
+    /// How many signatures it has that were not looked at.
+    pub(crate) fn signatures_of_others(&self) -> usize {
+        halves(&self.note).map_or(0, |(_, signatures)| signatures.len().saturating_sub(1))
+    }
+
     /// What is signed: all of the note before its signatures.
     pub(crate) fn text(&self) -> &str {
         halves(&self.note).map_or("", |(text, _)| text)

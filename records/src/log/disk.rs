@@ -197,6 +197,30 @@ impl Disk {
         }
     }
 
+    /// Whether there is a file of this name.
+    pub(crate) fn has_file(&self, name: &str) -> Result<bool, LogError> {
+        match rustix::fs::statat(&self.root, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile),
+            Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(self.io(name, "looking at", error)),
+        }
+    }
+
+    /// The names in a directory that are text; none where there is no such directory.
+    pub(crate) fn names_in(&self, name: &str) -> Result<Vec<String>, LogError> {
+        let listing = |error| self.io(name, "listing", error);
+        let directory = match self.open_directory(name) {
+            Err(Errno::NOENT) => return Ok(Vec::new()),
+            opened => opened.map_err(|error| self.io(name, "opening", error))?,
+        };
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&directory).map_err(listing)? {
+            let entry = entry.map_err(listing)?;
+            names.extend(entry.file_name().to_str().ok().map(str::to_owned));
+        }
+        Ok(names)
+    }
+
     /// Removes a directory of partial tiles, if there is one.
     pub(crate) fn remove_partials(&self, name: &str) -> Result<(), LogError> {
         let directory = match self.open_directory(name) {

@@ -1,14 +1,16 @@
-//! The whole log, read and computed again from its entries. It must never change a file, and never
-//! take a hash from a tile for true that it did not compute.
+//! The whole log, read and computed again from its entries: every file of its directory is compared with
+//! them, or named as one that was not. It must never change a file, and never take a hash from a tile
+//! for true that it did not compute.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
 use validator::Sha256;
 
+use crate::log::files::{Found, files_below};
 use crate::log::merkle::{Peaks, leaf_hash, perfect_root};
-use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries};
-use crate::log::view::{LogView, read_bundle, read_hashes};
+use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries, hash_bytes};
+use crate::log::view::{CHECKPOINT, LogView, read_bundle, read_hashes};
 use crate::log::{LogError, PublicLogKey};
 
 /// One thing that is wrong with a log.
@@ -16,7 +18,7 @@ use crate::log::{LogError, PublicLogKey};
 pub enum FsckFault {
     /// A file cannot be read, or is not what it has to be.
     File(LogError),
-    /// A tile does not hold the hashes of what lies below it.
+    /// A tile does not hold the hashes of what lies below it, or a bundle not the log's entries.
     Tile { path: String },
     /// The entries are not those that the checkpoint was signed for.
     Root { computed: Sha256, signed: Sha256 },
@@ -28,7 +30,7 @@ impl fmt::Display for FsckFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(error) => error.fmt(f),
-            Self::Tile { path } => write!(f, "{path}: not the hashes of what lies below it"),
+            Self::Tile { path } => write!(f, "{path}: not what the log's entries give"),
             Self::Root { computed, signed } => {
                 write!(f, "checkpoint: the root of the entries is {computed}, signed is {signed}")
             }
@@ -39,33 +41,63 @@ impl fmt::Display for FsckFault {
     }
 }
 
-/// Checks every file that the checkpoint speaks of; empty where all is well. Memory grows with the
-/// number of entries, 40 bytes and more for each.
+/// Something in the log's directory that the checkpoint says nothing of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotChecked {
+    /// Below the directory.
+    pub path: String,
+    pub why: &'static str,
+}
+
+impl fmt::Display for NotChecked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.why)
+    }
+}
+
+/// What a look at every file of a log found.
+#[derive(Debug, Default)]
+pub struct Fsck {
+    /// Empty where all is well.
+    pub faults: Vec<FsckFault>,
+    /// Files that were compared with the entries, byte by byte.
+    pub checked: u64,
+    /// All the others that have bytes, in order.
+    pub not_checked: Vec<NotChecked>,
+}
+
+/// Checks every file that the checkpoint speaks of, those included that later ones took the place of.
+/// Memory grows with the number of entries, 40 bytes and more for each.
 ///
 /// # Errors
 /// [`LogError`], where there is no log to be checked.
-pub fn fsck(directory: &std::path::Path, log: &PublicLogKey) -> Result<Vec<FsckFault>, LogError> {
+pub fn fsck(directory: &std::path::Path, log: &PublicLogKey) -> Result<Fsck, LogError> {
     let view = LogView::open(directory, log)?;
-    let size = view.head().size();
-    let mut faults = Vec::new();
-    let mut row = leaves(&view, &mut faults);
-    if u64::try_from(row.len()).unwrap_or(u64::MAX) != size {
+    let mut found = Fsck { checked: 1, ..Fsck::default() };
+    found.not_checked.extend((0..view.head().signatures_of_others()).map(|_| NotChecked {
+        path: CHECKPOINT.to_owned(),
+        why: "a signature that is not the log's",
+    }));
+    let leaves = leaves(&view, &mut found.faults);
+    if u64::try_from(leaves.len()).unwrap_or(u64::MAX) != view.head().size() {
         // What the tiles should hold is not known.
-        return Ok(faults);
+        return Ok(found);
     }
-    duplicates(&row, &mut faults);
+    duplicates(&leaves, &mut found.faults);
     let mut peaks = Peaks::default();
-    row.iter().for_each(|leaf| peaks.push(0, *leaf));
+    leaves.iter().for_each(|leaf| peaks.push(0, *leaf));
     if peaks.root() != view.head().root() {
-        faults.push(FsckFault::Root { computed: peaks.root(), signed: view.head().root() });
+        let (computed, signed) = (peaks.root(), view.head().root());
+        found.faults.push(FsckFault::Root { computed, signed });
     }
-    let mut level = 0;
-    while !row.is_empty() {
-        compare(&view, level, &row, &mut faults);
-        row = row.chunks_exact(256).filter_map(perfect_root).collect();
-        level += 1;
+    let mut rows = vec![leaves];
+    while let Some(row) = rows.last().filter(|row| row.len() >= 256) {
+        let above = row.chunks_exact(256).filter_map(perfect_root).collect();
+        rows.push(above);
     }
-    Ok(faults)
+    let seen = every_file(&view, &rows, &mut found);
+    required(&view, &rows, &seen, &mut found.faults);
+    Ok(found)
 }
 
 fn leaves(view: &LogView, faults: &mut Vec<FsckFault>) -> Vec<Sha256> {
@@ -95,15 +127,84 @@ fn duplicates(leaves: &[Sha256], faults: &mut Vec<FsckFault>) {
     }
 }
 
-fn compare(view: &LogView, level: u32, row: &[Sha256], faults: &mut Vec<FsckFault>) {
-    for (hashes, number) in row.chunks(256).zip(0..) {
-        let size = view.head().size();
-        let Some(tile) = Tile::holding(Kind::Hashes(level), number * WIDTH, size) else { break };
-        debug_assert!(level * HEIGHT < 64);
-        match read_hashes(&view.disk, tile) {
-            Ok(found) if found == hashes => {}
-            Ok(_) => faults.push(FsckFault::Tile { path: tile.path() }),
-            Err(error) => faults.push(FsckFault::File(error)),
+/// Compares every tile and bundle of any width, and names what else there is. Gives the paths of those
+/// that were compared.
+fn every_file(view: &LogView, rows: &[Vec<Sha256>], found: &mut Fsck) -> BTreeSet<String> {
+    let mut seen = BTreeSet::new();
+    for file in files_below(&view.disk) {
+        let Found { path, bytes } = match file {
+            Ok(file) => file,
+            Err(error) => {
+                found.faults.push(FsckFault::File(error));
+                continue;
+            }
+        };
+        let why = match Tile::of_path(&path).map(|tile| (tile, hashes_of(tile, rows))) {
+            Some((tile, Some(expected))) => {
+                match view.disk.read(&path, tile.bytes_max()) {
+                    // A writer removes partial ones whose whole one is there.
+                    Ok(None) => continue,
+                    Ok(Some(bytes)) if !holds(tile, &bytes, expected) => {
+                        found.faults.push(FsckFault::Tile { path: path.clone() });
+                    }
+                    Ok(Some(_)) => found.checked += 1,
+                    Err(error) => found.faults.push(FsckFault::File(error)),
+                }
+                seen.insert(path);
+                continue;
+            }
+            Some((_, None)) => "of entries beyond the checkpoint",
+            None if path == CHECKPOINT => continue,
+            None => "not a file that the checkpoint speaks of",
+        };
+        if bytes > 0 {
+            found.not_checked.push(NotChecked { path, why });
+        }
+    }
+    found.not_checked.sort_by(|one, other| one.path.cmp(&other.path));
+    seen
+}
+
+/// The hashes that this tile, or the entries of this bundle, must have; `None` where the log is not so
+/// large.
+fn hashes_of(tile: Tile, rows: &[Vec<Sha256>]) -> Option<&[Sha256]> {
+    let level = match tile.kind {
+        Kind::Hashes(level) => usize::try_from(level).ok()?,
+        Kind::Entries => 0,
+    };
+    let first = usize::try_from(tile.number.checked_mul(WIDTH)?).ok()?;
+    let end = first.checked_add(usize::try_from(tile.width).ok()?)?;
+    rows.get(level)?.get(first..end)
+}
+
+fn holds(tile: Tile, bytes: &[u8], expected: &[Sha256]) -> bool {
+    match tile.kind {
+        Kind::Hashes(_) => hash_bytes(expected) == bytes,
+        Kind::Entries => entries(bytes).is_some_and(|all| {
+            all.len() == expected.len()
+                && all.iter().zip(expected).all(|(entry, leaf)| leaf_hash(entry) == *leaf)
+        }),
+    }
+}
+
+/// Tiles that a reader of this checkpoint asks for and that are not there under their own names.
+fn required(
+    view: &LogView,
+    rows: &[Vec<Sha256>],
+    seen: &BTreeSet<String>,
+    faults: &mut Vec<FsckFault>,
+) {
+    let size = view.head().size();
+    for (row, level) in rows.iter().zip(0..) {
+        for (hashes, number) in row.chunks(256).zip(0..) {
+            let tile = Tile::holding(Kind::Hashes(level), number * WIDTH, size);
+            let Some(tile) = tile.filter(|tile| !seen.contains(&tile.path())) else { continue };
+            debug_assert!(level * HEIGHT < 64);
+            match read_hashes(&view.disk, tile) {
+                Ok(found) if found == hashes => {}
+                Ok(_) => faults.push(FsckFault::Tile { path: tile.path() }),
+                Err(error) => faults.push(FsckFault::File(error)),
+            }
         }
     }
 }

@@ -35,7 +35,7 @@
 //! be torn; nobody was ever shown a checkpoint that speaks of them, and later appends replace them.
 //! After 2 the entry is in the log though nobody was told: appending the same bytes again finds it
 //! among the latest [`BATCH_MAX`] entries or more and gives its proof. After a crash in 4 some partial
-//! files stay for ever.
+//! files stay until the log is opened.
 //!
 //! *In a batch.* Opening finds a draft, and it decides before anything else is done with the log:
 //!
@@ -75,7 +75,8 @@
 //! Opening reads the checkpoint, the last bundle, and the whole tiles that the right edge is made
 //! of; it computes the root and compares it with the one that is signed, so that an edge that was
 //! lost or changed is found before anything is appended to it. Then it writes those partial tiles of
-//! the edge anew that are not there as they should be. A log that did not grow out of the head that was
+//! the edge anew that are not there as they should be, older ones included, and removes partial files
+//! beyond it (`tidy.rs`). A log that did not grow out of the head that was
 //! kept of it is refused: nobody who saw the other one would believe what is appended to this one.
 //!
 //! After a failed write or sync nothing more is appended until the log is opened again: what the
@@ -88,6 +89,7 @@ mod edge;
 pub mod entry;
 mod error;
 mod export;
+mod files;
 mod forward;
 mod fsck;
 mod kept;
@@ -97,6 +99,7 @@ mod merkle;
 mod open;
 mod proof;
 mod scan;
+mod tidy;
 mod tile;
 mod trusted_root;
 mod view;
@@ -112,7 +115,7 @@ pub use checkpoint::{Checkpoint, CheckpointFault};
 pub use entry::{KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole};
 pub use error::{LogError, Lost};
 pub use export::{ExportError, Exported};
-pub use fsck::{FsckFault, fsck};
+pub use fsck::{Fsck, FsckFault, NotChecked, fsck};
 pub use kept::LogPlace;
 pub use key::{LogKey, LogOrigin, NotAnOrigin, PublicLogKey};
 pub use merkle::is_consistent;

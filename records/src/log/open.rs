@@ -14,6 +14,7 @@ use crate::log::disk::Disk;
 use crate::log::edge::Edge;
 use crate::log::lock::Lock;
 use crate::log::merkle::Peaks;
+use crate::log::tidy::tidy;
 use crate::log::tile::{Kind, Tile, WIDTH};
 use crate::log::view::{CHECKPOINT, read_checkpoint, read_hashes};
 use crate::log::{Log, LogError, LogKey, LogPlace, REMEMBERED, State, forward};
@@ -69,6 +70,7 @@ impl Log {
         for (tile, bytes) in edge.partials(0) {
             disk.place_if_other(&tile.path(), &bytes)?;
         }
+        tidy(&disk, &edge)?;
         let latest = latest(&disk, &edge)?;
         Ok(Self { disk, key, head, edge, latest, state: State::Whole, kept, draft: 0, _lock: lock })
     }

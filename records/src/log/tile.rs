@@ -11,6 +11,7 @@ pub(crate) const HASH_BYTES: usize = 32;
 /// What the two bytes before an entry can count.
 pub const ENTRY_BYTES_MAX: usize = 65_535;
 pub(crate) const BUNDLE_BYTES_MAX: u64 = 256 * (65_535 + 2);
+pub(crate) const TILE_BYTES: u64 = 256 * 32;
 
 /// One file of the log.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,6 +54,32 @@ impl Tile {
     /// Below the log's directory.
     pub(crate) fn path(self) -> String {
         if self.is_whole() { self.stem() } else { format!("{}/{}", self.partials(), self.width) }
+    }
+
+    /// The one of this path; `None` where none has it.
+    pub(crate) fn of_path(path: &str) -> Option<Self> {
+        let (kind, rest) = path.strip_prefix("tile/")?.split_once('/')?;
+        let kind = match kind {
+            "entries" => Kind::Entries,
+            level => Kind::Hashes(level.parse().ok()?),
+        };
+        let (stem, width) = match rest.split_once(".p/") {
+            Some((stem, width)) => (stem, width.parse().ok()?),
+            None => (rest, WIDTH),
+        };
+        let digits = stem.split('/').map(|part| part.strip_prefix('x').unwrap_or(part));
+        let number = digits.collect::<String>().parse().ok()?;
+        let tile = Self { kind, number, width };
+        // In its only form.
+        ((1..=WIDTH).contains(&width) && tile.path() == path).then_some(tile)
+    }
+
+    /// No file of its kind is longer.
+    pub(crate) fn bytes_max(self) -> u64 {
+        match self.kind {
+            Kind::Hashes(_) => TILE_BYTES,
+            Kind::Entries => BUNDLE_BYTES_MAX,
+        }
     }
 
     /// The directory of the partial forms.
@@ -117,6 +144,14 @@ mod tests {
         assert_eq!(path(Kind::Hashes(1), 0, 256).unwrap(), "tile/1/000.p/1");
         assert_eq!(path(Kind::Entries, 255, 256).unwrap(), "tile/entries/000");
         assert_eq!(path(Kind::Entries, 256, 300).unwrap(), "tile/entries/001.p/44");
+        for path in ["tile/0/x001/x234/067", "tile/1/000.p/1", "tile/entries/001.p/44"] {
+            assert_eq!(Tile::of_path(path).unwrap().path(), path);
+        }
+        for path in
+            ["tile/0/1", "tile/0/001.p/0", "tile/0/001.p/256", "tile/00/001", "tile/0/x000/001"]
+        {
+            assert!(Tile::of_path(path).is_none(), "{path}");
+        }
         assert_eq!(path(Kind::Hashes(1), 1, 256), None);
         assert_eq!(path(Kind::Hashes(0), 256, 256), None);
         assert_eq!(path(Kind::Hashes(9), 0, u64::MAX), None);

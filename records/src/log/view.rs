@@ -15,10 +15,11 @@ use crate::log::merkle::{
     consistency, inclusion, is_consistent, leaf_hash, perfect_root, range_root,
 };
 use crate::log::proof::Inclusion;
-use crate::log::tile::{BUNDLE_BYTES_MAX, HASH_BYTES, HEIGHT, Kind, Tile, WIDTH, entries, hashes};
+use crate::log::tile::{
+    BUNDLE_BYTES_MAX, HASH_BYTES, HEIGHT, Kind, TILE_BYTES, Tile, WIDTH, entries, hashes,
+};
 
 pub(crate) const CHECKPOINT: &str = "checkpoint";
-pub(crate) const TILE_BYTES: u64 = 256 * 32;
 const NOT_THE_TREE: &str = "not the tree of the checkpoint";
 
 /// A log at one of its sizes. Reading needs no lock: nothing that a checkpoint speaks of is ever

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use validator::{Sha256, UtcTime};
 
 use crate::attestation::{BundleFault, SignedBundle, VerifiedBundle, read_bundle};
+use crate::dsse::Envelope;
 use crate::fault::{Fault, SignatureProblem};
 use crate::keys::PublicResultKey;
 use crate::log::{ProofFault, PublicLogKey};
@@ -56,6 +57,20 @@ impl Attested {
             return None;
         }
         Some(attested)
+    }
+
+    /// A statement that is not logged yet, and who signed it.
+    pub(super) fn unlogged(
+        file: &str,
+        envelope: &Envelope,
+        trust: &Trust,
+        faults: &mut Vec<Fault>,
+    ) -> Option<Self> {
+        let unfit = |problem| Fault::Bundle { file: file.to_owned(), problem };
+        let key = trust.statement_key(&envelope.key().hint()).ok_or(BundleFault::OtherKey);
+        let signed = key.and_then(|key| Ok((SignedBundle::unlogged(envelope)?, key)));
+        let (signed, key) = signed.map_err(|problem| faults.push(unfit(problem))).ok()?;
+        Some(Self { statement: Stated::Signed(Box::new(signed)), key: key.public().clone() })
     }
 
     pub(super) fn signed(&self) -> &SignedBundle {

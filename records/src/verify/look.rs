@@ -7,6 +7,7 @@ use serde_json::Value;
 use validator::{Code, Recalled, ResultId, Severity, Sha256, UtcTime, check_result};
 
 use crate::attestation::front_matter;
+use crate::dsse::Envelope;
 use crate::fault::Fault;
 use crate::tree::{Tree, read_below};
 use crate::trust::{SignedBy, Trust};
@@ -30,6 +31,8 @@ pub(super) struct Look<'a> {
     trust: &'a Trust,
     faults: Vec<Fault>,
     not_checked: Vec<NotChecked>,
+    /// The statement, where it is not beside the record yet.
+    unlogged: Option<&'a Envelope>,
 }
 
 /// The record's Markdown as it was read.
@@ -51,7 +54,12 @@ impl<'a> Look<'a> {
         trust: &'a Trust,
         faults: Vec<Fault>,
     ) -> Self {
-        Self { root, record, tree, trust, faults, not_checked: Vec::new() }
+        Self { root, record, tree, trust, faults, not_checked: Vec::new(), unlogged: None }
+    }
+
+    /// The same before the record is logged.
+    pub(super) fn of_unlogged(self, envelope: &'a Envelope) -> Self {
+        Self { unlogged: Some(envelope), ..self }
     }
 
     pub(super) fn judge(mut self) -> Result<Verified, Vec<Fault>> {
@@ -153,6 +161,12 @@ impl<'a> Look<'a> {
     /// Checks the bundle and the proof beside the record.
     fn attested(&mut self, read: &Read) -> Option<Attested> {
         let [_, _, bundle, proof] = attested::files_of(&self.record);
+        if let Some(envelope) = self.unlogged {
+            let found = Attested::unlogged(&bundle, envelope, self.trust, &mut self.faults)?;
+            found.compare(&bundle, &self.record, read, &mut self.faults);
+            self.not_checked.push(NotChecked::Log);
+            return Some(found);
+        }
         let there = |name: &String| self.tree.has(name);
         if !there(&bundle) && !there(&proof) && self.trust.logs().is_empty() {
             // Older versions wrote neither; who trusts a log asks for both.

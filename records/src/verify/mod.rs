@@ -16,7 +16,7 @@ mod page;
 mod shape;
 mod verdict;
 
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
@@ -61,6 +61,22 @@ pub fn verify(dir: &Path, trust: &Trust) -> Result<Verified, Vec<Fault>> {
         faults.push(Fault::DirectoryName { found: name, result_id: record.clone() });
     }
     Look::new(root.as_fd(), record, tree, trust, faults).judge()
+}
+
+/// Checks a record that is gathered and not logged yet, with everything that it names: all that
+/// [`verify`] checks but its place in the log. `directory` is where it is gathered, under any name.
+///
+/// # Errors
+/// Everything that is wrong; never an empty list.
+pub fn verify_gathered(
+    directory: BorrowedFd<'_>,
+    attested: &crate::Attested,
+    trust: &Trust,
+) -> Result<Verified, Vec<Fault>> {
+    let mut tree = Tree::walk(directory);
+    let faults = std::mem::take(&mut tree.faults);
+    let record = attested.record().result_id().to_string();
+    Look::new(directory, record, tree, trust, faults).of_unlogged(attested.envelope()).judge()
 }
 
 /// Checks a bundle alone: the statement and its place in the log, and whether what it says can be.

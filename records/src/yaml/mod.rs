@@ -159,7 +159,7 @@ fn number(c: char) -> String {
 /// Controls, format characters (bidi among them), other spaces, combining marks and unassigned
 /// characters are not: what the standard library would escape when debugging. Nor is what the lint
 /// takes for invisible, such as the fillers of Hangul, which are letters to the standard library.
-fn printable(c: char) -> bool {
+pub(crate) fn printable(c: char) -> bool {
     if c.is_ascii() {
         return !c.is_ascii_control();
     }

@@ -49,14 +49,14 @@ fn a_batch_has_one_checkpoint_and_the_tree_of_its_entries_one_by_one() {
             assert_eq!(log.head().size(), from);
             let view = LogView::open(once.path(), log.key()).unwrap();
             assert_eq!(view.head().size(), from);
-            assert!(fsck(once.path(), log.key()).unwrap().is_empty());
+            assert!(fsck(once.path(), log.key()).unwrap().faults.is_empty());
             let inclusions = prepared.inclusions().to_vec();
             log.adopt(prepared).unwrap();
             prove(&batch, &inclusions, log.head());
             let indexes: Vec<u64> = inclusions.iter().map(Inclusion::index).collect();
             assert_eq!(indexes, (from..from + size).collect::<Vec<_>>());
             assert_eq!(log.head().note(), grown(again.path(), from + size).head().note());
-            assert!(fsck(once.path(), log.key()).unwrap().is_empty());
+            assert!(fsck(once.path(), log.key()).unwrap().faults.is_empty());
             assert!(!once.path().join("checkpoint.next").exists());
             // It goes on, and knows what it has, also after it was opened again.
             for _ in 0..2 {
@@ -138,7 +138,7 @@ fn a_batch_goes_over_the_edge_of_a_tile_of_tiles() {
     }
     let log = opened(scratch.path()).unwrap();
     prove(&batch, &inclusions, log.head());
-    let faults = fsck(scratch.path(), log.key()).unwrap();
+    let faults = fsck(scratch.path(), log.key()).unwrap().faults;
     assert!(faults.is_empty(), "{faults:?}");
 }
 
@@ -187,7 +187,7 @@ fn a_draft_does_not_stand_on_entries_of_another_batch() {
         replace(&scratch.path().join("checkpoint.next"), &later[Path::new("checkpoint.next")]);
         let log = opened(scratch.path()).unwrap();
         assert_eq!(log.head().size(), from);
-        assert!(fsck(scratch.path(), log.key()).unwrap().is_empty());
+        assert!(fsck(scratch.path(), log.key()).unwrap().faults.is_empty());
     }
 }
 
@@ -206,7 +206,7 @@ fn readers_pass_over_a_draft() {
     assert!(!scratch.path().join("tile/entries/000.p").exists());
     assert!((0..200).all(|index| view.entry(index).unwrap().0 == entry(index)));
     flip(&scratch.path().join("tile/entries/000"));
-    assert!(!fsck(scratch.path(), &key).unwrap().is_empty());
+    assert!(!fsck(scratch.path(), &key).unwrap().faults.is_empty());
 }
 
 type Files = BTreeMap<PathBuf, Vec<u8>>;
@@ -431,7 +431,7 @@ impl World {
         lay(self.scratch.path(), &left);
         // Readers need nothing to be put right, but may see what was before.
         let directory = self.scratch.path().join("log");
-        assert!(fsck(&directory, log_key().public()).unwrap().is_empty(), "{act:?}");
+        assert!(fsck(&directory, log_key().public()).unwrap().faults.is_empty(), "{act:?}");
         let (old, new) = (self.entries.len(), self.entries.len() + batch.len());
         let log = opened(LogPlace::of_state(self.scratch.path()));
         self.log = Some(log.unwrap_or_else(|error| panic!("{act:?}: {error}")));
@@ -464,7 +464,7 @@ impl World {
     fn judge(mut self) {
         drop(self.log.take());
         let directory = self.scratch.path().join("log");
-        let faults = fsck(&directory, log_key().public()).unwrap();
+        let faults = fsck(&directory, log_key().public()).unwrap().faults;
         assert!(faults.is_empty(), "{faults:?}");
         let view = LogView::open(&directory, log_key().public()).unwrap();
         assert_eq!(view.head().size(), act_len(&self.entries));
@@ -530,7 +530,7 @@ fn each_file_of_a_batch_may_be_lost_by_itself() {
                 assert_eq!(log.head().size(), expected, "{from} {size} {}", path.display());
                 append_all(&mut log, &batch);
                 assert_eq!(log.head().size(), new);
-                assert!(fsck(scratch.path(), log.key()).unwrap().is_empty());
+                assert!(fsck(scratch.path(), log.key()).unwrap().faults.is_empty());
             }
         }
     }

@@ -100,13 +100,13 @@ fn judge_batches(directory: &Path, least: u64, death: &str) {
     let log = directory.join("log");
     let acknowledged = |end: &u64| directory.join(format!("acknowledged-{end}")).exists();
     let least = [255, 258, 300].into_iter().filter(acknowledged).max().unwrap_or(least);
-    assert!(fsck(&log, log_key().public()).unwrap().is_empty(), "{death}");
+    assert!(fsck(&log, log_key().public()).unwrap().faults.is_empty(), "{death}");
     let size = opened(&log).unwrap().head().size();
     assert!(size >= least && [FIRST, 255, 258, 300].contains(&size), "{death}: {size}, {least}");
     let after = grown(&log, 301);
     let view = LogView::open(&log, after.key()).unwrap();
     assert!((0..301).all(|index| view.entry(index).unwrap().0 == entry(index)), "{death}");
-    assert!(fsck(&log, log_key().public()).unwrap().is_empty(), "{death}");
+    assert!(fsck(&log, log_key().public()).unwrap().faults.is_empty(), "{death}");
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -164,6 +164,6 @@ fn judge(directory: &Path, death: &str) {
     let view = LogView::open(&log, log_key().public()).unwrap();
     let proof = view.consistency(size, LAST + 2).unwrap();
     assert!(before.grew_into(after.head(), &proof), "{death}");
-    let faults = fsck(&log, log_key().public()).unwrap();
+    let faults = fsck(&log, log_key().public()).unwrap().faults;
     assert!(faults.is_empty(), "{death}: {faults:?}");
 }

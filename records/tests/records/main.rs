@@ -13,11 +13,15 @@ mod crash;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod gathered;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod keys;
 #[cfg(test)]
 mod log;
+#[cfg(test)]
+mod names;
 #[cfg(test)]
 mod nasty;
 #[cfg(test)]

@@ -99,7 +99,7 @@ fn a_retired_result_key_counts_for_its_time() {
     let changes = host.changes();
     assert_eq!(changes.iter().map(KeyChange::time).collect::<Vec<_>>(), [at(FIRST), at(SECOND)]);
     assert_eq!(changes[0].new_spki(), changes[1].old_spki());
-    assert!(fsck(&host.log(), known.logs()[0].key()).unwrap().is_empty());
+    assert!(fsck(&host.log(), known.logs()[0].key()).unwrap().faults.is_empty());
 
     // Stock ssh-keygen: the old key's record counts in its time, and not after.
     let signature = host.scratch.path().join("sig");
@@ -366,7 +366,7 @@ fn judge(host: &Host, first: &Both, death: &str) {
     let roles: Vec<_> = host.changes().iter().map(KeyChange::role).collect();
     assert_eq!(roles, [KeyRole::Result, KeyRole::Log], "{death}: each is logged once");
     open_log(host).append(b"after").unwrap();
-    assert!(fsck(&host.log(), known.logs()[0].key()).unwrap().is_empty(), "{death}");
+    assert!(fsck(&host.log(), known.logs()[0].key()).unwrap().faults.is_empty(), "{death}");
 }
 
 /// Tries again while the log is locked, as it may be for a moment: see [`open_log`].

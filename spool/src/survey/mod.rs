@@ -15,6 +15,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::claim::{ClaimId, claim_note, noted_result};
 use crate::places::Places;
+use crate::publish::UNVERIFIED;
 use crate::recover::{claim_of, original_of};
 use crate::state::{Claim, Hidden, Promise, State, Step, There, step};
 
@@ -184,7 +185,9 @@ impl Look<'_> {
 
     fn left_over(&mut self) {
         let results = self.places.results.clone();
-        for name in self.names(&results).iter().filter(|name| name.starts_with('.')) {
+        // The journal says what an unverified one is, and no start removes it.
+        let left = |name: &&String| name.starts_with('.') && !name.starts_with(UNVERIFIED);
+        for name in self.names(&results).iter().filter(left) {
             self.rubbish(&results.join(name), RUBBISH_AGE);
         }
         let staging = self.places.state.join("staging");

@@ -14,14 +14,19 @@ use super::front;
 
 const DIGITS: usize = 64;
 
-/// The digests by path below /out, as text shows it; none where a digest could not be read.
-pub(super) struct Artifacts(BTreeMap<String, Option<Sha256>>);
+/// The digests by path below /out; none where a digest could not be read.
+#[derive(Default)]
+pub(super) struct Artifacts {
+    exact: BTreeMap<String, Option<Sha256>>,
+    /// Paths as text shows them without quotes. Two of them can look the same.
+    shown: BTreeMap<String, Vec<Option<Sha256>>>,
+}
 
 /// Reads `artifacts`; none where it is not there or a path cannot be read, for then nobody knows
 /// what the text should agree with.
 pub(super) fn read(fields: &Fields<'_>, report: &mut Report) -> Option<Artifacts> {
     fields.peek("artifacts")?;
-    let mut found = Some(BTreeMap::new());
+    let mut found = Some(Artifacts::default());
     for (index, node) in fields.list("artifacts", report)?.iter().enumerate() {
         let Some(item) = Fields::of(node, format!("artifacts[{index}]."), report) else {
             found = None;
@@ -33,12 +38,13 @@ pub(super) fn read(fields: &Fields<'_>, report: &mut Report) -> Option<Artifacts
             found = None;
             continue;
         };
-        if known.insert(as_shown(path.value), digest).is_some() {
+        known.shown.entry(as_shown(path.value)).or_default().push(digest);
+        if known.exact.insert(path.value.to_owned(), digest).is_some() {
             let message = format!("`artifacts`: {} appears twice", quote(path.value));
             report.error(Code::OutputsDuplicate, path.spot, message);
         }
     }
-    found.map(Artifacts)
+    found
 }
 
 fn below_out<'n>(
@@ -72,18 +78,20 @@ impl Artifacts {
     pub(super) fn check_outputs(&self, lines: &[Line<'_>], report: &mut Report) {
         for line in lines {
             let Some((path, at, digest)) = row(line.text) else { continue };
-            let (message, hint) = match self.0.get(path) {
-                Some(Some(stated)) if *stated != digest => (
+            let stated = self.stated(&path);
+            let fits = |stated: &Option<Sha256>| stated.is_none_or(|stated| stated == digest);
+            let (message, hint) = match stated {
+                stated if stated.iter().any(fits) => continue,
+                [] => (
+                    format!("`## Outputs`: `artifacts` does not state {}", quote(path.text())),
+                    "list it there, with its sha256",
+                ),
+                _ => (
                     format!(
                         "`## Outputs`: not the digest that `artifacts` states for {}",
-                        quote(path)
+                        quote(path.text())
                     ),
                     "one of the two is wrong; hash the file again",
-                ),
-                Some(_) => continue,
-                None => (
-                    format!("`## Outputs`: `artifacts` does not state {}", quote(path)),
-                    "list it there, with its sha256",
                 ),
             };
             let spot = line.spot(at).wide(DIGITS);
@@ -92,9 +100,64 @@ impl Artifacts {
     }
 }
 
+impl Artifacts {
+    /// The digests that `artifacts` states for what a line names.
+    fn stated(&self, path: &Named<'_>) -> &[Option<Sha256>] {
+        match path {
+            Named::Exactly(path) => self.exact.get(path).map_or(&[], std::slice::from_ref),
+            Named::AsShown(path) => self.shown.get(*path).map_or(&[], Vec::as_slice),
+        }
+    }
+}
+
+/// A path below /out that a line names.
+enum Named<'a> {
+    /// As a quoted string.
+    Exactly(String),
+    /// Without quotes, with characters escaped.
+    AsShown(&'a str),
+}
+
+impl Named<'_> {
+    fn text(&self) -> &str {
+        match self {
+            Self::Exactly(path) => path,
+            Self::AsShown(path) => path,
+        }
+    }
+}
+
+const ROOT: &str = "/out/";
+
+/// Whether a line names a path below /out with its digest.
+pub(super) fn has_row(line: &str) -> bool {
+    row(line).is_some()
+}
+
 /// The path below /out that a line names, and the digest behind it with its place.
-fn row(line: &str) -> Option<(&str, usize, Sha256)> {
-    const ROOT: &str = "/out/";
+fn row(line: &str) -> Option<(Named<'_>, usize, Sha256)> {
+    if let Some((path, end)) = quoted_path(line) {
+        let (at, digest) = last_digest(line.get(end..)?)?;
+        return Some((Named::Exactly(path), end + at, digest));
+    }
+    let (path, at, digest) = bare_row(line)?;
+    Some((Named::AsShown(path), at, digest))
+}
+
+/// The path of a line that names it as a string of JSON, and where that ends.
+fn quoted_path(line: &str) -> Option<(String, usize)> {
+    const QUOTED_ROOT: &str = "\"/out/";
+    let start = line.find(QUOTED_ROOT)?;
+    // Elsewhere in a line a quotation mark is part of what it says.
+    if !line.get(..start)?.bytes().all(|byte| b" \t-*+|`".contains(&byte)) {
+        return None;
+    }
+    let mut strings = serde_json::Deserializer::from_str(line.get(start..)?).into_iter::<String>();
+    let path = strings.next()?.ok()?;
+    Some((path.strip_prefix(ROOT)?.to_owned(), start + strings.byte_offset()))
+}
+
+fn bare_row(line: &str) -> Option<(&str, usize, Sha256)> {
     let (at, digest) = last_digest(line)?;
     let head = line.get(..at)?;
     let start = head.find(ROOT)?;

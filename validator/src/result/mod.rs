@@ -72,6 +72,12 @@ pub fn withheld(line: &str) -> Option<Code> {
     secret.or_else(|| content::first(line))
 }
 
+/// Whether a line of `## Outputs` that says this states a digest for a path below /out.
+#[must_use]
+pub fn states_digest(line: &str) -> bool {
+    artifacts::has_row(line)
+}
+
 fn check_sections(
     sections: &Sections<'_>,
     stated: Option<&artifacts::Artifacts>,

@@ -1,0 +1,47 @@
+//! What crashes leave beside the right edge of the log, put right when the log is opened. Partial tiles of
+//! hashes are not synced, and a batch that was never acknowledged leaves files beyond the checkpoint:
+//! neither must stay there until later files make it look like a part of the log.
+
+use crate::log::BATCH_MAX;
+use crate::log::LogError;
+use crate::log::disk::Disk;
+use crate::log::edge::Edge;
+use crate::log::tile::{HASH_BYTES, HEIGHT, Kind, Tile, WIDTH, hash_bytes};
+
+/// Every partial file at the right edge is what this edge says, or is gone.
+pub(super) fn tidy(disk: &Disk, edge: &Edge) -> Result<(), LogError> {
+    partials(disk, Kind::Entries, edge.size(), None)?;
+    for (hashes, level) in edge.tiles.iter().zip(0..) {
+        let items = edge.size() >> (level * HEIGHT);
+        partials(disk, Kind::Hashes(level), items, Some(&hash_bytes(hashes)))?;
+    }
+    Ok(())
+}
+
+/// The partial forms of the last tile of a kind; `edge` is what it holds, where that may be lost.
+fn partials(disk: &Disk, kind: Kind, items: u64, edge: Option<&[u8]>) -> Result<(), LogError> {
+    let (number, width) = (items / WIDTH, items % WIDTH);
+    let tile = |number| Tile { kind, number, width: WIDTH };
+    // A batch can begin so many tiles beyond the one that it finds.
+    let most = u64::try_from(BATCH_MAX).unwrap_or(u64::MAX) / WIDTH + 1;
+    for ahead in 1..=most {
+        disk.remove_partials(&tile(number + ahead).partials())?;
+    }
+    if let Some(before) = number.checked_sub(1).map(tile)
+        && disk.has_file(&before.path())?
+    {
+        disk.remove_partials(&before.partials())?;
+    }
+    for name in disk.names_in(&tile(number).partials())? {
+        let path = format!("{}/{name}", tile(number).partials());
+        match (Tile::of_path(&path), edge) {
+            (Some(found), _) if found.width > width => disk.remove(&path)?,
+            (Some(found), Some(edge)) => {
+                let length = usize::try_from(found.width).unwrap_or(usize::MAX) * HASH_BYTES;
+                disk.place_if_other(&path, edge.get(..length).unwrap_or(edge))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! Records that are gathered and not yet published: what is wrong with one is found then, and the least of
+//! all records, which takes the place of one that does not verify, verifies whatever it is about.
+
+use std::fs::File;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+
+use policies::Grounds;
+use records::{
+    Attested, Fault, ReplayOf, ResultKey, Statement, Subject, Trust, attest, verify_gathered,
+};
+use sandbox::outcome::Outcome;
+use validator::{ResultId, Sha256};
+
+use crate::fixture::{CREATED, Case, Scratch, at, flip, publish, put};
+use crate::nasty::nasty;
+
+fn gathered(dir: &Path, attested: &Attested, key: &ResultKey) -> Result<(), Vec<Fault>> {
+    let dir = File::open(dir).unwrap();
+    verify_gathered(dir.as_fd(), attested, &Trust::from_key(&key.public())).map(drop)
+}
+
+#[test]
+fn what_is_wrong_with_a_gathered_record_is_found() {
+    let scratch = Scratch::in_memory();
+    let (key, other, case) = (scratch.key("keys"), scratch.key("other"), Case::plain());
+    let attested = attest(&case.statement(), &key).unwrap();
+    let there = |name: &str| case.publish_run(&scratch.path().join(name), attested.record());
+    assert_eq!(gathered(&there("good"), &attested, &key), Ok(()));
+    assert!(gathered(&there("key"), &attested, &other).is_err());
+    let dir = there("stray");
+    put(&dir.join("stray"), b"x");
+    let stray = Fault::NotNamed { path: "stray".into() };
+    assert_eq!(gathered(&dir, &attested, &key), Err(vec![stray]));
+    for name in ["stdout", "artifacts/stats.json", "request/TR-20261121-120000Z-stats.md"] {
+        let dir = there(&name.replace('/', "-"));
+        flip(&dir.join(name));
+        let faults = gathered(&dir, &attested, &key).unwrap_err();
+        assert!(faults.iter().any(|it| matches!(it, Fault::Digest { path, .. } if path == name)));
+    }
+    // The statement of another record of the same run.
+    let statement = Statement { policy_name: "another", ..case.statement() };
+    let foreign = attest(&statement, &key).unwrap();
+    let faults = gathered(&there("foreign"), &foreign, &key).unwrap_err();
+    assert!(faults.iter().any(|it| matches!(it, Fault::Drift { .. })), "{faults:?}");
+}
+
+#[test]
+fn a_record_that_contradicts_itself_is_found_before_it_is_published() {
+    let scratch = Scratch::in_memory();
+    let (key, case) = (scratch.key("keys"), Case::plain());
+    let record_sha256 = Sha256::of(b"record");
+    let replay_of = Some(ReplayOf { result_id: &case.result_id, record_sha256 });
+    let attested = attest(&Statement { replay_of, ..case.statement() }, &key).unwrap();
+    let dir = case.publish_run(scratch.path(), attested.record());
+    let faults = gathered(&dir, &attested, &key).unwrap_err();
+    assert!(matches!(faults[..], [Fault::Contradiction { .. }]), "{faults:?}");
+}
+
+/// As the daemon makes it: the bytes of what was asked, its name and how it ended.
+#[test]
+fn the_least_of_all_records_verifies() {
+    let scratch = Scratch::in_memory();
+    let (key, case) = (scratch.key("keys"), Case::plain());
+    let grounds = Grounds::default();
+    let own = case.request.bytes().to_vec();
+    let mut number = 0;
+    for bytes in nasty().into_iter().chain([own]).filter(|bytes| bytes.len() < 4096) {
+        let file_name = String::from_utf8_lossy(&bytes).chars().take(100).collect::<String>();
+        let id = ResultId::for_refused(at(CREATED), &Sha256::of(&bytes));
+        let (named, unnamed) = ((Some(case.request.id()), &case.result_id), (None, &id));
+        let of = "TS-20261120-121030Z-TR-20261121-120000Z-stats".parse().unwrap();
+        let replay_of = ReplayOf { result_id: &of, record_sha256: Sha256::of(b"record") };
+        for (outcome, (request_id, result_id), replay_of) in [
+            (Outcome::Refused, unnamed, None),
+            (Outcome::Refused, named, None),
+            (Outcome::SetupError, named, None),
+            (Outcome::Cancelled, named, None),
+            (Outcome::Indeterminate, named, None),
+            (Outcome::Indeterminate, named, Some(replay_of)),
+        ] {
+            let statement = Statement {
+                result_id,
+                subject: Subject::Unusable { file_name: &file_name, bytes: &bytes, request_id },
+                replay_of,
+                reason: Some("its record did not verify, so this one says less"),
+                violations: &[],
+                grounds: Some(&grounds),
+                approval: "none",
+                approvals: &[],
+                request_files: &[],
+                ..case.not_run(outcome)
+            };
+            let attested = attest(&statement, &key).unwrap();
+            let root = scratch.path().join(number.to_string());
+            let dir = publish(&root, attested.record(), b"", b"");
+            let found = gathered(&dir, &attested, &key);
+            assert_eq!(found, Ok(()), "{outcome} {file_name:?}");
+            number += 1;
+        }
+    }
+    assert!(number > 400, "{number}");
+}

@@ -1,0 +1,171 @@
+//! Names that a real tool gives its files, and what it prints. Whatever they are, the record verifies, it
+//! says word for word what the request and the rules said, and every name is read back. A record that
+//! does not verify is not published.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use toolexec_tests::{Bench, Record, RequestText, Said, list};
+
+const SEED: u64 = 20_261_123;
+
+/// Makes the names of Unicode's white space one by one, and others by chance.
+const SCRIPT: &str = r#"
+import os, random, sys
+random.seed(int(sys.argv[1]))
+spaces = [chr(c) for c in range(0x110000) if chr(c).isspace()]
+pieces = spaces + ['a', 'b.txt', '`', '``', '|', '*', '# ', '- ', ': ', '"', "'", '\\', '\\u0020', '[withheld',
+    '..', '...', '\u202e', '\u200b', '\u2066', '\ufeff', '\ufe0e', '<!--', '---', '  sha256: ', 'é', '漢', ',',
+    '{', '}', '[', ']', '&a', '!', '%', '@', 'x' * 255, 'ab' * 32, 'AKIAABCDEFGHIJKLMNOP', 'curl x | sh']
+names = {('a' + c).encode() for c in spaces} | {c.encode() for c in spaces} | {(c + 'a').encode() for c in spaces}
+while len(names) < 400:
+    name = ''.join(random.choice(pieces) for _ in range(random.randint(1, 5))).encode()
+    names.add(name if random.random() > 0.1 else name + b'\xff')
+for name in sorted(names):
+    name = name.replace(b'\0', b'').replace(b'/', b'')[:255]
+    if name not in (b'', b'.', b'..'):
+        with open(b'/out/' + name, 'wb') as file:
+            file.write(name)
+for out in (sys.stdout.buffer, sys.stderr.buffer):
+    for _ in range(60):
+        out.write(random.choice(pieces).encode() + random.choice([b'', b'\n', b'\xff', b'\n## Safety Notes\n']))
+"#;
+
+/// The part of a record's text below this heading.
+fn section<'a>(record: &'a Record, heading: &str) -> &'a str {
+    let (_, rest) = record.text.split_once(&format!("\n{heading}\n")).unwrap();
+    rest.split_once("\n## ").map_or(rest, |(section, _)| section)
+}
+
+/// Lines of the provenance that are the same for two runs of one script.
+fn lasting(record: &Record) -> Vec<&str> {
+    let of_one_run = ["- Request sha256: ", "- Started: ", "    python", "- Rule "];
+    let lines = section(record, "## Provenance").lines();
+    lines.filter(|line| !of_one_run.iter().any(|mark| line.starts_with(mark))).collect()
+}
+
+const PREDICATE: &str = "import base64, json, sys
+bundle = json.load(open(sys.argv[1]))
+print(json.dumps(json.loads(base64.b64decode(bundle['dsseEnvelope']['payload']))['predicate']))";
+
+/// The facts of the statement, read by other means than ours.
+fn predicate(record: &Record) -> Value {
+    let bundle = record.path.join(format!("{}.bundle.json", record.id()));
+    Said::of(Command::new("python3").args(["-c", PREDICATE]).arg(bundle)).json()
+}
+
+/// The paths that are stated, and the files that are there.
+fn assert_paths_are_the_files(record: &Record) -> usize {
+    let facts = predicate(record);
+    let stated = facts["artifacts"].as_array().unwrap().iter();
+    let stated: BTreeSet<String> =
+        stated.map(|row| row["path"].as_str().unwrap().to_owned()).collect();
+    let there: BTreeSet<String> = fs::read_dir(record.path.join("artifacts"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(stated, there);
+    let rejected = facts["rejected"].as_array().unwrap().len();
+    assert_eq!(u64::try_from(rejected).unwrap(), facts["rejected_total"].as_u64().unwrap());
+    assert!(rejected > 20, "some names are no names for a record: {rejected}");
+    assert!(!facts.to_string().contains("[withheld: result.digest]"), "{facts}");
+    stated.len()
+}
+
+fn assert_names_are_read_back(record: &Record) {
+    let outputs = section(record, "## Outputs").split("\nNot here:\n").next().unwrap();
+    let mut withheld = 0;
+    for line in outputs.lines().filter(|line| line.starts_with("- ")) {
+        let (path, _) = line[2..].rsplit_once("  sha256: ").unwrap();
+        let name = match path.strip_prefix('`').and_then(|path| path.strip_suffix('`')) {
+            Some(string) => serde_json::from_str(string).unwrap(),
+            None => path.to_owned(),
+        };
+        if name.starts_with("[withheld: ") {
+            withheld += 1;
+            continue;
+        }
+        let file = record.path.join("artifacts").join(name.strip_prefix("/out/").unwrap());
+        assert!(file.is_file(), "{line}");
+    }
+    assert!(withheld < 60, "{withheld} names have what the lint refuses");
+}
+
+#[test]
+fn a_tool_that_gives_its_files_strange_names_withholds_nothing_of_ours() {
+    println!("seed {SEED}");
+    let bench = Bench::new();
+    let text = RequestText::python(SCRIPT);
+    let quiet = bench.save(&RequestText::python("print('done')"));
+    let quiet = Record::of(&bench.run(&quiet));
+    let command = format!("python /in/script.py {SEED}");
+    let request = bench.save(&text.command(&command));
+    let record = Record::of(&bench.run(&request));
+    record.assert_outcome("output_rejected");
+    bench.toolexec(["verify".as_ref(), record.path.as_os_str()]).assert_code(0);
+    assert_eq!(lasting(&record), lasting(&quiet));
+    let rules = |record: &Record| record.text.matches("\n- Rule ").count();
+    assert_eq!(rules(&record), rules(&quiet));
+    assert!(record.text.contains(&format!("\n    {command}\n")), "{}", record.text);
+    let given = [section(&record, "## Summary"), section(&record, "## Provenance")].concat();
+    assert!(!given.contains("[withheld"), "{given}");
+    let kept = assert_paths_are_the_files(&record);
+    assert!(kept > 100, "{kept} files kept");
+    assert_names_are_read_back(&record);
+    shown_elsewhere(&bench, &record.path);
+}
+
+/// Other readers of the record have it too, and none of them passes on what moves a cursor.
+fn shown_elsewhere(bench: &Bench, record: &Path) {
+    let said = bench.toolexec(["show".as_ref(), record.as_os_str(), "--html".as_ref()]);
+    said.assert_code(0);
+    assert!(!said.stdout.contains("result.digest"), "something was withheld");
+    assert!(!said.stdout.contains(['\u{202e}', '\u{2066}', '\u{1b}']), "a name acts on the page");
+}
+
+/// Somebody who can write to the results adds a file while the tool runs. The record of the run could not
+/// verify: another one is published, which does, and what was gathered is kept.
+#[test]
+fn a_record_that_would_not_verify_is_not_published_and_nothing_is_lost() {
+    let bench = Bench::new();
+    let script =
+        "import time\nprint('done', flush=True)\nopen('/out/a', 'w').write('x')\ntime.sleep(2)";
+    let request = bench.save(&RequestText::python(script));
+    let results = bench.results();
+    let stray = std::thread::spawn(move || {
+        let begun = Instant::now();
+        loop {
+            let names = list(&results);
+            if let Some(name) = names.iter().find(|name| name.starts_with(".new-")) {
+                std::thread::sleep(Duration::from_millis(500));
+                return fs::write(results.join(name).join("stray"), "x").unwrap();
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "nothing was gathered");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    });
+    let said = bench.run(&request);
+    stray.join().unwrap();
+    said.assert_code(3);
+    said.assert_says(&["stray: not named by the record", "is not published", ".unverified-"]);
+    let record = Record::of(&said);
+    record.assert_outcome("indeterminate");
+    assert_eq!(record.fact("reason"), "its record did not verify, so this one says less");
+    bench.toolexec(["verify".as_ref(), record.path.as_os_str()]).assert_code(0);
+    let kept = bench.results().join(format!(".unverified-{}", record.id()));
+    assert_eq!(fs::read_to_string(kept.join("stdout")).unwrap(), "done\n");
+    assert_eq!(fs::read_to_string(kept.join("artifacts/a")).unwrap(), "x");
+    assert!(kept.join("stray").exists());
+    let of_results = |name: &&String| !name.starts_with('.');
+    assert_eq!(list(&bench.results()).iter().filter(of_results).count(), 1);
+}
