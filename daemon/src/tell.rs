@@ -154,13 +154,23 @@ impl Passage<'_> {
                 };
                 self.use_reserve();
                 result.clear()?;
-                let attested = self.write(&lesser, &result)?;
+                let attested = loop {
+                    match self.write(&lesser, &result) {
+                        Err(Halt::Spool(error))
+                            if error.is_full() && self.host.room_wanted.wait(&error) =>
+                        {
+                            result.clear()?;
+                        }
+                        attested => break attested?,
+                    }
+                };
                 (lesser, attested)
             }
         };
         reach(Failpoint::RecordWritten);
         self.journey.took(Timed::SignLog);
         let receipt = self.host.publish(Letter { attested, result })?;
+        self.host.floor.raise(receipt.result_id().at(), receipt.path());
         self.journey.took(Timed::Publish);
         self.journey.metrics().took(Timed::Whole, self.journey.begun().elapsed());
         self.journey.metrics().ended(told.outcome);

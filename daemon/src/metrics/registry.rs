@@ -74,16 +74,18 @@ impl Timed {
 pub enum StoppedBy {
     /// There is no room for the record of one more request.
     NoRoom,
-    /// The disk failed; what can be finished is finished.
+    /// A write found no room.
     Disk,
     /// Trust store, keys or policy cannot be read.
     Trust,
+    /// The wall clock is behind what was begun or told.
+    Clock,
     /// The daemon was told to stop.
     Drain,
 }
 
 impl StoppedBy {
-    pub const ALL: [Self; 4] = [Self::NoRoom, Self::Disk, Self::Trust, Self::Drain];
+    pub const ALL: [Self; 5] = [Self::NoRoom, Self::Disk, Self::Trust, Self::Clock, Self::Drain];
 
     /// The value of the label `reason`.
     #[must_use]
@@ -92,6 +94,7 @@ impl StoppedBy {
             Self::NoRoom => "no_room",
             Self::Disk => "disk",
             Self::Trust => "trust",
+            Self::Clock => "clock",
             Self::Drain => "drain",
         }
     }
