@@ -51,8 +51,8 @@ pub(crate) fn gc(asked: &Gc) -> Result<ExitCode, Failure> {
 
 fn place(asked: &Gc) -> Result<(Places, Keep), Failure> {
     if let Some(file) = &asked.config {
-        let Config { state, spool, keep, .. } = Config::read(file)?;
-        return Ok((Places { results: spool.join("results"), state, spool }, keep));
+        let Config { state, spool, log, keep, .. } = Config::read(file)?;
+        return Ok((Places { results: spool.join("results"), state, spool, log }, keep));
     }
     let state = asked.state.path()?;
     let spool = match &asked.spool {
@@ -70,7 +70,8 @@ fn place(asked: &Gc) -> Result<(Places, Keep), Failure> {
                 .to_owned(),
         ));
     }
-    Ok((Places { results: spool.join("results"), state, spool }, keep))
+    let (results, log) = (spool.join("results"), spool.join("log"));
+    Ok((Places { results, log, state, spool }, keep))
 }
 
 /// What is named wrongly stays as it is: nothing is made, nothing is locked.

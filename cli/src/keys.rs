@@ -43,12 +43,13 @@ impl KeysOf {
     fn place(&self) -> Result<Place, Failure> {
         if let Some(file) = &self.config {
             let Config { keys, log_origin, log, state, spool, .. } = Config::read(file)?;
-            let log = LogPlace::kept_in(&state, &log);
-            let places = Places { results: spool.join("results"), state, spool };
+            let places = Places { results: spool.join("results"), state, spool, log };
+            let log = LogPlace::kept_in(&places.state, &places.log);
             return Ok(Place { source: keys, origin: log_origin, log, places });
         }
         let state = self.state.path()?;
-        let places = Places { spool: state.clone(), results: state.join("results"), state };
+        let (results, log) = (state.join("results"), state.join("log"));
+        let places = Places { spool: state.clone(), results, state, log };
         let log = LogPlace::of_state(&places.state);
         let source = KeySource::Directory(places.state.join("keys"));
         Ok(Place { source, origin: None, log, places })

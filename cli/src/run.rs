@@ -121,7 +121,8 @@ pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
     )?;
     let program = find_launcher()?;
     let results = asked.results_of()?;
-    let places = Places { spool: state.clone(), results, state: state.clone() };
+    let log = state.join("log");
+    let places = Places { spool: state.clone(), results, state: state.clone(), log };
     let spool = Spool::open_embedded(&places)?;
     let keys = open_keys(&KeySource::Directory(state.join("keys")), None)?;
     let (key, log) = (keys.result, RecordLog::shared(LogPlace::of_state(&state), keys.log));

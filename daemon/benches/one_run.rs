@@ -121,8 +121,12 @@ fn host(top: &Path) -> Host {
     let text = Policy::shipped_text("embedded").unwrap();
     // A test policy may map a language to any program.
     let text = text.replacen("binary: auto", "binary: /usr/bin/true", 1);
-    let places =
-        Places { state: state.clone(), spool: state.clone(), results: state.join("results") };
+    let places = Places {
+        state: state.clone(),
+        spool: state.clone(),
+        results: state.join("results"),
+        log: state.join("log"),
+    };
     let spool = Spool::open_embedded(&places).unwrap();
     let staging = spool.staging();
     let keys = open_keys(&KeySource::Directory(state.join("keys")), None).unwrap();

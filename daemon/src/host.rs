@@ -15,6 +15,7 @@ use sandbox::plan::CellPlan;
 use spool::{LastKnown, Spool, SpoolError, StoreError};
 use validator::{ResultId, Sha256, UtcTime};
 
+use crate::clock::Floor;
 use crate::config::{Config, ConfigError};
 use crate::edge;
 use crate::held;
@@ -26,6 +27,7 @@ use crate::probe::{Probed, probe_by};
 use crate::ready::{self, ReadyCells};
 use crate::record_log::RecordLog;
 use crate::room::{Room, RoomMax};
+use crate::room_wanted::RoomWanted;
 use crate::rules::Rules;
 use crate::supply::Digests;
 use crate::trust_store::TrustStore;
@@ -54,6 +56,8 @@ pub struct Host {
     pub(crate) log: RecordLog,
     pub(crate) outbox: Outbox,
     pub(crate) room: Room,
+    pub(crate) room_wanted: RoomWanted,
+    pub(crate) floor: Floor,
     /// Before the launcher, so that its cells are given up before it is waited for.
     pub(crate) ready: Mutex<ReadyCells>,
     rules: RwLock<Arc<Rules>>,
@@ -88,6 +92,8 @@ impl Host {
             log,
             outbox: Outbox::default(),
             room: Room::boundless(),
+            room_wanted: RoomWanted::default(),
+            floor: Floor::default(),
             ready: Mutex::new(ReadyCells::new(0)),
             rules: RwLock::new(Arc::new(rules)),
             egress,
@@ -111,6 +117,13 @@ impl Host {
     /// Whether that was noted since this was asked last.
     pub(crate) fn is_doubted(&self) -> bool {
         self.doubted.swap(false, Ordering::Relaxed)
+    }
+
+    /// Holds the wall clock against this time from the start on, and against what is begun and told later.
+    #[must_use]
+    pub fn with_floor(mut self, floor: Floor) -> Self {
+        self.floor = floor;
+        self
     }
 
     /// Keeps at most so many cells ready for runs to come. The service that
@@ -314,6 +327,8 @@ pub enum Halt {
     WorkerDied,
     /// Published together with another record, which failed.
     Together,
+    /// Published together with another record, for which there was no room.
+    NoRoom(String),
     /// The log gave a proof that is none of the record.
     Proof(ProofFault),
     /// A record that was signed is not what a verifier accepts; it is not published.
@@ -329,10 +344,16 @@ pub enum Halt {
 
 impl Halt {
     /// Whether there was no room on the disk.
-    pub(crate) fn is_full_disk(&self) -> bool {
+    #[must_use]
+    pub fn is_full_disk(&self) -> bool {
         match self {
             Self::Spool(error) => error.is_full(),
             Self::Log(error) => error.is_full(),
+            Self::Permissions(error) => error.is_full(),
+            Self::Key(KeyError::Io { source, .. }) => {
+                matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+            }
+            Self::NoRoom(_) => true,
             _ => false,
         }
     }
@@ -362,6 +383,7 @@ impl fmt::Display for Halt {
             }
             Self::Metrics(error) => error.fmt(f),
             Self::WorkerDied => f.write_str("a worker died; its request is told by the next start"),
+            Self::NoRoom(why) => f.write_str(why),
             Self::Together => f.write_str("the records that were published with it failed"),
             Self::Unverified { record, faults } => {
                 write!(f, "{record}: the record does not verify and is not published")?;

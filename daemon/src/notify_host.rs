@@ -13,6 +13,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// More of a status nobody is shown.
 const STATUS_CHARS_MAX: usize = 512;
+/// A loaded host is slow.
+const START_MARGIN: Duration = Duration::from_secs(30);
 
 /// Whoever started us, if it wants to know.
 pub struct HostManager {
@@ -70,6 +72,12 @@ impl HostManager {
     pub fn status(&self, said: &str) {
         let line: String = validator::escape_line(said).chars().take(STATUS_CHARS_MAX).collect();
         self.send(&format!("STATUS={}", line.replace('\n', " ")));
+    }
+
+    /// That the start takes longer, and why. The manager then waits for twice as long as to the next word.
+    pub fn waiting(&self, why: &str, next_in: Duration) {
+        self.status(why);
+        self.send(&format!("EXTEND_TIMEOUT_USEC={}", (2 * next_in + START_MARGIN).as_micros()));
     }
 
     /// A sign of life. To be given by the loop that must not hang, and by nothing else.

@@ -111,26 +111,34 @@ impl Host {
         match self.publish_batch(letters) {
             Ok(receipts) => receipts.into_iter().map(Ok).collect(),
             Err(halt) => {
-                let others = (1..count).map(|_| Err(Halt::Together));
+                let why = halt.is_full_disk().then(|| halt.to_string());
+                let other = || why.clone().map_or(Halt::Together, Halt::NoRoom);
+                let others: Vec<_> = (1..count).map(|_| Err(other())).collect();
                 std::iter::once(Err(halt)).chain(others).collect()
             }
         }
     }
 
     fn publish_batch(&self, letters: Vec<Letter>) -> Result<Vec<Receipt>, Halt> {
-        let mut log = self.log.hold().ok_or(Halt::Together)?;
         let mut room = None;
-        let prepared = match self.write_out(&mut log, &letters) {
-            Err(halt) if halt.is_full_disk() => {
+        loop {
+            let mut log = self.log.hold().ok_or(Halt::Together)?;
+            let halt = match self.write_out(&mut log, &letters) {
+                Ok(prepared) => break log.act(|log| log.adopt(prepared))?,
+                Err(halt) if halt.is_full_disk() => halt,
+                Err(halt) => return Err(halt),
+            };
+            log.let_go();
+            // Others may append, and the loop looks, while this waits.
+            drop(log);
+            letters.iter().try_for_each(take_proofs_back)?;
+            if room.is_none() {
                 tracing::error!("{halt}; the reserve is used");
                 room = Some(self.spool.use_reserve());
-                log.let_go();
-                letters.iter().try_for_each(take_proofs_back)?;
-                self.write_out(&mut log, &letters)?
+            } else if !self.room_wanted.wait(&halt) {
+                return Err(halt);
             }
-            written => written?,
-        };
-        log.act(|log| log.adopt(prepared))?;
+        }
         self.log.appended(edge::now());
         reach(Failpoint::LogAdopted);
         let placed: Result<Vec<_>, SpoolError> =

@@ -15,6 +15,8 @@ use crate::tell::{Decided, Story};
 const REASON: &str =
     "the host or the daemon stopped during the run; what the tool did is not known";
 
+const NEVER_STARTED: &str = "the tool could not be started, and the host or the daemon stopped before the record was written";
+
 /// What recovery came to.
 #[must_use]
 #[derive(Debug)]
@@ -32,6 +34,7 @@ impl Host {
     /// # Errors
     /// [`Halt`]: our own disk or key. Doing it again later is safe.
     pub fn recover(&self) -> Result<Settled, Halt> {
+        self.spool.insist_on_ledger(&mut was_begun)?;
         let trust = || Trust::from_key(&self.key().public());
         let log = self.log.directory().to_owned();
         let logs = [self.log.key().clone()];
@@ -83,11 +86,17 @@ impl Host {
                 request_id: Some(unfinished.request_id()),
             },
         };
-        let network = perhaps_used(unfinished.hosts(), request.as_ref());
+        let (outcome, reason, network) = match unfinished.never_started() {
+            true => (Outcome::SetupError, NEVER_STARTED, NetworkUse::Nothing),
+            false => {
+                let network = perhaps_used(unfinished.hosts(), request.as_ref());
+                (Outcome::Indeterminate, REASON, network)
+            }
+        };
         let story = Story {
-            outcome: Outcome::Indeterminate,
+            outcome,
             replays: unfinished.replays(),
-            reason: Some(REASON),
+            reason: Some(reason),
             network: &network,
             decided: &decided,
             ais: unfinished.ais(),
@@ -95,7 +104,7 @@ impl Host {
         };
         self.spool.cover(unfinished.results())?;
         let published = self.passage().tell(&story, result)?;
-        tracing::warn!(result = %id, "begun and its end is not known; told as indeterminate");
+        tracing::warn!(result = %id, "begun and not published: {reason}; recorded as {outcome}");
         let file_name = unfinished.file_name().to_owned();
         let originals = self.spool.finish_unfinished(unfinished, &published.receipt)?;
         if let Originals::Left(error) = originals {
@@ -105,6 +114,13 @@ impl Host {
         settled.told.push(id);
         Ok(())
     }
+}
+
+/// Whether the record of a published result is of a run that was begun: only those are in the ledger.
+#[must_use]
+pub fn was_begun(result: &Path) -> bool {
+    records::summary(result)
+        .is_some_and(|it| !matches!(it.outcome.as_str(), "refused" | "setup_error"))
 }
 
 /// What it may have reached. The intent says what it was granted; one of a time when intents did not

@@ -1,11 +1,17 @@
-//! How many cells there may be at once, and how much memory they may have been promised together. Who drew
-//! the lower number is served first, whatever is asked: nobody is overtaken, so nobody waits for ever.
+//! How many cells there may be at once, and how much memory they may have been promised together. Whoever drew
+//! the lower number is served first, with one exception: while one waits for more memory than there is, others
+//! that fit may pass it, but no more than [`PASSES_MAX`] of them. So a large one does not keep the small ones
+//! waiting while there is room for them, and the small ones cannot keep a large one waiting for ever.
 
+use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How often one who waits looks whether it still wants to.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
+/// So many may pass one that waits for room. Then all behind it wait until it has its room, which takes no longer
+/// than what runs by then may take.
+const PASSES_MAX: u32 = 16;
 
 /// How much room there is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,11 +32,20 @@ pub(crate) struct Room {
 struct Taken {
     cells: usize,
     memory_bytes: u64,
-    /// The number that is drawn next, and the one whose turn it is.
+    /// The number that is drawn next.
     next: u64,
-    turn: u64,
-    /// Numbers that were given up before their turn.
-    left: Vec<u64>,
+    queue: BTreeMap<u64, Waiter>,
+}
+
+/// One in the queue.
+#[derive(Clone, Copy)]
+enum Waiter {
+    /// It does not know yet what it needs.
+    Drawn,
+    Asked {
+        memory_bytes: u64,
+        passed_by: u32,
+    },
 }
 
 /// A number in the queue, until room is taken with it or it is dropped.
@@ -38,7 +53,6 @@ struct Taken {
 pub(crate) struct Ticket<'a> {
     room: &'a Room,
     number: u64,
-    is_used: bool,
 }
 
 /// Room for one cell, until it is dropped.
@@ -71,7 +85,8 @@ impl Room {
         let mut taken = self.lock();
         let number = taken.next;
         taken.next += 1;
-        Ticket { room: self, number, is_used: false }
+        taken.queue.insert(number, Waiter::Drawn);
+        Ticket { room: self, number }
     }
 
     pub(crate) fn max(&self) -> RoomMax {
@@ -89,6 +104,19 @@ impl Room {
         taken.cells < self.max.cells && memory <= self.max.memory_bytes
     }
 
+    /// Whether this number may take so much now: it fits, and each before it waits for room that there is not,
+    /// and may still be passed.
+    fn may_take(&self, taken: &Taken, number: u64, memory_bytes: u64) -> bool {
+        let may_be_passed = |waiter: &Waiter| match *waiter {
+            Waiter::Drawn => false,
+            Waiter::Asked { memory_bytes, passed_by } => {
+                passed_by < PASSES_MAX && !self.fits(taken, memory_bytes)
+            }
+        };
+        self.fits(taken, memory_bytes)
+            && taken.queue.range(..number).all(|(_, waiter)| may_be_passed(waiter))
+    }
+
     fn lock(&self) -> MutexGuard<'_, Taken> {
         // Nothing that panics runs while it is held.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
@@ -98,7 +126,7 @@ impl Room {
 impl<'a> Ticket<'a> {
     /// Waits for room for a cell that may use so much memory, for as long as it is wanted.
     pub(crate) fn take(
-        mut self,
+        self,
         memory_bytes: u64,
         wanted: &mut dyn FnMut() -> bool,
     ) -> Result<Place<'a>, NoRoom> {
@@ -107,20 +135,21 @@ impl<'a> Ticket<'a> {
             return Err(NoRoom::Never { memory_bytes_max: room.max.memory_bytes });
         }
         let mut taken = room.lock();
+        taken.queue.insert(self.number, Waiter::Asked { memory_bytes, passed_by: 0 });
+        // Those behind it may pass from now on.
+        room.freed.notify_all();
         loop {
-            if taken.turn == self.number && room.fits(&taken, memory_bytes) {
-                taken.pass_on();
+            if room.may_take(&taken, self.number, memory_bytes) {
+                taken.pass(self.number);
                 taken.cells += 1;
                 taken.memory_bytes += memory_bytes;
+                // Before the number is given up, which locks it too.
                 drop(taken);
-                self.is_used = true;
-                room.freed.notify_all();
                 return Ok(Place { room, memory_bytes });
             }
             let waited = room.freed.wait_timeout(taken, LOOK_INTERVAL);
             taken = waited.unwrap_or_else(PoisonError::into_inner).0;
             if !wanted() {
-                // Before the number is given up, which locks it too.
                 drop(taken);
                 return Err(NoRoom::NotWaited);
             }
@@ -130,26 +159,19 @@ impl<'a> Ticket<'a> {
 
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
-        if self.is_used {
-            return;
-        }
-        let mut taken = self.room.lock();
-        match taken.turn == self.number {
-            true => taken.pass_on(),
-            false => taken.left.push(self.number),
-        }
-        drop(taken);
+        self.room.lock().queue.remove(&self.number);
         self.room.freed.notify_all();
     }
 }
 
 impl Taken {
-    /// The next who still waits.
-    fn pass_on(&mut self) {
-        self.turn += 1;
-        while let Some(at) = self.left.iter().position(|number| *number == self.turn) {
-            self.left.swap_remove(at);
-            self.turn += 1;
+    /// Notes with each that waits before this number that it was passed once more.
+    fn pass(&mut self, number: u64) {
+        self.queue.remove(&number);
+        for (_, waiter) in self.queue.range_mut(..number) {
+            if let Waiter::Asked { passed_by, .. } = waiter {
+                *passed_by += 1;
+            }
         }
     }
 }
@@ -200,36 +222,66 @@ mod tests {
             }
         });
         let taken = room.lock();
-        assert_eq!((taken.cells, taken.memory_bytes, taken.left.len()), (0, 0, 0));
+        assert_eq!((taken.cells, taken.memory_bytes, taken.queue.len()), (0, 0, 0));
+    }
+
+    /// One that waits for more memory than there is, behind one that has most of it.
+    fn with_a_large_one_waiting(act: impl FnOnce(&Room, &dyn Fn() -> bool, Place<'_>)) {
+        let room = Room::new(RoomMax { cells: 64, memory_bytes: 100 });
+        let first = room.ticket().take(60, &mut always).unwrap_or_else(|_| unreachable!());
+        thread::scope(|scope| {
+            let large = scope.spawn(|| drop(room.ticket().take(90, &mut always)));
+            while !matches!(room.lock().queue.get(&1), Some(Waiter::Asked { .. })) {
+                thread::yield_now();
+            }
+            act(&room, &|| large.is_finished(), first);
+            assert!(large.join().is_ok());
+        });
+        assert_eq!((room.taken(), room.lock().queue.len()), ((0, 0), 0));
+    }
+
+    /// Takes it at once, or not at all.
+    fn at_once(room: &Room, memory_bytes: u64) -> Option<Place<'_>> {
+        room.ticket().take(memory_bytes, &mut || false).ok()
     }
 
     #[test]
-    fn a_large_one_is_not_overtaken_by_small_ones() {
-        let room = Room::new(RoomMax { cells: 8, memory_bytes: 100 });
-        let order = Mutex::new(Vec::new());
-        let first = room.ticket().take(60, &mut always);
-        thread::scope(|scope| {
-            let large = scope.spawn(|| {
-                let place = room.ticket().take(90, &mut always);
-                order.lock().unwrap_or_else(PoisonError::into_inner).push("large");
-                drop(place);
-            });
-            while room.lock().next < 2 {
-                thread::yield_now();
-            }
-            let small = scope.spawn(|| {
-                // So much that the two do not fit beside each other either.
-                let place = room.ticket().take(20, &mut always);
-                order.lock().unwrap_or_else(PoisonError::into_inner).push("small");
-                drop(place);
-            });
-            while room.lock().next < 3 {
-                thread::yield_now();
-            }
-            drop(first);
-            assert!(large.join().is_ok() && small.join().is_ok());
+    fn a_large_one_does_not_keep_small_ones_waiting_that_fit() {
+        with_a_large_one_waiting(|room, large_has_ended, first| {
+            let small = at_once(room, 20);
+            assert!(small.is_some(), "there is room for it");
+            assert!(at_once(room, 30).is_none(), "there is no room for it");
+            assert!(!large_has_ended());
+            drop((small, first));
         });
-        assert_eq!(*order.lock().unwrap_or_else(PoisonError::into_inner), ["large", "small"]);
+    }
+
+    #[test]
+    fn a_large_one_is_passed_so_often_and_no_more() {
+        with_a_large_one_waiting(|room, large_has_ended, first| {
+            for pass in 0..PASSES_MAX {
+                assert!(at_once(room, 20).is_some(), "pass {pass}");
+            }
+            assert!(at_once(room, 20).is_none(), "passed once too often");
+            thread::scope(|scope| {
+                let small = scope.spawn(|| room.ticket().take(20, &mut always).is_ok());
+                thread::sleep(LOOK_INTERVAL);
+                assert!(!small.is_finished() && !large_has_ended());
+                drop(first);
+                assert!(small.join().is_ok_and(|took| took), "blocked for ever");
+            });
+        });
+    }
+
+    #[test]
+    fn nobody_passes_one_that_fits() {
+        let room = Room::new(RoomMax { cells: 1, memory_bytes: 100 });
+        let first = room.ticket().take(60, &mut always);
+        let second = room.ticket();
+        assert!(at_once(&room, 1).is_none(), "there is no cell");
+        drop(first);
+        assert!(at_once(&room, 1).is_none(), "passed one that may fit");
+        assert!(second.take(100, &mut || false).is_ok());
     }
 
     #[test]

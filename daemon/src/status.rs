@@ -214,7 +214,12 @@ mod tests {
     fn places(name: &str) -> Places {
         let root = std::env::temp_dir().join(format!("toolexec-{name}-{}", std::process::id()));
         let at = |part: &str| -> PathBuf { root.join(part) };
-        Places { state: at("state"), spool: at("spool"), results: at("spool/results") }
+        Places {
+            state: at("state"),
+            spool: at("spool"),
+            results: at("spool/results"),
+            log: at("spool/log"),
+        }
     }
 
     fn ended(places: &Places) {

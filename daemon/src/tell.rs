@@ -147,6 +147,7 @@ impl Passage<'_> {
         reach(Failpoint::RecordWritten);
         self.journey.took(Timed::SignLog);
         let receipt = self.host.publish(Letter { attested, result })?;
+        self.host.floor.raise(receipt.result_id().at(), receipt.path());
         self.journey.took(Timed::Publish);
         self.journey.metrics().took(Timed::Whole, self.journey.begun().elapsed());
         self.journey.metrics().ended(told.outcome);
@@ -195,15 +196,29 @@ impl Passage<'_> {
                 result
             }
         };
-        match self.write(&lesser, &result) {
+        match self.write_in_time(&lesser, &result) {
             Ok(attested) => Ok((lesser, attested, result)),
             Err(halt @ Halt::Unverified { .. }) => {
                 tracing::error!("{halt}; recording nothing but how it ended");
                 result.clear()?;
                 let last = least_story(&lesser, undecided, least);
-                Ok((last, self.write(&last, &result)?, result))
+                Ok((last, self.write_in_time(&last, &result)?, result))
             }
             Err(halt) => Err(halt),
+        }
+    }
+
+    /// The same as `write`, which waits for room on the disk as long as the daemon serves.
+    fn write_in_time(&self, story: &Story<'_>, result: &ResultDraft) -> Result<Attested, Halt> {
+        loop {
+            match self.write(story, result) {
+                Err(Halt::Spool(error))
+                    if error.is_full() && self.host.room_wanted.wait(&error) =>
+                {
+                    result.clear()?;
+                }
+                attested => return attested,
+            }
         }
     }
 

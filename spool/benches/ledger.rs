@@ -22,7 +22,8 @@ fn main() {
     fs::create_dir(&state).unwrap();
     let bytes = write_ledger(&state.join("ledger"), lines);
     let results = state.join("results");
-    let places = Places { state: state.clone(), spool: state.clone(), results };
+    let log = state.join("log");
+    let places = Places { state: state.clone(), spool: state.clone(), results, log };
     let before = resident_kib();
     let begun = Instant::now();
     let spool = Spool::open_embedded(&places).unwrap();

@@ -214,7 +214,7 @@ impl FileSystems {
             let begun = Instant::now();
             let synced = known.iter().try_for_each(|one| {
                 let synced = syncfs(&one.directory).map_err(io::Error::from);
-                synced.map_err(SpoolError::io(&one.path, "make durable"))
+                synced.map_err(SpoolError::unsynced(&one.path))
             });
             if let Some(watcher) = self.watcher.get() {
                 watcher(begun.elapsed(), u64::try_from(known.len()).unwrap_or(u64::MAX));

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::ledger::LedgerFault;
+
 /// An act on one file or directory that failed.
 #[derive(Debug)]
 pub enum SpoolError {
@@ -34,6 +36,16 @@ pub enum SpoolError {
         path: PathBuf,
         line: usize,
     },
+    /// A ledger that cannot be relied on.
+    Ledger {
+        path: PathBuf,
+        fault: LedgerFault,
+    },
+    /// A sync failed: what of it is on the disk nobody knows. It is never a want of room that can be waited for.
+    Unsynced {
+        path: PathBuf,
+        error: io::Error,
+    },
     /// Another directory has taken the place of the one that was locked.
     Replaced {
         path: PathBuf,
@@ -61,6 +73,15 @@ impl SpoolError {
     ) -> impl FnOnce(rustix::io::Errno) -> Self + use<> {
         let path = path.to_owned();
         move |errno| Self::Io { path, act, error: errno.into() }
+    }
+
+    pub(crate) fn unsynced(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |error| Self::Unsynced { path, error }
+    }
+
+    pub(crate) fn ledger(path: &Path, fault: LedgerFault) -> Self {
+        Self::Ledger { path: path.to_owned(), fault }
     }
 
     /// Whether the disk has no room left.
@@ -107,6 +128,8 @@ impl SpoolError {
             | Self::Busy { path }
             | Self::Changed { path }
             | Self::LedgerLine { path, .. }
+            | Self::Ledger { path, .. }
+            | Self::Unsynced { path, .. }
             | Self::Stopped { path }
             | Self::Replaced { path }
             | Self::NotOurs { path } => path,
@@ -144,11 +167,17 @@ impl fmt::Display for SpoolError {
             Self::Changed { path } => {
                 write!(f, "{}: was changed meanwhile; look at it again", path.display())
             }
-            Self::LedgerLine { path, line } => write!(
+            Self::LedgerLine { path, line } => {
+                write!(f, "{}:{line}: not a ledger line; {}", path.display(), ledger_help(path))
+            }
+            Self::Unsynced { path, error } => write!(
                 f,
-                "{}:{line}: is no ledger line; nothing is run until a person has looked at it",
+                "{}: make durable: {error}; help: check the disk, and start again",
                 path.display()
             ),
+            Self::Ledger { path, fault } => {
+                write!(f, "{}: {fault}; {}", path.display(), ledger_help(path))
+            }
             Self::Replaced { path } => write!(
                 f,
                 "{}: is not the file that this daemon locked; its directory was replaced",
@@ -167,6 +196,15 @@ impl fmt::Display for SpoolError {
             ),
         }
     }
+}
+
+/// What to do about a ledger that cannot be relied on.
+fn ledger_help(path: &Path) -> String {
+    let state = path.parent().unwrap_or(path).display();
+    format!(
+        "nothing is run; help: put back the newest copy of the ledger, or have it rebuilt with \
+         `toolexec doctor --spool DIR --state {state} --rebuild-ledger` (docs/spool.md)"
+    )
 }
 
 impl std::error::Error for SpoolError {}

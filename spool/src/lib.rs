@@ -52,7 +52,10 @@ pub use drafting::Drafting;
 pub use dropbox::{Dropbox, Listed, Submitted, Waiting, stem_of};
 pub use error::SpoolError;
 pub use hashed::Hashed;
-pub use ledger::{BeginError, Begun, NoncesUsed, Seen};
+pub use ledger::{
+    BeginError, Begun, LedgerFault, LedgerOrder, NoncesUsed, Rebuilt, RunFacts, Seen, WasBegun,
+    check_ledger, rebuild_ledger,
+};
 pub use orders::{Order, Ordered};
 pub use permissions::{AnswerFate, DroppedAnswer, Durable, Filed, StoreError, new_traceparent};
 pub use places::{Places, Spool};

@@ -10,7 +10,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::barrier::{Barrier, FileSystems, OnItsWay};
 use crate::error::SpoolError;
-use crate::ledger::Ledger;
+use crate::ledger::{HEAD, Ledger};
 use crate::reserve::Reserve;
 use crate::store::{Bounds, Store};
 
@@ -37,6 +37,8 @@ pub struct Places {
     pub spool: PathBuf,
     /// Where results are published.
     pub results: PathBuf,
+    /// Where the transparency log is.
+    pub log: PathBuf,
 }
 
 /// The private state of one daemon, or of one user's embedded runs, and where results go.
@@ -97,12 +99,18 @@ impl Spool {
         for directory in [&state, &spool, &results] {
             barrier.cover(directory)?;
         }
-        let ledger = Mutex::new(Ledger::open(&state.join("ledger"))?);
-        let reserve = Reserve::of(&spool);
-        let places = Places { state, spool, results };
+        let places = Places { state, spool, results, log: places.log.clone() };
+        let shown_by = places.trace_of_a_ledger()?;
+        let (ledger, head) = (places.state.join("ledger"), places.state.join(HEAD));
+        let ledger = Mutex::new(Ledger::open(&ledger, &head, shown_by)?);
+        let reserve = Reserve::of(&places.spool);
         let store = Store::new(store, store_bounds(tenancy));
         let spool = Self { places, tenancy, ledger, barrier, store, reserve, locks };
-        spool.keep_reserve()?;
+        match (spool.keep_reserve(), tenancy) {
+            // It admits nothing until there is room.
+            (Err(error), Tenancy::Daemon) if error.is_full() => tracing::error!("{error}"),
+            (kept, _) => kept?,
+        }
         Ok(spool)
     }
 
@@ -241,6 +249,12 @@ pub(crate) fn make_dir(path: &Path, mode: u32) -> Result<PathBuf, SpoolError> {
         }
     }
     fs::canonicalize(path).map_err(SpoolError::io(path, "resolve"))
+}
+
+/// Keeps everybody else from a state and its spool, as a daemon does.
+pub(crate) fn lock_alone(places: &Places) -> Result<[File; 2], SpoolError> {
+    let lock = |path: PathBuf| take_lock(&path, Tenancy::Daemon);
+    Ok([lock(places.state.join("lock"))?, lock(places.spool.join(".lock"))?])
 }
 
 fn take_lock(path: &Path, tenancy: Tenancy) -> Result<File, SpoolError> {

@@ -255,7 +255,12 @@ fn take_in(
     }
     let poured = match copy(from, to, bytes_max, hashed) {
         // Copies for later runs are the first to go when the disk is full.
-        Err(error) if error.kind() == io::ErrorKind::StorageFull => {
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+            ) =>
+        {
             store.empty();
             fs::remove_file(to)?;
             from.rewind()?;

@@ -42,7 +42,8 @@ impl Scene {
         let top = std::env::temp_dir().join(name);
         let spool = top.join("spool");
         fs::create_dir_all(spool.join("approved")).unwrap();
-        let places = Places { state: top.join("state"), results: spool.join("results"), spool };
+        let (results, log) = (spool.join("results"), spool.join("log"));
+        let places = Places { state: top.join("state"), results, log, spool };
         Self { top, places }
     }
 

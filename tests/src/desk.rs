@@ -88,7 +88,8 @@ impl Disk {
     /// Mounts one of so many KiB on a directory; `None` where this host does not let us.
     #[must_use]
     pub fn mount(path: &Path, kib: u32) -> Option<Self> {
-        let size = format!("size={kib}k,mode=755");
+        // Few inodes: a test may use them up.
+        let size = format!("size={kib}k,nr_inodes=4k,mode=755");
         let mounted =
             Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(path).output();
         mounted.is_ok_and(|said| said.status.success()).then(|| Self(path.to_owned()))

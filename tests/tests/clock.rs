@@ -70,11 +70,12 @@ fn a_run_that_was_begun_in_a_time_to_come_does_too() {
     let path = service.state().join("ledger");
     let ledger = fs::read_to_string(&path).unwrap();
     let mut line: serde_json::Value = serde_json::from_str(ledger.trim_end()).unwrap();
+    line.as_object_mut().unwrap().remove("sum");
     line["begun"] = "2999-01-01T00:00:00Z".into();
-    fs::write(&path, format!("{line}\n")).unwrap();
+    service.write_ledger_of_before(&line.to_string());
     refused(&service, &["ledger: is of 2999-01-01T00:00:00Z"]);
     line["begun"] = "1999-01-01T00:00:00Z".into();
-    fs::write(&path, format!("{line}\n")).unwrap();
+    service.write_ledger_of_before(&line.to_string());
     service.spawn();
 }
 
@@ -103,4 +104,85 @@ fn checking_starts_nothing_and_so_takes_no_word_of_the_clock() {
     let said = Said::of(service.command().args(["--check", "--clock-was-set-back"]));
     said.assert_code(3);
     said.assert_says(&["--clock-was-set-back"]);
+}
+
+/// A library that has one daemon see another wall clock than this host's, by so many seconds as a file says.
+const CLOCK: &str = r#"
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    if (syscall(SYS_clock_gettime, clock, time) != 0)
+        return -1;
+    const char *path = getenv("TOOLEXEC_TEST_CLOCK");
+    if (clock != CLOCK_REALTIME || !path || strcmp(program_invocation_short_name, "toolexecd") != 0)
+        return 0;
+    char text[32] = {0};
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        if (read(file, text, sizeof text - 1) > 0)
+            time->tv_sec += atol(text);
+        close(file);
+    }
+    return 0;
+}
+"#;
+
+#[test]
+fn a_clock_that_is_set_back_while_the_daemon_serves_stops_admission() {
+    let test = "a_clock_that_is_set_back_while_the_daemon_serves_stops_admission";
+    let bench = Bench::new();
+    let source = bench.scratch().file("clock.c", CLOCK);
+    let library = bench.scratch().path().join("clock.so");
+    let mut compiler = Command::new("cc");
+    let built = compiler.args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(source).status();
+    if !built.is_ok_and(|status| status.success()) {
+        return toolexec_tests::skip(test, "no C compiler");
+    }
+    let offset = bench.scratch().file("offset", "0");
+    let mut service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    let text = fs::read_to_string(service.config()).unwrap();
+    fs::write(service.config(), text.replace("rescan_sec: 30", "rescan_sec: 1")).unwrap();
+    let command = |service: &Service<'_>, more: &[&str]| {
+        let mut command = service.command();
+        command.env("LD_PRELOAD", &library).env("TOOLEXEC_TEST_CLOCK", &offset).args(more);
+        command
+    };
+    let spawn = |service: &mut Service<'_>, more: &[&str]| {
+        let command = command(service, more);
+        service.spawn_as(command);
+        service.wait_for("the daemon to be ready", |it| it.log().contains("ready"));
+    };
+    spawn(&mut service, &[]);
+    let first = service.promote(&good());
+    service.record_of(&first.id).assert_outcome("ok");
+
+    fs::write(&offset, "-86400").unwrap();
+    let second = service.promote(&good());
+    service.wait_for("admission to stop", |it| it.log().contains("admission-stopped"));
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert!(service.records_of(&second.id).is_empty(), "it was judged by a wrong clock");
+    assert!(service.log().contains("later than the clock's 20"), "{}", service.log());
+    assert!(service.log().contains("--clock-was-set-back"), "{}", service.log());
+    let status = fs::read_to_string(service.at("public/status.json")).unwrap();
+    assert!(status.contains("later than the clock's"), "{status}");
+
+    fs::write(&offset, "0").unwrap();
+    service.record_of(&second.id).assert_outcome("ok");
+    assert!(service.log().contains("admission-resumed"), "{}", service.log());
+
+    fs::write(&offset, "-86400").unwrap();
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    spawn(&mut service, &["--clock-was-set-back"]);
+    // By that clock it is of a day to come, and so is its approval: refused, and not left waiting.
+    let third = service.promote(&good());
+    service.record_of(&third.id).assert_outcome("refused");
+    assert!(!service.log().contains("admission-stopped"), "{}", service.log());
 }

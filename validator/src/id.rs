@@ -38,7 +38,7 @@ impl fmt::Display for NotAnId {
 impl std::error::Error for NotAnId {}
 
 const REQUEST_FORM: NotAnId =
-    NotAnId("TR-YYYYMMDD-HHMMSSZ-<slug>, slug of 1 to 64 letters, digits, '.', '_', '-'");
+    NotAnId("TR-YYYYMMDD-HHMMSSZ-<slug>, slug of 1 to 64 letters, digits, '_', '-'");
 const RESULT_FORM: NotAnId = NotAnId("TS-YYYYMMDD-HHMMSSZ-<request_id>");
 
 impl RequestId {
@@ -46,6 +46,13 @@ impl RequestId {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// Whether there is a `.` in it. Requests of earlier versions may have one and stay readable. A new one must
+    /// not: the names of the files beside a request go on after its id with a `.`.
+    #[must_use]
+    pub fn has_dot(&self) -> bool {
+        self.text.contains('.')
     }
 
     /// The date and time that the id itself names.
@@ -101,6 +108,12 @@ impl ResultId {
     #[must_use]
     pub fn at(&self) -> UtcTime {
         self.at
+    }
+
+    /// The id of the request that it names; none of a refusal without one.
+    #[must_use]
+    pub fn request_id(&self) -> Option<RequestId> {
+        self.subject().parse().ok()
     }
 
     /// What follows the date: the request's id, or `REFUSED-` and 16 hexadecimal digits.

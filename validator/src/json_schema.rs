@@ -58,7 +58,7 @@ fn value_of(key: &str, sentence: &Value) -> Value {
         "request_type" => json!({ "const": "tool_request" }),
         "schema_version" => json!({ "enum": [1, "1"] }),
         "request_id" => {
-            let slug = format!("[A-Za-z0-9._-]{{1,{SLUG_MAX}}}");
+            let slug = format!("[A-Za-z0-9_-]{{1,{SLUG_MAX}}}");
             text(&format!("^TR-[0-9]{{4}}{DATE}-{TIME}Z-{slug}$"))
         }
         "created_utc" | "approved_utc" => text(STAMP),

@@ -107,6 +107,11 @@ fn request_id(
             return None;
         }
     };
+    if id.has_dot() {
+        let message = format!("`request_id`: {} contains a `.`", quote(text.value));
+        let hint = "write letters, digits, `_` and `-`; a `.` begins the names of files beside the request";
+        report.error_hint(Code::SchemaRequestId, text.spot, message, hint);
+    }
     check_file_name(asked, id.as_str(), report);
     Some(Placed { value: id, spot: text.spot })
 }

@@ -6,6 +6,7 @@
 
 mod go;
 mod host;
+mod ledger;
 mod spool;
 mod ts;
 

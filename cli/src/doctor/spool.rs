@@ -1,13 +1,16 @@
-//! `toolexec doctor --spool`: what is wrong with a spool, and what to do about it. Reads only.
+//! `toolexec doctor --spool`: what is wrong with a spool, and what to do about it. Changes nothing, but for the
+//! ledger, by an explicit order.
 
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
+use daemon::was_begun;
 use serde_json::json;
 use spool::{Daemon, Places, Survey};
 use validator::escape_line;
 
+use super::ledger;
 use crate::failure::Failure;
 use crate::options::{Doctor, Format};
 use crate::output;
@@ -29,19 +32,16 @@ pub(super) fn examine(spool: &Path, asked: &Doctor) -> Result<ExitCode, Failure>
             fs::canonicalize(&state).map_err(Failure::io(&state))?
         }
     };
-    let places = Places { state, results: spool.join("results"), spool };
+    let places = Places { state, results: spool.join("results"), log: spool.join("log"), spool };
+    if asked.rebuild_ledger {
+        ledger::rebuild(&places)?;
+    }
     let survey = spool::survey(&places, &mut was_begun);
     match asked.format {
         Format::Json => output::line(as_json(&survey))?,
         Format::Human => tell(&places, &survey)?,
     }
     Ok(ExitCode::from(u8::from(!survey.findings.is_empty())))
-}
-
-/// What was refused or could not be set up before it was begun is in no ledger.
-pub(super) fn was_begun(result: &Path) -> bool {
-    records::summary(result)
-        .is_some_and(|it| !matches!(it.outcome.as_str(), "refused" | "setup_error"))
 }
 
 fn tell(places: &Places, survey: &Survey) -> Result<(), Failure> {

@@ -131,7 +131,12 @@ fn id(asked: &Draft, now: UtcTime) -> Result<RequestId, Failure> {
         return Err(Failure::Said(format!("--slug: {why}")));
     }
     let id = format!("TR-{}-{slug}", now.compact());
-    id.parse().map_err(|error| Failure::Said(format!("--slug: '{slug}': {error}")))
+    let wrong = |why: &dyn std::fmt::Display| Failure::Said(format!("--slug: '{slug}': {why}"));
+    let id: RequestId = id.parse().map_err(|error| wrong(&error))?;
+    match id.has_dot() {
+        true => Err(wrong(&"contains a `.`; help: write letters, digits, `_` and `-`")),
+        false => Ok(id),
+    }
 }
 
 /// The first words of a sentence, in letters and digits with dashes between.

@@ -12,14 +12,16 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use daemon::config::Config;
+use daemon::notify_host::HostManager;
 use daemon::{
     Clock, Halt, Host, HostParts, Pace, Permissions, RecordLog, Service, insist_on_clock, open_keys,
 };
 use records::log::LogPlace;
 use rustix::process::{Resource, getrlimit, setrlimit};
-use spool::{Dropbox, Places, Spool};
+use spool::{Dropbox, Places, Spool, check_ledger};
 
 const USAGE: &str = "\
 usage: toolexecd --config FILE [--check | --clock-was-set-back]
@@ -29,7 +31,7 @@ Runs the requests that are dropped into the spool's approved/ directory, until S
 
   --config FILE   the configuration, usually /etc/toolexec/toolexecd.yaml
   --check         read the configuration and every file it names, look for the spool's approved/,
-                  say what is wrong, and exit: 0 it is good, 2 it is not
+                  check the ledger, say what is wrong, and exit: 0 it is good, 2 it is not
   --clock-was-set-back
                   start although the clock is behind what was begun or told last; without it such a
                   start is refused, because times in requests and approvals would mean others
@@ -39,6 +41,8 @@ Runs the requests that are dropped into the spool's approved/ directory, until S
 example: toolexecd --config /etc/toolexec/toolexecd.yaml --check
 ";
 
+/// Between two tries to open everything on a disk without room.
+const ROOM_INTERVAL: Duration = Duration::from_secs(1);
 /// Requests on their way for each that may run.
 const IN_FLIGHT_PER_CELL: usize = 3;
 
@@ -65,7 +69,10 @@ fn main() -> ExitCode {
         Err(error) => return complain(&error.to_string(), if clock.is_none() { 2 } else { 3 }),
     };
     let Some(clock) = clock else {
-        return answer(&format!("{}: good\n", path.display()));
+        return match check_ledger(&places_of(&config), &mut daemon::was_begun) {
+            Ok(()) => answer(&format!("{}: good\n", path.display())),
+            Err(error) => complain(&error.to_string(), 2),
+        };
     };
     let named = std::env::var_os("TOOLEXEC_LOG");
     let level = match daemon::log_to::level(named.as_deref().map(|it| it.to_str().unwrap_or("?"))) {
@@ -137,21 +144,30 @@ fn name_config(config: &mut Option<PathBuf>, file: OsString) -> Result<(), Strin
     }
 }
 
-fn serve(config: Config, path: PathBuf, clock: Clock) -> Result<(), Halt> {
-    let places = Places {
+fn places_of(config: &Config) -> Places {
+    Places {
         state: config.state.clone(),
         spool: config.spool.clone(),
         results: config.spool.join("results"),
-    };
-    // A run needs about a dozen, and there may be many.
-    let mut files = getrlimit(Resource::Nofile);
-    files.current = files.maximum;
-    setrlimit(Resource::Nofile, files)
-        .map_err(|errno| Halt::Kernel("the limit of open files", errno.into()))?;
+        log: config.log.clone(),
+    }
+}
+
+/// What a daemon has open before it serves.
+struct Opened {
+    dropbox: Dropbox,
+    spool: Spool,
+    floor: daemon::Floor,
+    result_key: records::ResultKey,
+    log: RecordLog,
+    permissions: Option<Permissions>,
+}
+
+fn open(config: &Config, clock: Clock) -> Result<Opened, Halt> {
     // First, because it makes nothing: a spool that is named wrongly stays as it is.
     let dropbox = Dropbox::open(&config.spool.join("approved"))?;
-    let spool = Spool::open_for_daemon(&places)?;
-    insist_on_clock(&spool, clock)?;
+    let spool = Spool::open_for_daemon(&places_of(config))?;
+    let floor = insist_on_clock(&spool, clock)?;
     let keys = open_keys(&config.keys, config.log_origin.as_ref())?;
     let place = LogPlace::kept_in(&config.state, &config.log);
     let log = RecordLog::of_daemon(place, keys.log, config.heartbeat_sec)?;
@@ -161,17 +177,47 @@ fn serve(config: Config, path: PathBuf, clock: Clock) -> Result<(), Halt> {
         &config.state.join("permissions"),
         &config.spool.join("drafts"),
     )?;
+    Ok(Opened { dropbox, spool, floor, result_key: keys.result, log, permissions })
+}
+
+/// A disk without room keeps a daemon from opening what it needs, and never ends it.
+fn open_when_there_is_room(config: &Config, clock: Clock) -> Result<Opened, Halt> {
+    let manager = HostManager::of_environment();
+    let mut said = false;
+    loop {
+        let halt = match open(config, clock) {
+            Err(halt) if halt.is_full_disk() => halt,
+            opened => return opened,
+        };
+        if !said {
+            tracing::error!("{halt}; waiting for room before the start");
+            said = true;
+        }
+        manager.waiting(&halt.to_string(), ROOM_INTERVAL);
+        std::thread::sleep(ROOM_INTERVAL);
+    }
+}
+
+fn serve(config: Config, path: PathBuf, clock: Clock) -> Result<(), Halt> {
+    // A run needs about a dozen, and there may be many.
+    let mut files = getrlimit(Resource::Nofile);
+    files.current = files.maximum;
+    setrlimit(Resource::Nofile, files)
+        .map_err(|errno| Halt::Kernel("the limit of open files", errno.into()))?;
+    let Opened { dropbox, spool, floor, result_key, log, permissions } =
+        open_when_there_is_room(&config, clock)?;
     let host = Host::new(HostParts {
         spool,
         policy: config.policy,
         trust: config.trust,
-        key: keys.result,
+        key: result_key,
         log,
         launcher: config.launcher,
         egress: config.egress,
         permissions,
         caches: config.state.join("caches"),
     })
+    .with_floor(floor)
     .with_ready_cells(config.ready_cells)
     .with_room(config.room);
     let Config { rescan, drain, room, metrics, keep, .. } = config;

@@ -4,7 +4,7 @@ use policies::ais::Supply;
 use policies::{
     AisEvidence, AisFile, Approved, Decision, Evidence, Ledger, Permission, Submission, authorise,
 };
-use spool::{Claimed, StageError, Staged};
+use spool::{Claimed, Seen, StageError, Staged};
 use validator::{Checked, Code, Draft, Place, Request, UtcTime, Violation};
 
 use super::{Passage, Step, Why, end};
@@ -13,6 +13,7 @@ use crate::held::Patience;
 use crate::host::Halt;
 use crate::permissions::Asked;
 use crate::ready::{MadeAhead, ReadyCells};
+use crate::recovery::was_begun;
 use crate::rules::Rules;
 use crate::tell::Decided;
 use crate::verdicts::{no_egress, replayed};
@@ -37,7 +38,10 @@ impl Passage<'_> {
         };
         let seen = match claimed.replays() {
             Some(_) => None,
-            None => self.host.spool.seen(&request.sha256(), request.id())?,
+            None => match self.host.spool.seen(&request.sha256(), request.id())? {
+                None => self.seen_by_others(&request)?,
+                seen => seen,
+            },
         };
         let Some(seen) = seen else {
             return Ok(Step::Next((request, claimed, violations)));
@@ -45,6 +49,21 @@ impl Passage<'_> {
         violations.push(replayed(&request, &seen));
         let decided = Decided::nothing();
         self.refuse(&request, claimed, violations, &decided).map(end)
+    }
+
+    /// Whether a run of this request, under another ledger, has its record where this one's would be.
+    fn seen_by_others(&self, request: &Request) -> Result<Option<Seen>, Halt> {
+        let records = self.host.spool.results_of_others(request.id())?;
+        let begun = records.into_iter().find(|record| was_begun(record));
+        Ok(begun.map(|record| {
+            let result_id = record.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let of = records::claims(&record)
+                .and_then(|it| it["request_sha256"].as_str().map(str::to_owned));
+            match of == Some(request.sha256().to_string()) {
+                true => Seen::SameBytes { result_id, record },
+                false => Seen::SameId { result_id, record },
+            }
+        }))
     }
 
     /// A well-formed request → one that may run, and under which bounds.

@@ -224,7 +224,7 @@ impl Passage<'_> {
     pub(crate) fn process(&self, ask: Ask, wish: &mut dyn FnMut() -> Wish) -> Result<Answer, Halt> {
         let Ask { draft, claimed, submission, at, patience, ordered } = ask;
         // Without room for its record nothing is begun.
-        if let Err(error) = self.host.spool.keep_reserve() {
+        if let Err(error) = self.host.keep_room() {
             self.host.spool.abandon(claimed);
             return match patience {
                 Patience::Until(_) if error.is_full() => Ok(Answer::Left(Why::DiskFull)),

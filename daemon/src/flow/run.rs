@@ -38,7 +38,7 @@ enum Ended {
 }
 
 impl Passage<'_> {
-    /// Begin, start, finish, tell: from here on the request is used up.
+    /// Begin, start, finish, tell: from here on the request is used up, unless no tool could be started.
     pub(super) fn run(
         &self,
         prepared: Prepared,
@@ -57,8 +57,10 @@ impl Passage<'_> {
             let decided = Decided::by(&approved);
             return self.refuse(approved.request(), claimed, violations, &decided).map(answered);
         }
-        // What was asked meanwhile is heard for the last time before the request is used up.
-        if wish() != Wish::GoOn && patience.lasts(edge::now()) {
+        // What was asked meanwhile is heard for the last time before the request is used up, and the clock may have
+        // been set back since it was admitted.
+        let unwanted = wish() != Wish::GoOn || self.host.floor.check().is_err();
+        if unwanted && patience.lasts(edge::now()) {
             drop(ready);
             self.host.spool.abandon(staged.into_parts().1);
             return Ok(Answer::Left(Why::Unwanted));
@@ -98,11 +100,15 @@ impl Passage<'_> {
                     .map(answered);
             }
         };
+        self.host.floor.raise(begun.at(), &self.host.spool.roots()[0].join("ledger"));
         self.journey.line(Transition::Begun, &id);
         let ended = self.run_begun(&begun, (ready, made), &result, wish);
         // The cell is gone with all that it held; telling needs no room.
         drop(place);
         self.journey.ended(&id, begun.result_id());
+        if matches!(ended, Ended::NeverStarted(_)) {
+            self.give_back(&begun)?;
+        }
         reach(Failpoint::Collected);
         let network = network.map_or(NetworkUse::Nothing, OpenNetwork::close);
         let known = Known { confinement: &confinement, network: &network };
@@ -137,6 +143,15 @@ impl Passage<'_> {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Only a run uses its request up. Without room for the line that says so it stays used up.
+    fn give_back(&self, begun: &Begun) -> Result<(), Halt> {
+        match self.host.spool.note_not_started(begun) {
+            Err(error) if error.is_full() => tracing::error!("{error}; the request is used up"),
+            noted => noted?,
+        }
+        Ok(())
     }
 
     fn run_begun(

@@ -74,18 +74,21 @@ impl Timed {
 pub enum StoppedBy {
     /// There is no room for the record of one more request.
     NoRoom,
-    /// The disk failed; what can be finished is finished.
+    /// A write found no room.
     Disk,
     /// Trust store, keys or policy cannot be read.
     Trust,
     /// No sandbox can be started on this host.
     Host,
+    /// The wall clock is behind what was begun or told.
+    Clock,
     /// The daemon was told to stop.
     Drain,
 }
 
 impl StoppedBy {
-    pub const ALL: [Self; 5] = [Self::NoRoom, Self::Disk, Self::Trust, Self::Host, Self::Drain];
+    pub const ALL: [Self; 6] =
+        [Self::NoRoom, Self::Disk, Self::Trust, Self::Host, Self::Clock, Self::Drain];
 
     /// The value of the label `reason`.
     #[must_use]
@@ -95,6 +98,7 @@ impl StoppedBy {
             Self::Disk => "disk",
             Self::Trust => "trust",
             Self::Host => "host",
+            Self::Clock => "clock",
             Self::Drain => "drain",
         }
     }

@@ -46,6 +46,15 @@ impl fmt::Display for SocketError {
 
 impl std::error::Error for SocketError {}
 
+impl SocketError {
+    /// Whether the disk has no room left.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        use io::ErrorKind::{QuotaExceeded, StorageFull};
+        matches!(self, Self::Io(_, error) if matches!(error.kind(), StorageFull | QuotaExceeded))
+    }
+}
+
 impl MetricsSocket {
     /// Listens, and answers in a thread of its own. Who may connect is for the directory to say.
     ///

@@ -55,8 +55,8 @@ impl<'env> AtWork<'_, 'env> {
         }
     }
 
-    /// Why nothing may be taken: no sandbox can be started, the trust store cannot be read, or no record could
-    /// be written.
+    /// Why nothing may be taken: no sandbox can be started, the trust store cannot be read, the clock is behind,
+    /// or no record could be written.
     pub(super) fn admission_stopped(&self) -> Result<Option<(StoppedBy, String)>, Halt> {
         if let Some(stopped) = self.fitness.stopped() {
             return Ok(Some(stopped));
@@ -65,8 +65,15 @@ impl<'env> AtWork<'_, 'env> {
             let why = format!("{error}; nothing is admitted until it is mended");
             return Ok(Some((StoppedBy::Trust, why)));
         }
-        match self.host.spool.keep_reserve() {
+        if let Err(behind) = self.host.floor.check() {
+            return Ok(Some((
+                StoppedBy::Clock,
+                format!("{behind}; nothing is admitted until then"),
+            )));
+        }
+        match self.host.keep_room() {
             Err(error) if error.is_full() => {
+                self.host.room_wanted.note(&error);
                 let why = format!("{error}; nothing is admitted until there is room");
                 Ok(Some((StoppedBy::NoRoom, why)))
             }

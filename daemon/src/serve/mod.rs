@@ -8,6 +8,7 @@ mod admit;
 mod fitness;
 mod look;
 mod reload;
+mod room;
 mod said;
 mod tidy;
 mod watch;
@@ -121,7 +122,7 @@ impl Service {
                 next_rescan: now,
                 next_tidying: now,
                 tidying: None,
-                paused_until: None,
+                next_room_look: now,
                 halted: None,
                 fitness: Fitness::default(),
                 said,
@@ -160,8 +161,8 @@ struct AtWork<'scope, 'env> {
     next_rescan: Instant,
     next_tidying: Instant,
     tidying: Option<ScopedJoinHandle<'scope, ()>>,
-    /// Until then nothing is taken: the disk is full.
-    paused_until: Option<Instant>,
+    /// Not before then it is tried whether there is room again.
+    next_room_look: Instant,
     halted: Option<Halt>,
     fitness: Fitness,
     said: Said,
@@ -218,15 +219,7 @@ impl AtWork<'_, '_> {
         held::told_or_warned(spool.forget_permissions());
         transition::log(Transition::Starting, &Fields::default());
         self.tell(DaemonState::Starting, None);
-        let settled = self.host.recover()?;
-        for id in settled.told {
-            let result = Some(id.as_str());
-            transition::log(Transition::Recovered, &Fields { result, ..Fields::default() });
-        }
-        for name in settled.left {
-            let identity = self.dropbox.identity(&name);
-            self.left_alone.extend(identity.map(|identity| (name, identity)));
-        }
+        self.settle()?;
         self.probe()?;
         let approved = self.dropbox.path().display().to_string();
         let path = Some(approved.as_str());
@@ -257,8 +250,10 @@ impl AtWork<'_, '_> {
             self.look_wanted = true;
             self.host.renew_ready();
             self.host.spool.insist_on_place()?;
-            if self.admission_stopped()?.is_none() {
-                self.resume_admission();
+            match self.admission_stopped()? {
+                Some((by, why)) => self.stop_admission(by, why),
+                None if self.host.room_wanted.why().is_none() => self.resume_admission(),
+                None => {}
             }
         }
         self.probe_if_due()?;
@@ -266,23 +261,24 @@ impl AtWork<'_, '_> {
             self.next_tidying = now + TIDYING_INTERVAL;
             self.tidy();
         }
-        if self.paused_until.is_some_and(|until| now < until) {
+        if !self.is_there_room(now)? {
             return Ok(());
         }
-        self.paused_until = None;
         match self.host.log.beat(edge::now(), edge::boot_id) {
             Err(error) if error.is_full() => {
-                self.wait_for_disk();
+                self.host.room_wanted.note(&error);
                 return Ok(());
             }
             beaten => beaten?,
         }
         if self.look_wanted && now >= self.next_look {
             self.look_wanted = false;
-            self.look()?;
+            if let Err(halt) = self.look() {
+                return self.without_room(halt);
+            }
             self.next_look = Instant::now() + LOOK_INTERVAL.max(now.elapsed() * LOOK_SHARE);
         }
-        self.admit()
+        self.admit().or_else(|halt| self.without_room(halt))
     }
 
     /// How long there is nothing to do, if nothing comes.
@@ -290,13 +286,14 @@ impl AtWork<'_, '_> {
         if self.is_stopping() {
             return self.pace.rescan;
         }
+        let is_full = self.host.room_wanted.why().is_some();
         let mut next = self.next_rescan.min(self.next_tidying);
         next = self.fitness.due().map_or(next, |due| next.min(due));
-        if self.look_wanted {
-            next = next.min(self.paused_until.unwrap_or(self.next_look));
+        if is_full || self.look_wanted {
+            next = next.min(if is_full { self.next_room_look } else { self.next_look });
         }
         let rest = next.saturating_duration_since(Instant::now());
-        if self.paused_until.is_some() {
+        if is_full {
             // There is no room for a heartbeat either.
             return rest;
         }
@@ -341,6 +338,10 @@ impl AtWork<'_, '_> {
                 self.look_wanted |= self.dropbox.identity(&name).is_some();
                 let request = Some(spool::stem_of(&name).unwrap_or(&name));
                 if let Originals::Left(error) = originals {
+                    if error.is_full() {
+                        self.host.room_wanted.note(&error);
+                        self.host.room_wanted.unsettle();
+                    }
                     let why = format!("{error}; recorded, and left alone until it changes");
                     let fields = Fields { request, reason: Some(&why), ..Fields::default() };
                     transition::log(Transition::LeftAlone, &fields);
@@ -376,19 +377,12 @@ impl AtWork<'_, '_> {
             Some(Ok(Taken::Left(why))) => {
                 self.look_wanted = true;
                 if why == Why::DiskFull {
-                    self.wait_for_disk();
+                    self.host.room_wanted.note(&"the disk is full");
                 }
             }
             Some(Err(halt)) => self.halt(halt),
             None => self.halt(Halt::WorkerDied),
         }
-    }
-
-    /// Nothing is taken before the next rescan: whoever has no room now has none in a moment.
-    fn wait_for_disk(&mut self) {
-        let why = "the disk is full; nothing is admitted until there is room";
-        self.stop_admission(StoppedBy::Disk, why.to_owned());
-        self.paused_until = Some(self.next_rescan);
     }
 
     fn forget_held(&mut self, name: &str) {
@@ -403,6 +397,7 @@ impl AtWork<'_, '_> {
 
     /// Nothing more is begun; what runs may run out.
     fn stop(&mut self) {
+        self.host.room_wanted.stop();
         if self.orders.stopped.set(Instant::now()).is_ok() {
             transition::log(Transition::Draining, &Fields::default());
             self.host.telling.metrics.admission(Some(StoppedBy::Drain));

@@ -36,7 +36,13 @@ impl Said {
         let MetricsSettings { file, socket, interval } = settings;
         let metrics = &host.telling.metrics;
         let listen = |path: std::path::PathBuf| MetricsSocket::listen(&path, metrics.clone());
-        let socket = socket.map(listen).transpose().map_err(Halt::Metrics)?;
+        let socket = match socket.map(listen).transpose() {
+            Err(error) if error.is_full() => {
+                tracing::error!("{error}; nobody can ask for the numbers until a restart");
+                None
+            }
+            socket => socket.map_err(Halt::Metrics)?,
+        };
         metrics.policy(&host.policy());
         metrics.memory_budget(host.room.max().memory_bytes);
         let manager = HostManager::of_environment();

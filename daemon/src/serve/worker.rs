@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use policies::Submission;
 use sandbox::outcome::Outcome;
-use spool::{Dropbox, Ordered, Originals, SpoolError, Waiting};
-use validator::{Code, Severity, UtcTime, Violation};
+use spool::{ClaimId, Claimed, Dropbox, Ordered, Originals, SpoolError, Waiting};
+use validator::{Code, Draft, Severity, UtcTime, Violation};
 
 use super::watch::Event;
 use crate::edge;
@@ -97,6 +97,15 @@ pub(super) fn work<'env>(
     last_word.taken = Some(take(host, dropbox, orders, work));
 }
 
+/// A new claim, and what becomes of it where there is no room.
+fn claimed(host: &Host, act: impl FnOnce(ClaimId) -> Result<Taken, Halt>) -> Result<Taken, Halt> {
+    let id = edge::new_claim_id()?;
+    act(id.clone()).or_else(|halt| {
+        host.left_without_room(halt, &id)?;
+        Ok(Taken::Left(Why::DiskFull))
+    })
+}
+
 fn take<'env>(
     host: &'env Host,
     dropbox: &Dropbox,
@@ -113,14 +122,25 @@ fn take<'env>(
             return refuse_object(host, dropbox, name, Code::SchemaFileName, message);
         }
     };
-    let id = edge::new_claim_id()?;
-    let (draft, claimed) = match host.spool.claim_dropped(dropbox, name, &companions, id) {
-        Ok(claimed) => claimed,
-        Err(error) => {
-            drop(ticket);
-            return unclaimed(host, dropbox, name, error);
-        }
-    };
+    claimed(host, |id| {
+        let claim = match host.spool.claim_dropped(dropbox, name, &companions, id) {
+            Ok(claim) => claim,
+            Err(error) => {
+                drop(ticket);
+                return unclaimed(host, dropbox, name, error);
+            }
+        };
+        process(host, orders, (name.as_str(), claim), (ticket, ordered, until, word))
+    })
+}
+
+/// From its claim to its answer.
+fn process<'env>(
+    host: &'env Host,
+    orders: &Orders,
+    (name, (draft, claimed)): (&str, (Draft, Claimed)),
+    (ticket, ordered, until, word): (Ticket<'env>, Option<Ordered>, UtcTime, Arc<Word>),
+) -> Result<Taken, Halt> {
     let owner = draft.owner();
     let owner_name = edge::user_name(owner.get());
     let submission = Submission::Dropped { owner, owner_name };
@@ -155,6 +175,7 @@ fn unclaimed(host: &Host, dropbox: &Dropbox, name: &str, error: SpoolError) -> R
     let theirs = error.path().starts_with(dropbox.path());
     if error.is_full() || error.is_want() {
         tracing::error!("{error}");
+        host.room_wanted.note(&error);
         return Ok(Taken::Left(Why::DiskFull));
     }
     match error {
@@ -179,15 +200,16 @@ fn refuse_object(
     message: String,
 ) -> Result<Taken, Halt> {
     let shown = validator::escape_line(&message);
-    let id = edge::new_claim_id()?;
-    let Some(claimed) = host.spool.claim_object(dropbox, name, id)? else {
-        return Ok(Taken::Answered(Originals::Gone));
-    };
-    let violations = [Violation::error(code, message)];
-    let published = host.passage().refuse_unread(name, &violations, Some(&claimed))?;
-    tracing::warn!(record = %published.receipt.path().display(), "refused: {shown}");
-    let gone = host.spool.quarantine_object(claimed, &published.receipt)?;
-    Ok(Taken::Answered(gone))
+    claimed(host, |id| {
+        let Some(claimed) = host.spool.claim_object(dropbox, name, id)? else {
+            return Ok(Taken::Answered(Originals::Gone));
+        };
+        let violations = [Violation::error(code, message)];
+        let published = host.passage().refuse_unread(name, &violations, Some(&claimed))?;
+        tracing::warn!(record = %published.receipt.path().display(), "refused: {shown}");
+        let gone = host.spool.quarantine_object(claimed, &published.receipt)?;
+        Ok(Taken::Answered(gone))
+    })
 }
 
 fn report(name: &str, told: &Told) {

@@ -29,7 +29,9 @@ use crate::places::Spool;
 use note::NOTE;
 
 pub use note::Replayed;
-pub(crate) use note::{ClaimNote, Dropped, Kind, claim_note, noted_result};
+pub(crate) use note::{
+    ClaimNote, Dropped, INTENT, Kind, claim_note, intent_in, note_intent, noted_result,
+};
 pub use object::ClaimedObject;
 
 /// A name in `work/` and `staging/`, of a claim or of a slot that was made ahead of one: 32 lower-case hexadecimal digits.

@@ -13,11 +13,15 @@ use validator::{ResultId, Sha256};
 
 use crate::durable;
 use crate::error::SpoolError;
+use crate::ledger::Intent;
 
 /// What a claim says of itself.
 pub(super) const NOTE: &str = "claim.json";
 /// What it says of the result that it will be told as.
 const RESULT_NOTE: &str = "result.json";
+/// Its ledger line, once that is durable.
+pub(crate) const INTENT: &str = "intent.json";
+const INTENT_BYTES_MAX: u64 = 1024 * 1024;
 const NOTE_BYTES_MAX: usize = 64 * 1024;
 
 /// What else must be known to tell the story again after a crash.
@@ -145,6 +149,27 @@ pub(crate) fn noted_result(directory: &Path) -> Result<Option<ResultId>, SpoolEr
     let note = validator::read_json(&note, NOTE_BYTES_MAX).ok();
     let note = note.and_then(|value| serde_json::from_value::<ResultNote>(value).ok());
     Ok(note.and_then(|note| note.result_id.parse().ok()))
+}
+
+/// Copies the ledger line of a claim into it. A power cut may take the copy away again.
+pub(crate) fn note_intent(directory: &Path, intent: &Intent) -> Result<(), SpoolError> {
+    let path = directory.join(INTENT);
+    let written = serde_json::to_vec(intent).map_err(io::Error::from);
+    let written = written.and_then(|bytes| durable::write_new(&path, &bytes, 0o600));
+    written.map_err(SpoolError::io(&path, "note the intent"))
+}
+
+/// The copy of its ledger line in a claim; none where it is torn or there is none.
+pub(crate) fn intent_in(directory: &Path) -> Result<Option<Intent>, SpoolError> {
+    let path = directory.join(INTENT);
+    let mut bytes = Vec::new();
+    let read =
+        File::open(&path).and_then(|file| file.take(INTENT_BYTES_MAX).read_to_end(&mut bytes));
+    match read {
+        Ok(_) => Ok(serde_json::from_slice(&bytes).ok()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(SpoolError::io(&path, "read")(error)),
+    }
 }
 
 /// What a claim says of itself; none where it is torn.

@@ -8,12 +8,16 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock, fstat, stat};
+use serde::Serialize;
 use validator::{Request, RequestId, Sha256, UtcTime};
 
-use super::Seen;
+use super::entry::{Entry, Note};
+use super::head::{Head, HeadFile};
 use super::intent::Intent;
-use super::keys::{Entry, Key, Keys, LEDGER_BYTES_MAX};
+use super::keys::{self, Key, Keys, LEDGER_BYTES_MAX};
 use super::lines::{LINE_BYTES_MAX, Lines, Next, line_at};
+use super::seal::{self, Seal, Sum};
+use super::{LedgerFault, Seen};
 use crate::claim::ClaimId;
 use crate::error::SpoolError;
 use crate::lock::{Hold, hold};
@@ -21,17 +25,44 @@ use crate::lock::{Hold, hold};
 pub(crate) struct Ledger {
     path: PathBuf,
     file: File,
-    /// How far the file has been read.
-    read_to: u64,
+    /// None only while it is being opened.
+    head: Option<HeadFile>,
+    /// The head that it must still come to while it is read.
+    due: Option<Head>,
+    /// How far the file has been read, and the checksum there.
+    read: Head,
+    /// Whether a line had a checksum: then each below it has one.
+    seal: Seal,
     keys: Keys,
     /// Only runs that are bound to an intent have one.
     nonces: HashSet<String>,
+    /// Claims whose tool was never started.
+    released: HashSet<String>,
     lines: usize,
     last_begun: Option<UtcTime>,
 }
 
+/// What became of an intent that was to be appended.
+pub(super) enum Taken {
+    /// Its line ends there. It is not durable yet.
+    Appended(Head),
+    Refused(Seen),
+}
+
 impl Ledger {
-    pub(crate) fn open(path: &Path) -> Result<Self, SpoolError> {
+    /// Opens the ledger at `path`, with its head at `head`. Where there is none it makes one, unless
+    /// `shown_by` shows that there was one.
+    pub(crate) fn open(
+        path: &Path,
+        head: &Path,
+        shown_by: Option<PathBuf>,
+    ) -> Result<Self, SpoolError> {
+        if !path.exists() {
+            let kept = head.exists().then(|| head.to_owned());
+            if let Some(shown_by) = kept.or(shown_by) {
+                return Err(SpoolError::ledger(path, LedgerFault::Missing { shown_by }));
+            }
+        }
         let opened = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
         let file = opened.map_err(SpoolError::io(path, "open"))?;
         // A line is durable only if the file's name is.
@@ -40,14 +71,54 @@ impl Ledger {
         let mut ledger = Self {
             path: path.to_owned(),
             file,
-            read_to: 0,
+            head: None,
+            due: None,
+            read: Head::default(),
+            seal: Seal::None,
             keys: Keys::default(),
             nonces: HashSet::new(),
+            released: HashSet::new(),
             lines: 0,
             last_begun: None,
         };
-        ledger.locked(|_| Ok(()))?;
-        Ok(ledger)
+        ledger.lock()?;
+        let settled = ledger.insist_on_place().and_then(|()| ledger.settle_head(head));
+        ledger.unlock()?;
+        settled.map(|()| ledger)
+    }
+
+    /// Reads the whole file up to its head, or makes the head of a ledger that never had one.
+    fn settle_head(&mut self, path: &Path) -> Result<(), SpoolError> {
+        let head = HeadFile::open(path)?;
+        self.due = head.as_ref().map(|(_, head)| *head).filter(|head| head.bytes > 0);
+        self.refresh()?;
+        if let Some(due) = self.due {
+            let (bytes, head_bytes) = (self.read.bytes, due.bytes);
+            return Err(self.fault(LedgerFault::Shorter { bytes, head_bytes }));
+        }
+        self.head = match head {
+            Some((head, _)) => Some(head),
+            None if self.seal == Seal::Good => return Err(self.fault(LedgerFault::NoHead)),
+            None => {
+                // Lines of an earlier version may have been written and not made durable.
+                self.file.sync_all().map_err(SpoolError::io(&self.path, "make durable"))?;
+                Some(HeadFile::make(path, self.read)?)
+            }
+        };
+        Ok(())
+    }
+
+    fn fault(&self, fault: LedgerFault) -> SpoolError {
+        SpoolError::ledger(&self.path, fault)
+    }
+
+    fn lock(&self) -> Result<(), SpoolError> {
+        hold(&self.file, Hold::Exclusive).map_err(SpoolError::errno(&self.path, "lock"))
+    }
+
+    fn unlock(&self) -> Result<(), SpoolError> {
+        let unlocked = flock(&self.file, FlockOperation::Unlock);
+        unlocked.map_err(SpoolError::errno(&self.path, "unlock"))
     }
 
     /// Does `act` while nobody else reads or writes, with every line read.
@@ -55,10 +126,9 @@ impl Ledger {
         &mut self,
         act: impl FnOnce(&mut Self) -> Result<T, SpoolError>,
     ) -> Result<T, SpoolError> {
-        hold(&self.file, Hold::Exclusive).map_err(SpoolError::errno(&self.path, "lock"))?;
+        self.lock()?;
         let done = self.insist_on_place().and_then(|()| self.refresh()).and_then(|()| act(self));
-        flock(&self.file, FlockOperation::Unlock)
-            .map_err(SpoolError::errno(&self.path, "unlock"))?;
+        self.unlock()?;
         done
     }
 
@@ -77,12 +147,13 @@ impl Ledger {
 
     fn refresh(&mut self) -> Result<(), SpoolError> {
         let found = self.file.metadata().map_err(SpoolError::io(&self.path, "look at"))?;
-        if found.len() == self.read_to {
+        if found.len() == self.read.bytes {
             return Ok(());
         }
-        if found.len() < self.read_to {
-            let shorter = io::Error::other("is shorter than it was; put the ledger back");
-            return Err(SpoolError::io(&self.path, "go on with")(shorter));
+        let least = self.due.map_or(self.read.bytes, |due| due.bytes);
+        if found.len() < least {
+            let (bytes, head_bytes) = (found.len(), least);
+            return Err(self.fault(LedgerFault::Shorter { bytes, head_bytes }));
         }
         // Its own description of the file would be another lock.
         let file = self.file.try_clone().map_err(SpoolError::io(&self.path, "open"))?;
@@ -93,38 +164,76 @@ impl Ledger {
         read
     }
 
-    fn read_on(&mut self, file: &File, entries: &mut Vec<Entry>) -> Result<(), SpoolError> {
-        let lines = Lines::from(file, self.read_to);
+    fn read_on(&mut self, file: &File, entries: &mut Vec<keys::Entry>) -> Result<(), SpoolError> {
+        let lines = Lines::from(file, self.read.bytes);
         let mut lines = lines.map_err(SpoolError::io(&self.path, "read"))?;
         loop {
             match lines.next().map_err(SpoolError::io(&self.path, "read"))? {
                 Next::Line(line) => self.take_in(line, entries)?,
                 Next::End => return Ok(()),
                 Next::TooLong => return Err(self.wrong_line(self.lines + 1)),
+                Next::Unfinished if self.due.is_some() => return Ok(()),
                 Next::Unfinished => {
                     // The append never completed, so nothing was ever started on the strength of it.
-                    let cut = self.file.set_len(self.read_to);
+                    let cut = self.file.set_len(self.read.bytes);
                     return cut.map_err(SpoolError::io(&self.path, "cut off an unfinished line"));
                 }
             }
         }
     }
 
-    fn take_in(&mut self, line: &[u8], entries: &mut Vec<Entry>) -> Result<(), SpoolError> {
-        let intent: Intent =
-            serde_json::from_slice(line).map_err(|_| self.wrong_line(self.lines + 1))?;
+    fn take_in(&mut self, line: &[u8], entries: &mut Vec<keys::Entry>) -> Result<(), SpoolError> {
+        let number = self.lines + 1;
+        let opened = seal::open(line, self.read.sum);
+        if opened.seal == Seal::Wrong || (self.seal, opened.seal) == (Seal::Good, Seal::None) {
+            return Err(self.fault(LedgerFault::Sum { line: number }));
+        }
+        let entry = Entry::parse(&opened.json).ok_or_else(|| self.wrong_line(number))?;
         let length = u64::try_from(line.len()).unwrap_or(u64::MAX).saturating_add(1);
-        if self.read_to.saturating_add(length) > LEDGER_BYTES_MAX {
+        let read = Head { bytes: self.read.bytes.saturating_add(length), sum: opened.sum };
+        if read.bytes > LEDGER_BYTES_MAX {
             return Err(SpoolError::TooLarge {
                 path: self.path.clone(),
                 bytes_max: LEDGER_BYTES_MAX,
             });
         }
-        entries.extend(intent.keys().map(|key| self.keys.entry(key, self.read_to)));
-        self.last_begun = self.last_begun.max(intent.begun.parse().ok());
-        self.nonces.extend(intent.ais_nonce);
-        self.lines += 1;
-        self.read_to += length;
+        if let Some(due) = self.due.filter(|due| due.bytes <= read.bytes) {
+            if due != read {
+                return Err(self.fault(LedgerFault::Another { head_bytes: due.bytes }));
+            }
+            self.due = None;
+        }
+        if let Entry::Noted(Note::NotStarted { claim }) = &entry {
+            self.keys.add(std::mem::take(entries));
+            self.release(claim)?;
+        }
+        let keys = entry.keys();
+        entries.extend(keys.into_iter().map(|key| self.keys.entry(key, self.read.bytes)));
+        if let Entry::Begun(intent) = entry {
+            self.last_begun = self.last_begun.max(intent.begun.parse().ok());
+            self.nonces.extend(intent.ais_nonce);
+        }
+        self.lines = number;
+        self.seal = opened.seal;
+        self.read = read;
+        Ok(())
+    }
+
+    /// Forgets that a claim's line used its request up.
+    fn release(&mut self, claim: &str) -> Result<(), SpoolError> {
+        let Some((offset, Entry::Begun(intent))) = self.find_at(Key::Claim(claim))? else {
+            return Ok(());
+        };
+        if !self.released.insert(claim.to_owned()) {
+            return Ok(());
+        }
+        for key in intent.keys().filter(|key| !matches!(key, Key::Claim(_))) {
+            let entry = self.keys.entry(key, offset);
+            self.keys.remove(entry);
+        }
+        if let Some(nonce) = &intent.ais_nonce {
+            self.nonces.remove(nonce);
+        }
         Ok(())
     }
 
@@ -132,24 +241,29 @@ impl Ledger {
         SpoolError::LedgerLine { path: self.path.clone(), line }
     }
 
-    /// The last line that has this key. The line itself is read: that something was found is only a hint.
-    fn find(&self, key: Key<'_>) -> Result<Option<Intent>, SpoolError> {
+    /// The last line that has this key, and where it begins. The line itself is read: that something was found
+    /// is only a hint.
+    fn find_at(&self, key: Key<'_>) -> Result<Option<(u64, Entry)>, SpoolError> {
         for offset in self.keys.offsets(key) {
-            let intent = self.line_of(key, offset)?;
-            if intent.keys().any(|its| its == key) {
-                return Ok(Some(intent));
+            let entry = self.line_of(key, offset)?;
+            if entry.keys().contains(&key) {
+                return Ok(Some((offset, entry)));
             }
         }
         Ok(None)
     }
 
+    fn find(&self, key: Key<'_>) -> Result<Option<Entry>, SpoolError> {
+        Ok(self.find_at(key)?.map(|(_, entry)| entry))
+    }
+
     /// The line at a place where one was read that looked as if it had this key. Another one there now,
     /// which could not have looked so, is somebody's who writes over lines: nothing may be unseen by it.
-    fn line_of(&self, key: Key<'_>, offset: u64) -> Result<Intent, SpoolError> {
+    fn line_of(&self, key: Key<'_>, offset: u64) -> Result<Entry, SpoolError> {
         let line = line_at(&self.file, offset).map_err(SpoolError::io(&self.path, "read"))?;
-        let intent = line.and_then(|line| serde_json::from_slice::<Intent>(&line).ok());
-        let is_it = |intent: &Intent| intent.keys().any(|its| self.keys.are_alike(its, key));
-        intent.filter(is_it).ok_or_else(|| {
+        let entry = line.and_then(|line| Entry::parse(&seal::open(&line, Sum::default()).json));
+        let is_it = |entry: &Entry| entry.keys().iter().any(|its| self.keys.are_alike(*its, key));
+        entry.filter(is_it).ok_or_else(|| {
             let changed = io::Error::other("a line is not what it was; put the ledger back");
             SpoolError::io(&self.path, "read again")(changed)
         })
@@ -160,19 +274,26 @@ impl Ledger {
         sha256: &Sha256,
         id: &RequestId,
     ) -> Result<Option<Seen>, SpoolError> {
-        let known = |intent: Intent| (intent.record(), intent.result_id);
-        if let Some(intent) = self.find(Key::Bytes(&sha256.to_string()))? {
-            let (record, result_id) = known(intent);
+        let known = |entry: &Entry| {
+            let (result_id, results) = entry.promised()?;
+            Some((results.join(result_id), result_id.to_owned()))
+        };
+        let bytes = self.find(Key::Bytes(&sha256.to_string()))?;
+        if let Some((record, result_id)) = bytes.as_ref().and_then(known) {
             return Ok(Some(Seen::SameBytes { result_id, record }));
         }
-        let Some(intent) = self.find(Key::RequestId(id.as_str()))? else { return Ok(None) };
-        let (record, result_id) = known(intent);
-        Ok(Some(Seen::SameId { result_id, record }))
+        let named = self.find(Key::RequestId(id.as_str()))?;
+        let seen = named.as_ref().and_then(known);
+        Ok(seen.map(|(record, result_id)| Seen::SameId { result_id, record }))
     }
 
     /// The file itself, for who makes it durable.
     pub(super) fn handle(&self) -> Result<File, SpoolError> {
         self.file.try_clone().map_err(SpoolError::io(&self.path, "open"))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     pub(super) fn nonces(&self) -> &HashSet<String> {
@@ -185,37 +306,68 @@ impl Ledger {
     }
 
     pub(crate) fn intent_of(&mut self, claim: &ClaimId) -> Result<Option<Intent>, SpoolError> {
-        self.locked(|ledger| ledger.find(Key::Claim(claim.as_str())))
+        let found = self.locked(|ledger| ledger.find(Key::Claim(claim.as_str())))?;
+        Ok(match found {
+            Some(Entry::Begun(intent)) => Some(*intent),
+            Some(Entry::Noted(_)) | None => None,
+        })
     }
 
-    /// Appends the line of a start that was not made before, or says which was. The line is not durable
-    /// yet. Returns where.
-    pub(super) fn take(
-        &mut self,
-        intent: Intent,
-        request: &Request,
-    ) -> Result<(PathBuf, Option<Seen>), SpoolError> {
+    /// Whether nothing was started on the strength of this claim's line.
+    pub(crate) fn was_never_started(&self, claim: &ClaimId) -> bool {
+        self.released.contains(claim.as_str())
+    }
+
+    /// Appends the line of a start that was not made before, or says which was.
+    pub(super) fn take(&mut self, intent: &Intent, request: &Request) -> Result<Taken, SpoolError> {
         let again = intent.replays.is_some();
         let seen = self.look_up(&request.sha256(), request.id())?.filter(|_| !again);
         // Also a replay of a run uses its envelope up, and it has but one.
         let nonce = intent.ais_nonce.clone().filter(|nonce| self.nonces.contains(nonce));
-        let seen = seen.or(nonce.map(|nonce| Seen::SameNonce { nonce }));
-        if seen.is_none() {
-            self.append(&intent)?;
+        match seen.or(nonce.map(|nonce| Seen::SameNonce { nonce })) {
+            Some(seen) => Ok(Taken::Refused(seen)),
+            None => self.append(intent).map(Taken::Appended),
         }
-        Ok((self.path.clone(), seen))
     }
 
-    fn append(&mut self, intent: &Intent) -> Result<(), SpoolError> {
-        let mut line = serde_json::to_vec(intent)
+    /// Appends a line and returns where it ends. It is not durable yet.
+    pub(super) fn append(&mut self, entry: &impl Serialize) -> Result<Head, SpoolError> {
+        let json = serde_json::to_vec(entry)
             .map_err(|error| SpoolError::io(&self.path, "write a line")(error.into()))?;
-        line.push(b'\n');
+        let (line, _) = seal::seal(json, self.read.sum);
         if line.len() > LINE_BYTES_MAX {
             let too_long = io::Error::from(io::ErrorKind::InvalidInput);
             return Err(SpoolError::io(&self.path, "write a line that long")(too_long));
         }
-        let written = self.file.write_all(&line);
-        written.map_err(SpoolError::io(&self.path, "append the intent"))?;
-        self.refresh()
+        if let Err(error) = self.file.write_all(&line) {
+            // Nothing was synced, and the lock keeps others away: a part of a line leaves no trace. Where it
+            // cannot be cut off now, the next look does it.
+            let cut = self.file.set_len(self.read.bytes);
+            tracing::debug!(cut = cut.is_ok(), "{}: part of a line", self.path.display());
+            return Err(SpoolError::io(&self.path, "append the intent")(error));
+        }
+        self.refresh()?;
+        Ok(self.read)
+    }
+
+    /// Notes that it is durable up to there.
+    pub(super) fn note_durable(&mut self, to: Head) -> Result<(), SpoolError> {
+        self.locked(|ledger| match ledger.head.as_ref().map(|head| head.advance(to)) {
+            // The head before is still the head of a beginning of it.
+            Some(Err(error)) if error.is_full() => {
+                tracing::warn!("{error}; the head before is kept");
+                Ok(())
+            }
+            advanced => advanced.unwrap_or(Ok(())),
+        })
+    }
+
+    /// Makes all that was read durable, whoever wrote it, and notes so.
+    pub(crate) fn settle(&mut self) -> Result<(), SpoolError> {
+        let read = self.locked(|ledger| {
+            let synced = ledger.file.sync_data();
+            synced.map_err(SpoolError::unsynced(&ledger.path)).map(|()| ledger.read)
+        })?;
+        self.note_durable(read)
     }
 }

@@ -39,10 +39,6 @@ pub(crate) struct Intent {
 }
 
 impl Intent {
-    pub(crate) fn record(&self) -> PathBuf {
-        self.results.join(&self.result_id)
-    }
-
     /// By what its line is found. A replay uses no request up, so nobody finds it by one.
     pub(super) fn keys(&self) -> impl Iterator<Item = Key<'_>> {
         let [bytes, id] = [Key::Bytes(&self.request_sha256), Key::RequestId(&self.request_id)];

@@ -54,6 +54,11 @@ impl Keys {
         }
     }
 
+    /// Forgets the key of one line.
+    pub(super) fn remove(&mut self, Entry(entry): Entry) {
+        self.seen.remove(&entry);
+    }
+
     /// Where the lines begin that may have this key, the last one first.
     pub(super) fn offsets(&self, key: Key<'_>) -> impl Iterator<Item = u64> {
         let prefix = self.prefix(key);

@@ -7,12 +7,22 @@
 //!
 //! Of a line that was read only its place is kept, by its keys: there are as many lines as there ever were
 //! runs. Who asks for one has it read again.
+//!
+//! A ledger that was lost, cut or put back from an older copy would let requests run again. So each line has a
+//! checksum over all lines above it, the length and checksum of what is durable are kept beside it, and results,
+//! archived requests and claims are held against it at each start.
 
+mod account;
+mod entry;
+mod fault;
 mod file;
+mod head;
 mod intent;
 mod keys;
 mod lines;
+mod rebuild;
 mod scan;
+mod seal;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -22,14 +32,28 @@ use std::sync::MutexGuard;
 
 use validator::{RequestId, ResultId, Sha256, UtcTime};
 
+use crate::claim::note_intent;
 use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};
 use crate::places::Spool;
 use crate::stage::Staged;
 
+pub use account::{WasBegun, check_ledger};
+pub use fault::LedgerFault;
+pub use rebuild::{LedgerOrder, Rebuilt, RunFacts, rebuild_ledger};
+
+pub(crate) use entry::Entry;
 pub(crate) use file::Ledger;
+pub(crate) use head::{Head, HeadFile};
 pub(crate) use intent::Intent;
-pub(crate) use scan::results_of;
+pub(crate) use scan::{each_line, results_of};
+pub(crate) use seal::Sum;
+
+use entry::Note;
+use file::Taken;
+
+/// The name of the file with the head, in a state directory.
+pub(crate) const HEAD: &str = "ledger.head";
 
 /// A started request, as the ledger remembers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,18 +165,48 @@ impl Spool {
         self.barrier().pass(&[&staged.claimed().directory]).map_err(BeginError::Disk)?;
         reach(Failpoint::ClaimDurable);
         let intent = Intent::of(&staged, &result_id, at, self.results());
-        let written =
-            self.ledger().locked(|ledger| ledger.take(intent, staged.approved().request()));
-        let (path, seen) = written.map_err(BeginError::Disk)?;
-        if let Some(seen) = seen {
-            return Err(BeginError::Started { staged: Box::new(staged), seen });
-        }
+        let taken =
+            self.ledger().locked(|ledger| ledger.take(&intent, staged.approved().request()));
+        let to = match taken.map_err(BeginError::Disk)? {
+            Taken::Appended(to) => to,
+            Taken::Refused(seen) => {
+                return Err(BeginError::Started { staged: Box::new(staged), seen });
+            }
+        };
         reach(Failpoint::IntentWritten);
-        // Without keeping others from writing theirs.
-        let file = self.ledger().handle().map_err(BeginError::Disk)?;
-        self.barrier().pass_file(&path, &file).map_err(BeginError::Disk)?;
+        self.make_durable(to).map_err(BeginError::Disk)?;
+        // Never without the ledger line, and before exec: a claim with it that the ledger does not know shows that
+        // the ledger is older than the run.
+        match note_intent(&staged.claimed().directory, &intent) {
+            Err(error) if error.is_full() => tracing::warn!("{error}"),
+            noted => noted.map_err(BeginError::Disk)?,
+        }
         reach(Failpoint::IntentDurable);
         Ok(Begun { staged, result_id, at })
+    }
+
+    /// Notes that nothing was started on the strength of this line, so that the request can be dropped again.
+    /// Durable when this returns. To be called before its record is published, and only where no tool can have
+    /// run.
+    ///
+    /// # Errors
+    /// The disk; the request then stays used up.
+    pub fn note_not_started(&self, begun: &Begun) -> Result<(), SpoolError> {
+        let claim = begun.staged.claimed().id().as_str().to_owned();
+        let note = Note::NotStarted { claim };
+        let to = self.ledger().locked(|ledger| ledger.append(&note))?;
+        self.make_durable(to)
+    }
+
+    /// Makes the ledger durable up to there.
+    fn make_durable(&self, to: Head) -> Result<(), SpoolError> {
+        // Without keeping others from writing their lines.
+        let (path, file) = {
+            let ledger = self.ledger();
+            (ledger.path().to_owned(), ledger.handle()?)
+        };
+        self.barrier().pass_file(&path, &file)?;
+        self.ledger().note_durable(to)
     }
 }
 

@@ -14,7 +14,7 @@ use validator::{RequestId, Sha256};
 
 use super::file::Ledger;
 use super::lines::LINE_BYTES_MAX;
-use super::{Intent, Seen};
+use super::{HEAD, Intent, LedgerFault, Seen};
 use crate::error::SpoolError;
 
 struct Desk(PathBuf);
@@ -78,8 +78,12 @@ fn seen(ledger: &mut Ledger, bytes: u32, named: u32) -> Option<Seen> {
     ledger.locked(|ledger| ledger.look_up(&sha256(bytes), &id(named))).unwrap()
 }
 
+fn try_open(path: &Path) -> Result<Ledger, SpoolError> {
+    Ledger::open(path, &path.with_file_name(HEAD), None)
+}
+
 fn open(path: &Path) -> Ledger {
-    Ledger::open(path).unwrap()
+    try_open(path).unwrap()
 }
 
 #[test]
@@ -112,9 +116,9 @@ fn a_torn_last_line_is_cut_and_what_is_none_of_ours_stops_with_its_number() {
     desk.add(b"{}\n");
     let refused = ledger.locked(|ledger| ledger.look_up(&sha256(0), &id(0)));
     assert!(matches!(refused, Err(SpoolError::LedgerLine { line: 3, .. })), "{refused:?}");
-    assert!(matches!(Ledger::open(&desk.path()), Err(SpoolError::LedgerLine { line: 3, .. })));
+    assert!(matches!(try_open(&desk.path()), Err(SpoolError::LedgerLine { line: 3, .. })));
     fs::write(desk.path(), [whole.as_slice(), &vec![b'x'; LINE_BYTES_MAX]].concat()).unwrap();
-    assert!(matches!(Ledger::open(&desk.path()), Err(SpoolError::LedgerLine { line: 3, .. })));
+    assert!(matches!(try_open(&desk.path()), Err(SpoolError::LedgerLine { line: 3, .. })));
 }
 
 #[test]
@@ -150,4 +154,144 @@ fn a_replay_uses_no_request_up_and_is_found_by_its_claim() {
     assert!(ledger.intent_of(&claim).unwrap().is_some());
     desk.add(&line(1));
     assert!(matches!(seen(&mut ledger, 1, 1), Some(Seen::SameBytes { .. })));
+}
+
+/// Appends as the daemon does, and says that it is durable.
+fn begin(ledger: &mut Ledger, number: u32) {
+    let to = ledger.locked(|ledger| ledger.append(&intent(number))).unwrap();
+    ledger.note_durable(to).unwrap();
+}
+
+fn fault(path: &Path) -> LedgerFault {
+    match try_open(path) {
+        Err(SpoolError::Ledger { fault, .. }) => fault,
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("it was opened"),
+    }
+}
+
+#[test]
+fn a_ledger_of_before_is_read_and_its_lines_are_covered_from_then_on() {
+    let desk = Desk::new("ledger-before");
+    desk.add(&[line(0), line(1)].concat());
+    let mut ledger = open(&desk.path());
+    begin(&mut ledger, 2);
+    drop(ledger);
+    let mut ledger = open(&desk.path());
+    for number in 0..3 {
+        assert!(seen(&mut ledger, number, 9).is_some());
+    }
+    drop(ledger);
+    let good = fs::read(desk.path()).unwrap();
+    let changed = String::from_utf8(good).unwrap().replacen("-0\",", "-7\",", 1);
+    fs::write(desk.path(), changed).unwrap();
+    assert_eq!(fault(&desk.path()), LedgerFault::Sum { line: 3 });
+}
+
+#[test]
+fn no_flipped_bit_of_a_ledger_passes() {
+    let desk = Desk::new("ledger-bits");
+    let mut ledger = open(&desk.path());
+    (0..3).for_each(|number| begin(&mut ledger, number));
+    drop(ledger);
+    let good = fs::read(desk.path()).unwrap();
+    for bit in 0..good.len() * 8 {
+        let mut flipped = good.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        fs::write(desk.path(), &flipped).unwrap();
+        assert!(super::scan::entries(&desk.0, &mut |_| {}).is_err(), "bit {bit}, from outside");
+        // To open one syncs its directory.
+        if bit % 61 == 0 {
+            assert!(try_open(&desk.path()).is_err(), "bit {bit}");
+            let left = fs::read(desk.path()).unwrap();
+            assert_eq!(left, flipped, "a damaged ledger is left as it is");
+        }
+    }
+    fs::write(desk.path(), &good).unwrap();
+    open(&desk.path());
+}
+
+#[test]
+fn a_ledger_that_was_removed_or_cut_or_replaced_is_not_gone_on_with() {
+    let desk = Desk::new("ledger-lost");
+    let mut ledger = open(&desk.path());
+    begin(&mut ledger, 0);
+    let older = fs::read(desk.path()).unwrap();
+    begin(&mut ledger, 1);
+    drop(ledger);
+    let good = fs::read(desk.path()).unwrap();
+    let head_bytes = u64::try_from(good.len()).unwrap();
+    let head = fs::read(desk.0.join(HEAD)).unwrap();
+    for length in [0, 1, older.len(), good.len() - 1] {
+        fs::write(desk.path(), &good[..length]).unwrap();
+        assert!(matches!(fault(&desk.path()), LedgerFault::Shorter { .. }), "{length} bytes");
+        assert_eq!(fs::read(desk.path()).unwrap().len(), length, "it was cut further");
+    }
+    let another = Desk::new("ledger-another");
+    let mut other = open(&another.path());
+    (5..9).for_each(|number| begin(&mut other, number));
+    fs::copy(another.path(), desk.path()).unwrap();
+    assert_eq!(fault(&desk.path()), LedgerFault::Another { head_bytes });
+    fs::remove_file(desk.path()).unwrap();
+    assert!(matches!(fault(&desk.path()), LedgerFault::Missing { .. }));
+    assert!(!desk.path().exists(), "an empty one was made in its place");
+    fs::write(desk.path(), &good).unwrap();
+    fs::remove_file(desk.0.join(HEAD)).unwrap();
+    assert_eq!(fault(&desk.path()), LedgerFault::NoHead);
+    fs::write(desk.0.join(HEAD), &head).unwrap();
+    open(&desk.path());
+}
+
+#[test]
+fn what_a_crash_leaves_of_ledger_and_head_is_gone_on_with() {
+    let desk = Desk::new("ledger-crash");
+    let mut ledger = open(&desk.path());
+    begin(&mut ledger, 0);
+    let head = fs::read(desk.0.join(HEAD)).unwrap();
+    begin(&mut ledger, 1);
+    drop(ledger);
+    // The head has two slots: a torn write leaves the one before.
+    let newest = fs::read(desk.0.join(HEAD)).unwrap();
+    let slot = newest.len() / 2;
+    for torn in 0..slot {
+        let changed = if newest[..slot] == head[..slot.min(head.len())] { slot } else { 0 };
+        let mut half = newest.clone();
+        half[changed + torn..changed + slot].fill(0);
+        fs::write(desk.0.join(HEAD), half).unwrap();
+        assert!(seen(&mut open(&desk.path()), 1, 9).is_some(), "torn after {torn}");
+    }
+    // An older head, and a line that was being written.
+    fs::write(desk.0.join(HEAD), &head).unwrap();
+    let good = fs::read(desk.path()).unwrap();
+    desk.add(&line(2)[..50]);
+    let mut ledger = open(&desk.path());
+    assert!(seen(&mut ledger, 1, 9).is_some());
+    assert_eq!(fs::read(desk.path()).unwrap(), good);
+    begin(&mut ledger, 2);
+    drop(ledger);
+    open(&desk.path());
+}
+
+#[test]
+fn a_claim_whose_tool_was_never_started_uses_nothing_up() {
+    let desk = Desk::new("ledger-not-started");
+    let mut ledger = open(&desk.path());
+    let nonce = Some("n".to_owned());
+    let first = Intent { ais_nonce: nonce.clone(), ..intent(1) };
+    let note = |ledger: &mut Ledger, claim: &str| {
+        let note = super::entry::Note::NotStarted { claim: claim.to_owned() };
+        ledger.locked(|ledger| ledger.append(&note)).unwrap();
+    };
+    ledger.locked(|ledger| ledger.append(&first)).unwrap();
+    assert!(seen(&mut ledger, 1, 1).is_some() && ledger.nonces().contains("n"));
+    note(&mut ledger, &first.claim);
+    assert!(seen(&mut ledger, 1, 1).is_none() && ledger.nonces().is_empty());
+    let second = Intent { claim: "d".repeat(32), ais_nonce: nonce, ..intent(1) };
+    ledger.locked(|ledger| ledger.append(&second)).unwrap();
+    // What is noted again of the first takes nothing from the second.
+    note(&mut ledger, &first.claim);
+    assert!(seen(&mut ledger, 1, 1).is_some() && ledger.nonces().contains("n"));
+    drop(ledger);
+    let mut ledger = open(&desk.path());
+    assert!(seen(&mut ledger, 1, 1).is_some() && ledger.nonces().contains("n"));
 }

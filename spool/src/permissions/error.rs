@@ -37,6 +37,12 @@ impl StoreError {
         matches!(self, Self::Refused(_))
     }
 
+    /// Whether the disk has no room left.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::Disk(error) if error.is_full())
+    }
+
     pub(super) fn disk(path: &Path, act: &'static str) -> impl FnOnce(std::io::Error) -> Self {
         let made = SpoolError::io(path, act);
         move |error| Self::Disk(made(error))

@@ -21,19 +21,26 @@ use crate::durable;
 use crate::lock::{Hold, hold};
 use crate::places::make_dir;
 
+/// A place in the trail, and the checksum there.
+pub(super) type Kept = crate::ledger::Head;
+
 /// A file is begun anew when it has this many times the lines it began with, and so many at least.
 const GROWTH: u64 = 3;
 const LINES_AT_LEAST: u64 = 10_000;
 
 pub(super) struct Journal {
     pub(super) directory: PathBuf,
-    path: PathBuf,
+    pub(super) path: PathBuf,
+    /// Where the head is kept, outside the directory.
+    pub(super) head_path: PathBuf,
+    /// The head that it must still come to while it is opened.
+    pub(super) due: Option<Kept>,
     lock: File,
-    file: File,
+    pub(super) file: File,
     /// How far it was read: to the end of its last whole line.
-    read_to: u64,
-    sum: Sum,
-    head: Option<Head>,
+    pub(super) read_to: u64,
+    pub(super) sum: Sum,
+    pub(super) head: Option<Head>,
     /// Lines that were read, and how many of them the file began with.
     lines: u64,
     began_with: u64,
@@ -62,7 +69,14 @@ impl Journal {
             .open(&lock_path);
         let lock = opened.map_err(StoreError::disk(&lock_path, "open"))?;
         let path = directory.join("trail.jsonl");
+        let name = directory.file_name().unwrap_or_default().to_string_lossy();
+        let head_path = directory.with_file_name(format!("{name}.head"));
+        // Before the trail: another process may begin it meanwhile, and make its head then.
+        let had_head = head_path.exists();
         if !path.exists() {
+            if had_head {
+                return Err(lost(&path, 0, &head_path));
+            }
             let begin = || begin(&directory, &path);
             locked(&lock, &lock_path, Hold::Exclusive, begin)?;
         }
@@ -70,6 +84,8 @@ impl Journal {
         let mut journal = Self {
             directory,
             path,
+            head_path,
+            due: None,
             lock,
             file,
             read_to: 0,
@@ -80,8 +96,10 @@ impl Journal {
             register: Register::default(),
             state: State::Sound,
         };
-        journal.look()?;
-        Ok(journal)
+        journal.hold(FlockOperation::LockExclusive)?;
+        let settled = journal.settle_head();
+        journal.release()?;
+        settled.map(|()| journal)
     }
 
     /// What stands now. Where nothing was written since, this is one system call.
@@ -194,10 +212,10 @@ impl Journal {
         self.read_to += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.sum = sum;
         self.lines += 1;
-        Ok(())
+        self.note_head()
     }
 
-    fn read_on(&mut self) -> Result<(), StoreError> {
+    pub(super) fn read_on(&mut self) -> Result<(), StoreError> {
         loop {
             self.read_lines()?;
             if self.state != State::Sealed {
@@ -245,6 +263,9 @@ impl Journal {
             self.read_to += u64::try_from(text.len()).unwrap_or(u64::MAX);
             self.sum = sum;
             self.lines += 1;
+            if self.due == Some(self.here()) {
+                self.due = None;
+            }
         }
     }
 
@@ -303,7 +324,8 @@ impl Journal {
         durable::rename_over(&next, &self.path)
             .map_err(StoreError::disk(&self.path, "put in place"))?;
         self.state = State::Sealed;
-        self.read_on()
+        self.read_on()?;
+        self.make_head()
     }
 
     /// How long the file is to the end of its last whole line that was read.
@@ -358,6 +380,16 @@ fn locked<T>(
     let done = act();
     flock(lock, FlockOperation::Unlock).map_err(StoreError::errno(path, "unlock"))?;
     done
+}
+
+/// A trail that ends before what was kept of it, or is another one: what was revoked or used up may be missing.
+pub(super) fn lost(path: &Path, offset: u64, head: &Path) -> StoreError {
+    let why = format!(
+        "was removed, cut, or is an older copy; help: put its newest copy back; if that is lost, remove {}, \
+         after which permissions that were revoked or used up since may count again",
+        head.display()
+    );
+    StoreError::Damaged { path: path.to_owned(), offset, why }
 }
 
 fn open_file(path: &Path) -> Result<File, StoreError> {

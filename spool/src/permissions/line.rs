@@ -15,6 +15,12 @@ const VERSION: u32 = 1;
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Sum([u8; SUM_DIGITS / 2]);
 
+impl From<Sum> for crate::ledger::Sum {
+    fn from(sum: Sum) -> Self {
+        Self::of(sum.0)
+    }
+}
+
 impl Sum {
     fn then(self, json: &[u8]) -> Self {
         let mut stream = validator::Sha256Stream::new();

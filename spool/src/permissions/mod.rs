@@ -7,6 +7,7 @@ mod dropped;
 mod error;
 mod journal;
 mod line;
+mod trail_head;
 mod written;
 
 use std::collections::BTreeMap;

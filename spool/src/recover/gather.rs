@@ -22,6 +22,8 @@ pub(super) struct Found {
     pub(super) note: Option<ClaimNote>,
     pub(super) intent: Option<Intent>,
     pub(super) promised: Option<ResultId>,
+    /// The ledger has its line, and says that nothing was started by it.
+    pub(super) never_started: bool,
     /// Where its result belongs.
     pub(super) results: PathBuf,
 }
@@ -117,7 +119,8 @@ impl Spool {
                 state.removed = asked.was_removed(self.state_dir(), id)?;
             }
         }
-        Ok(Found { state, note, intent, promised, results })
+        let never_started = self.ledger().was_never_started(claim);
+        Ok(Found { state, note, intent, promised, never_started, results })
     }
 }
 

@@ -73,7 +73,9 @@ impl Spool {
             left: Vec::new(),
         };
         let mut kept = HashSet::new();
-        self.settle_ledger()?;
+        // A line that is there is what recovery goes by; a process that was killed may not have made it
+        // durable.
+        self.ledger().settle()?;
         let work = self.work();
         for name in names(&work)? {
             let directory = work.join(&name);
@@ -144,7 +146,7 @@ impl Spool {
                 Step::Tidy(place) => {
                     let results = &found.results;
                     // It is there, which is not yet durably.
-                    durable::sync_dir(results).map_err(SpoolError::io(results, "make durable"))?;
+                    durable::sync_dir(results).map_err(SpoolError::unsynced(results))?;
                     if let (Some(note), Some(id)) = (&found.note, &id) {
                         let told = (id, results.join(id.as_str()));
                         if let Originals::Left(error) = self.tidy(&claim, note, &told, place)? {
@@ -158,6 +160,20 @@ impl Spool {
         }
     }
 
+    /// Gives up a claim that a want of room stopped, if nothing was begun and nothing promised: then the original is
+    /// claimed anew. Otherwise it is left for recovery. Returns whether it was given up.
+    ///
+    /// # Errors
+    /// The claim or the ledger cannot be read.
+    pub fn give_up(&self, claim: &ClaimId) -> Result<bool, SpoolError> {
+        let directory = self.work().join(claim.as_str());
+        let is_promised = self.promise(claim, &directory)?.2.is_some();
+        if !is_promised {
+            self.forget(claim);
+        }
+        Ok(!is_promised)
+    }
+
     fn forget(&self, claim: &ClaimId) {
         remove_tree(&self.staging().join(claim.as_str()));
         remove_claim(&self.work().join(claim.as_str()));
@@ -168,8 +184,7 @@ impl Spool {
     fn publish_hidden(&self, claim: &Path, found: &Found) -> Result<(), SpoolError> {
         let (hidden, results) = (found.hidden(), &found.results);
         let published = found.published();
-        let synced =
-            |path: &Path, done: io::Result<()>| done.map_err(SpoolError::io(path, "make durable"));
+        let synced = |path: &Path, done: io::Result<()>| done.map_err(SpoolError::unsynced(path));
         synced(claim, durable::sync_tree(claim))?;
         synced(&self.work(), durable::sync_dir(&self.work()))?;
         synced(&hidden, durable::sync_tree(&hidden))?;
@@ -229,14 +244,6 @@ impl Spool {
             }
         }
         Ok(Originals::Gone)
-    }
-
-    /// A line that is there is what recovery goes by; a process that was killed may not have made it
-    /// durable.
-    fn settle_ledger(&self) -> Result<(), SpoolError> {
-        let path = self.state_dir().join("ledger");
-        let synced = File::open(&path).and_then(|ledger| ledger.sync_data());
-        synced.map_err(SpoolError::io(&path, "make durable"))
     }
 }
 

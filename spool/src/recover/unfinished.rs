@@ -12,7 +12,8 @@ use crate::companions::Companions;
 use crate::error::SpoolError;
 use crate::ledger::Intent;
 
-/// A run that was begun and whose end nobody knows. It must be told as `indeterminate`.
+/// A run that was begun and whose end nobody knows, or that was never started. It must be told as
+/// `indeterminate`, or as `setup_error`.
 #[must_use]
 pub struct Unfinished {
     pub(super) note: ClaimNote,
@@ -27,6 +28,7 @@ pub struct Unfinished {
     policy_sha256: Sha256,
     approval: String,
     hosts: Option<Vec<String>>,
+    never_started: bool,
     _lock: File,
 }
 
@@ -98,6 +100,12 @@ impl Unfinished {
         self.hosts.as_deref()
     }
 
+    /// Whether the ledger says that no tool was started.
+    #[must_use]
+    pub fn never_started(&self) -> bool {
+        self.never_started
+    }
+
     /// The record whose run was done again, if it was no request's own run.
     #[must_use]
     pub fn replays(&self) -> Option<&Replayed> {
@@ -122,7 +130,7 @@ impl Unfinished {
         let wrong = |act: &'static str| {
             SpoolError::io(directory, act)(std::io::Error::from(std::io::ErrorKind::InvalidData))
         };
-        let Found { note, intent, promised, results, .. } = found;
+        let Found { note, intent, promised, results, never_started, .. } = found;
         let note = note.ok_or_else(|| wrong("read claim.json"))?;
         let intent: Intent = intent.ok_or_else(|| wrong("find the ledger line"))?;
         let path = directory.join("request.md");
@@ -139,6 +147,7 @@ impl Unfinished {
             note,
             claim,
             results,
+            never_started,
             _lock: lock,
         })
     }

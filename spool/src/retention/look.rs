@@ -28,7 +28,7 @@ pub fn dry_run(places: &Places, keep: &Keep, now: UtcTime) -> Result<Vec<Going>,
     let mut promised = noted(&work, &claims)?;
     if !claims.is_empty() {
         let claims: HashSet<String> = claims.into_iter().collect();
-        promised.extend(results_of(&places.state.join("ledger"), &claims)?);
+        promised.extend(results_of(&places.state, &claims)?);
     }
     going(places, keep, now, &promised, usize::MAX)
 }

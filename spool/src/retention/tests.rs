@@ -111,7 +111,7 @@ impl Desk {
     fn places(&self) -> Places {
         let [state, spool, results] =
             ["state", "spool", "spool/results"].map(|name| self.0.join(name));
-        Places { state, spool, results }
+        Places { log: spool.join("log"), state, spool, results }
     }
 
     /// As if it had been published so many days ago.

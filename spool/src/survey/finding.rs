@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::Daemon;
+use crate::ledger::LedgerFault;
 use crate::state::Illegal;
 
 /// Something that a person should know of.
@@ -31,6 +32,8 @@ pub enum Trouble {
         should: u32,
     },
     NoLedger,
+    /// The ledger as a whole, or its head.
+    Ledger(LedgerFault),
     /// From 1.
     LedgerLine {
         line: usize,
@@ -62,6 +65,7 @@ impl Trouble {
             Self::Owner { .. } => "owner",
             Self::Mode { .. } => "mode",
             Self::NoLedger => "no-ledger",
+            Self::Ledger(_) => "ledger",
             Self::LedgerLine { .. } => "ledger-line",
             Self::RemovedLine { .. } => "removed-line",
             Self::NotInTheLedger => "not-in-ledger",
@@ -82,16 +86,20 @@ impl Trouble {
             Self::Rubbish { .. } => "start the daemon anew: it removes what nobody works on",
             Self::Owner { should, .. } => return format!("chown it to uid {should}"),
             Self::Mode { should, .. } => return format!("chmod {should:04o}"),
-            Self::NoLedger => "name the state directory with --state",
-            Self::LedgerLine { .. } => {
-                "nothing is run until it is mended: compare with a backup; never just remove it"
+            Self::NoLedger => {
+                "name the state directory with --state; if the ledger is lost, put back its newest \
+                 copy, or rebuild it with --rebuild-ledger"
+            }
+            Self::Ledger(_) | Self::LedgerLine { .. } => {
+                "nothing is run until it is good: put back its newest copy, or rebuild it with \
+                 --rebuild-ledger"
             }
             Self::RemovedLine { .. } => {
                 "compare with a backup; what it named counts as lost until then"
             }
             Self::NotInTheLedger => {
-                "the ledger is older than this result: put back the newest one there is before \
-                 anything runs, or the request could run twice"
+                "the ledger is older than this run, and nothing is run, because the request could run \
+                 twice: put back the newest ledger, or add the run with --rebuild-ledger"
             }
             Self::Waits { daemon: Daemon::Absent, .. } => "start toolexecd",
             Self::Waits { daemon: Daemon::Present, .. } => {
@@ -117,7 +125,8 @@ impl fmt::Display for Trouble {
                 write!(f, "is open to others: mode {is:04o}, at most {should:04o}")
             }
             Self::NoLedger => f.write_str("is not there: which requests ran is not known"),
-            Self::LedgerLine { line } => write!(f, "line {line} is no ledger line"),
+            Self::Ledger(fault) => fault.fmt(f),
+            Self::LedgerLine { line } => write!(f, "line {line} is not a ledger line"),
             Self::RemovedLine { line } => write!(f, "line {line} is no mark of a removal"),
             Self::NotInTheLedger => f.write_str("is of a run that the ledger does not know"),
             Self::Waits { age_sec, .. } => write!(f, "has waited for {age_sec} s"),

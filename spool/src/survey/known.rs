@@ -2,12 +2,11 @@
 //! told. An unfinished last line is being written, or never was.
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::{ByClaim, Finding, Survey, Trouble};
-use crate::ledger::Intent;
+use crate::error::SpoolError;
+use crate::ledger::{Entry, LedgerFault, each_line};
 use crate::state::{RemovedError, removed_in};
 
 /// What is known of every request that was begun.
@@ -34,11 +33,10 @@ impl Known {
             removed: HashSet::new(),
             lines: Vec::new(),
         };
-        let ledger = state.join("ledger");
         let mut find = |path: &Path, trouble| {
             survey.findings.push(Finding { path: path.to_owned(), trouble });
         };
-        let lines = known.read_ledger(&ledger, &mut find);
+        let lines = known.read_ledger(state, &mut find);
         match removed_in(state) {
             Ok(removed) => known.removed = removed,
             Err(RemovedError::Line(path, line)) => find(&path, Trouble::RemovedLine { line }),
@@ -50,38 +48,52 @@ impl Known {
         known
     }
 
-    fn read_ledger(&mut self, path: &Path, find: &mut dyn FnMut(&Path, Trouble)) -> Option<usize> {
-        let mut reader = match File::open(path) {
-            Ok(file) => BufReader::new(file),
+    fn read_ledger(&mut self, state: &Path, find: &mut dyn FnMut(&Path, Trouble)) -> Option<usize> {
+        let (mut wrong, mut lines) = (Vec::new(), 0);
+        let read = each_line(state, &mut |number, read| {
+            lines = number;
+            match read {
+                Ok(entry) => self.take_in(entry),
+                Err(error) => wrong.push(error),
+            }
+        });
+        let count = match read {
+            Ok(None) => {
+                find(&state.join("ledger"), Trouble::NoLedger);
+                None
+            }
+            Ok(count) => count,
             Err(error) => {
-                let trouble = match error.kind() {
-                    io::ErrorKind::NotFound => Trouble::NoLedger,
-                    _ => Trouble::Unreadable(error.to_string()),
-                };
-                find(path, trouble);
-                return None;
+                let is_read = matches!(
+                    &error,
+                    SpoolError::Ledger { fault, .. } if *fault != LedgerFault::HeadUnreadable
+                );
+                wrong.push(error);
+                is_read.then_some(lines)
             }
         };
-        let mut count = 0;
-        loop {
-            let mut line = Vec::new();
-            if let Err(error) = reader.read_until(b'\n', &mut line) {
-                find(path, Trouble::Unreadable(error.to_string()));
-                return None;
-            }
-            if line.pop() != Some(b'\n') {
-                return Some(count);
-            }
-            count += 1;
-            match serde_json::from_slice::<Intent>(&line) {
-                Ok(intent) => {
-                    self.ids.insert(intent.result_id.clone());
-                    self.claims.insert(intent.claim.clone(), intent.result_id.clone());
-                    let Intent { claim, result_id, results, .. } = intent;
-                    self.lines.push(Line { claim, result_id, results });
-                }
-                Err(_) => find(path, Trouble::LedgerLine { line: count }),
-            }
+        for error in wrong {
+            let path = error.path().to_owned();
+            find(
+                &path,
+                match error {
+                    SpoolError::LedgerLine { line, .. } => Trouble::LedgerLine { line },
+                    SpoolError::Ledger { fault, .. } => Trouble::Ledger(fault),
+                    SpoolError::Io { error, .. } => Trouble::Unreadable(error.to_string()),
+                    error => Trouble::Unreadable(error.to_string()),
+                },
+            );
         }
+        count
+    }
+
+    fn take_in(&mut self, entry: Entry) {
+        let Some((result_id, results)) = entry.promised() else { return };
+        let (result_id, results) = (result_id.to_owned(), results.clone());
+        self.ids.insert(result_id.clone());
+        // What an order found has no claim, and was not promised.
+        let Entry::Begun(intent) = entry else { return };
+        self.claims.insert(intent.claim.clone(), result_id.clone());
+        self.lines.push(Line { claim: intent.claim, result_id, results });
     }
 }

@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::claim::{ClaimId, claim_note, noted_result};
+use crate::claim::{ClaimId, claim_note, intent_in, noted_result};
 use crate::places::Places;
 use crate::publish::UNVERIFIED;
 use crate::recover::{claim_of, original_of};
@@ -125,12 +125,26 @@ impl Look<'_> {
             Err(_) if !directory.exists() => return,
             Err(error) => return self.find(directory, Trouble::Unreadable(error)),
         };
+        if self.is_unknown(claim, directory) {
+            return self.find(directory, Trouble::NotInTheLedger);
+        }
         match step(&state) {
             Step::LeaveAlone => {}
             Step::Report(illegal) => self.find(directory, Trouble::Illegal(illegal)),
             _ if self.survey.daemon == Daemon::Present => {}
             _ => self.find(directory, Trouble::Interrupted),
         }
+    }
+
+    /// Whether the claim has a ledger line that the ledger does not have.
+    fn is_unknown(&self, claim: &ClaimId, directory: &Path) -> bool {
+        let has_line = matches!(intent_in(directory), Ok(Some(_)));
+        if !has_line || self.known.claims.contains_key(claim.as_str()) {
+            return false;
+        }
+        // A daemon may have begun it since the ledger was read.
+        let now = Known::read(&self.places.state, &mut Survey::default());
+        !now.claims.contains_key(claim.as_str())
     }
 
     fn state_of(&self, claim: &ClaimId, directory: &Path) -> Result<State, String> {

@@ -16,7 +16,7 @@ const PRIVATE: u32 = 0o077;
 const READABLE: u32 = 0o022;
 
 pub(super) fn look(places: &Places, survey: &mut Survey) {
-    let Places { spool, state, results } = places;
+    let Places { spool, state, results, .. } = places;
     let mut find =
         |path: &Path, trouble| survey.findings.push(Finding { path: path.to_owned(), trouble });
     // Whoever made the lock runs the daemon.

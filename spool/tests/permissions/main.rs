@@ -133,6 +133,59 @@ fn a_trail_that_was_meddled_with_permits_nothing_and_says_where() {
 }
 
 #[test]
+fn a_trail_that_was_removed_or_cut_or_is_older_permits_nothing() {
+    let place = Place::new();
+    let mine = source(1);
+    let mut store = place.open();
+    grant(&mut store, &mine, &["a"], Some(1));
+    let granted = fs::read(place.trail()).unwrap();
+    assert!(store.spend(&mine, &calls(&["a"]), &noon()).unwrap().is_some());
+    drop(store);
+    let spent = fs::read(place.trail()).unwrap();
+    let refused = |what: &str| {
+        let error = place.opened().err().unwrap_or_else(|| panic!("{what}: it was opened"));
+        let text = error.to_string();
+        assert!(text.contains("trail.jsonl") && text.contains("store.head"), "{what}: {text}");
+    };
+    fs::write(place.trail(), &granted).unwrap();
+    refused("older");
+    fs::write(place.trail(), &spent[..spent.len() - 1]).unwrap();
+    refused("cut within its last line");
+    fs::write(place.trail(), "").unwrap();
+    refused("emptied");
+    fs::remove_dir_all(place.store()).unwrap();
+    refused("removed");
+    fs::create_dir_all(place.store()).unwrap();
+    fs::write(place.trail(), &spent).unwrap();
+    assert_eq!(state(&mut place.open(), &mine, "a"), State::Requestable);
+    // An explicit order: its operator goes on with what is there.
+    fs::write(place.trail(), &granted).unwrap();
+    fs::remove_file(place.path("store.head")).unwrap();
+    assert_eq!(state(&mut place.open(), &mine, "a"), State::Approved);
+}
+
+#[test]
+fn a_trail_that_was_begun_anew_is_gone_on_with_wherever_that_was_interrupted() {
+    let place = Place::new();
+    let mine = source(1);
+    let mut store = place.open();
+    grant(&mut store, &mine, &["a"], None);
+    let head = fs::read(place.path("store.head")).unwrap();
+    store.begin_anew(&noon()).unwrap();
+    drop(store);
+    // The new file is in its place, and the head is still that of the one before.
+    fs::write(place.path("store.head"), head).unwrap();
+    let mut store = place.open();
+    assert_eq!(state(&mut store, &mine, "a"), State::Approved);
+    grant(&mut store, &mine, &["b"], None);
+    drop(store);
+    assert_eq!(state(&mut place.open(), &mine, "b"), State::Approved);
+    // The one before is an older copy by now.
+    fs::copy(place.path("trail-00000000.jsonl"), place.trail()).unwrap();
+    assert!(place.opened().is_err());
+}
+
+#[test]
 fn a_question_is_filed_once_and_again_where_its_file_is_gone() {
     let place = Place::new();
     let mine = source(1);

@@ -48,7 +48,8 @@ impl Scene {
     pub(crate) fn spool(&self) -> Spool {
         let state = self.top.join("state");
         let results = state.join("results");
-        Spool::open_embedded(&Places { state: state.clone(), spool: state, results }).unwrap()
+        let log = state.join("log");
+        Spool::open_embedded(&Places { state: state.clone(), spool: state, results, log }).unwrap()
     }
 
     /// Where the one input of every request is read from.

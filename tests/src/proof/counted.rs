@@ -30,7 +30,7 @@ const SOURCE: &str = r#"
 #include <string.h>
 #include <unistd.h>
 
-/* python script.py NAME [fail] */
+/* python script.py NAME [fail | slow] */
 int main(int count, char **words) {
     char path[512];
     if (count < 3)
@@ -40,6 +40,8 @@ int main(int count, char **words) {
     if (file < 0)
         return 77;
     close(file);
+    if (count > 3 && strcmp(words[3], "slow") == 0)
+        sleep(5);
     return count > 3 && strcmp(words[3], "fail") == 0 ? 1 : 0;
 }
 "#;

@@ -137,7 +137,7 @@ fn told_after_a_crash(
     std::fs::write(&copy, "no request\n").unwrap();
     let ledger = service.state().join("ledger");
     let lines = std::fs::read_to_string(&ledger).unwrap();
-    std::fs::write(&ledger, forget(lines)).unwrap();
+    service.write_ledger_of_before(&forget(lines));
     service.spawn();
     let record = service.record_of(&request.id);
     record.assert_outcome("indeterminate");

@@ -45,12 +45,14 @@ pub(super) static REQUEST_ID: Rule = Rule {
     decided: TEXT,
     source: "tool-request schema, File Naming; design, Requests",
     why: "The id becomes the name of files and directories and is what a record refers to, so it \
-          must be safe as a name, and its date must not mislead whoever sorts by it.",
-    remedy: "Write `TR-YYYYMMDD-HHMMSSZ-<slug>` with a slug of 1 to 64 letters, digits, `.`, `_` \
-             or `-`, and a date within a day of `created_utc`.",
+          must be safe as a name, and its date must not mislead whoever sorts by it. The names \
+          of the files beside a request go on after its id with a dot, so it has none.",
+    remedy: "Write `TR-YYYYMMDD-HHMMSSZ-<slug>` with a slug of 1 to 64 letters, digits, `_` or \
+             `-`, and a date within a day of `created_utc`.",
     cases: &[
         bad("no time of day", Front("request_id", "request_id: \"TR-20260209-stats\"")),
         bad("a slash", Front("request_id", "request_id: \"TR-20260209-160501Z-a/b\"")),
+        bad("a dot", Front("request_id", "request_id: \"TR-20260209-160501Z-stats.md.b\"")),
         bad("three days apart", Front("created_utc", "created_utc: \"2026-02-06T16:05:01Z\"")),
         bad(
             "a result that names another request than its id does",
@@ -60,8 +62,8 @@ pub(super) static REQUEST_ID: Rule = Rule {
         good(
             "date, time and slug",
             All(&[
-                Front("request_id", "request_id: \"TR-20260209-160501Z-stats_2.b\""),
-                FileName("TR-20260209-160501Z-stats_2.b.md"),
+                Front("request_id", "request_id: \"TR-20260209-160501Z-stats_2-b\""),
+                FileName("TR-20260209-160501Z-stats_2-b.md"),
             ]),
         ),
         good("hours apart", Front("created_utc", "created_utc: \"2026-02-09T09:00:00Z\"")),

@@ -202,7 +202,7 @@ fn risk() -> impl Strategy<Value = ComposedRisk> {
 
 prop_compose! {
     fn identity()(
-        slug in "[A-Za-z0-9._-]{1,64}",
+        slug in "[A-Za-z0-9_-]{1,64}",
         created in 946_684_800_i64..4_102_444_800,
         later in 0_i64..1_000_000,
         approver in names(),

@@ -8,7 +8,6 @@ use spool::Places;
 use super::{Host, entry};
 use crate::doctor::host::PACKAGED_CONFIG;
 use crate::doctor::host::readings::{Found, Owner, Place, Seen, Subject};
-use crate::doctor::spool::was_begun;
 
 const PROMISED: &str = include_str!("../../../../../systemd/tmpfiles.d/toolexec.conf");
 const SPOOL: &str = "/var/spool/toolexec";
@@ -84,9 +83,13 @@ pub(super) fn survey(host: &Host) -> Option<Seen<usize>> {
     if !spool::is_spool(spool) {
         return None;
     }
-    let places =
-        Places { state: state.to_owned(), results: spool.join("results"), spool: spool.to_owned() };
-    let survey = spool::survey(&places, &mut was_begun);
+    let places = Places {
+        state: state.to_owned(),
+        results: spool.join("results"),
+        log: spool.join("log"),
+        spool: spool.to_owned(),
+    };
+    let survey = spool::survey(&places, &mut daemon::was_begun);
     let unseen = survey.findings.iter().find(|it| it.trouble.code() == "unreadable");
     Some(match unseen {
         Some(finding) => Err(format!("{}: {}", finding.path.display(), finding.trouble)),

@@ -1,0 +1,56 @@
+//! `toolexec doctor --spool --rebuild-ledger`: an operator's order to rebuild a ledger that was lost. It must
+//! never touch a good one, nor leave files that the daemon's user cannot write.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use spool::{LedgerOrder, Places, RunFacts, check_ledger, rebuild_ledger};
+
+use crate::failure::Failure;
+use crate::output;
+use crate::show::now;
+
+pub(super) fn rebuild(places: &Places) -> Result<(), Failure> {
+    let state = &places.state;
+    let owner = fs::metadata(state).map_err(Failure::io(state))?.uid();
+    if owner != rustix::process::geteuid().as_raw() {
+        let why = format!("{}: owned by uid {owner}; help: run this as that user", state.display());
+        return Err(Failure::Said(why));
+    }
+    let ledger = state.join("ledger");
+    if check_ledger(places, &mut daemon::was_begun).is_ok() {
+        output::note(format_args!("{}: the ledger is good; left as it is", ledger.display()));
+        return Ok(());
+    }
+    let by_uid = who_ordered();
+    let order = LedgerOrder { at: now(), by_uid, by: daemon::user_name(by_uid) };
+    let done = rebuild_ledger(places, &mut facts, order)?;
+    let old = done.old.map(|old| format!("; the old file is {}", old.display()));
+    output::note(format_args!(
+        "{}: rebuilt by order of uid {by_uid}: {} lines kept, {} unreadable, {} runs added{}",
+        ledger.display(),
+        done.kept,
+        done.lost,
+        done.added,
+        old.unwrap_or_default()
+    ));
+    Ok(())
+}
+
+/// Whoever logged in, where the kernel knows: `sudo` changes every other id.
+fn who_ordered() -> u32 {
+    const UNSET: u32 = u32::MAX;
+    let login = fs::read_to_string("/proc/self/loginuid").ok();
+    let login = login.and_then(|text| text.trim().parse().ok()).filter(|uid| *uid != UNSET);
+    let sudo = || std::env::var("SUDO_UID").ok()?.parse().ok();
+    login.or_else(sudo).unwrap_or_else(|| rustix::process::getuid().as_raw())
+}
+
+fn facts(result: &std::path::Path) -> Option<RunFacts> {
+    if !daemon::was_begun(result) {
+        return None;
+    }
+    let claims = records::claims(result)?;
+    let text = |key: &str| claims.get(key)?.as_str().map(str::to_owned);
+    Some(RunFacts { request_id: text("request_id")?, request_sha256: text("request_sha256")? })
+}

@@ -1,0 +1,99 @@
+//! What one line of the ledger says: that a run was begun, or a note about what the ledger itself knows. A line
+//! that is neither must never be passed over.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::intent::Intent;
+use super::keys::Key;
+
+/// One line.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Entry {
+    Begun(Box<Intent>),
+    Noted(Note),
+}
+
+/// A line that begins no run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub(crate) enum Note {
+    /// Nothing was started by the line of this claim: its request is not used up.
+    NotStarted { claim: String },
+    /// A run that the ledger did not know when it was rebuilt. It uses its request up.
+    Adopted(Adopted),
+    /// An operator had the ledger rebuilt.
+    Ordered(Ordered),
+}
+
+/// What is known of a run without its own line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Adopted {
+    pub(crate) request_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) request_sha256: Option<String>,
+    pub(crate) result_id: String,
+    pub(crate) results: PathBuf,
+}
+
+/// Who ordered it, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ordered {
+    /// UTC.
+    pub(crate) at: String,
+    pub(crate) by_uid: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) by: Option<String>,
+    /// Lines of the ledger before, and runs that were added to them.
+    pub(crate) kept: u64,
+    pub(crate) added: u64,
+}
+
+impl Entry {
+    /// Reads the object of a line.
+    pub(crate) fn parse(json: &[u8]) -> Option<Self> {
+        if let Ok(intent) = serde_json::from_slice(json) {
+            return Some(Self::Begun(Box::new(intent)));
+        }
+        serde_json::from_slice(json).ok().map(Self::Noted)
+    }
+
+    /// By what its line is found.
+    pub(super) fn keys(&self) -> Vec<Key<'_>> {
+        match self {
+            Self::Begun(intent) => intent.keys().collect(),
+            Self::Noted(Note::Adopted(run)) => {
+                let bytes = run.request_sha256.as_deref().map(Key::Bytes);
+                bytes.into_iter().chain([Key::RequestId(&run.request_id)]).collect()
+            }
+            Self::Noted(Note::NotStarted { .. } | Note::Ordered(_)) => Vec::new(),
+        }
+    }
+
+    /// The ids by which a run is known outside the ledger: of the result, the claim, and the request that it used
+    /// up.
+    pub(crate) fn ids(&self) -> Vec<&str> {
+        match self {
+            Self::Begun(intent) => {
+                let ids = [&intent.result_id, &intent.claim].into_iter();
+                let request = intent.replays.is_none().then_some(&intent.request_id);
+                ids.chain(request).map(String::as_str).collect()
+            }
+            Self::Noted(Note::Adopted(run)) => vec![&run.result_id, &run.request_id],
+            Self::Noted(Note::NotStarted { .. } | Note::Ordered(_)) => Vec::new(),
+        }
+    }
+
+    /// The result that it promises, and the directory where that is published.
+    pub(crate) fn promised(&self) -> Option<(&str, &PathBuf)> {
+        match self {
+            Self::Begun(intent) => Some((&intent.result_id, &intent.results)),
+            Self::Noted(Note::Adopted(run)) => Some((&run.result_id, &run.results)),
+            Self::Noted(Note::NotStarted { .. } | Note::Ordered(_)) => None,
+        }
+    }
+}

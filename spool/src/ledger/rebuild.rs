@@ -1,0 +1,149 @@
+//! Rebuilding a ledger by an operator's order: what can still be read of it, and every run that results,
+//! archived requests, claims and retention's marks show. The order itself becomes a line. Must never drop what
+//! the old file says: that stays beside the new one.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use validator::{ResultId, UtcTime};
+
+use super::HEAD;
+use super::account::{archived_intent, intents_in_work, unknown_to_the_readable_lines};
+use super::entry::{Adopted, Entry, Note, Ordered};
+use super::head::{Head, HeadFile};
+use super::scan::salvage;
+use super::seal::{self, Sum};
+use crate::durable;
+use crate::error::SpoolError;
+use crate::places::{Places, lock_alone};
+use crate::state::removed_in;
+
+/// Who orders it, and when.
+#[derive(Clone, Debug)]
+pub struct LedgerOrder {
+    pub at: UtcTime,
+    pub by_uid: u32,
+    /// The name of that user, if there is one.
+    pub by: Option<String>,
+}
+
+/// What the record of a run says of its request.
+#[derive(Clone, Debug)]
+pub struct RunFacts {
+    pub request_id: String,
+    pub request_sha256: String,
+}
+
+/// What became of a ledger.
+#[derive(Debug)]
+pub struct Rebuilt {
+    /// Lines that could be read, and lines that could not.
+    pub kept: usize,
+    pub lost: usize,
+    /// Runs that were added.
+    pub added: usize,
+    /// Where the old file is, if there was one.
+    pub old: Option<PathBuf>,
+}
+
+/// Rebuilds the ledger of a state where nobody is at work. `facts` gives what the record of a published result
+/// says, if it is of a run that was begun.
+///
+/// # Errors
+/// Somebody is at work there, or the disk. Then it can be ordered again.
+pub fn rebuild_ledger(
+    places: &Places,
+    facts: &mut dyn FnMut(&Path) -> Option<RunFacts>,
+    order: LedgerOrder,
+) -> Result<Rebuilt, SpoolError> {
+    let _locks = lock_alone(places)?;
+    let (mut entries, lost) = salvage(&places.state);
+    let kept = entries.len();
+    entries.extend(added(places, facts, &entries)?);
+    let added = entries.len() - kept;
+    let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    let LedgerOrder { at, by_uid, by } = order;
+    let (kept_lines, added_lines) = (count(kept), count(added));
+    let ordered = Ordered { at: at.to_string(), by_uid, by, kept: kept_lines, added: added_lines };
+    entries.push(Entry::Noted(Note::Ordered(ordered)));
+    let path = places.state.join("ledger");
+    let new = places.state.join("ledger.new");
+    let head = write(&new, &entries).map_err(SpoolError::io(&new, "write the ledger"))?;
+    let old = keep_old(&path, at)?;
+    // Until the head is there too nothing is admitted by either file.
+    durable::rename_over(&new, &path).map_err(SpoolError::io(&path, "put in place"))?;
+    HeadFile::make(&places.state.join(HEAD), head)?;
+    Ok(Rebuilt { kept, lost, added, old })
+}
+
+/// An entry for each run that the lines do not know.
+fn added(
+    places: &Places,
+    facts: &mut dyn FnMut(&Path) -> Option<RunFacts>,
+    known: &[Entry],
+) -> Result<Vec<Entry>, SpoolError> {
+    let mut in_work = intents_in_work(places)?;
+    let mut entries = Vec::new();
+    for (id, path) in unknown_to_the_readable_lines(places, &mut |path| facts(path).is_some())? {
+        if let Some(at) = in_work.iter().position(|(found, _)| *found == path) {
+            entries.push(Entry::Begun(Box::new(in_work.swap_remove(at).1)));
+        } else if let Some(intent) = archived_intent(places, &id) {
+            entries.push(Entry::Begun(Box::new(intent)));
+        } else {
+            entries.extend(adopted(places, facts(&places.results.join(&id)), &id));
+        }
+    }
+    let mut removed: Vec<String> = removed_in(&places.state)
+        .map_err(|error| {
+            SpoolError::io(&places.state.join("removed"), "read")(io::Error::other(error))
+        })?
+        .into_iter()
+        .collect();
+    removed.sort();
+    let is_known = |id: &String| {
+        known.iter().chain(&entries).any(|entry| entry.promised().is_some_and(|it| it.0 == id))
+    };
+    removed.retain(|id| !is_known(id));
+    entries.extend(removed.iter().filter_map(|id| adopted(places, None, id)));
+    Ok(entries)
+}
+
+/// What a result shows, by its record or at least by its name.
+fn adopted(places: &Places, facts: Option<RunFacts>, id: &str) -> Option<Entry> {
+    let named = id.parse::<ResultId>().ok()?.request_id()?.to_string();
+    let (request_id, request_sha256) = match facts {
+        Some(facts) => (facts.request_id, Some(facts.request_sha256)),
+        None => (named, None),
+    };
+    let (result_id, results) = (id.to_owned(), places.results.clone());
+    let run = Adopted { request_id, request_sha256, result_id, results };
+    Some(Entry::Noted(Note::Adopted(run)))
+}
+
+/// Writes a whole ledger, durable when this returns.
+fn write(path: &Path, entries: &[Entry]) -> io::Result<Head> {
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    let mut out = io::BufWriter::new(file);
+    let mut head = Head { bytes: 0, sum: Sum::default() };
+    for entry in entries {
+        let (line, sum) = seal::seal(serde_json::to_vec(entry)?, head.sum);
+        out.write_all(&line)?;
+        let bytes = head.bytes.saturating_add(u64::try_from(line.len()).unwrap_or(u64::MAX));
+        head = Head { bytes, sum };
+    }
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+    Ok(head)
+}
+
+/// Gives the old file a second name.
+fn keep_old(path: &Path, at: UtcTime) -> Result<Option<PathBuf>, SpoolError> {
+    let old = path.with_extension(format!("replaced-{}", at.unix()));
+    match fs::hard_link(path, &old) {
+        Ok(()) => Ok(Some(old)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(SpoolError::io(&old, "keep the old ledger")(error)),
+    }
+}

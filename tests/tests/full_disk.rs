@@ -1,0 +1,225 @@
+//! A disk that fills up under a daemon, before it starts and while it serves: each store alone, all together, and
+//! without inodes. The daemon's process stays; it says that it admits nothing, and goes on when there is room.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs::{self, File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use toolexec_tests::{Asked, Bench, Disk, Process, Request, RequestText, Service, list, skip};
+
+/// Room for the reserve, a few runs and what they leave.
+const DISK_KIB: u32 = 32 * 1024;
+/// A daemon that ends for want of room ends at once.
+const WAIT: Duration = Duration::from_secs(3);
+
+/// What is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Full {
+    Bytes,
+    Inodes,
+}
+
+/// Fills a directory's file system to its last byte or inode.
+fn fill(place: &Path, full: Full) {
+    let filler = place.join("filler");
+    match full {
+        Full::Bytes => {
+            let mut file = File::create(&filler).unwrap();
+            for piece in [1 << 20, 4096, 1] {
+                while file.write_all(&vec![1; piece]).is_ok() {}
+            }
+        }
+        Full::Inodes => {
+            fs::create_dir(&filler).unwrap();
+            let made =
+                (0..1_000_000).take_while(|n| File::create(filler.join(n.to_string())).is_ok());
+            assert!(made.count() < 1_000_000);
+        }
+    }
+}
+
+fn empty(place: &Path, full: Full) {
+    let filler = place.join("filler");
+    match full {
+        Full::Bytes => fs::remove_file(filler).unwrap(),
+        Full::Inodes => fs::remove_dir_all(filler).unwrap(),
+    }
+}
+
+fn status(service: &Service<'_>) -> String {
+    fs::read_to_string(service.at("public/status.json")).unwrap_or_default()
+}
+
+fn drop_request(service: &Service<'_>, aside: &Path) -> Request {
+    let request = RequestText::python("print('ran')").save(aside);
+    move_in(service, &request);
+    request
+}
+
+/// What stays the same from a full disk to a free one.
+fn is_alive_and_waits(service: &Service<'_>, process: Process, request: &Request, what: &str) {
+    service.wait_for("admission to stop", |it| it.log().contains("admission-stopped"));
+    std::thread::sleep(WAIT);
+    assert!(service.is_alive(), "{what}: {}", service.log());
+    assert_eq!(service.process().0, process.0);
+    assert!(service.records_of(&request.id).is_empty(), "{what}: there was no room for it");
+    assert!(!service.log().contains("halted"), "{what}: {}", service.log());
+}
+
+/// Fills `store`, a path below a bench's home with a small disk of its own, twice.
+fn goes_on(test: &str, store: &str, full: Full, prepare: impl FnOnce(&Service<'_>)) {
+    let Some(bench) = Bench::of_root(test) else { return };
+    let place = bench.home().join(store);
+    fs::create_dir_all(&place).unwrap();
+    let Some(_disk) = Disk::mount(&place, DISK_KIB) else {
+        return skip(test, "this host does not let root mount a tmpfs");
+    };
+    // Requests are prepared on the same file system, so that a rename is enough to drop them.
+    let aside: PathBuf = bench.home().join("spool/aside");
+    let mut service = Service::prepare(&bench, &Asked::for_owner(&bench));
+    fs::create_dir_all(&aside).unwrap();
+    prepare(&service);
+    service.spawn();
+    let first = drop_request(&service, &aside);
+    service.record_of(&first.id).assert_outcome("ok");
+
+    let waiting: Vec<Request> =
+        (0..2).map(|_| RequestText::python("print('ran')").save(&aside)).collect();
+    let process = service.process();
+    fill(&place, full);
+    move_in(&service, &waiting[0]);
+    is_alive_and_waits(&service, process, &waiting[0], store);
+    // On a full disk the last status stays as it was.
+    let is_told = store != "spool";
+    assert!(!is_told || status(&service).contains("admission_stopped"), "{}", status(&service));
+    let listed = bench.toolexec(["list", "--spool", service.spool().to_str().unwrap()]);
+    listed.assert_code(0);
+    empty(&place, full);
+    service.record_of(&waiting[0].id).assert_outcome("ok");
+    assert_eq!(service.process().0, process.0, "it was started again");
+    assert!(service.log().contains("admission-resumed"), "{}", service.log());
+
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    fill(&place, full);
+    move_in(&service, &waiting[1]);
+    let command = service.command();
+    service.spawn_as(command);
+    let process = service.process();
+    std::thread::sleep(WAIT);
+    assert!(service.is_alive(), "{store}, before the start: {}", service.log());
+    assert!(service.records_of(&waiting[1].id).is_empty());
+    empty(&place, full);
+    service.record_of(&waiting[1].id).assert_outcome("ok");
+    assert_eq!(service.process().0, process.0);
+    assert_eq!(service.visible_results().len(), 3);
+    service.verify().assert_code(0);
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+}
+
+fn move_in(service: &Service<'_>, request: &Request) {
+    for path in [&request.inputs, &request.path] {
+        fs::rename(path, service.at("approved").join(path.file_name().unwrap())).unwrap();
+    }
+}
+
+#[test]
+fn a_full_spool_ends_no_daemon() {
+    goes_on("a_full_spool_ends_no_daemon", "spool", Full::Bytes, |_| {});
+}
+
+#[test]
+fn a_full_state_ends_no_daemon() {
+    goes_on("a_full_state_ends_no_daemon", "daemon", Full::Bytes, |_| {});
+}
+
+#[test]
+fn full_results_end_no_daemon() {
+    goes_on("full_results_end_no_daemon", "spool/results", Full::Bytes, |_| {});
+}
+
+#[test]
+fn a_full_log_ends_no_daemon() {
+    goes_on("a_full_log_ends_no_daemon", "log", Full::Bytes, |service| {
+        let log = service.spool().with_file_name("log");
+        service.configure(&format!("log: {{directory: {}}}", log.display()));
+    });
+}
+
+#[test]
+fn full_public_files_end_no_daemon() {
+    let test = "full_public_files_end_no_daemon";
+    let Some(bench) = Bench::of_root(test) else { return };
+    let place = bench.home().join("spool/public");
+    fs::create_dir_all(&place).unwrap();
+    let Some(_disk) = Disk::mount(&place, 1024) else {
+        return skip(test, "this host does not let root mount a tmpfs");
+    };
+    let service = Service::start(&bench, &Asked::for_owner(&bench));
+    fill(&place, Full::Bytes);
+    let request = service.promote(&RequestText::python("print('ran')"));
+    service.record_of(&request.id).assert_outcome("ok");
+    assert!(service.is_alive());
+    empty(&place, Full::Bytes);
+}
+
+#[test]
+fn one_full_disk_for_everything_ends_no_daemon() {
+    goes_on("one_full_disk_for_everything_ends_no_daemon", "spool", Full::Bytes, |service| {
+        let state = service.at(".state");
+        fs::create_dir(&state).unwrap();
+        fs::set_permissions(&state, Permissions::from_mode(0o700)).unwrap();
+        symlink(state, service.state()).unwrap();
+    });
+}
+
+#[test]
+fn a_spool_without_inodes_ends_no_daemon() {
+    goes_on("a_spool_without_inodes_ends_no_daemon", "spool", Full::Inodes, |_| {});
+}
+
+#[test]
+fn a_state_without_inodes_ends_no_daemon() {
+    goes_on("a_state_without_inodes_ends_no_daemon", "daemon", Full::Inodes, |_| {});
+}
+
+/// A run whose record finds no room keeps its outcome, and nothing is run twice.
+#[test]
+fn what_ran_is_recorded_as_what_it_was_when_there_is_room() {
+    let test = "what_ran_is_recorded_as_what_it_was_when_there_is_room";
+    let Some(bench) = Bench::of_root(test) else { return };
+    let place = bench.home().join("spool");
+    fs::create_dir_all(&place).unwrap();
+    let Some(_disk) = Disk::mount(&place, DISK_KIB) else {
+        return skip(test, "this host does not let root mount a tmpfs");
+    };
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let request = service.promote(&RequestText::python("import time; time.sleep(3); print('ran')"));
+    let runs = |it: &Service<'_>| list(&it.at("results")).iter().any(|it| it.starts_with(".new-"));
+    service.wait_for("the run", runs);
+    std::thread::sleep(Duration::from_millis(500));
+    // Also the reserve: the record's own room is taken away as soon as it is given up.
+    fs::remove_file(service.at(".reserve")).unwrap();
+    fill(&place, Full::Bytes);
+    std::thread::sleep(Duration::from_secs(6));
+    assert!(service.is_alive(), "{}", service.log());
+    assert!(service.records_of(&request.id).is_empty());
+    empty(&place, Full::Bytes);
+    let record = service.record_of(&request.id);
+    assert!(["ok", "indeterminate"].contains(&record.outcome()), "{}", record.text);
+    let next = service.promote(&RequestText::python("print('ran')"));
+    service.record_of(&next.id).assert_outcome("ok");
+    service.verify().assert_code(0);
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    assert_eq!(list(&service.at("work")), Vec::<String>::new());
+}
