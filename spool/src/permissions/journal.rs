@@ -96,7 +96,7 @@ impl Journal {
             register: Register::default(),
             state: State::Sound,
         };
-        journal.hold(FlockOperation::LockExclusive)?;
+        journal.hold(Hold::Exclusive)?;
         let settled = journal.settle_head();
         journal.release()?;
         settled.map(|()| journal)
