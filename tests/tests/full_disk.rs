@@ -17,6 +17,8 @@ use toolexec_tests::{Asked, Bench, Disk, Process, Request, RequestText, Service,
 
 /// Room for the reserve, a few runs and what they leave.
 const DISK_KIB: u32 = 32 * 1024;
+/// Also in results/ it is nobody's.
+const FILLER: &str = ".filler";
 /// A daemon that ends for want of room ends at once.
 const WAIT: Duration = Duration::from_secs(3);
 
@@ -29,7 +31,7 @@ enum Full {
 
 /// Fills a directory's file system to its last byte or inode.
 fn fill(place: &Path, full: Full) {
-    let filler = place.join("filler");
+    let filler = place.join(FILLER);
     match full {
         Full::Bytes => {
             let mut file = File::create(&filler).unwrap();
@@ -47,7 +49,7 @@ fn fill(place: &Path, full: Full) {
 }
 
 fn empty(place: &Path, full: Full) {
-    let filler = place.join("filler");
+    let filler = place.join(FILLER);
     match full {
         Full::Bytes => fs::remove_file(filler).unwrap(),
         Full::Inodes => fs::remove_dir_all(filler).unwrap(),
