@@ -88,10 +88,18 @@ impl Disk {
     /// Mounts one of so many KiB on a directory; `None` where this host does not let us.
     #[must_use]
     pub fn mount(path: &Path, kib: u32) -> Option<Self> {
-        // Few inodes: a test may use them up.
-        let size = format!("size={kib}k,nr_inodes=4k,mode=755");
+        Self::mounted(path, &format!("size={kib}k,mode=755"))
+    }
+
+    /// The same with so few inodes that a test can use them up.
+    #[must_use]
+    pub fn mount_with_inodes(path: &Path, kib: u32, inodes: u32) -> Option<Self> {
+        Self::mounted(path, &format!("size={kib}k,nr_inodes={inodes},mode=755"))
+    }
+
+    fn mounted(path: &Path, options: &str) -> Option<Self> {
         let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(path).output();
+            Command::new("mount").args(["-t", "tmpfs", "-o", options, "none"]).arg(path).output();
         mounted.is_ok_and(|said| said.status.success()).then(|| Self(path.to_owned()))
     }
 

@@ -82,8 +82,9 @@ fn a_run_that_was_begun_in_a_time_to_come_does_too() {
 #[test]
 fn a_clock_that_is_set_by_a_little_is_none_that_was_set_back() {
     let bench = Bench::new();
-    let mut service = Service::prepare(&bench, &Asked::for_owner(&bench));
-    fs::create_dir(service.at("results")).unwrap();
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
     let at = |ahead: &str| {
         let said = Command::new("date").args(["-u", "-d", ahead, "+%Y%m%d-%H%M%SZ"]).output();
         let at = String::from_utf8(said.unwrap().stdout).unwrap();

@@ -17,6 +17,9 @@ use toolexec_tests::{Asked, Bench, Disk, Process, Request, RequestText, Service,
 
 /// Room for the reserve, a few runs and what they leave.
 const DISK_KIB: u32 = 32 * 1024;
+const DISK_INODES: u32 = 4096;
+/// Also in results/ it is nobody's.
+const FILLER: &str = ".filler";
 /// A daemon that ends for want of room ends at once.
 const WAIT: Duration = Duration::from_secs(3);
 
@@ -29,7 +32,7 @@ enum Full {
 
 /// Fills a directory's file system to its last byte or inode.
 fn fill(place: &Path, full: Full) {
-    let filler = place.join("filler");
+    let filler = place.join(FILLER);
     match full {
         Full::Bytes => {
             let mut file = File::create(&filler).unwrap();
@@ -47,7 +50,7 @@ fn fill(place: &Path, full: Full) {
 }
 
 fn empty(place: &Path, full: Full) {
-    let filler = place.join("filler");
+    let filler = place.join(FILLER);
     match full {
         Full::Bytes => fs::remove_file(filler).unwrap(),
         Full::Inodes => fs::remove_dir_all(filler).unwrap(),
@@ -79,7 +82,7 @@ fn goes_on(test: &str, store: &str, full: Full, prepare: impl FnOnce(&Service<'_
     let Some(bench) = Bench::of_root(test) else { return };
     let place = bench.home().join(store);
     fs::create_dir_all(&place).unwrap();
-    let Some(_disk) = Disk::mount(&place, DISK_KIB) else {
+    let Some(_disk) = Disk::mount_with_inodes(&place, DISK_KIB, DISK_INODES) else {
         return skip(test, "this host does not let root mount a tmpfs");
     };
     // Requests are prepared on the same file system, so that a rename is enough to drop them.

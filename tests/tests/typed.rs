@@ -93,5 +93,5 @@ fn the_command_of_the_spool_page_works() {
     let state = bench.state();
     let state = state.to_str().unwrap();
     let changes = [("/var/spool/toolexec", state), ("/var/lib/toolexec", state)];
-    assert_eq!(type_page(&bench, &Page::open("docs/spool.md"), &changes), 1);
+    assert_eq!(type_page(&bench, &Page::open("docs/spool.md"), &changes), 2);
 }

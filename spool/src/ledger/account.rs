@@ -17,6 +17,9 @@ use crate::retention::each_name;
 /// Says of a published result whether its record is of a run that was begun.
 pub type WasBegun<'a> = &'a mut dyn FnMut(&Path) -> bool;
 
+/// Shows every id that the ledger knows.
+type Known<'a> = &'a mut dyn FnMut(&mut dyn FnMut(&str)) -> Result<(), SpoolError>;
+
 impl Places {
     /// Whether the results belong to this state alone. Embedded runs may publish into a directory that others
     /// share; what lies there says nothing about this ledger.
@@ -67,7 +70,7 @@ pub(super) fn intents_in_work(places: &Places) -> Result<Vec<(PathBuf, Intent)>,
 /// Runs that were made here and that the ledger does not know, by the id of their result or claim.
 pub(super) fn unknown_runs(
     places: &Places,
-    known: &mut dyn FnMut(&mut dyn FnMut(&str)) -> Result<(), SpoolError>,
+    known: Known<'_>,
     was_begun: WasBegun<'_>,
 ) -> Result<BTreeMap<String, PathBuf>, SpoolError> {
     let mut runs = BTreeMap::new();
@@ -99,7 +102,7 @@ pub(super) fn unknown_runs(
 /// Of the runs those whose request is used up by another line: it cannot run again.
 fn forget_used_up(
     runs: &mut BTreeMap<String, PathBuf>,
-    known: &mut dyn FnMut(&mut dyn FnMut(&str)) -> Result<(), SpoolError>,
+    known: Known<'_>,
 ) -> Result<(), SpoolError> {
     let mut of_request: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for id in runs.keys() {
