@@ -347,6 +347,30 @@ fn a_stranger_looks_as_far_as_they_may() {
     assert_found(&told, "places", mine.to_str().unwrap(), "failure", &["belongs to user 0"]);
 }
 
+/// Only the daemon's user may ask its launcher, and the sandbox must be one of that user's.
+#[test]
+fn root_tries_the_sandbox_of_a_service_as_the_daemons_user() {
+    let test = "root_tries_the_sandbox_of_a_service_as_the_daemons_user";
+    let Some(root) = Bench::of_root(test) else { return };
+    let Some(user) = Bench::of_an_ordinary_user(test) else { return };
+    let service = Service::prepare(&user, &Asked::for_owner(&user));
+    fs::create_dir(service.state()).unwrap();
+    chown(service.state(), Some(user.uid()), Some(user.uid())).unwrap();
+    // Rules that the daemon's user could change are good for nobody.
+    let etc = root.scratch().dir("etc");
+    let (from, to) = (user.home().join("policy.yaml"), etc.join("policy.yaml"));
+    write(&to, &fs::read_to_string(&from).unwrap());
+    let config = fs::read_to_string(service.config()).unwrap();
+    let config = config.replace(from.to_str().unwrap(), to.to_str().unwrap());
+    write(&etc.join("toolexecd.yaml"), &config);
+    let told = doctor(&root, &["--config", etc.join("toolexecd.yaml").to_str().unwrap()]);
+    assert_found(&told, "sandbox", "probe", "ok", &["starts: user mode"]);
+    let stranger = Bench::of_an_ordinary_user(test).unwrap();
+    chown(service.state(), Some(1), Some(1)).unwrap();
+    let told = doctor(&stranger, &["--config", etc.join("toolexecd.yaml").to_str().unwrap()]);
+    assert_found(&told, "sandbox", "probe", "not looked at", &["only root and the daemon's user"]);
+}
+
 #[test]
 fn what_a_launcher_of_another_version_says_is_told() {
     let bench = Bench::new();

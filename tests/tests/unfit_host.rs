@@ -196,6 +196,13 @@ fn held_by<'a>(bench: &'a Bench, broken: &Broken, asked: &Asked) -> (Service<'a>
     status.assert_code(1);
     let stopped = row(status, "/daemon/told/admission_stopped");
     assert!(service.log().contains(broken.reason[1]), "{}", service.log());
+    let place = service.spool();
+    let spool = ["--spool", place.to_str().unwrap()];
+    let shown = bench.toolexec(["show", &request.id, "--format", "json"].iter().chain(&spool));
+    assert_eq!(row(shown, "/admission_stopped"), stopped);
+    let waited = bench.toolexec(["wait", &request.id, "--timeout", "0"].iter().chain(&spool));
+    waited.assert_code(3);
+    waited.assert_says(&["admission is stopped", broken.reason[1], broken.help]);
     std::thread::sleep(std::time::Duration::from_millis(500));
     assert!(service.at(&format!("approved/{}.md", request.id)).exists(), "{}", service.log());
     assert_eq!(service.visible_results(), Vec::<String>::new());

@@ -30,6 +30,8 @@ struct One {
     dropped_utc: Option<String>,
     records: Vec<Published>,
     unseen: Vec<Failure>,
+    /// Why the daemon takes nothing.
+    admission_stopped: Option<String>,
 }
 
 pub(crate) fn show(asked: &Show) -> Result<ExitCode, Failure> {
@@ -71,7 +73,8 @@ pub(super) fn text_of(place: &Path, meant: &str) -> Result<Option<String>, Failu
 }
 
 fn find_in(place: &Path, typed: &str) -> Result<Option<One>, Failure> {
-    let queue = queue(place, &Daemon::of(place));
+    let daemon = Daemon::of(place);
+    let queue = queue(place, &daemon);
     let id = match meant(place, &queue, typed)? {
         Meant::Nothing => return Ok(None),
         Meant::Result(name) => return one_result(&place.join("results").join(name)).map(Some),
@@ -86,6 +89,7 @@ fn find_in(place: &Path, typed: &str) -> Result<Option<One>, Failure> {
         request_id: id,
         rows,
         unseen: queue.unseen,
+        admission_stopped: daemon.admission_stopped().map(str::to_owned),
     }))
 }
 
@@ -102,8 +106,9 @@ fn one_result(path: &Path) -> Result<One, Failure> {
             of_name.ok_or_else(|| Failure::Said(format!("{shown}: is no result directory")))?
         }
     };
-    let (rows, unseen) = (Vec::new(), Vec::new());
-    Ok(One { request_id, rows, dropped_utc: None, records: vec![published], unseen })
+    let (rows, unseen, records) = (Vec::new(), Vec::new(), vec![published]);
+    let (dropped_utc, admission_stopped) = (None, None);
+    Ok(One { request_id, rows, dropped_utc, records, unseen, admission_stopped })
 }
 
 impl One {
@@ -136,6 +141,10 @@ impl One {
                 lines.push("           the daemon died; its next start tells the end".to_owned());
             }
             lines.extend(held_lines(&row.state).iter().map(|line| format!("held       {line}")));
+            if let (State::Waiting, Some(why)) = (&row.state, &self.admission_stopped) {
+                lines.push("admission  is stopped".to_owned());
+                lines.extend(reason::lines(why).iter().map(|line| format!("           {line}")));
+            }
         }
         if let Some(dropped) = &self.dropped_utc {
             lines.push(format!("dropped    {dropped}"));
@@ -156,6 +165,7 @@ impl One {
             "state": self.state(),
             "waiting": self.rows.iter().map(json_of).collect::<Vec<_>>(),
             "dropped_utc": self.dropped_utc,
+            "admission_stopped": self.admission_stopped,
             "records": self.records.iter().map(record_json).collect::<Vec<_>>(),
             "verified": false,
             "not_seen": self.unseen.iter().map(ToString::to_string).collect::<Vec<_>>(),

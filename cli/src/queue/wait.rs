@@ -81,6 +81,11 @@ pub(crate) fn wait(asked: &Wait) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::from(worst));
         }
         if left == Some(Duration::ZERO) {
+            let daemon = Daemon::of(&place);
+            if let Some(why) = daemon.admission_stopped() {
+                let why = escape_line(why);
+                live.aside(|| output::note(format_args!("admission is stopped: {why}")));
+            }
             for id in &waiting {
                 worst = worst.max(live.aside(|| told(asked.format, id, &End::TimeOver))?);
             }

@@ -1,6 +1,7 @@
 //! `toolexec doctor` without a task: what this host lacks for runs, and what to do about it. First
 //! everything is read (`look`), then judged (`judge`, which is pure), then told (`tell`). It must never
-//! change anything, read a private key, or stop at the first thing that is wrong.
+//! change anything (the probe of a sandbox removes the empty directory that it makes), read a private key, or stop
+//! at the first thing that is wrong.
 
 mod finding;
 mod judge;
