@@ -16,6 +16,7 @@ use nix::unistd::Pid;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, socketpair};
 
 use super::Failed;
+use super::sockets::open_diag;
 use crate::plan::PROXY_PORT;
 use crate::report::Layer;
 use crate::sys::{self, Fork};
@@ -29,6 +30,8 @@ pub(super) struct Network {
     pub(super) namespace: OwnedFd,
     /// Of that namespace, wherever it is used.
     pub(super) listener: OwnedFd,
+    /// Of that namespace too: asks what lies in its sockets.
+    pub(super) diag: OwnedFd,
 }
 
 impl Network {
@@ -37,8 +40,8 @@ impl Network {
         let (words, fds) = ask_helper()
             .map_err(Failed::without(layer, "make the cell's network"))?
             .ok_or_else(|| Failed::here("make the cell's network: the helper died"))?;
-        match <[OwnedFd; 2]>::try_from(fds) {
-            Ok([namespace, listener]) => Ok(Self { namespace, listener }),
+        match <[OwnedFd; 3]>::try_from(fds) {
+            Ok([namespace, listener, diag]) => Ok(Self { namespace, listener, diag }),
             Err(_) => Err(refused(&words)),
         }
     }
@@ -72,8 +75,8 @@ fn refused(words: &[u8]) -> Failed {
 /// The helper's whole life.
 fn help(launcher: &OwnedFd) -> ! {
     let said = match made() {
-        Ok(Network { namespace, listener }) => {
-            wire::send(launcher, b"made", &[namespace.as_fd(), listener.as_fd()])
+        Ok(Network { namespace, listener, diag }) => {
+            wire::send(launcher, b"made", &[namespace.as_fd(), listener.as_fd(), diag.as_fd()])
         }
         Err(error) => wire::send(launcher, &sys::errno_of(&error).to_le_bytes(), &[]),
     };
@@ -88,5 +91,5 @@ fn made() -> io::Result<Network> {
     sys::bring_loopback_up(listener.as_fd())?;
     bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, PROXY_PORT))?;
     listen(&listener, WAITING_MAX)?;
-    Ok(Network { namespace, listener })
+    Ok(Network { namespace, listener, diag: open_diag()? })
 }
