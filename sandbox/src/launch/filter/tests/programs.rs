@@ -237,6 +237,11 @@ fn what_matters_most_is_so() {
         assert_eq!(of(&plain, "ioctl", 0, 0x541c | upper, 0, 0), told);
         assert_eq!(of(&plain, "ioctl", 0, 0x5401 | upper, 0, 0), allow);
     }
+    // FS_IOC_FIEMAP, FS_IOC_GETFSUUID, FS_IOC_GETFSSYSFSPATH, FS_IOC_GETFLAGS, TIOCSWINSZ; FIONREAD, FIONBIO.
+    for cmd in [0xc020_660b, 0x8011_1500, 0x8081_1501, 0x8008_6601, 0x5414] {
+        assert_eq!(of(&plain, "ioctl", 0, cmd, 0, 0), told, "{cmd:#x}");
+    }
+    assert_eq!([0x541b, 0x5421].map(|cmd| of(&plain, "ioctl", 0, cmd, 0, 0)), [allow, allow]);
     // AF_UNIX, AF_INET, AF_INET6; then AF_NETLINK, AF_PACKET, AF_ALG, AF_VSOCK.
     for family in [1, 2, 10] {
         assert_eq!(one("socket", family), allow, "{family}");
@@ -310,6 +315,11 @@ fn what_matters_most_is_so() {
     // EPOLL_CTL_ADD is rationed, DEL and MOD are not.
     assert_eq!([1, 2, 3].map(|op| of(&sampled, "epoll_ctl", 3, op, 4, 0)), [told, allow, allow]);
     assert_eq!(of(&plain, "epoll_ctl", 3, 1, 4, 0), allow);
+    // What KSM and dispatch to user space are asked for by.
+    for option in [59, 67] {
+        assert_eq!(one("prctl", option), told, "{option}");
+    }
+    assert_eq!([12, 4].map(|advice| of(&plain, "madvise", 0, 0, advice, 0)), [told, allow]);
 }
 
 #[test]
