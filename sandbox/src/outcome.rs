@@ -112,7 +112,7 @@ pub struct Facts {
 }
 
 /// SIGSYS: what a seccomp filter kills with.
-const SIGSYS: u8 = 31;
+pub(crate) const SIGSYS: u8 = 31;
 /// SIGXFSZ: what the kernel sends to whoever writes beyond the limit of one file.
 const SIGXFSZ: u8 = 25;
 

@@ -424,7 +424,17 @@ pub(crate) fn answer_notification(listener: BorrowedFd<'_>, id: u64, errno: i32)
     if errno <= 0 {
         return Err(io::Error::other("an answer of 0 would tell the caller that it succeeded"));
     }
-    let answer = libc::seccomp_notif_resp { id, val: 0, error: -errno, flags: 0 };
+    respond(listener, libc::seccomp_notif_resp { id, val: 0, error: -errno, flags: 0 })
+}
+
+/// Has the kernel make the call (`SECCOMP_USER_NOTIF_FLAG_CONTINUE`, Linux 5.5). Only for a call whose
+/// arguments are no pointers, or it could be another call by now.
+pub(crate) fn let_notified_pass(listener: BorrowedFd<'_>, id: u64) -> io::Result<()> {
+    let flags = u32::try_from(libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE).map_err(io::Error::other)?;
+    respond(listener, libc::seccomp_notif_resp { id, val: 0, error: 0, flags })
+}
+
+fn respond(listener: BorrowedFd<'_>, answer: libc::seccomp_notif_resp) -> io::Result<()> {
     // SAFETY: the kernel reads one `seccomp_notif_resp`, whose size is part of the request's number,
     // from `answer`, which lives until the call returns.
     let result = unsafe {

@@ -30,7 +30,7 @@ const KNOWN_GAPS: &[(&str, Mode, &str)] = &[
         "locks on files of the runtime are seen by other runs",
     ),
     ("ipc/flock_runtime_pair", Mode::User, "locks on files of the runtime are seen by other runs"),
-    ("limits/sockets", Mode::User, "kernel memory of sockets is not sampled"),
+    ("limits/file_locks", Mode::User, "kernel memory of file locks is not sampled"),
 ];
 
 /// For a look at a few cases: only those whose name holds this.

@@ -22,7 +22,7 @@ use super::house::DEVICES;
 use super::view::WRITABLE;
 use super::{Failed, probe, programs};
 use crate::plan::{CellPlan, Limits, Network, PROXY_PORT, ProcView, TmpUse};
-use crate::report::{CapabilitySets, Layer, LimitInForce, LimitName, Mechanism};
+use crate::report::{CapabilitySets, Layer, LimitInForce, LimitName, Mechanism, Mode};
 
 /// The newest Landlock that the crate knows; the kernel's own ABI decides what of it is in force.
 const NEWEST: ABI = ABI::V9;
@@ -43,6 +43,8 @@ pub(super) fn fixed_rlimits() -> Result<(), Failed> {
         (Resource::RLIMIT_CORE, 1),
         (Resource::RLIMIT_MEMLOCK, 64 * 1024),
         (Resource::RLIMIT_MSGQUEUE, 800 * 1024),
+        // Timers count too.
+        (Resource::RLIMIT_SIGPENDING, 256),
         (Resource::RLIMIT_RTPRIO, 0),
         (Resource::RLIMIT_NICE, 0),
     ];
@@ -67,11 +69,21 @@ fn lower(resource: Resource, wanted: u64) -> io::Result<()> {
     }
 }
 
+/// Most open files of a tool that has the uid of whoever started it. That user's descriptors in flight can
+/// then be so many and what one message holds (253), which is below the 1,024 that other programs have.
+pub(super) const SHARED_USER_FILES_MAX: u64 = 512;
+
+/// Lets this process open, and have in flight, as many descriptors as it may.
+pub(super) fn raise_open_files() -> io::Result<()> {
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    Ok(setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?)
+}
+
 /// Resource limits of the order; in the tool's own process, because descriptors that init has in flight
 /// to the daemon are counted against init's limit.
-pub(super) fn order_rlimits(limits: &Limits, memory: MemoryWatch) -> io::Result<()> {
+pub(super) fn order_rlimits(limits: &Limits, mode: Mode, memory: MemoryWatch) -> io::Result<()> {
     for (_, resource, wanted) in of_each_process(limits) {
-        lower(resource, wanted)?;
+        lower(resource, held(resource, mode, wanted)?)?;
     }
     if memory == MemoryWatch::Sampled {
         lower(Resource::RLIMIT_NPROC, u64::from(limits.pids_max) + OF_INIT)?;
@@ -90,11 +102,21 @@ fn of_each_process(limits: &Limits) -> [(LimitName, Resource, u64); 2] {
     ]
 }
 
+/// What of it each process of the tool is held to.
+fn held(resource: Resource, mode: Mode, wanted: u64) -> io::Result<u64> {
+    let value = allowed(resource, wanted)?;
+    if (resource, mode) != (Resource::RLIMIT_NOFILE, Mode::User) {
+        return Ok(value);
+    }
+    let (_, hard) = getrlimit(resource)?;
+    Ok(value.min(SHARED_USER_FILES_MAX).min(hard / 2))
+}
+
 /// What each process of the tool will be held to, or it is not started.
-pub(super) fn limits_in_force(limits: &Limits) -> io::Result<Vec<LimitInForce>> {
+pub(super) fn limits_in_force(limits: &Limits, mode: Mode) -> io::Result<Vec<LimitInForce>> {
     let row = |(name, resource, asked)| {
         let mechanism = Mechanism::Rlimit;
-        Ok(LimitInForce { name, mechanism, asked, in_force: allowed(resource, asked)? })
+        Ok(LimitInForce { name, mechanism, asked, in_force: held(resource, mode, asked)? })
     };
     of_each_process(limits).into_iter().map(row).collect()
 }

@@ -1,10 +1,11 @@
 //! What the tool tried and was denied: answers the calls that the filter hands out, and counts them.
 //!
-//! The answer is always an error, and depends on nothing but the call's number: arguments that are
-//! pointers could change after they are looked at. Whoever answers must be outside the cell, and must
-//! never stand in a vfork(2) of what it answers.
+//! The answer depends on nothing but the call's number, and on how many there were of a rationed one:
+//! arguments that are pointers could change after they are looked at. Every other answer is an error.
+//! Whoever answers must be outside the cell, and must never stand in a vfork(2) of what it answers.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -15,12 +16,21 @@ use crate::sys;
 /// Denied calls of one run; a tool that goes on after so many is not asking, it is probing.
 const DENIED_MAX: u64 = 10_000;
 
+/// How many runs of one user may use their whole ration of epoll watches at the same time.
+const RUNS_MAX: u64 = 64;
+/// What a program needs on the smallest host.
+const WATCHES_MIN: u64 = 1024;
+/// More than any program needs that may have a few hundred descriptors.
+const WATCHES_MAX: u64 = 32_768;
+
 pub(super) struct Denials<'a> {
     policy: &'a Policy,
     listener: OwnedFd,
     caller: Caller,
     counts: BTreeMap<&'static str, u64>,
     total: u64,
+    /// How many more rationed calls are made.
+    ration_left: u64,
     violation: Option<String>,
 }
 
@@ -35,7 +45,8 @@ enum Caller {
 impl<'a> Denials<'a> {
     pub(super) fn new(policy: &'a Policy, listener: OwnedFd) -> Self {
         let (caller, counts) = (Caller::Probe, BTreeMap::new());
-        Self { policy, listener, caller, counts, total: 0, violation: None }
+        let ration_left = ration();
+        Self { policy, listener, caller, counts, total: 0, ration_left, violation: None }
     }
 
     pub(super) fn listener(&self) -> BorrowedFd<'_> {
@@ -54,6 +65,10 @@ impl<'a> Denials<'a> {
         };
         // No program of ours tells of a call that has no name here.
         let (name, denial) = self.policy.denied(told.call).unwrap_or(("?", Denial::Escape));
+        if let (Denial::Rationed(_), Some(left)) = (denial, self.ration_left.checked_sub(1)) {
+            self.ration_left = left;
+            return sys::let_notified_pass(self.listener.as_fd(), told.id);
+        }
         sys::answer_notification(self.listener.as_fd(), told.id, denial.errno())?;
         if self.caller == Caller::Tool {
             self.count(name, denial);
@@ -83,5 +98,29 @@ impl<'a> Denials<'a> {
         let row =
             |(name, count): (&&str, &u64)| DeniedCall { name: (*name).to_owned(), count: *count };
         self.counts.iter().map(row).collect()
+    }
+}
+
+/// A run's share of the epoll watches that the kernel gives its user.
+fn ration() -> u64 {
+    let told = fs::read_to_string("/proc/sys/fs/epoll/max_user_watches").unwrap_or_default();
+    share_of(told.trim().parse().unwrap_or(0))
+}
+
+fn share_of(watches_of_user: u64) -> u64 {
+    (watches_of_user / RUNS_MAX).clamp(WATCHES_MIN, WATCHES_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_runs_together_leave_the_user_its_watches() {
+        for of_user in [100_000, 5_491_533] {
+            assert!(share_of(of_user) * RUNS_MAX <= of_user);
+        }
+        // A limit that cannot be read, or is tiny, leaves a run what a program needs.
+        assert_eq!((share_of(0), share_of(u64::MAX)), (WATCHES_MIN, WATCHES_MAX));
     }
 }

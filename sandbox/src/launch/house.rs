@@ -45,6 +45,9 @@ pub(super) const CERTIFICATES: [&str; 4] =
     ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"];
 /// The device nodes of a cell, bound from the host: mknod is not allowed in a user namespace.
 pub(super) const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+/// Directories below those that orders may name which hold the settings and sources of this host, which no
+/// program needs: empty in every cell.
+const COVERED: [&str; 3] = ["/usr/etc", "/usr/local/etc", "/usr/local/src"];
 /// Where merged-/usr hosts have links in the root directory.
 const ROOT_LINKS: [&str; 6] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 const CGROUPS: &str = "/sys/fs/cgroup";
@@ -99,6 +102,7 @@ impl House {
             }
             attach(&tree, &place)?;
         }
+        cover(options, base)?;
         change_root(base)?;
         // Once for all cells, and not for the last user namespace of some, which has a set of its own.
         confine::drop_bounding_set()?;
@@ -111,6 +115,22 @@ impl House {
         SetupStep::end();
         Ok(Self { root_links, cgroups, groups, filters })
     }
+}
+
+/// An operator who allows one of them by name has it shown.
+fn cover(options: &Options, base: &Path) -> Result<(), Failed> {
+    let named = |path: &Path| options.mounts_allowed.iter().any(|it| it.starts_with(path));
+    for path in COVERED.iter().map(Path::new).filter(|path| !named(path)) {
+        let place = below(&below(base, Path::new(HOST)), path);
+        if !fs::symlink_metadata(&place).is_ok_and(|found| found.is_dir()) {
+            continue;
+        }
+        let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+        let empty = c"size=4k,nr_inodes=1,mode=0555";
+        mount("tmpfs", &place, "tmpfs", flags | MountFlags::NOEXEC, empty)
+            .map_err(Failed::without(Layer::Mounts, &format!("cover {}", path.display())))?;
+    }
+    Ok(())
 }
 
 /// Maps our own id to itself and nobody else: whatever is in there is still this user.

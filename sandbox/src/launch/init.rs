@@ -27,6 +27,7 @@ use super::confine::{LandlockRules, Witness};
 use super::filter::{MemoryWatch, Profile, Word};
 use super::house::House;
 use super::identity::Identity;
+use super::sacrifice::Sacrifice;
 use super::windows::Windows;
 use super::{Failed, confine, probe, view};
 use crate::frame::{Evidence, FromInit, Furnishing, ToInit, ToolReport};
@@ -84,7 +85,8 @@ fn run(birth: &Birth<'_>, doors: Vec<File>) -> Result<(), Failed> {
     if let Some(network) = told.network.take() {
         enter_network(network)?;
     }
-    let streams = prepare(birth, &told, settled, marks)?;
+    let Settled { witness, rules, sacrifice } = settled;
+    let streams = prepare(birth, &told, witness, rules, marks)?;
     // What else was told goes now: while the tool runs, its init has nothing that it does not need.
     let Told { plan, evidence, .. } = told;
     let Some(order) = hear_order(birth, &evidence)? else {
@@ -96,7 +98,7 @@ fn run(birth: &Birth<'_>, doors: Vec<File>) -> Result<(), Failed> {
     let children = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
         .map_err(Failed::at("watch children"))?;
     let started = Instant::now();
-    let tool = start_tool(birth, &plan.runtime.binary, &order, streams)?;
+    let tool = sacrifice.during(|| start_tool(birth, &plan.runtime.binary, &order, streams))?;
     wire::send(&birth.channel, &FromInit::Started.encode(), &[])
         .map_err(Failed::at("report the start"))?;
     let wall = Duration::from_millis(order.limits.wall_ms_max);
@@ -110,6 +112,7 @@ fn run(birth: &Birth<'_>, doors: Vec<File>) -> Result<(), Failed> {
 struct Settled {
     witness: Witness,
     rules: LandlockRules,
+    sacrifice: Sacrifice,
 }
 
 /// What needs no plan: the control groups, the namespaces and the mounts that every cell has.
@@ -130,7 +133,8 @@ fn settle(birth: &Birth<'_>, doors: Vec<File>) -> Result<Settled, Failed> {
     view::settle(birth.identity)?;
     rustix::process::setsid().map_err(Failed::at("begin a session without terminal"))?;
     confine::fixed_rlimits()?;
-    let settled = Settled { witness: Witness::open()?, rules: LandlockRules::begin()? };
+    let (witness, rules) = (Witness::open()?, LandlockRules::begin()?);
+    let settled = Settled { witness, rules, sacrifice: Sacrifice::open(birth.memory)? };
     SetupStep::end();
     Ok(settled)
 }
@@ -164,10 +168,10 @@ struct Told {
 fn prepare(
     birth: &Birth<'_>,
     told: &Told,
-    settled: Settled,
+    mut witness: Witness,
+    rules: LandlockRules,
     mut marks: Vec<Mark>,
 ) -> Result<Streams, Failed> {
-    let Settled { mut witness, rules } = settled;
     let mut done = |step| marks.push(Mark::now(step));
     let Told { plan, furnishings, evidence, inputs, trees, .. } = told;
     SetupStep::MountRuntime.begin();
@@ -385,7 +389,7 @@ fn become_tool(birth: &Birth<'_>, order: &Order, null: &File, streams: &Streams)
     nix::unistd::dup2_stdout(&streams.stdout)?;
     nix::unistd::dup2_stderr(&streams.stderr)?;
     sys::close_on_exec_from(3)?;
-    confine::order_rlimits(&order.limits, birth.memory)?;
+    confine::order_rlimits(&order.limits, birth.mode, birth.memory)?;
     sys::reset_signals();
     Ok(())
 }

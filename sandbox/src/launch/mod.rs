@@ -17,15 +17,18 @@ mod filter;
 mod house;
 mod identity;
 mod init;
+mod machine;
 mod network;
 mod options;
 mod probe;
 mod proc_view;
 mod procfs;
 mod programs;
+mod sacrifice;
 mod sampler;
 mod seat;
 mod shell;
+mod sockets;
 mod view;
 mod windows;
 mod zygote;
@@ -111,6 +114,11 @@ impl From<Unable> for Failed {
 pub fn main() -> ExitCode {
     // Modes are given in full where they matter; the caller's umask must not take from them.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
+    // Descriptors in flight are counted for each user, against the limit of whoever passes one: a tool's
+    // limit must be the lower.
+    if let Err(error) = confine::raise_open_files() {
+        eprintln!("toolexec-launch: raise the limit of open files: {error}");
+    }
     // Whoever ignores SIGCHLD has exec hand that down, and then no child can be waited for.
     crate::sys::default_sigchld();
     let mut words = std::env::args_os().skip(1).peekable();

@@ -19,6 +19,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_w
 use rustix::process::{Signal, pidfd_send_signal};
 
 use super::Failed;
+use super::sockets::open_diag;
 use crate::plan::PROXY_PORT;
 use crate::process::ends_within;
 use crate::report::Layer;
@@ -35,6 +36,8 @@ pub(super) struct Network {
     pub(super) namespace: OwnedFd,
     /// Of that namespace, wherever it is used.
     pub(super) listener: OwnedFd,
+    /// Of that namespace too: asks what lies in its sockets.
+    pub(super) diag: OwnedFd,
 }
 
 impl Network {
@@ -43,8 +46,8 @@ impl Network {
         let (words, fds) = ask_helper()
             .map_err(Failed::without(layer, "make the cell's network"))?
             .ok_or_else(|| Failed::here("make the cell's network: the helper died"))?;
-        match <[OwnedFd; 2]>::try_from(fds) {
-            Ok([namespace, listener]) => Ok(Self { namespace, listener }),
+        match <[OwnedFd; 3]>::try_from(fds) {
+            Ok([namespace, listener, diag]) => Ok(Self { namespace, listener, diag }),
             Err(_) => Err(refused(&words)),
         }
     }
@@ -88,8 +91,8 @@ fn refused(words: &[u8]) -> Failed {
 /// The helper's whole life.
 fn help(launcher: &OwnedFd) -> ! {
     let said = match made() {
-        Ok(Network { namespace, listener }) => {
-            wire::send(launcher, b"made", &[namespace.as_fd(), listener.as_fd()])
+        Ok(Network { namespace, listener, diag }) => {
+            wire::send(launcher, b"made", &[namespace.as_fd(), listener.as_fd(), diag.as_fd()])
         }
         Err(Failed { step, errno, .. }) => {
             let words: Vec<u8> = errno.to_le_bytes().into_iter().chain(step.into_bytes()).collect();
@@ -110,5 +113,6 @@ fn made() -> Result<Network, Failed> {
     bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, PROXY_PORT))
         .map_err(Failed::at("bind the listener"))?;
     listen(&listener, WAITING_MAX).map_err(Failed::at("listen"))?;
-    Ok(Network { namespace, listener })
+    let diag = open_diag().map_err(Failed::at("open the socket monitor"))?;
+    Ok(Network { namespace, listener, diag })
 }

@@ -4,13 +4,15 @@
 //! Read from outside, by descriptor; nothing a tool writes ends up in these files but its own name,
 //! which is skipped.
 
-use std::collections::BTreeMap;
-use std::io;
+use std::collections::{BTreeMap, HashSet};
+use std::io::{self, Read};
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{Dir, Mode, OFlags, openat};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, readlinkat, statat};
 use rustix::io::Errno;
+
+use super::confine::SHARED_USER_FILES_MAX;
 
 /// Linux lets a process have 65,536 supplementary groups, a number of up to ten digits each.
 const STATUS_BYTES_MAX: usize = 1024 * 1024;
@@ -119,6 +121,79 @@ pub(super) fn elsewhere(proc_dir: &OwnedFd) -> io::Result<Elsewhere> {
         }
     }
     Ok(sum)
+}
+
+/// More than 30,000 sockets.
+const SOCKETS_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// A list of the cell's sockets (`unix`, `tcp`, `tcp6`), as its init has it: its network is the tool's.
+/// Empty where the kernel has no such sockets.
+pub(super) fn sockets(proc_dir: &OwnedFd, name: &str) -> io::Result<String> {
+    let path = format!("1/net/{name}");
+    let file = match openat(proc_dir, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(file) => std::fs::File::from(file),
+        Err(Errno::NOENT | Errno::SRCH) => return Ok(String::new()),
+        Err(errno) => return Err(errno.into()),
+    };
+    let mut list = Vec::new();
+    file.take(SOCKETS_BYTES_MAX).read_to_end(&mut list)?;
+    if u64::try_from(list.len()) == Ok(SOCKETS_BYTES_MAX) {
+        return Err(io::Error::other("more sockets than can be counted"));
+    }
+    Ok(String::from_utf8_lossy(&list).into_owned())
+}
+
+/// What the kernel keeps for an open file, whatever it is.
+const FILE_BYTES: u64 = 1024;
+/// What a pipe can hold that nobody made larger.
+const PIPE_BYTES: u64 = 64 * 1024;
+/// So many descriptors are looked at; what there is beyond is taken for pipes.
+const DESCRIPTORS_MAX: u64 = 4096;
+
+/// Most that the kernel can keep for the descriptors of all processes; what waits in sockets is not in it.
+pub(super) fn descriptors_bytes(proc_dir: &OwnedFd) -> io::Result<u64> {
+    let (mut looked_at, mut beyond, mut pipes) = (0, 0, HashSet::new());
+    for pid in pids(proc_dir)? {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = match openat(proc_dir, format!("{pid}/fd"), flags, Mode::empty()) {
+            Ok(directory) if looked_at < DESCRIPTORS_MAX => directory,
+            // A process that hides what it has open by being undumpable.
+            Ok(_) | Err(Errno::ACCESS) => {
+                beyond += descriptors_of(proc_dir, pid)?;
+                continue;
+            }
+            Err(Errno::NOENT | Errno::SRCH) => continue,
+            Err(errno) => return Err(errno.into()),
+        };
+        for entry in Dir::read_from(&directory)? {
+            let Ok(entry) = entry else { break };
+            looked_at += 1;
+            let Ok(target) = readlinkat(&directory, entry.file_name(), Vec::new()) else {
+                continue;
+            };
+            if target.as_bytes().starts_with(b"pipe:") {
+                pipes.insert(target);
+            }
+        }
+    }
+    let pipes = u64::try_from(pipes.len()).unwrap_or(u64::MAX).saturating_add(beyond);
+    Ok((looked_at + beyond) * FILE_BYTES + pipes.saturating_mul(PIPE_BYTES))
+}
+
+/// How many descriptors a process has, or at most has where the kernel does not tell.
+fn descriptors_of(proc_dir: &OwnedFd, pid: u32) -> io::Result<u64> {
+    // One that is ending has no memory, and cannot be looked into either.
+    let statm = read_small(proc_dir, &format!("{pid}/statm"))?.unwrap_or_default();
+    if statm.is_empty() || statm.starts_with("0 ") {
+        return Ok(0);
+    }
+    match statat(proc_dir, format!("{pid}/fd"), AtFlags::empty()) {
+        // The directory's size, since Linux 6.2.
+        Ok(stat) if stat.st_size > 0 => Ok(stat.st_size.unsigned_abs()),
+        Ok(_) => Ok(SHARED_USER_FILES_MAX),
+        Err(Errno::NOENT | Errno::SRCH) => Ok(0),
+        Err(errno) => Err(errno.into()),
+    }
 }
 
 impl Elsewhere {

@@ -7,9 +7,11 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use super::confine;
+use super::machine::Machine;
 use super::procfs::{self, Elsewhere, Look};
+use super::sockets::Sockets;
 use super::windows::Windows;
+use super::{Failed, confine};
 use crate::plan::Limits;
 use crate::report::{Accounting, LimitInForce, LimitName, Mechanism};
 
@@ -23,6 +25,9 @@ pub(super) struct Sampler {
     looks: u64,
     /// As it was when it was asked last.
     elsewhere: Elsewhere,
+    descriptors_bytes: u64,
+    sockets: Sockets,
+    machine: Machine,
     memory_now: u64,
     memory_peak: u64,
     tasks_peak: u64,
@@ -57,34 +62,44 @@ impl CpuTime {
 }
 
 impl Sampler {
-    pub(super) fn new(limits: &Limits) -> Self {
-        Self {
+    pub(super) fn new(limits: &Limits, sockets: Sockets) -> Result<Self, Failed> {
+        let machine = Machine::now().map_err(Failed::at("read how much memory there is"))?;
+        Ok(Self {
             memory_bytes_max: limits.memory_bytes_max,
             pids_max: processes(limits),
             looks: 0,
             elsewhere: Elsewhere::default(),
+            descriptors_bytes: 0,
+            sockets,
+            machine,
             memory_now: 0,
             memory_peak: 0,
             tasks_peak: 0,
             cpu: CpuTime::default(),
-        }
+        })
     }
 
     /// One look. True when memory is over its limit.
     pub(super) fn over_memory(&mut self, windows: &Windows) -> io::Result<bool> {
         let Look { anonymous_bytes, own_cpu_us, waited_cpu_us, tasks } =
             procfs::look(windows.proc_dir())?;
-        if self.looks.is_multiple_of(ELSEWHERE_EVERY) {
+        let slow = self.looks.is_multiple_of(ELSEWHERE_EVERY);
+        if slow {
             self.elsewhere = procfs::elsewhere(windows.proc_dir())?;
+            self.descriptors_bytes = procfs::descriptors_bytes(windows.proc_dir())?;
         }
         self.looks += 1;
         let in_files = windows.memory_bytes()?;
+        let in_sockets = self.sockets.memory_bytes(windows.proc_dir())?;
+        let nobodys = in_files + in_sockets;
         let Elsewhere { swapped_bytes, fixed_bytes } = self.elsewhere;
-        let mut memory = anonymous_bytes + swapped_bytes + fixed_bytes + in_files;
+        let mut memory =
+            anonymous_bytes + swapped_bytes + fixed_bytes + nobodys + self.descriptors_bytes;
         if memory > self.memory_bytes_max {
             // Of processes that are gone by now it would be too much.
             self.elsewhere = procfs::elsewhere(windows.proc_dir())?;
-            memory = self.elsewhere.fixed_bytes + in_files;
+            self.descriptors_bytes = procfs::descriptors_bytes(windows.proc_dir())?;
+            memory = self.elsewhere.fixed_bytes + nobodys + self.descriptors_bytes;
             // The cheap sum counts a page once for each process that forked with it; the exact one takes
             // long where the page tables are large, and they can be too much alone.
             if memory <= self.memory_bytes_max {
@@ -95,7 +110,8 @@ impl Sampler {
         self.memory_peak = self.memory_peak.max(memory);
         self.tasks_peak = self.tasks_peak.max(tasks);
         self.cpu.add(own_cpu_us, waited_cpu_us);
-        Ok(memory > self.memory_bytes_max)
+        let unseen = slow && self.machine.lost(Machine::now()?, memory, self.memory_bytes_max);
+        Ok(memory > self.memory_bytes_max || unseen)
     }
 
     /// What init counted when it killed the tree: a fork that failed may be over before the next look.

@@ -13,6 +13,9 @@ use rustix::mount::{FsPickFlags, fsconfig_reconfigure, fsconfig_set_string, fspi
 use crate::plan::Limits;
 use crate::report::{LimitInForce, LimitName, Mechanism};
 
+/// What a file with nothing in it costs the kernel.
+const INODE_BYTES: u64 = 1024;
+
 pub(super) struct Windows {
     proc_dir: OwnedFd,
     out: OwnedFd,
@@ -75,12 +78,13 @@ impl Windows {
         ])
     }
 
-    /// Bytes of memory that the tool's files hold.
+    /// Bytes of memory that the tool's files hold, with what the kernel keeps of each.
     pub(super) fn memory_bytes(&self) -> io::Result<u64> {
         let mut sum = 0;
         for place in [&self.out, &self.tmp, &self.shm] {
             let stat = fstatvfs(place)?;
             sum += stat.f_blocks.saturating_sub(stat.f_bfree) * stat.f_frsize;
+            sum += stat.f_files.saturating_sub(stat.f_ffree) * INODE_BYTES;
         }
         Ok(sum)
     }

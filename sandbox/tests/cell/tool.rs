@@ -102,6 +102,14 @@ fn an_attempt_to_leave_ends_the_run_with_its_name() {
 }
 
 #[test]
+fn a_violation_always_has_a_cause() {
+    let script = "import os, time\nos.kill(os.getpid(), 31)\ntime.sleep(20)";
+    let ran = check(script, LIMITS, Outcome::SeccompViolation);
+    let cause = ran.finished.violation.unwrap_or_default();
+    assert!(cause.starts_with("SIGSYS: "), "{cause:?}");
+}
+
+#[test]
 fn ten_thousand_denied_calls_are_enough() {
     let script = "import ctypes\nlibc = ctypes.CDLL(None)\n\
                   for _ in range(20000): libc.syscall(425, 8, None)\nprint('on')";

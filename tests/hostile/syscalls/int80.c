@@ -1,5 +1,6 @@
 /* attack: a call of the 32-bit table, by int 0x80
  * expect: seccomp_violation
+ * names: SIGSYS
  * needs: x86_64
  */
 #include "attack.h"

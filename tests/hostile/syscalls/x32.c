@@ -1,5 +1,6 @@
 /* attack: a call of the x32 table
  * expect: seccomp_violation
+ * names: SIGSYS
  * needs: x86_64
  */
 #include "attack.h"

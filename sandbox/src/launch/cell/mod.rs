@@ -22,6 +22,7 @@ use super::network::Network;
 use super::options::Options;
 use super::sampler::Sampler;
 use super::shell::Shell;
+use super::sockets::{Kinds, Sockets, open_diag};
 use super::windows::Windows;
 use super::{Failed, affinity, collector, confine, programs, view};
 use crate::frame::{FromInit, FromLauncher, ToInit, ToLauncher};
@@ -92,7 +93,7 @@ impl Taken {
         let limits = &order.limits;
         let mut in_force =
             vec![LimitInForce::exact(LimitName::WallMs, Mechanism::Timer, limits.wall_ms_max)];
-        let of_each_process = confine::limits_in_force(limits);
+        let of_each_process = confine::limits_in_force(limits, options.mode);
         in_force.extend(of_each_process.map_err(Failed::at("read a resource limit"))?);
         if let Some(knobs) = knobs {
             in_force.extend(knobs.limit(limits).map_err(Failed::at("set the cgroup limits"))?);
@@ -237,7 +238,7 @@ impl Cell<'_> {
         let (order, mut watch, in_force) = match taken {
             // Both answers together, or the daemon would be woken twice.
             Some(taken) => {
-                let ready = self.put_in_force(taken, &windows, knobs)?;
+                let ready = self.put_in_force(taken, &windows, network.as_ref(), knobs)?;
                 tell_prepared()?;
                 ready
             }
@@ -247,7 +248,7 @@ impl Cell<'_> {
                     Woken::Daemon(ToLauncher::Order(order)) => Taken::new(options, order, knobs)?,
                     other => return Err(stopped(other, "wait for an order")),
                 };
-                self.put_in_force(taken, &windows, knobs)?
+                self.put_in_force(taken, &windows, network.as_ref(), knobs)?
             }
         };
         // The daemon's is the only one: were a copy kept here, the tool would wait for a proxy that is gone.
@@ -262,6 +263,7 @@ impl Cell<'_> {
         &self,
         taken: Taken,
         windows: &Windows,
+        network: Option<&Network>,
         knobs: Option<&'k Knobs>,
     ) -> Result<(Box<Order>, Watch<'k>, Vec<LimitInForce>), Failed> {
         let Taken { order, mut in_force } = taken;
@@ -273,7 +275,7 @@ impl Cell<'_> {
             None => {
                 let cores = affinity::pin(self.shell.init(), limits.cpu_milli)?;
                 in_force.extend(Sampler::limits_in_force(limits, cores));
-                Watch::Sampled(Sampler::new(limits))
+                Watch::Sampled(Sampler::new(limits, sockets_of(network)?)?)
             }
         };
         SetupStep::end();
@@ -342,4 +344,15 @@ impl Cell<'_> {
         wire::send_at_once(&self.shell.channel, &verb.encode(), &[])
             .map_err(Failed::at("tell the cell's init"))
     }
+}
+
+/// The sockets of the cell: of its own network, or of the seat's, in which this process is.
+fn sockets_of(network: Option<&Network>) -> Result<Sockets, Failed> {
+    let opened = match network {
+        Some(network) => network.diag.try_clone().map(|diag| (diag, Kinds::UnixAndTcp)),
+        None => open_diag().map(|diag| (diag, Kinds::Unix)),
+    };
+    opened
+        .and_then(|(diag, kinds)| Sockets::new(diag, kinds))
+        .map_err(Failed::at("count what waits in sockets"))
 }

@@ -13,7 +13,7 @@ use super::super::windows::Windows;
 use super::waking::{Listening, Woken};
 use super::{Cell, Started};
 use crate::frame::{Ending, FromInit, FromLauncher, ToInit, ToLauncher, ToolReport};
-use crate::outcome::Killed;
+use crate::outcome::{Killed, SIGSYS, ToolEnd};
 use crate::plan::Limits;
 use crate::report::Usage;
 use crate::wire;
@@ -144,6 +144,12 @@ impl Cell<'_> {
         let wall_us = u64::try_from(started.elapsed().as_micros()).ok();
         close_books(&mut ending, report, windows, watch);
         ending.accounting.wall_us = wall_us;
+        if let Some(ToolEnd::Signaled { signal: SIGSYS, .. }) = ending.tool {
+            // The filter names no call that it kills for, and the signal does not name its sender.
+            ending.violation = Some(
+                "SIGSYS: a call of another architecture, or a signal that the tool sent".to_owned(),
+            );
+        }
         if let Some(denials) = &self.denials {
             ending.denied = denials.counted();
             if let Some(violation) = denials.violation() {

@@ -108,8 +108,10 @@ pub(super) fn argument(call: &str, name: &str) -> Option<u32> {
     match (call, name) {
         ("clone", "flags") | ("socket" | "socketpair", "domain") => Some(0),
         ("prlimit64", "pid") | ("setpriority", "which") | ("prctl", "option") => Some(0),
-        ("ioctl" | "fcntl", "cmd") | ("setpriority", "who") | ("socket", "type") => Some(1),
-        ("socket" | "socketpair", "protocol") => Some(2),
+        ("ioctl" | "fcntl", "cmd") | ("setpriority", "who") | ("epoll_ctl", "op") => Some(1),
+        ("socket" | "socketpair", "type") | ("setsockopt", "level") => Some(1),
+        ("socket" | "socketpair", "protocol") | ("setsockopt", "optname") => Some(2),
+        ("close_range", "flags") | ("madvise", "advice") => Some(2),
         ("mmap", "flags") => Some(3),
         _ => None,
     }
@@ -122,6 +124,7 @@ pub(super) fn value(word: &str) -> Option<u32> {
         "AF_INET" => libc::AF_INET,
         "AF_INET6" => libc::AF_INET6,
         "SOCK_STREAM" => libc::SOCK_STREAM,
+        "SOCK_SEQPACKET" => libc::SOCK_SEQPACKET,
         // The kernel's own name (net.h): what is above is flags.
         "SOCK_TYPE_MASK" => 0xf,
         "IPPROTO_TCP" => libc::IPPROTO_TCP,
@@ -131,15 +134,60 @@ pub(super) fn value(word: &str) -> Option<u32> {
         "PRIO_PROCESS" => 0,
         // prctl(2).
         "PR_SET_SECCOMP" => libc::PR_SET_SECCOMP,
+        "PR_SET_SYSCALL_USER_DISPATCH" => 59,
+        "PR_SET_MEMORY_MERGE" => 67,
+        "MADV_MERGEABLE" => libc::MADV_MERGEABLE,
+        "SOL_SOCKET" => libc::SOL_SOCKET,
+        "SO_SNDBUF" => libc::SO_SNDBUF,
+        "SO_RCVBUF" => libc::SO_RCVBUF,
+        "SO_SNDBUFFORCE" => libc::SO_SNDBUFFORCE,
+        "SO_RCVBUFFORCE" => libc::SO_RCVBUFFORCE,
+        "SO_ATTACH_FILTER" => libc::SO_ATTACH_FILTER,
+        "SO_ATTACH_BPF" => libc::SO_ATTACH_BPF,
+        "SO_ATTACH_REUSEPORT_CBPF" => libc::SO_ATTACH_REUSEPORT_CBPF,
+        "SO_ATTACH_REUSEPORT_EBPF" => libc::SO_ATTACH_REUSEPORT_EBPF,
+        "EPOLL_CTL_DEL" => libc::EPOLL_CTL_DEL,
+        "EPOLL_CTL_MOD" => libc::EPOLL_CTL_MOD,
+        // linux/close_range.h.
+        "CLOSE_RANGE_UNSHARE" => 2,
+        "CLONE_THREAD" => libc::CLONE_THREAD,
+        "CLONE_FILES" => libc::CLONE_FILES,
         // fcntl(2), the same on both architectures.
         "F_SETLEASE" => 1024,
         "F_NOTIFY" => 1026,
-        // ioctl_tty(2), the same on both architectures.
-        "TIOCSTI" => 0x5412,
-        "TIOCLINUX" => 0x541C,
-        _ => return number_of(word),
+        "F_SETPIPE_SZ" => 1031,
+        _ => return ioctl(word).or_else(|| number_of(word)),
     };
     Some(value.unsigned_abs())
+}
+
+/// ioctl_tty(2), netdevice(7), ioctl_ficlone(2): the same on both architectures.
+fn ioctl(word: &str) -> Option<u32> {
+    let value = match word {
+        "TCGETS" => 0x5401,
+        "TCSETS" => 0x5402,
+        "TCSETSW" => 0x5403,
+        "TCSETSF" => 0x5404,
+        "TIOCGPGRP" => 0x540F,
+        "TIOCSPGRP" => 0x5410,
+        "TIOCOUTQ" => 0x5411,
+        "TIOCSTI" => 0x5412,
+        "TIOCGWINSZ" => 0x5413,
+        "FIONREAD" => 0x541B,
+        "TIOCLINUX" => 0x541C,
+        "FIONBIO" => 0x5421,
+        "FIONCLEX" => 0x5450,
+        "FIOCLEX" => 0x5451,
+        "FIOASYNC" => 0x5452,
+        "TCGETS2" => 0x802C_542A,
+        "SIOCATMARK" => 0x8905,
+        "SIOCGIFNAME" => 0x8910,
+        "SIOCGIFFLAGS" => 0x8913,
+        "FICLONE" => 0x4004_9409,
+        "FICLONERANGE" => 0x4020_940D,
+        _ => return None,
+    };
+    Some(value)
 }
 
 fn number_of(word: &str) -> Option<u32> {
@@ -153,6 +201,8 @@ fn number_of(word: &str) -> Option<u32> {
 pub(super) fn errno(word: &str) -> Option<i32> {
     match word {
         "EPERM" => Some(libc::EPERM),
+        "EINVAL" => Some(libc::EINVAL),
+        "ENOSPC" => Some(libc::ENOSPC),
         "ENOSYS" => Some(libc::ENOSYS),
         "EAFNOSUPPORT" => Some(libc::EAFNOSUPPORT),
         _ => None,

@@ -149,7 +149,7 @@ impl Policy {
         answered: Answered,
     ) -> Program {
         let deny = |denial: Denial| match (answered, denial) {
-            (Answered::ByListener, Denial::Refused(_) | Denial::Escape) => {
+            (Answered::ByListener, Denial::Refused(_) | Denial::Rationed(_) | Denial::Escape) => {
                 Answer::Told(denial.errno())
             }
             (_, denial) => Answer::errno(denial.errno()),

@@ -16,6 +16,9 @@ pub(in crate::launch) enum Denial {
     Absent,
     /// Answered this errno, and told in the record.
     Refused(i32),
+    /// Made so many times in one run, then answered this errno and told in the record: it takes from a
+    /// count that the kernel keeps for each user, and the tool shares its user with others.
+    Rationed(i32),
     /// Answered EPERM, and the run ends as `seccomp_violation`.
     Escape,
 }
@@ -25,7 +28,7 @@ impl Denial {
     pub(in crate::launch) fn errno(self) -> i32 {
         match self {
             Self::Absent => libc::ENOSYS,
-            Self::Refused(errno) => errno,
+            Self::Refused(errno) | Self::Rationed(errno) => errno,
             Self::Escape => libc::EPERM,
         }
     }
@@ -179,12 +182,14 @@ fn denial(words: &[&str]) -> Result<Denial, String> {
     match words {
         ["absent"] => Ok(Denial::Absent),
         ["escape"] => Ok(Denial::Escape),
-        ["refuse", errno] => {
-            let known = names::errno(errno).ok_or_else(|| format!("`{errno}` is no errno here"))?;
-            Ok(Denial::Refused(known))
-        }
-        _ => Err("the answer is none of `refuse ERRNO`, `escape`, `absent`".to_owned()),
+        ["refuse", errno] => errno_of(errno).map(Denial::Refused),
+        ["ration", errno] => errno_of(errno).map(Denial::Rationed),
+        _ => Err("the answer is none of `refuse ERRNO`, `ration ERRNO`, `escape`, `absent`".into()),
     }
+}
+
+fn errno_of(word: &str) -> Result<i32, String> {
+    names::errno(word).ok_or_else(|| format!("`{word}` is no errno here"))
 }
 
 fn test(call: &str, words: &[&str]) -> Result<Test, String> {
@@ -282,7 +287,7 @@ mod tests {
             ("socket: domain in else absent", "`domain in` is no condition"),
             ("socket: domain == AF_UNIX or else absent", "`` is no condition"),
             ("socket: else absent", "`` is no condition"),
-            ("socketpair: type in 1 else absent", "`socketpair` has no argument `type`"),
+            ("socketpair: flags in 1 else absent", "`socketpair` has no argument `flags`"),
             ("read: flags == 1 else absent", "`read` has no argument `flags`"),
             ("mmap: flags & 0x10 == 0x20 else absent", "bits that the mask takes away"),
         ] {

@@ -1,0 +1,70 @@
+//! How much memory the host has: the last brake where nothing of the kernel's counts what a run uses.
+//!
+//! What a tool has the kernel keep for it can be more than the sampler sees (locks, mappings). The host's
+//! own figure misses nothing, but it is everybody's: it must end a run only when the host is almost out of
+//! memory, and more has gone since the run began than the run may have and is seen to have.
+
+use std::fs;
+use std::io;
+
+/// Below one part in so many of its memory a host is almost out of it.
+const LITTLE: u64 = 16;
+
+/// `MemTotal` and `MemAvailable` at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Machine {
+    total_bytes: u64,
+    available_bytes: u64,
+}
+
+impl Machine {
+    pub(super) fn now() -> io::Result<Self> {
+        let text = fs::read_to_string("/proc/meminfo")?;
+        Self::of(&text).ok_or_else(|| io::Error::other("/proc/meminfo: no MemAvailable"))
+    }
+
+    /// proc_meminfo(5).
+    fn of(text: &str) -> Option<Self> {
+        let bytes = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+            line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+        };
+        Some(Self { total_bytes: bytes("MemTotal")?, available_bytes: bytes("MemAvailable")? })
+    }
+
+    /// Whether a run that began at `self`, is seen to have `seen` bytes and may have `most` must end.
+    pub(super) fn lost(self, now: Self, seen: u64, most: u64) -> bool {
+        let gone = self.available_bytes.saturating_sub(now.available_bytes);
+        now.available_bytes < now.total_bytes / LITTLE && gone > seen.saturating_add(most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    fn with(available: u64) -> Machine {
+        Machine { total_bytes: 16 * GIB, available_bytes: available * GIB / 4 }
+    }
+
+    #[test]
+    fn only_a_host_almost_out_of_memory_ends_a_run() {
+        // In quarters of a GiB: from 40 to 20, to 4 (the last that is not little) and to 3.
+        let lost = |now| with(40).lost(with(now), GIB / 4, GIB / 4);
+        assert_eq!([20, 4, 3].map(lost), [false, false, true]);
+        // Of a host that had little to begin with; and by what the run is seen to have, and may.
+        assert!(!with(3).lost(with(2), GIB / 4, GIB / 4));
+        assert!(!with(40).lost(with(3), 9 * GIB, GIB));
+        assert!(!with(40).lost(with(3), u64::MAX, u64::MAX));
+    }
+
+    #[test]
+    fn a_machine_is_read_by_name() {
+        let text = "MemTotal:       4 kB\nMemFree:  9 kB\nMemAvailable:   3 kB\n";
+        assert_eq!(Machine::of(text), Some(Machine { total_bytes: 4096, available_bytes: 3072 }));
+        assert_eq!(Machine::of("MemTotal: 4 kB\n"), None);
+        assert!(Machine::now().is_ok());
+    }
+}

@@ -1,0 +1,14 @@
+/* attack: catching system calls in the program itself, past whoever counts what is denied
+ * expect: ok
+ * stdout: prctl EPERM or prctl ENOSYS
+ * names: prctl
+ */
+#include "attack.h"
+
+/* PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, for every call, with a switch that says block. */
+int main(void) {
+    static char block = 1;
+    if (prctl(59, 1, 0, 0, &block) < 0) return closed(attempt("prctl", -1));
+    write(1, "OPEN\n", 5);
+    return 0;
+}

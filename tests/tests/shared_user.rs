@@ -1,0 +1,128 @@
+//! What the kernel counts for each user, and so for all runs of one together where the tool has the caller's
+//! uid: eight runs, or eight processes of one, take all they can, and other runs and programs of that user do
+//! not notice.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use toolexec_tests::hostile::{Built, Case, Cells, Got, Host, Mode, Place};
+use toolexec_tests::{Bench, RequestText, Said, skip};
+
+const MIB: u64 = 1 << 20;
+/// What the attacks may have of memory: the request's limit.
+const LIMIT_MIB: u64 = 256;
+
+/// A program of the user's own: passes a descriptor, waits with epoll, sets a timer, fills a socket.
+const OWN_PROGRAM: &str = "
+import array, resource, select, signal, socket
+resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+a, b = socket.socketpair()
+a.sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [0]))])
+poll = select.epoll(); poll.register(b); assert poll.poll(1)
+signal.setitimer(signal.ITIMER_REAL, 60)
+assert a.send(bytes(100000)) == 100000
+print('undisturbed')
+";
+
+/// The case, in as many runs at once as it says; meanwhile runs and programs of the same user.
+fn beside(test: &str, name: &str) -> Option<(Vec<Got>, u64)> {
+    let (Some(place), Some(bench), Some(other)) =
+        (Place::new(), Bench::of_an_ordinary_user(test), Bench::of_an_ordinary_user(test))
+    else {
+        skip(test, "needs root, to start runs as an ordinary user, and user namespaces");
+        return None;
+    };
+    let case = Case::all().into_iter().find(|case| case.name == name).unwrap();
+    let built = Built::all(std::slice::from_ref(&case), &place).remove(0);
+    if let Built::Not(why) = &built {
+        skip(test, why);
+        return None;
+    }
+    let host = Host::new();
+    let cells = Cells::new(Mode::User, bench, &host);
+    cells.warm_up();
+    let before = available_mib();
+    let (over, lowest, neighbours) =
+        (AtomicBool::new(false), AtomicU64::new(before), AtomicU64::new(0));
+    let got = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                lowest.fetch_min(available_mib(), Ordering::Relaxed);
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        });
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                neighbour(&other);
+                neighbours.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let got = cells.run(&case, &built);
+        over.store(true, Ordering::Relaxed);
+        got
+    });
+    let fell = before - lowest.load(Ordering::Relaxed);
+    let neighbours = neighbours.load(Ordering::Relaxed);
+    println!("{name}: MemAvailable fell by {fell} MiB; {neighbours} neighbours undisturbed");
+    for run in &got {
+        println!("  {}", run.brief());
+    }
+    assert!(neighbours > 0);
+    Some((got, fell))
+}
+
+/// One run and one program of the same user.
+fn neighbour(bench: &Bench) {
+    let (_, record) = bench.record_of(&RequestText::python("print('undisturbed')"));
+    record.assert_outcome("ok");
+    assert_eq!(record.stdout(), "undisturbed\n");
+    let said = Said::of(bench.command("/usr/bin/python3").args(["-c", OWN_PROGRAM]));
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "undisturbed\n"), "{}", said.stderr);
+}
+
+fn available_mib() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap();
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+}
+
+#[test]
+fn descriptors_in_flight_disturb_no_other_run() {
+    let test = "shared_user::descriptors_in_flight_disturb_no_other_run";
+    beside(test, "limits/descriptors_in_flight");
+}
+
+#[test]
+fn epoll_watches_disturb_no_other_run() {
+    let test = "shared_user::epoll_watches_disturb_no_other_run";
+    let Some((got, _)) = beside(test, "limits/epoll_watches") else { return };
+    let watches = |run: &Got| {
+        let line = run.stdout.lines().find_map(|line| line.strip_prefix("watches ")).unwrap();
+        line.parse::<u64>().unwrap()
+    };
+    let all: u64 = got.iter().map(watches).sum();
+    let of_user = fs::read_to_string("/proc/sys/fs/epoll/max_user_watches").unwrap();
+    assert!(all <= of_user.trim().parse::<u64>().unwrap() / 4, "{all} of {of_user}");
+}
+
+#[test]
+fn socket_buffers_are_held_to_the_memory_limit() {
+    let test = "shared_user::socket_buffers_are_held_to_the_memory_limit";
+    let Some((got, fell)) = beside(test, "limits/socket_buffers") else { return };
+    for run in &got {
+        assert_eq!(run.outcome, "memory_limit", "{}", run.brief());
+        let peak =
+            run.page.lines().find_map(|line| line.trim().strip_prefix("memory_peak_bytes: "));
+        let peak = peak.unwrap().parse::<u64>().unwrap() / MIB;
+        assert!(peak <= LIMIT_MIB * 3 / 2, "{peak} MiB of {LIMIT_MIB}");
+    }
+    // With room for what else this machine does meanwhile: without a limit it is 16 GiB.
+    assert!(fell <= LIMIT_MIB * 3 / 2 + 2048, "{fell} MiB");
+}
