@@ -188,7 +188,10 @@ fn converse(
         return Err(io::Error::other("the plan of a cell did not come with one descriptor"));
     };
     let taken = Evidence::Taken { pid: std::process::id() }.encode();
-    wire::send_at_once(&evidence, &taken, &[])?;
+    if wire::send_at_once(&evidence, &taken, &[]).is_err() {
+        // The client has changed its mind: there is no cell to make.
+        return Ok(());
+    }
     let lived = options.check_cell(&plan).and_then(|()| {
         let knobs = options.without_cgroup(&plan, knobs)?;
         let network = match plan.network {
