@@ -208,7 +208,11 @@ fn converse(
         let asked = Asked { plan, evidence, network, build_until };
         cell::live_through(options, house, shell, knobs.as_ref(), asked, control)
     });
-    lived.or_else(|failed| tell_unable(control, failed))
+    lived.or_else(|failed| match tell_unable(control, failed) {
+        // A client that is gone need not be told.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        told => told,
+    })
 }
 
 fn tell_unable(control: &OwnedFd, failed: Failed) -> io::Result<()> {

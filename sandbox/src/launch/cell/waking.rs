@@ -87,6 +87,8 @@ impl Cell<'_> {
                         Ok(verb) => Woken::Init(verb, fds),
                         Err(_) => Woken::Blind,
                     },
+                    // Init ends when the daemon is gone, too.
+                    Ok(None) if daemon.contains(PollFlags::HUP) => Woken::DaemonGone,
                     Ok(None) => Woken::InitGone,
                     Err(_) => Woken::Blind,
                 };
