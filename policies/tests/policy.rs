@@ -84,6 +84,14 @@ fn runtimes_tell_the_daemon_what_to_look_for() {
     assert_eq!(standard.ceilings().artifacts, 1000);
 }
 
+#[test]
+fn a_policy_that_says_nothing_of_the_start_is_good() {
+    let text = Policy::shipped_text("embedded").unwrap();
+    let without = text.replacen("start_sec_max: 30\n", "", 1);
+    assert!(without.len() < text.len());
+    Policy::parse(without.as_bytes(), "without").unwrap();
+}
+
 /// What is replaced in `embedded`, by what, and what the message must say.
 const BROKEN: &[(&str, &str, &str)] = &[
     // The reader of YAML.

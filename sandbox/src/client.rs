@@ -161,8 +161,9 @@ impl Launcher {
     fn converse(
         &self,
         first: &First<'_>,
-        deadline: Instant,
+        limit: &mut StartLimit<'_>,
     ) -> Result<(OwnedFd, Option<u32>), BuildError> {
+        let deadline = limit.deadline();
         match &self.reach {
             Reach::Socket(path) => {
                 let connected = || -> io::Result<OwnedFd> {
@@ -181,7 +182,7 @@ impl Launcher {
             }
             Reach::Spawn { program, staging, mounts_allowed, seats_max } => {
                 let failed = |error| BuildError::Launcher(program.clone(), error);
-                let mut own = self.own(deadline).map_err(failed)?;
+                let mut own = self.own(limit)?;
                 own.retired.retain_mut(|retired| !retired.has_ended());
                 // One that has ended meanwhile (somebody killed it) is replaced.
                 let present = own.present.as_ref();
@@ -195,7 +196,7 @@ impl Launcher {
                     mounts_allowed: mounts_allowed.clone(),
                     seats_max: *seats_max,
                 };
-                let started = OwnLauncher::start(program, deadline).map_err(failed)?;
+                let started = OwnLauncher::start(program, limit)?;
                 let control = started.converse(first, deadline).map_err(failed)?;
                 let pid = started.pid();
                 own.present = Some(started);
@@ -205,16 +206,21 @@ impl Launcher {
     }
 
     /// The launchers that are our children, unless another caller has them for too long.
-    fn own(&self, deadline: Instant) -> io::Result<MutexGuard<'_, Own>> {
+    fn own(&self, limit: &mut StartLimit<'_>) -> Result<MutexGuard<'_, Own>, BuildError> {
         loop {
-            match self.own.try_lock() {
-                Ok(own) => return Ok(own),
-                Err(TryLockError::Poisoned(own)) => return Ok(own.into_inner()),
-                Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
-                    return Err(io::ErrorKind::TimedOut.into());
-                }
-                Err(TryLockError::WouldBlock) => thread::sleep(LOCK_INTERVAL),
+            if let Some(own) = self.own_now() {
+                return Ok(own);
             }
+            limit.go_on(Peer::default(), "wait for another request to start the launcher")?;
+            thread::sleep(LOCK_INTERVAL);
+        }
+    }
+
+    fn own_now(&self) -> Option<MutexGuard<'_, Own>> {
+        match self.own.try_lock() {
+            Ok(own) => Some(own),
+            Err(TryLockError::Poisoned(own)) => Some(own.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
         }
     }
 
@@ -224,7 +230,7 @@ impl Launcher {
         if !matches!(failed, BuildError::Stuck(_)) || peer.slot.is_some() {
             return;
         }
-        let Ok(mut own) = self.own(Instant::now()) else { return };
+        let Some(mut own) = self.own_now() else { return };
         // Where every launcher hangs, no more of them are left behind than this.
         if own.retired.len() >= RETIRED_MAX {
             return;
@@ -244,7 +250,7 @@ impl Launcher {
     pub fn prepare(&self, plan: CellPlan) -> Result<PreparedCell, BuildError> {
         let go_on = &mut |_: &Waiting| Wait::GoOn;
         let mut limit = StartLimit::new(START_TIME_MAX, go_on);
-        self.ask(plan, limit.time_max())?.prepared(&mut limit).map_err(|(error, _)| error)
+        self.ask_within(plan, &mut limit)?.prepared_within(&mut limit)
     }
 
     /// Has a cell built for this plan, with the order's limits in force, within half a minute.
@@ -264,7 +270,7 @@ impl Launcher {
         plan: Plan,
         limit: &mut StartLimit<'_>,
     ) -> Result<ReadyCell, BuildError> {
-        let asked = self.ask_until(plan.cell, limit.time_max(), limit.deadline())?;
+        let asked = self.ask_within(plan.cell, limit)?;
         // The order waits at the launcher until the cell is there: one way less to go.
         let limits = plan.order.limits;
         let order = ToLauncher::Order(Box::new(plan.order)).encode();
@@ -284,21 +290,20 @@ impl Launcher {
     /// # Errors
     /// [`BuildError`]: no launcher could be asked.
     pub fn ask(&self, plan: CellPlan, time_max: Duration) -> Result<AskedCell, BuildError> {
-        self.ask_until(plan, time_max, Instant::now() + time_max)
+        self.ask_within(plan, &mut StartLimit::new(time_max, &mut |_| Wait::GoOn))
     }
 
-    fn ask_until(
+    fn ask_within(
         &self,
         plan: CellPlan,
-        time_max: Duration,
-        deadline: Instant,
+        limit: &mut StartLimit<'_>,
     ) -> Result<AskedCell, BuildError> {
         let network = plan.network;
         let (evidence, theirs) = pair().map_err(BuildError::Lost)?;
-        let start_ms_max = u64::try_from(time_max.as_millis()).unwrap_or(u64::MAX);
+        let start_ms_max = u64::try_from(limit.time_max().as_millis()).unwrap_or(u64::MAX);
         let frame = ToLauncher::Prepare(Box::new(plan), start_ms_max).encode();
         let (control, launcher) =
-            self.converse(&First { frame, evidence: theirs.as_fd() }, deadline)?;
+            self.converse(&First { frame, evidence: theirs.as_fd() }, limit)?;
         let peer = Peer { launcher, slot: None };
         Ok(AskedCell { peer, control, evidence, network })
     }

@@ -41,6 +41,7 @@ fn finished() -> Finished {
             rejected: Vec::new(),
             complete: true,
         },
+        lost: None,
     }
 }
 

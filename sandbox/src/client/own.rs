@@ -10,7 +10,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{First, limit_sending, pair};
+use super::start::{ASK_INTERVAL, Peer, StartLimit};
+use super::{BuildError, First, limit_sending, pair};
 use crate::process::ProcessState;
 use crate::wire;
 
@@ -41,17 +42,25 @@ pub(super) struct OwnLauncher {
 
 impl OwnLauncher {
     /// Starts one. Executing a program can hang on its file system, so another thread does it.
-    pub(super) fn start(program: Program, deadline: Instant) -> io::Result<Self> {
+    pub(super) fn start(program: Program, limit: &mut StartLimit<'_>) -> Result<Self, BuildError> {
+        let path = program.path.clone();
+        let failed = |error| BuildError::Launcher(path.clone(), error);
         let (told, started) = channel();
         let start = move || {
             // Whoever waited no longer has no use for it; it ends with its door.
             told.send(Self::spawn(&program)).unwrap_or_default();
         };
-        thread::Builder::new().name("start-launcher".to_owned()).spawn(start)?;
-        match started.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(started) => started,
-            Err(RecvTimeoutError::Timeout) => Err(io::ErrorKind::TimedOut.into()),
-            Err(RecvTimeoutError::Disconnected) => Err(io::ErrorKind::BrokenPipe.into()),
+        thread::Builder::new().name("start-launcher".to_owned()).spawn(start).map_err(failed)?;
+        loop {
+            match started.recv_timeout(ASK_INTERVAL) {
+                Ok(started) => return started.map_err(failed),
+                Err(RecvTimeoutError::Timeout) => {
+                    limit.go_on(Peer::default(), "start the launcher")?;
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(failed(io::ErrorKind::BrokenPipe.into()));
+                }
+            }
         }
     }
 

@@ -13,7 +13,7 @@ use crate::steps::SetupStep;
 use crate::wire;
 
 /// How often the caller is asked whether to go on.
-const ASK_INTERVAL: Duration = Duration::from_millis(100);
+pub(super) const ASK_INTERVAL: Duration = Duration::from_millis(100);
 /// How long a sandbox may take where the caller names no bound.
 pub(super) const START_TIME_MAX: Duration = Duration::from_secs(30);
 /// Most processes named in one message.
@@ -62,6 +62,7 @@ impl<'a> StartLimit<'a> {
                 return hear(control).map_err(BuildError::Lost);
             }
             peer.look(evidence);
+            let what = if peer.slot.is_some() { what } else { "wait for a slot of the launcher" };
             self.go_on(*peer, what)?;
         }
     }
@@ -144,12 +145,11 @@ impl Waiting {
     }
 
     fn of_launcher(&self) -> (String, Vec<ProcessState>) {
-        let waiting_for_slot = || "wait for a slot of the launcher".to_owned();
-        let Some(launcher) = self.peer.launcher else { return (waiting_for_slot(), Vec::new()) };
+        let Some(launcher) = self.peer.launcher else { return (self.what.to_owned(), Vec::new()) };
         let state = ProcessState::read(launcher);
         let stuck = stuck_below(launcher);
         let step = state.iter().chain(&stuck).find_map(ProcessState::step);
-        let step = step.map_or_else(waiting_for_slot, |step| step.to_string());
+        let step = step.map_or_else(|| self.what.to_owned(), |step| step.to_string());
         (step, if stuck.is_empty() { state.into_iter().collect() } else { stuck })
     }
 }

@@ -211,7 +211,10 @@ fn converse(
         return Err(io::Error::other("the plan of a cell did not come with one descriptor"));
     };
     let taken = Evidence::Taken { pid: std::process::id() }.encode();
-    wire::send_at_once(&evidence, &taken, &[])?;
+    if wire::send_at_once(&evidence, &taken, &[]).is_err() {
+        // The client has changed its mind: there is no cell to make.
+        return Ok(Met::Client);
+    }
     if let Err(failed) = options.check_cell(&plan) {
         return tell_unable(control, failed).map(|()| Met::Client);
     }
@@ -234,7 +237,12 @@ fn converse(
         let asked = Asked { plan, evidence, network, build_until };
         cell::live_through(options, house, shell, knobs.as_ref(), asked, control)
     });
-    lived.or_else(|failed| tell_unable(control, failed)).map(|()| Met::Client)
+    let told = lived.or_else(|failed| match tell_unable(control, failed) {
+        // A client that is gone need not be told.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        told => told,
+    });
+    told.map(|()| Met::Client)
 }
 
 fn tell_unable(control: &OwnedFd, failed: Failed) -> io::Result<()> {

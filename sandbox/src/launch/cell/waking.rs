@@ -88,6 +88,8 @@ impl Cell<'_> {
                         Ok(verb) => Woken::Init(verb, fds),
                         Err(error) => Woken::Blind(error.into()),
                     },
+                    // Init ends when the daemon is gone, too.
+                    Ok(None) if daemon.contains(PollFlags::HUP) => Woken::DaemonGone,
                     Ok(None) => Woken::InitGone,
                     Err(error) => Woken::Blind(error),
                 };

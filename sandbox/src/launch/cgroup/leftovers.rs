@@ -8,6 +8,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::process::ProcessState;
+
 /// Removes groups of launchers that are no more, beside `directory`: one that was killed could not. Only
 /// before this process makes its own.
 pub(super) fn sweep_beside(directory: &Path) {
@@ -18,8 +20,10 @@ pub(super) fn sweep_beside(directory: &Path) {
         let Some(Ok(pid)) = launcher.map(str::parse::<u32>) else { continue };
         // Ours is not made yet: in a container, whoever was killed may have had the same pid as we have.
         let gone = pid == std::process::id() || !lives(pid);
-        // One with processes in it is EBUSY; they may be on their way out.
+        // One with processes in it is EBUSY; they may be on their way out. Those that are stuck in the kernel
+        // are not, and whoever left them has said so.
         if gone
+            && !holds_stuck(&entry.path())
             && let Err(error) = remove(&entry.path())
             // Another user's is that user's to remove.
             && error.kind() != io::ErrorKind::PermissionDenied
@@ -27,6 +31,13 @@ pub(super) fn sweep_beside(directory: &Path) {
             eprintln!("toolexec-launch: {}: {error}", entry.path().display());
         }
     }
+}
+
+/// Whether a process in this group can do nothing by itself, not even end.
+fn holds_stuck(group: &Path) -> bool {
+    let inside = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    let pids = inside.lines().filter_map(|pid| pid.parse().ok());
+    pids.filter_map(ProcessState::read).any(|process| process.is_stuck())
 }
 
 /// Whether this process can still do anything: one that waits to be reaped cannot.
