@@ -149,8 +149,6 @@ pub(super) fn value(word: &str) -> Option<u32> {
         "EPOLL_CTL_MOD" => libc::EPOLL_CTL_MOD,
         // linux/close_range.h.
         "CLOSE_RANGE_UNSHARE" => 2,
-        "CLONE_THREAD" => libc::CLONE_THREAD,
-        "CLONE_FILES" => libc::CLONE_FILES,
         // fcntl(2), the same on both architectures.
         "F_SETLEASE" => 1024,
         "F_NOTIFY" => 1026,
