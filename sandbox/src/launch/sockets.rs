@@ -33,7 +33,10 @@ const UNIX_MESSAGE_BYTES: usize = 16;
 const UNIX_PEER: u16 = 2;
 const UNIX_QUEUE: u16 = 4;
 const UNIX_MEMORY: u16 = 5;
+const UNIX_DATAGRAMS: u8 = 2;
 const UNIX_LISTENS: u8 = 10;
+/// So many datagrams can wait in one socket: `net.unix.max_dgram_qlen` of a new network, and one.
+const DATAGRAMS_MAX: u64 = 11;
 const INET_MESSAGE_BYTES: usize = 72;
 const INET_MEMORY: u16 = 7;
 const INET_SHOW_MEMORY: u8 = 1 << (INET_MEMORY - 1);
@@ -160,6 +163,9 @@ impl UnixSockets {
         if fixed[2] == UNIX_LISTENS {
             // So many connections wait, each of which can be full; none of them is in the answer.
             self.sent_bytes += waits * (SOCKET_BYTES + most);
+        } else if waits > 0 && fixed[1] == UNIX_DATAGRAMS {
+            // It tells of the first alone, and each can have been sent by another that has closed.
+            self.sent_bytes += DATAGRAMS_MAX * most;
         } else if waits > 0 {
             self.waiting.push((peer, waits, most));
         }
@@ -181,11 +187,16 @@ fn tcp_bytes(message: &[u8]) -> u64 {
     SOCKET_BYTES + parts.iter().sum::<u64>()
 }
 
-/// proc_net_unix(5): the sixth word is the state, 01 of a socket that is not connected.
+/// proc_net_unix(5): the fifth word is the type, the sixth the state, 01 of a socket that is not connected.
 fn unix_listed(list: &str, full_bytes: u64) -> u64 {
-    let bytes = |line: &str| match line.split_ascii_whitespace().nth(5) {
-        Some("01") => SOCKET_BYTES,
-        _ => SOCKET_BYTES + full_bytes,
+    let bytes = |line: &str| {
+        let mut words = line.split_ascii_whitespace().skip(4);
+        SOCKET_BYTES
+            + match (words.next(), words.next()) {
+                (Some("0002"), _) => DATAGRAMS_MAX * full_bytes,
+                (_, Some("01")) => 0,
+                _ => full_bytes,
+            }
     };
     list.lines().skip(1).map(bytes).sum()
 }
@@ -287,6 +298,12 @@ mod tests {
         bytes
     }
 
+    fn datagrams(waits: u32) -> Vec<u8> {
+        let mut message = unix(7, 8, 0, waits, 0);
+        message[1] = UNIX_DATAGRAMS;
+        message
+    }
+
     fn unix(state: u8, inode: u32, peer: u32, waits: u32, sent: u32) -> Vec<u8> {
         let mut message = vec![1, 1, state, 0];
         message.extend(inode.to_ne_bytes());
@@ -310,6 +327,8 @@ mod tests {
         // The sender has closed: as much as so many bytes can cost, and no more than it could have sent.
         assert_eq!(bytes_of(std::slice::from_ref(&receiver)), 200_000);
         assert_eq!(bytes_of(&[unix(1, 8, 7, 3, 0)]), 3 * 1024);
+        assert_eq!(bytes_of(&[datagrams(0)]), 0);
+        assert_eq!(bytes_of(&[datagrams(1)]), DATAGRAMS_MAX * 200_000);
         assert_eq!(bytes_of(&[unix(UNIX_LISTENS, 8, 0, 3, 0)]), 3 * (SOCKET_BYTES + 200_000));
     }
 

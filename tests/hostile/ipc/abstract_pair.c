@@ -7,7 +7,7 @@
 
 int main(void) {
     struct sockaddr_un name = {AF_UNIX, "\0toolexec-hostile-pair"};
-    int made = socket(AF_UNIX, SOCK_STREAM, 0);
+    int made = socket(AF_UNIX, SOCK_DGRAM, 0);
     int alone = attempt("bind", bind(made, (void *)&name, sizeof name));
     sleep_ms(1000);
     return verdict(!alone);

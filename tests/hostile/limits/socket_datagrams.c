@@ -1,7 +1,5 @@
 /* attack: memory of the kernel in datagrams that nobody reads, from sockets that are closed
- * expect.system: memory_limit
- * expect.user: ok
- * stdout.user: socket EAFNOSUPPORT
+ * expect: memory_limit
  * limits: memory_mb=64
  */
 #include "attack.h"

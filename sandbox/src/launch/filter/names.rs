@@ -109,7 +109,7 @@ pub(super) fn argument(call: &str, name: &str) -> Option<u32> {
         ("clone", "flags") | ("socket" | "socketpair", "domain") => Some(0),
         ("prlimit64", "pid") | ("setpriority", "which") | ("prctl", "option") => Some(0),
         ("ioctl" | "fcntl", "cmd") | ("setpriority", "who") | ("epoll_ctl", "op") => Some(1),
-        ("socket" | "socketpair", "type") | ("setsockopt", "level") => Some(1),
+        ("socket", "type") | ("setsockopt", "level") => Some(1),
         ("socket" | "socketpair", "protocol") | ("setsockopt", "optname") => Some(2),
         ("close_range", "flags") | ("madvise", "advice") => Some(2),
         ("mmap", "flags") => Some(3),
@@ -124,7 +124,6 @@ pub(super) fn value(word: &str) -> Option<u32> {
         "AF_INET" => libc::AF_INET,
         "AF_INET6" => libc::AF_INET6,
         "SOCK_STREAM" => libc::SOCK_STREAM,
-        "SOCK_SEQPACKET" => libc::SOCK_SEQPACKET,
         // The kernel's own name (net.h): what is above is flags.
         "SOCK_TYPE_MASK" => 0xf,
         "IPPROTO_TCP" => libc::IPPROTO_TCP,
@@ -150,8 +149,6 @@ pub(super) fn value(word: &str) -> Option<u32> {
         "EPOLL_CTL_MOD" => libc::EPOLL_CTL_MOD,
         // linux/close_range.h.
         "CLOSE_RANGE_UNSHARE" => 2,
-        "CLONE_THREAD" => libc::CLONE_THREAD,
-        "CLONE_FILES" => libc::CLONE_FILES,
         // fcntl(2), the same on both architectures.
         "F_SETLEASE" => 1024,
         "F_NOTIFY" => 1026,

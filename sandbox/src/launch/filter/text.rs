@@ -287,7 +287,7 @@ mod tests {
             ("socket: domain in else absent", "`domain in` is no condition"),
             ("socket: domain == AF_UNIX or else absent", "`` is no condition"),
             ("socket: else absent", "`` is no condition"),
-            ("socketpair: flags in 1 else absent", "`socketpair` has no argument `flags`"),
+            ("socketpair: type in 1 else absent", "`socketpair` has no argument `type`"),
             ("read: flags == 1 else absent", "`read` has no argument `flags`"),
             ("mmap: flags & 0x10 == 0x20 else absent", "bits that the mask takes away"),
         ] {
