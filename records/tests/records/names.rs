@@ -288,7 +288,7 @@ fn names_are_read_back(md: &str, payload: &Value, names: &BTreeSet<String>, abou
         }
     }
     let (listed, total) = (&facts["rejected"], facts["rejected_total"].as_u64().unwrap());
-    assert_eq!(listed.as_array().unwrap().len() as u64, total, "{about}");
+    assert_eq!(u64::try_from(listed.as_array().unwrap().len()).unwrap(), total, "{about}");
 }
 
 /// One record of a run with many names: it verifies, and both sides of it are whole.
