@@ -226,7 +226,8 @@ impl AtWork<'_, '_> {
             let identity = self.dropbox.identity(&name);
             self.left_alone.extend(identity.map(|identity| (name, identity)));
         }
-        self.probe()?;
+        let probed = self.host.probe();
+        self.hear_probed(probed)?;
         let approved = self.dropbox.path().display().to_string();
         let path = Some(approved.as_str());
         transition::log(Transition::Ready, &Fields { path, ..Fields::default() });
