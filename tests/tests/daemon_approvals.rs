@@ -14,7 +14,8 @@ use std::process::Command;
 
 use serde_json::Value;
 use toolexec_tests::{
-    Asked, Bench, Record, Request, RequestText, Said, Service, list, ssh_keygen_works,
+    Asked, Bench, Record, Request, RequestText, Said, Service, kill, list, parent_of,
+    ssh_keygen_works, with_word, without_word,
 };
 
 const APPROVE: &str = "approve.tool-exec@threegate";
@@ -369,10 +370,24 @@ fn an_approval_that_ends_before_the_start_is_refused() {
     let asked = Asked { policy, ready_cells: Some(0), ..asked };
     let real = Path::new(bench.command("toolexec-launch").get_program()).to_owned();
     let slow = bench.home().join("slow-launcher");
-    fs::write(&slow, format!("#!/bin/sh\nsleep 6\nexec {} \"$@\"\n", real.display())).unwrap();
+    // The daemon's own probe finds it quick.
+    let mark = bench.home().join("slow-from-now-on");
+    let lines = format!(
+        "#!/bin/sh\n[ ! -e {} ] || sleep 6\nexec {} \"$@\"\n",
+        mark.display(),
+        real.display()
+    );
+    fs::write(&slow, lines).unwrap();
     fs::set_permissions(&slow, Permissions::from_mode(0o755)).unwrap();
     let more = format!("launcher: {{program: {}}}\n", slow.display());
     let service = service(&bench, &asked, &more);
+    fs::write(&mark, "").unwrap();
+    let staging = service.state().join("staging").display().to_string();
+    for launcher in with_word(&staging).into_iter().filter(|it| parent_of(*it) == service.process())
+    {
+        kill("KILL", launcher);
+    }
+    without_word(&staging);
     let at = |ago: &str| {
         let said = Said::of(Command::new("date").args(["-u", "-d", ago, "+%FT%TZ"]));
         said.stdout.trim().to_owned()

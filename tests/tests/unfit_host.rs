@@ -185,6 +185,10 @@ fn held_by<'a>(bench: &'a Bench, broken: &Broken, asked: &Asked) -> (Service<'a>
     command.arg("--config").arg(service.config());
     service.spawn_as(command);
     service.wait_for("admission to stop", |service| service.log().contains("admission-stopped"));
+    service.wait_for("the status to say so", |service| {
+        let told = fs::read_to_string(service.at("public/status.json")).unwrap_or_default();
+        told.contains("\"serving\"") && told.contains("; help: ")
+    });
     let request = service.promote(&RequestText::python("print('ran')"));
     let status = bench.toolexec([
         "status",

@@ -19,9 +19,6 @@ use crate::metrics::StoppedBy;
 impl<'env> AtWork<'_, 'env> {
     /// Gives workers what is next, while there is room for them.
     pub(super) fn admit(&mut self) -> Result<(), Halt> {
-        if !self.fitness.admits() {
-            return Ok(());
-        }
         while self.in_flight.len() < self.pace.in_flight_max {
             if self.window.len() == 0 {
                 // Behind a window that was full more wait.

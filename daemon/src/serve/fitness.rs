@@ -1,6 +1,6 @@
-//! Whether this host can start a sandbox, as the loop knows it. A probe is made at the start, after a reload,
-//! after a request for which no sandbox could be built, and at every rescan while the last one failed. It runs
-//! on a thread of its own, because a launcher may take its time; nothing is admitted before the first answer.
+//! Whether this host can start a sandbox, as the loop knows it. A probe is made before the daemon is ready, after
+//! a reload, after a request for which no sandbox could be built, and at every rescan while the last one failed. While
+//! requests are served it runs on a thread of its own, because a launcher may take its time.
 
 use std::thread;
 use std::time::Instant;
@@ -14,8 +14,6 @@ use crate::probe::Probed;
 /// What is known of the host.
 #[derive(Default)]
 pub(super) struct Fitness {
-    /// The first probe has answered.
-    is_known: bool,
     /// Why no sandbox can be started, by the last probe.
     fault: Option<String>,
     /// A probe is under way.
@@ -24,12 +22,7 @@ pub(super) struct Fitness {
 }
 
 impl Fitness {
-    /// Whether requests may be taken.
-    pub(super) fn admits(&self) -> bool {
-        self.is_known && self.fault.is_none()
-    }
-
-    /// Why nothing may be taken, once that is known.
+    /// Why nothing may be taken.
     pub(super) fn stopped(&self) -> Option<(StoppedBy, String)> {
         self.fault.clone().map(|why| (StoppedBy::Host, why))
     }
@@ -71,7 +64,6 @@ impl AtWork<'_, '_> {
 
     pub(super) fn hear_probed(&mut self, probed: Probed) -> Result<(), Halt> {
         self.fitness.is_probing = false;
-        self.fitness.is_known = true;
         let was_unfit = self.fitness.fault.is_some();
         match probed {
             Probed::Fit(_) => self.fitness.fault = None,

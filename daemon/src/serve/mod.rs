@@ -220,7 +220,8 @@ impl AtWork<'_, '_> {
         transition::log(Transition::Starting, &Fields::default());
         self.tell(DaemonState::Starting, None);
         self.settle()?;
-        self.probe()?;
+        let probed = self.host.probe();
+        self.hear_probed(probed)?;
         let approved = self.dropbox.path().display().to_string();
         let path = Some(approved.as_str());
         transition::log(Transition::Ready, &Fields { path, ..Fields::default() });

@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use sandbox::client::{BuildError, Launcher, PreparedCell, Reach};
 use sandbox::plan::{
@@ -176,7 +177,7 @@ impl Runs {
         match course {
             Course::Whole(word, outcome) => self.whole(&slot, word, outcome, Network::Nothing),
             Course::Networked => self.whole(&slot, "ends", "ok", Network::Proxy),
-            Course::Asked => drop(self.launcher.ask(plan()).unwrap()),
+            Course::Asked => drop(self.launcher.ask(plan(), Duration::from_secs(30)).unwrap()),
             Course::Prepared => drop(self.launcher.prepare(plan()).unwrap()),
             Course::Ordered => {
                 let order = order("ends", LIMITS);
