@@ -19,6 +19,7 @@ use crate::clock::Floor;
 use crate::config::{Config, ConfigError};
 use crate::edge;
 use crate::held;
+use crate::host_keys;
 use crate::journey::{Telling, Watching};
 use crate::metrics::{Metrics, SocketError};
 use crate::outbox::Outbox;
@@ -195,6 +196,11 @@ impl Host {
             (&config.log, log),
         ];
         places.into_iter().find(|(_, same)| !same).map(|(path, _)| path.as_path())
+    }
+
+    /// Why the keys of a configuration are not the ones that this host signs with.
+    pub(crate) fn keys_changed(&self, config: &Config) -> Option<String> {
+        host_keys::changed(&config.keys, &self.key().public(), self.log.key())
     }
 
     /// Reads the trust store again if its files are others than those that were read, and says whether.

@@ -85,6 +85,23 @@ impl Keys {
         log_key_files::publish(&public, keys.log.public())?;
         Ok(keys)
     }
+
+    /// Opens both keys of a source that has them. Nothing is made or written.
+    ///
+    /// # Errors
+    /// Any [`KeyError`]; a missing file is [`KeyError::Io`].
+    pub fn open(source: &KeySource, origin: &LogOrigin) -> Result<Self, KeyError> {
+        let (directory, custody) = match source {
+            KeySource::Directory(directory) => (directory, Custody::Ours),
+            KeySource::Credentials { directory, .. } => (directory, Custody::Credentials),
+            KeySource::Agent { socket, result, log, .. } => {
+                let result = result_of_agent(socket, *result)?;
+                return Ok(Self { result, log: log_of_agent(socket, *log, origin)? });
+            }
+        };
+        let keys = KeyDirectory::open(directory, custody)?;
+        Ok(Self { result: ResultKey::open_in(&keys)?, log: LogKey::open_in(&keys, origin)? })
+    }
 }
 
 pub(crate) fn result_of_agent(socket: &Path, key: KeyFingerprint) -> Result<ResultKey, KeyError> {

@@ -114,6 +114,22 @@ fn a_draft_lacks_only_its_approval_and_runs_with_it() {
 }
 
 #[test]
+fn one_separator_serves_inputs_and_outputs_and_errors_name_the_form() {
+    let bench = bench(&[SCRIPT]);
+    for (words, form) in [
+        (
+            ["--output", "mean.json:the mean"],
+            "help: write --output PATH or --output PATH=DESCRIPTION",
+        ),
+        (["--input", "table.csv:data.csv"], "help: write --input FILE or --input NAME=FILE"),
+    ] {
+        let said = draft(&bench, &[&words[..], &["--", "python", "-c", "1"]].concat());
+        said.assert_code(3);
+        said.assert_says(&[words[1], form]);
+    }
+}
+
+#[test]
 fn what_is_typed_is_what_stands_there() {
     let bench = bench(&[SCRIPT]);
     let said = draft(
@@ -124,7 +140,7 @@ fn what_is_typed_is_what_stands_there() {
             "--input",
             "script.py",
             "--output",
-            "a/b.json:what: \"it\" is",
+            "a/b.json=what: \"it\" = is",
             "--output",
             "c",
             "--host",
@@ -311,7 +327,7 @@ fn an_input_is_a_file_that_can_be_read() {
         ("fifo", &["fifo", "is a FIFO", "name a file"]),
         ("x=fifo", &["fifo", "is a FIFO"]),
         ("/dev/zero", &["/dev/zero", "is a device"]),
-        ("x=", &["write NAME=FILE"]),
+        ("x=", &["write --input FILE or --input NAME=FILE"]),
         ("..", &["is a directory"]),
     ] {
         let said = draft(&bench, &["--input", input, "--", "python", "-c", "1"]);
@@ -327,7 +343,7 @@ fn an_input_is_a_file_that_can_be_read() {
     command.arg("draft").args(SAID).arg("--input").arg(name).args(["--", "python", "-c", "1"]);
     let said = Said::of(&mut command);
     said.assert_code(3);
-    said.assert_says(&["write NAME=FILE"]);
+    said.assert_says(&["write --input FILE or --input NAME=FILE"]);
     let mut named = std::ffi::OsString::from("a.csv=");
     named.push(name);
     let mut command = bench.command("toolexec");

@@ -27,6 +27,8 @@ pub(crate) use signer::{NoSigner, Signer};
 
 /// The only answer that is a yes.
 const YES: &str = "approve";
+/// The only answer that is a yes to what was not shown.
+const UNSEEN: &str = "unseen";
 
 /// What came of an approval.
 pub(crate) enum Approval {
@@ -55,7 +57,8 @@ pub(crate) fn sign(asked: &Approve) -> Result<Approval, Failure> {
         Err(NoSigner::Refused(why)) => return refuse(asked, &why, &[]),
         Err(NoSigner::Failed(failure)) => return Err(failure),
     };
-    let texts = if asked.show.full { Texts::Whole } else { Texts::Beginnings };
+    // The approver is shown everything that can be shown.
+    let texts = Texts::Whole;
     let rules = HostRules::read(&asked.case.rules)?;
     let mut case = Case::read(&asked.case, rules, Some((&by, show::now())), texts)?;
     if let Some(why) = unfit(&case) {
@@ -155,17 +158,28 @@ fn agreed(asked: &Approve, case: &Case, signer: &Signer, texts: Texts) -> Result
     let mut terminal = Terminal::open().map_err(|failure| {
         Failure::Said(format!("{failure}; say --yes where somebody has read the request"))
     })?;
-    review::page(&review::text(case, texts), asked.show.no_pager)?;
-    let left_out = review::left_out(case, texts)
-        .map_or_else(String::new, |what| format!("\nNOT shown of the inputs: {what}"));
+    let lines_left = review::page(&review::text(case, texts), asked.show.no_pager)?;
+    let left = (lines_left > 0).then(|| format!("{lines_left} lines of the review that you left"));
+    let unseen: Vec<String> = left.into_iter().chain(review::left_out(case, texts)).collect();
+    let unseen = unseen.join(", ");
+    let warning = if unseen.is_empty() { String::new() } else { format!("\nNOT shown: {unseen}") };
     let question = format!(
-        "{left_out}\n{}\nsha256 {}\nas {}, with key {}\nType `{YES}` to sign: ",
+        "{warning}\n{}\nsha256 {}\nas {}, with key {}\nType `{YES}` to sign: ",
         show::name(&case.path),
         Sha256::of(&case.bytes),
         reveal_line(&asked.signing.principal),
         signer.fingerprint(),
     );
-    Ok(terminal.ask_anew(&question)? == YES)
+    if terminal.ask_anew(&question)? != YES {
+        return Ok(false);
+    }
+    if unseen.is_empty() {
+        return Ok(true);
+    }
+    let question = format!(
+        "You sign what you were not shown: {unseen}.\nType `{UNSEEN}` to sign all the same: "
+    );
+    Ok(terminal.ask_anew(&question)? == UNSEEN)
 }
 
 fn tell(asked: &Approve, case: &Case, signed: &Signed) -> Result<(), Failure> {

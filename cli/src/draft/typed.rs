@@ -16,6 +16,8 @@ use crate::options::Draft;
 use crate::state::open_document;
 
 const SLUG_BYTES: usize = 40;
+const INPUT_FORM: &str = "help: write --input FILE or --input NAME=FILE";
+const OUTPUT_FORM: &str = "help: write --output PATH or --output PATH=DESCRIPTION";
 
 /// A file that was typed, open.
 pub(crate) struct Input {
@@ -38,18 +40,23 @@ pub(super) fn open_inputs(asked: &Draft) -> Result<Vec<Input>, Failure> {
 
 fn open_input(typed: &OsStr) -> Result<Input, Failure> {
     let bytes = typed.as_bytes();
-    let (name, path) = match bytes.iter().position(|byte| *byte == b'=') {
+    let equals = bytes.iter().position(|byte| *byte == b'=');
+    let (name, path) = match equals {
         Some(at) => (OsStr::from_bytes(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..])),
         None => (Path::new(typed).file_name().unwrap_or(typed), typed),
     };
     let shown = typed.to_string_lossy();
     if path.is_empty() {
-        return Err(Failure::Said(format!("{shown}: names no file; write NAME=FILE")));
+        return Err(Failure::Said(format!("{shown}: names no file\n{INPUT_FORM}")));
     }
     let name = name
         .to_str()
-        .ok_or_else(|| Failure::Said(format!("{shown}: its name is no UTF-8; write NAME=FILE")))?;
-    Ok(Input { name: name.to_owned(), file: open_document(Path::new(path))? })
+        .ok_or_else(|| Failure::Said(format!("{shown}: its name is no UTF-8\n{INPUT_FORM}")))?;
+    let file = open_document(Path::new(path)).map_err(|failure| {
+        let other = equals.is_none() && bytes.contains(&b':');
+        if other { Failure::Said(format!("{failure}\n{INPUT_FORM}")) } else { failure }
+    })?;
+    Ok(Input { name: name.to_owned(), file })
 }
 
 /// Everything that was typed as a composition, whose digests are still to come.
@@ -112,7 +119,13 @@ fn agent(asked: &Draft) -> Result<Option<ComposedAgent>, Failure> {
 }
 
 fn output(typed: &str) -> Result<ComposedOutput, Failure> {
-    let (path, description) = typed.split_once(':').unwrap_or((typed, ""));
+    let (path, description) = typed.split_once('=').unwrap_or((typed, ""));
+    // No path of an output has a colon.
+    if path.contains(':') {
+        return Err(Failure::Said(format!(
+            "--output {typed}: `{path}` is not a path\n{OUTPUT_FORM}"
+        )));
+    }
     Ok(ComposedOutput { path: line("--output", path)?, description: description.to_owned() })
 }
 

@@ -10,12 +10,14 @@ use policies::Policy;
 use policies::permissions::Source;
 use records::Trust;
 use rustix::fs::{CWD, Mode, OFlags};
+use rustix::rand::{GetRandomFlags, getrandom};
 use spool::{ToldError, told_policy};
 
 use super::room::Room;
 use crate::failure::Failure;
 use crate::options::{Mcp, SourceOptions};
 use crate::policy::named_or_embedded;
+use crate::show;
 use crate::verify;
 
 pub(super) struct Desk {
@@ -27,6 +29,24 @@ pub(super) struct Desk {
     pub(super) trust: Option<Trust>,
     pub(super) agent: SourceOptions,
     pub(super) room: Room,
+}
+
+/// The agent that the operator named. Where no workflow was named, this server is one: a permission that
+/// was given to an earlier server of the agent does not serve this one.
+fn source(asked: &Mcp) -> Result<SourceOptions, Failure> {
+    let subject = match (&asked.agent, &asked.subject) {
+        (Some(_), None) => {
+            let mut bytes = [0; 4];
+            getrandom(&mut bytes, GetRandomFlags::empty())
+                .map_err(|errno| Failure::Said(format!("random numbers: {errno}")))?;
+            let number = u32::from_be_bytes(bytes);
+            let subject = format!("mcp-{}-{number:08x}", show::now().compact());
+            Some(subject.parse().map_err(|error| Failure::Said(format!("--subject: {error}")))?)
+        }
+        (_, named) => named.clone(),
+    };
+    let (agent, accesscontrol) = (asked.agent.clone(), asked.accesscontrol.clone());
+    Ok(SourceOptions { agent, subject, accesscontrol })
 }
 
 impl Desk {
@@ -43,7 +63,7 @@ impl Desk {
             public: open("public")?,
             named_policy: policy.transpose()?.map(Arc::new),
             trust: trust.transpose()?,
-            agent: asked.source.clone(),
+            agent: source(asked)?,
             room: Room::default(),
             spool,
         })

@@ -43,13 +43,10 @@ pub(crate) struct RulesOptions {
     pub(crate) origin: Option<String>,
 }
 
-/// How much is shown, and where.
+/// Where a review is shown.
 #[derive(Args)]
 pub(crate) struct ShowOptions {
-    /// Show input texts whole; otherwise of each the first 400 lines
-    #[arg(long)]
-    pub(crate) full: bool,
-    /// Print at once, without $PAGER [default: `less -R`, on a terminal only]
+    /// Print at once, without a pager [default: $PAGER, else `less -R`, on a terminal only]
     #[arg(long)]
     pub(crate) no_pager: bool,
 }
@@ -68,6 +65,9 @@ With --format json stdout is one object, that of `toolexec explain` with the lin
 pub(crate) struct Review {
     #[command(flatten)]
     pub(crate) case: CaseOptions,
+    /// Show input texts whole; otherwise of each the first 400 lines
+    #[arg(long)]
+    pub(crate) full: bool,
     #[command(flatten)]
     pub(crate) show: ShowOptions,
     #[arg(long, value_enum, default_value = "human")]
@@ -123,6 +123,8 @@ Example: toolexec approve TR-20260209-160501Z-python-stats.md --as alice --key ~
 
 Shows the review, asks, fills in approved_by and approved_utc where they are empty (no other byte
 changes), and signs exactly the bytes that were shown, in namespace approve.tool-exec@threegate.
+Every line of every input text is shown. What cannot be (no text, more than 16 MiB) is named, and you
+are asked once more.
 The signature is <file>.sig, or <file>.<principal>.sig if that is there; nothing is overwritten.
 With a security key /usr/bin/ssh-keygen makes the signature; `ssh-keygen -Y sign` makes the very
 same one. Exits 0 if it is signed, 1 if you said no, 2 if the request would be refused, was

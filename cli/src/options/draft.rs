@@ -14,7 +14,7 @@ use super::{Format, SourceOptions};
     group = ArgGroup::new("what").required(true).args(["words", "command"]),
     after_help = "\
 Example: toolexec draft --purpose 'Mean of one column' --language python --input stats.py \\
-           --input table.csv=data/2026.csv --output mean.json:'the mean' --risk low \\
+           --input table.csv=data/2026.csv --output mean.json='the mean' --risk low \\
            --sensitivity public --justification 'reads one table' -- \\
            python stats.py --in /in/table.csv --out /out/mean.json
 
@@ -46,7 +46,7 @@ pub(crate) struct Draft {
     #[arg(long = "input", value_name = "[NAME=]FILE")]
     pub(crate) inputs: Vec<OsString>,
     /// A file that the tool leaves as /out/PATH, and what it is for
-    #[arg(long = "output", value_name = "PATH[:DESCRIPTION]")]
+    #[arg(long = "output", value_name = "PATH[=DESCRIPTION]")]
     pub(crate) outputs: Vec<String>,
     /// A host that the tool must reach [default port: 443]
     #[arg(long = "host", value_name = "HOST[:PORT]", requires = "network_rationale")]

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::SourceOptions;
+use policies::permissions::{AccessControl, AgentName, Subject};
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec mcp --spool /var/spool/toolexec --agent core --subject wf-1
+Example: toolexec mcp --spool /var/spool/toolexec --agent core
 
 For an MCP host (docs/agents.md), not for people: it speaks JSON-RPC on stdin and stdout. Tools:
 draft_tool_request, lint_tool_request, request_status, wait_for_result, read_result, list_runtimes,
@@ -30,6 +30,13 @@ pub(crate) struct Mcp {
     /// Keys of the log, a verifier line each
     #[arg(long, value_name = "FILE", requires = "allowed_signers")]
     pub(crate) log_key: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) source: SourceOptions,
+    /// The name of the agent that this server works for
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<AgentName>,
+    /// The workflow execution that the agent works in [default: a new one for this server]
+    #[arg(long, value_name = "NAME", requires = "agent")]
+    pub(crate) subject: Option<Subject>,
+    /// The agent's access-control scope [default: none, which is a scope of its own]
+    #[arg(long, value_name = "SCOPE", requires = "agent")]
+    pub(crate) accesscontrol: Option<AccessControl>,
 }

@@ -41,7 +41,6 @@ pub(super) fn left_out(case: &Case, texts: Texts) -> Option<String> {
         0 => (lines > 0).then(|| format!("{lines} lines")),
         marked => Some(format!("{lines} lines, {marked} of them marked")),
     };
-    let of_text = lines.is_some() || chars > 0;
     let parts = [
         lines,
         (chars > 0).then(|| format!("{chars} characters of long lines")),
@@ -49,8 +48,7 @@ pub(super) fn left_out(case: &Case, texts: Texts) -> Option<String> {
         (files > 0).then(|| format!("{files} files that are no text")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let advice = if of_text { "; --full shows all lines" } else { "" };
-    (!parts.is_empty()).then(|| format!("{}{advice}", parts.join(", ")))
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Whether any word of the command could mean the file: alone, behind an option, in a URL. An

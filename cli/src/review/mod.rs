@@ -26,10 +26,12 @@ pub(crate) use pager::page;
 pub(crate) use rules::{HostRules, host_policy};
 
 pub(crate) fn review(asked: &Review) -> Result<ExitCode, Failure> {
-    let texts = if asked.show.full { Texts::Whole } else { Texts::Beginnings };
+    let texts = if asked.full { Texts::Whole } else { Texts::Beginnings };
     let case = read(&asked.case, texts)?;
     match asked.format {
-        Format::Human => page(&text(&case, texts), asked.show.no_pager)?,
+        Format::Human => {
+            page(&text(&case, texts), asked.show.no_pager)?;
+        }
         Format::Json => output::line(json::object(&case, texts))?,
     }
     Ok(exit_code(&case))

@@ -1,27 +1,40 @@
-//! Long texts on a terminal, through the person's own pager. What goes to a pipe or a file is never
-//! paged, and a pager that cannot be had, or fails, only means that the text scrolls by.
+//! Long texts on a terminal, through the person's own pager, or page by page where none can be had. What
+//! goes to a pipe or a file is never paged. What was not shown must always be counted.
 
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
+
+use rustix::termios::tcgetwinsize;
 
 use crate::failure::Failure;
 use crate::output;
+use crate::terminal::Terminal;
 
-/// Shows the text, and returns when the person has left the pager.
-pub(crate) fn page(text: &str, at_once: bool) -> Result<(), Failure> {
+/// Where the terminal does not say how large it is.
+const ROWS: usize = 24;
+const COLUMNS: usize = 80;
+/// The answer that leaves a page.
+const LEAVE: &str = "q";
+
+/// Shows the text. Returns when the person has seen its end or has left it, with the number of lines
+/// that were certainly not shown. A pager does not say how far a person read.
+pub(crate) fn page(text: &str, at_once: bool) -> Result<usize, Failure> {
     if at_once || !io::stdout().is_terminal() || !io::stdin().is_terminal() {
-        return output::text(text);
+        return output::text(text).map(|()| 0);
     }
     let chosen = env::var("PAGER").ok().filter(|chosen| !chosen.trim().is_empty());
-    let chosen = chosen.unwrap_or_else(|| "less -R".to_owned());
+    let Some(chosen) = chosen.or_else(|| has_less().then(|| "less -R".to_owned())) else {
+        return by_pages(text);
+    };
     // As every program does that honours PAGER: it may have options of its own.
     let started = Command::new("/bin/sh").arg("-c").arg(&chosen).stdin(Stdio::piped()).spawn();
     let mut child = match started {
         Ok(child) => child,
         Err(error) => {
             output::note(format_args!("{chosen}: {error}"));
-            return output::text(text);
+            return by_pages(text);
         }
     };
     let mut written = Ok(());
@@ -34,11 +47,54 @@ pub(crate) fn page(text: &str, at_once: bool) -> Result<(), Failure> {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::Said(format!("{chosen}: {error}")))
         }
-        _ if ended.success() => Ok(()),
-        // Nobody knows how much of it was shown.
+        _ if ended.success() => Ok(0),
+        // How much of it was shown is unknown.
         _ => {
-            output::note(format_args!("{chosen}: {ended}; printed instead"));
-            output::text(text)
+            output::note(format_args!("{chosen}: {ended}; shown page by page instead"));
+            by_pages(text)
         }
     }
+}
+
+fn has_less() -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|directory| {
+        let found = directory.join("less").metadata();
+        found.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    })
+}
+
+/// As many lines at a time as the terminal has rows, until the end or until the person leaves.
+fn by_pages(text: &str) -> Result<usize, Failure> {
+    let mut terminal = Terminal::open()?;
+    let mut lines = text.lines().peekable();
+    while lines.peek().is_some() {
+        let (rows, columns) = size();
+        let mut rows_left = rows.saturating_sub(1).max(1);
+        let mut shown = String::new();
+        while let Some(line) = lines.peek() {
+            // A line that is wider than the terminal takes several rows.
+            let taken = line.chars().count().div_ceil(columns).max(1);
+            if taken > rows_left && !shown.is_empty() {
+                break;
+            }
+            rows_left = rows_left.saturating_sub(taken);
+            shown.push_str(line);
+            shown.push('\n');
+            lines.next();
+        }
+        output::text(&shown)?;
+        let more = lines.clone().count();
+        let question = format!("-- {more} more lines: Enter shows them, {LEAVE} leaves: ");
+        if more > 0 && terminal.ask_anew(&question)? == LEAVE {
+            return Ok(more);
+        }
+    }
+    Ok(0)
+}
+
+fn size() -> (usize, usize) {
+    let size = tcgetwinsize(io::stdout()).ok();
+    let or = |number: u16, usual: usize| if number == 0 { usual } else { usize::from(number) };
+    size.map_or((ROWS, COLUMNS), |it| (or(it.ws_row, ROWS), or(it.ws_col, COLUMNS)))
 }

@@ -1,6 +1,7 @@
 //! Reading the rules again: all of them are put in force at once, or the old ones stay in force and the
 //! reason is told. What is on its way and not begun is decided anew; a run keeps the rules under which it began.
-//! Keys that sign records and the log are not among them: they are changed while no daemon runs.
+//! Keys that sign records and the log are looked at too. They are changed while no daemon runs: a key that was
+//! replaced, or cannot be read, refuses the reload.
 
 use crate::config::Config;
 use crate::host::Halt;
@@ -24,6 +25,9 @@ impl AtWork<'_, '_> {
         };
         if let Some(moved) = self.host.moved(&config) {
             return refused(&format!("{}: is another one; that takes a restart", moved.display()));
+        }
+        if let Some(why) = self.host.keys_changed(&config) {
+            return refused(&why);
         }
         let (name, sha256) = (config.policy.name().to_owned(), config.policy.sha256());
         let keep = config.keep;

@@ -63,7 +63,7 @@ const MISSING: [&str; 4] = ["missing", "absent", "lacks", "lacking"];
 /// What a sentence is about that denies an authority without being the reference for it.
 const AUTHORITIES: [&str; 6] =
     ["approv", "authoris", "authoriz", "confirm", "consent", "permission"];
-/// Beginnings of words that leave open whether somebody said yes.
+/// Beginnings of words that leave open whether an authority was given.
 const DOUBTING_STEMS: [&str; 28] = [
     "against",
     "ask",
@@ -94,7 +94,7 @@ const DOUBTING_STEMS: [&str; 28] = [
     "will",
     "would",
 ];
-/// Beginnings of words that say so.
+/// Beginnings of words that say that it was.
 const AFFIRMING_STEMS: [&str; 10] = [
     "agreed",
     "approved",
@@ -128,8 +128,8 @@ pub(super) fn denies_validation(reference: &Reference<'_>) -> bool {
     words(&reference.authority_text).any(|word| denies(&word) || word.starts_with("inelig"))
 }
 
-/// Whether the summary leaves no doubt that somebody said yes. An empty one leaves none: then the
-/// typed fields alone speak.
+/// Whether the summary says plainly that the authority was given. For an empty one the typed fields
+/// alone decide.
 pub(super) fn affirms(reference: &Reference<'_>) -> bool {
     let summary = reference.summary_lower.as_str();
     let doubtful = |word: String| {

@@ -9,6 +9,7 @@
 
 mod counting;
 mod keys;
+mod paging;
 mod people;
 mod review;
 

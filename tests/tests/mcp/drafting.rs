@@ -50,6 +50,28 @@ fn an_agent_mends_its_draft_until_it_is_written() {
 }
 
 #[test]
+fn an_agent_without_a_workflow_works_in_one_of_its_server() {
+    let Some(python) = python("an_agent_without_a_workflow_works_in_one_of_its_server") else {
+        return;
+    };
+    let bench = Bench::new();
+    let spool = empty_spool(&bench);
+    let mut subjects = Vec::new();
+    for purpose in ["The first of two", "The second of two"] {
+        let mut agent = Agent::start(&python, &bench, &spool, &["--agent", "core"]);
+        let mut arguments = good();
+        arguments["purpose"] = purpose.into();
+        let written = agent.call("draft_tool_request", arguments);
+        let id = written.assert_good().structured["request_id"].as_str().unwrap();
+        let text = fs::read_to_string(spool.join(format!("drafts/{id}.md"))).unwrap();
+        let subject = text.lines().find_map(|line| line.strip_prefix("  subject: \"mcp-"));
+        subjects.push(subject.unwrap_or_else(|| panic!("{text}")).to_owned());
+        agent.leave();
+    }
+    assert_ne!(subjects[0], subjects[1]);
+}
+
+#[test]
 fn some_of_the_file_system_is_left_to_others() {
     let test = "some_of_the_file_system_is_left_to_others";
     let Some(python) = python(test) else { return };

@@ -98,7 +98,7 @@ impl<'a> Hand<'a> {
         let asked = Approve {
             case: self.case(path.clone()),
             signing,
-            show: ShowOptions { full: false, no_pager: false },
+            show: ShowOptions { no_pager: false },
             yes: false,
             format: Format::Human,
         };
