@@ -45,8 +45,8 @@ pub(crate) fn check_front_matter(front: &Node, lines: &[Line<'_>], report: &mut 
         if !escapes && spot.width > 0 {
             return;
         }
-        for (kind, _) in secrets::find(text) {
-            secrets::report(kind, spot, report);
+        for found in secrets::find(text) {
+            secrets::report(&found, spot, report);
         }
     });
     let Value::Map(entries) = &front.value else { return };
@@ -204,6 +204,6 @@ pub(crate) fn check_secrets(text: &str, document: &Document<'_>, report: &mut Re
         let characters = text.get(found.offset..found.offset + found.width).unwrap_or("");
         let width = characters.lines().next().unwrap_or("").chars().count();
         let spot = document.spot(found.offset).wide(width);
-        secrets::report(found.kind, spot, report);
+        secrets::report(&found, spot, report);
     }
 }
