@@ -184,7 +184,7 @@ fn words(tally: &mut Tally) {
         tally.refused("service-key", format!("set datadog to, {}", of(LOWER_HEX, 40)));
         tally.passed("service-key", format!("ADAFRUIT_IO = \"{}\"", of(LOWER_HEX, 31)));
         tally.passed("service-key", format!("adafruit {}", of(LOWER_HEX, 32)));
-        tally.refused("credential", format!("auth_value = \"{}\"", of(BASE62, 40)));
+        tally.refused("credential", format!("auth_value = \"{}{}\"", "a8Kd93kLm2Qx", of(DIGIT, 4)));
         tally.passed("credential", format!("public_auth_value = \"{}\"", of(BASE62, 40)));
         tally.passed("credential", format!("auth_digest = \"{}\"", of(BASE62, 40)));
         let id = format!("AKIA{}", of(BASE32, 16));

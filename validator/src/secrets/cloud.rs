@@ -33,11 +33,7 @@ pub(super) const KINDS: &[SecretKind] = &[
         "https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html",
         &[
             shape("ABSK", &[run(Base64, 109, 269)]),
-            // In two pieces, for the whole is one already.
-            shape(
-                concat!("bedrock-api-key-", "YmVkcm9jay5hbWF6b25hd3MuY29t"),
-                &[run(Base64, 0, 4000)],
-            ),
+            shape("bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t", &[run(Base64, 0, 4000)]),
         ],
     ),
     kind(

@@ -228,8 +228,8 @@ fn curl_user(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
     let line = before.rsplit(|byte| *byte == b'\n').next()?;
     line.windows(4).any(|it| it == b"curl").then_some(())?;
     let at = end + length(bytes, end, 2, |byte| b"\"'".contains(&byte));
-    let value_end =
-        at + length(bytes, at, MOST, |byte| !byte.is_ascii_whitespace() && !b"\"'".contains(&byte));
+    let value_end = at
+        + length(bytes, at, MOST, |byte| !byte.is_ascii_whitespace() && !b"\"'`".contains(&byte));
     let (_, password) = text.get(at..value_end)?.split_once(':')?;
     let stands_in = value::is_reference(password) || value::is_placeholder(password);
     (password.len() >= LEAST && !stands_in).then_some((at, value_end))

@@ -53,6 +53,7 @@ const WITH_SECRETS: &[&str] = &[
     "records/tests/",
     "tests/tests/diagnostics.rs",
     "validator/src/secrets/carrier.rs",
+    "validator/src/secrets/cloud.rs",
     "validator/tests/",
 ];
 
