@@ -109,13 +109,13 @@ codes! {
     OutputsDuplicate "outputs.duplicate" "Two outputs have the same path, or one is a folder of the other.";
     SectionMissing "section.missing" "A required section is not there, or a Markdown reader cannot see it.";
     SectionOrder "section.order" "The sections are not in the required order.";
-    SectionDuplicate "section.duplicate" "A section appears twice.";
-    SectionHidden "section.hidden" "A section holds HTML, so that a reader of the page may not see what is read there.";
+    SectionDuplicate "section.duplicate" "A section appears twice, in the source or on a rendered page.";
+    SectionHidden "section.hidden" "The text holds HTML, so that a reader of the page may not see what is read there.";
     SectionUnexpected "section.unexpected" "A second-level heading that the schema does not have.";
     CommandEmpty "command.empty" "There is no command.";
     CommandMultipleLines "command.multiple-lines" "The command is more than one line.";
     CommandCodeFence "command.code-fence" "The command stands in a code fence.";
-    CommandMarkup "command.markup" "The command line carries Markdown or HTML marks.";
+    CommandMarkup "command.markup" "The command line carries Markdown or HTML marks, or a page shows it as something else.";
     CommandChaining "command.chaining" "Several commands are chained with `;`, `&&` or `||`.";
     CommandPipeline "command.pipeline" "A pipeline of several commands.";
     CommandRedirection "command.redirection" "A redirection of input or output.";

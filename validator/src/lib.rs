@@ -35,6 +35,7 @@ mod node;
 mod packages;
 mod paths;
 mod prose;
+mod rendered;
 mod report;
 mod request;
 mod result;
