@@ -129,6 +129,7 @@ codes! {
     CommandComment "command.comment" "A comment on the command line.";
     CommandQuoting "command.quoting" "A quote is not closed, or nothing follows a backslash.";
     CommandShell "command.shell" "The command is a shell, or wraps another command.";
+    CommandPrivilege "command.privilege" "The text tells its reader to run with more rights than a tool has.";
     CommandNotPermitted "command.not-permitted" "Policy does not permit this command name.";
     CommandUndeclaredFile "command.undeclared-file" "The command names an input file that is not declared.";
     PathHost "path.host" "A path on the host, outside /in, /out and /tmp.";

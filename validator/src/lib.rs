@@ -34,6 +34,7 @@ mod network;
 mod node;
 mod packages;
 mod paths;
+mod privileges;
 mod prose;
 mod rendered;
 mod report;
