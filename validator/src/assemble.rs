@@ -121,7 +121,7 @@ impl Front {
         fields.refuse_unknown(&KEYS, true, report);
         let front = Self {
             identity: Identity::read(fields, asked, report),
-            network: Network::read(fields, report),
+            network: Network::read(fields, asked.words, report),
             limits: Limits::read(fields, report),
             inputs: declared::inputs(fields, report),
             outputs: declared::outputs(fields, report),

@@ -79,7 +79,7 @@ codes! {
     LanguageShell "language.shell" "A shell is not a permitted language.";
     LanguageMismatch "language.mismatch" "The command runs another language than the one declared.";
     NetworkValue "network.value" "`network` is neither `none` nor `allowlist`.";
-    NetworkAllowlistMissing "network.allowlist-missing" "`network: allowlist` without `network_allowlist`.";
+    NetworkAllowlistMissing "network.allowlist-missing" "`network: allowlist` without a host in `network_allowlist`.";
     NetworkAllowlistUnused "network.allowlist-unused" "Hosts are listed although `network` is `none`.";
     NetworkHost "network.host" "An allowlist entry is not `host` or `host:port`.";
     NetworkHostUnused "network.host-unused" "A listed host that neither the command nor the rationale names.";
