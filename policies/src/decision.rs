@@ -220,7 +220,7 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    fn new(request: &Request) -> Self {
+    pub(crate) fn new(request: &Request) -> Self {
         let request_id = request.id().to_string();
         Self {
             request_id,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use validator::{Code, HostPort, Request};
+use validator::{Code, HostPort, Network, Request};
 
 use crate::decision::Findings;
 use crate::form::{HostForm, NetworkForm};
@@ -156,6 +156,12 @@ impl HostRule {
 pub(crate) fn judge(request: &Request, policy: &Policy, findings: &mut Findings) {
     let rules = &policy.rules.network;
     let hosts = request.network().hosts();
+    if matches!(request.network(), Network::Allowlist(hosts) if hosts.is_empty()) {
+        let reason = "an allowlist without a host is neither a network nor none".to_owned();
+        let hint = "list the hosts, or write network: none";
+        findings.refuse("network", Code::NetworkAllowlistMissing, reason, hint);
+        return;
+    }
     if hosts.is_empty() {
         findings.pass("network", "no host is asked for");
         return;
@@ -197,5 +203,31 @@ impl GrantedNetwork {
         }
         let (name, host) = self.hosts.iter().find(|(_, host)| host.ports.len() > PORTS_MAX)?;
         Some(format!("{name}: {} ports are above {PORTS_MAX}", host.ports.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use validator::{Draft, OwnerUid, Place, UtcTime};
+
+    /// The check refuses such a request; a request of an older version can still be read.
+    #[test]
+    fn allowlist_without_a_host_is_refused() {
+        let now: UtcTime = "2026-02-09T17:00:00Z".parse().expect("a time");
+        let text = validator::rules::REQUEST
+            .replace("network: \"none\"", "network: \"allowlist\"")
+            .replace("Network rationale: none", "Network rationale: reads rates");
+        let name = "TR-20260209-160501Z-python-stats.md";
+        let draft =
+            || Draft::new(text.clone().into_bytes(), name, OwnerUid::new(0)).expect("small");
+        let checked = draft().check(Place::Spool, now);
+        assert!(checked.verdict.is_err());
+        assert_eq!(checked.violations[0].code, Code::NetworkAllowlistMissing);
+        let request = draft().recall(now).expect("still readable");
+        let mut findings = Findings::new(&request);
+        judge(&request, &Policy::shipped("embedded").expect("a policy"), &mut findings);
+        let codes: Vec<Code> = findings.violations.iter().map(|row| row.code).collect();
+        assert_eq!(codes, [Code::NetworkAllowlistMissing]);
     }
 }

@@ -29,6 +29,8 @@ const INPUT_FILES: &str = "Input Files";
 const OUTPUTS: &str = "Output Expectations";
 const RISK: &str = "Risk Assessment";
 const SECTIONS: [&str; 4] = [COMMAND, INPUT_FILES, OUTPUTS, RISK];
+/// The titles of all sections that a request may have.
+const TITLES: [&str; 6] = [COMMAND, INPUT_FILES, OUTPUTS, RISK, monty::CODE, monty::INPUTS];
 /// The sections of the monty lane, with and without the optional one.
 const MONTY_SECTIONS: [&str; 4] = [monty::CODE, monty::INPUTS, OUTPUTS, RISK];
 const MONTY_SECTIONS_LEAST: [&str; 3] = [monty::CODE, OUTPUTS, RISK];
@@ -119,7 +121,7 @@ impl Front {
         fields.refuse_unknown(&KEYS, true, report);
         let front = Self {
             identity: Identity::read(fields, asked, report),
-            network: Network::read(fields, report),
+            network: Network::read(fields, asked.words, report),
             limits: Limits::read(fields, report),
             inputs: declared::inputs(fields, report),
             outputs: declared::outputs(fields, report),
@@ -169,9 +171,10 @@ impl Body {
     ) -> Self {
         let is_monty = front.is_some_and(|front| front.identity.backend == Some(Backend::Monty));
         let known: &[&str] = if is_monty { &MONTY_SECTIONS } else { &SECTIONS };
-        let sections = Sections::read(document, known, report);
+        let mut sections = Sections::read(document, known, report);
         if words == Words::Judged {
             check_prose(document, &sections, report);
+            sections.check_page(document, &TITLES, &[COMMAND, monty::CODE], report);
         }
         sections.refuse_html(&[INPUT_FILES, monty::INPUTS, OUTPUTS, RISK], report);
         let work = if is_monty {

@@ -79,7 +79,7 @@ codes! {
     LanguageShell "language.shell" "A shell is not a permitted language.";
     LanguageMismatch "language.mismatch" "The command runs another language than the one declared.";
     NetworkValue "network.value" "`network` is neither `none` nor `allowlist`.";
-    NetworkAllowlistMissing "network.allowlist-missing" "`network: allowlist` without `network_allowlist`.";
+    NetworkAllowlistMissing "network.allowlist-missing" "`network: allowlist` without a host in `network_allowlist`.";
     NetworkAllowlistUnused "network.allowlist-unused" "Hosts are listed although `network` is `none`.";
     NetworkHost "network.host" "An allowlist entry is not `host` or `host:port`.";
     NetworkHostUnused "network.host-unused" "A listed host that neither the command nor the rationale names.";
@@ -109,13 +109,13 @@ codes! {
     OutputsDuplicate "outputs.duplicate" "Two outputs have the same path, or one is a folder of the other.";
     SectionMissing "section.missing" "A required section is not there, or a Markdown reader cannot see it.";
     SectionOrder "section.order" "The sections are not in the required order.";
-    SectionDuplicate "section.duplicate" "A section appears twice.";
-    SectionHidden "section.hidden" "A section holds HTML, so that a reader of the page may not see what is read there.";
+    SectionDuplicate "section.duplicate" "A section appears twice, in the source or on a rendered page.";
+    SectionHidden "section.hidden" "The text holds HTML, so that a reader of the page may not see what is read there.";
     SectionUnexpected "section.unexpected" "A second-level heading that the schema does not have.";
     CommandEmpty "command.empty" "There is no command.";
     CommandMultipleLines "command.multiple-lines" "The command is more than one line.";
     CommandCodeFence "command.code-fence" "The command stands in a code fence.";
-    CommandMarkup "command.markup" "The command line carries Markdown or HTML marks.";
+    CommandMarkup "command.markup" "The command line carries Markdown or HTML marks, or a page shows it as something else.";
     CommandChaining "command.chaining" "Several commands are chained with `;`, `&&` or `||`.";
     CommandPipeline "command.pipeline" "A pipeline of several commands.";
     CommandRedirection "command.redirection" "A redirection of input or output.";
@@ -129,6 +129,7 @@ codes! {
     CommandComment "command.comment" "A comment on the command line.";
     CommandQuoting "command.quoting" "A quote is not closed, or nothing follows a backslash.";
     CommandShell "command.shell" "The command is a shell, or wraps another command.";
+    CommandPrivilege "command.privilege" "The text tells its reader to run with more rights than a tool has.";
     CommandNotPermitted "command.not-permitted" "Policy does not permit this command name.";
     CommandUndeclaredFile "command.undeclared-file" "The command names an input file that is not declared.";
     PathHost "path.host" "A path on the host, outside /in, /out and /tmp.";

@@ -48,7 +48,10 @@ pub fn front_matter_schema() -> Value {
             "required": ["network"],
             "properties": { "network": { "const": "allowlist" } },
         },
-        "then": { "required": ["network_allowlist"] },
+        "then": {
+            "required": ["network_allowlist"],
+            "properties": { "network_allowlist": { "minItems": 1 } },
+        },
         "else": { "properties": { "network_allowlist": { "maxItems": 0 } } },
     })
 }

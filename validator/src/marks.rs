@@ -73,7 +73,7 @@ fn mark_secrets(text: &str, lines: &[Line<'_>], report: &mut Report) {
         let meant = text.get(found.offset..found.offset + found.width).unwrap_or("");
         let width = meant.lines().next().unwrap_or("").chars().count();
         let spot = line.spot(found.offset - line.offset).wide(width);
-        secrets::report(found.kind, spot, report);
+        secrets::report(&found, spot, report);
     }
 }
 

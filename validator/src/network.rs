@@ -7,7 +7,9 @@ use std::net::Ipv4Addr;
 use crate::code::Code;
 use crate::confusable;
 use crate::fields::{Fields, Placed};
+use crate::node::Node;
 use crate::report::{Report, Spot};
+use crate::schema::Words;
 use crate::text::quote;
 
 const PORT_HTTPS: u16 = 443;
@@ -82,7 +84,8 @@ fn is_host(host: &str) -> bool {
 pub enum Network {
     /// No network at all.
     None,
-    /// These hosts and no others; the list may be empty.
+    /// These hosts and no others. The list is empty only in a request that ran before that was
+    /// refused.
     Allowlist(Vec<HostPort>),
 }
 
@@ -105,7 +108,8 @@ impl Network {
         }
     }
 
-    pub(crate) fn read(fields: &Fields<'_>, report: &mut Report) -> Option<Self> {
+    /// What is asked for. An empty list was allowed once: a request that ran with one is still read.
+    pub(crate) fn read(fields: &Fields<'_>, words: Words, report: &mut Report) -> Option<Self> {
         let listed = fields.peek("network_allowlist");
         let list_spot = listed.map_or(fields.spot(), |node| node.spot);
         let hosts = listed.and_then(|_| hosts(fields, report));
@@ -127,6 +131,12 @@ impl Network {
                 if listed.is_none() {
                     let message = "`network_allowlist`: missing, although `network` is `allowlist`";
                     report.error(Code::NetworkAllowlistMissing, spot, message);
+                }
+                let empty = listed.is_some_and(Node::is_empty_list);
+                if empty && words == Words::Judged {
+                    let message = "`network_allowlist`: empty, although `network` is `allowlist`";
+                    let hint = "list the hosts, or write `network: \"none\"`";
+                    report.error_hint(Code::NetworkAllowlistMissing, list_spot, message, hint);
                 }
                 hosts.map(Self::Allowlist)
             }

@@ -53,6 +53,10 @@ impl Node {
         matches!(self.scalar(), Some((_, ScalarKind::Null)))
     }
 
+    pub(crate) fn is_empty_list(&self) -> bool {
+        matches!(&self.value, Value::List(items) if items.is_empty())
+    }
+
     /// Calls `see` with every scalar of the tree, keys excepted.
     pub(crate) fn each_scalar(&self, see: &mut dyn FnMut(&str, Spot)) {
         match &self.value {

@@ -1,10 +1,9 @@
 //! The second-level sections of a document, by source lines. A heading counts only if a Markdown
 //! reader sees the same heading: what a person approves must never differ from what is read here.
 
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
-
 use crate::code::Code;
 use crate::document::Document;
+use crate::rendered::{self, Rendered};
 use crate::report::{Report, Spot};
 use crate::text::{Line, quote};
 
@@ -21,17 +20,8 @@ pub(crate) struct Sections<'a> {
     pub(crate) all: Vec<Section<'a>>,
     /// The lines of headings that a Markdown reader does not see as headings.
     hidden: Vec<usize>,
-    /// The lines that are HTML to a Markdown reader, wholly or in part; ascending.
-    html: Vec<usize>,
-}
-
-/// What a Markdown reader makes of the lines.
-#[derive(Default)]
-struct Seen {
-    /// Those that hold second-level headings, ascending.
-    headings: Vec<usize>,
-    /// Those that hold HTML, ascending.
-    html: Vec<usize>,
+    /// What a Markdown reader makes of it, where that may differ from the source.
+    rendered: Option<Rendered>,
 }
 
 impl<'a> Sections<'a> {
@@ -49,24 +39,55 @@ impl<'a> Sections<'a> {
                 prose.push(*line);
             }
         }
-        let (mut hidden, mut html) = (Vec::new(), Vec::new());
-        if document.body_lines.iter().any(may_differ) {
-            let seen = as_markdown(document);
-            hidden = report_disagreements(document, &all, &seen.headings, wanted, report);
-            html = seen.html;
+        let differs = document.body_lines.iter().any(may_differ);
+        let rendered = differs.then(|| Rendered::of(document));
+        let hidden = rendered.as_ref().map_or_else(Vec::new, |rendered| {
+            report_disagreements(document, &all, rendered, wanted, report)
+        });
+        Self { prose, all, hidden, rendered }
+    }
+
+    /// Refuses what makes a rendered page show another request than the source: HTML outside of the
+    /// sections with code, and headings with a section's title. What the page replaces in the
+    /// sections with code is reported.
+    pub(crate) fn check_page(
+        &mut self,
+        document: &Document<'_>,
+        titles: &[&str],
+        with_code: &[&str],
+        report: &mut Report,
+    ) {
+        rendered::refuse_comment_titles(&document.front_lines, titles, report);
+        let is_code = |section: &&Section<'_>| with_code.contains(&section.title);
+        let marked = |line: &Line<'_>| line.text.bytes().any(|byte| b"<&[".contains(&byte));
+        let may_lie = |line: &Line<'_>| {
+            rendered::may_be_title(line.text, titles) || rendered::may_underline(line.text)
+        };
+        let code_is_marked =
+            || self.all.iter().filter(is_code).any(|section| section.lines.iter().any(marked));
+        if self.rendered.is_none() && (document.body_lines.iter().any(may_lie) || code_is_marked())
+        {
+            self.rendered = Some(Rendered::of(document));
         }
-        Self { prose, all, hidden, html }
+        let Some(rendered) = &self.rendered else { return };
+        let is_section = |line| self.all.iter().any(|section| section.spot.line == line);
+        rendered.refuse_titles(titles, is_section, report);
+        let shown = |line: &&Line<'_>| rendered.html.binary_search(&line.number).is_ok();
+        if let Some(line) = self.prose.iter().find(shown) {
+            refuse_html_line(line, "text above the sections", report);
+        }
+        for section in self.all.iter().filter(is_code) {
+            rendered.check_command(&section.lines, document.body_offset, report);
+        }
     }
 
     /// Refuses HTML in these sections: what is read here must be what a reader of the page sees.
     pub(crate) fn refuse_html(&self, titles: &[&str], report: &mut Report) {
+        let Some(rendered) = &self.rendered else { return };
         for section in self.all.iter().filter(|section| titles.contains(&section.title)) {
-            let shown = |line: &&Line<'_>| self.html.binary_search(&line.number).is_ok();
+            let shown = |line: &&Line<'_>| rendered.html.binary_search(&line.number).is_ok();
             if let Some(line) = section.lines.iter().find(shown) {
-                let message = format!("`## {}`: HTML, which hides what it holds", section.title);
-                let hint = "write it as plain text, and a `<` that is meant as such in backquotes";
-                let at = line.text.find('<').unwrap_or(0);
-                report.error_hint(Code::SectionHidden, line.spot(at), message, hint);
+                refuse_html_line(line, &format!("`## {}`", section.title), report);
             }
         }
     }
@@ -113,6 +134,13 @@ impl<'a> Sections<'a> {
     }
 }
 
+fn refuse_html_line(line: &Line<'_>, place: &str, report: &mut Report) {
+    let message = format!("{place}: HTML, which hides what it holds");
+    let hint = "write it as plain text, and a `<` that is meant as such in backquotes";
+    let at = line.text.find('<').unwrap_or(0);
+    report.error_hint(Code::SectionHidden, line.spot(at), message, hint);
+}
+
 fn report_unexpected(section: &Section<'_>, wanted: &[&str], report: &mut Report) {
     let message = format!("{}: not a section of this schema", quote(section.title));
     let plain = section.title.trim_end_matches('#').trim();
@@ -151,41 +179,16 @@ fn may_differ(line: &Line<'_>) -> bool {
         })
 }
 
-fn as_markdown(document: &Document<'_>) -> Seen {
-    let mut seen = Seen::default();
-    let base = document.body_lines.first().map_or(0, |line| line.number);
-    let number = |byte: usize| {
-        let at = byte + document.body_offset;
-        base + document.body_lines.partition_point(|line| line.offset <= at).saturating_sub(1)
-    };
-    for (event, range) in Parser::new_ext(document.body, Options::empty()).into_offset_iter() {
-        match event {
-            Event::Start(Tag::Heading { level: HeadingLevel::H2, .. }) => {
-                seen.headings.push(number(range.start));
-            }
-            // A block comes line by line, an inline comment may go over several.
-            Event::Html(_) | Event::InlineHtml(_) => {
-                let last = number(range.end.saturating_sub(1).max(range.start));
-                let from = seen.html.last().map_or(0, |line| line + 1);
-                seen.html.extend(from.max(number(range.start))..=last);
-            }
-            _ => {}
-        }
-    }
-    seen.headings.sort_unstable();
-    seen
-}
-
 /// Returns the lines of the headings that are hidden from a Markdown reader.
 fn report_disagreements(
     document: &Document<'_>,
     all: &[Section<'_>],
-    seen: &[usize],
+    rendered: &Rendered,
     wanted: &[&str],
     report: &mut Report,
 ) -> Vec<usize> {
     let mut hidden = Vec::new();
-    for section in all.iter().filter(|section| seen.binary_search(&section.spot.line).is_err()) {
+    for section in all.iter().filter(|section| !rendered.has_second_level(section.spot.line)) {
         hidden.push(section.spot.line);
         if wanted.contains(&section.title) {
             report.error_hint(
@@ -196,8 +199,10 @@ fn report_disagreements(
             );
         }
     }
+    let second = rendered.headings.iter().filter(|heading| heading.second_level);
+    let lines = second.map(|heading| heading.line);
     for number in
-        seen.iter().filter(|n| all.binary_search_by_key(*n, |section| section.spot.line).is_err())
+        lines.filter(|n| all.binary_search_by_key(n, |section| section.spot.line).is_err())
     {
         if report.is_full() {
             break;
@@ -206,7 +211,7 @@ fn report_disagreements(
         let text = document.body_lines.get(number - base).map_or("", |line| line.text);
         report.error_hint(
             Code::SectionUnexpected,
-            Spot::new(*number, 1),
+            Spot::new(number, 1),
             format!("{}: a Markdown reader sees a second-level heading here", quote(text)),
             "write sections as `## Title` at the start of a line; no `---` line under text",
         );
@@ -244,7 +249,10 @@ mod tests {
             }
             let all = document.body_lines.iter().filter(|line| heading(line.text).is_some());
             let source: Vec<usize> = all.map(|line| line.number).collect();
-            prop_assert_eq!(source, as_markdown(&document).headings, "{:?}", text);
+            let rendered = Rendered::of(&document);
+            let seen = rendered.headings.iter().filter(|heading| heading.second_level);
+            let seen: Vec<usize> = seen.map(|heading| heading.line).collect();
+            prop_assert_eq!(source, seen, "{:?}", text);
         }
     }
 }

@@ -155,7 +155,9 @@ fn what_is_wrong_is_refused_by_both() {
     }
     let open = valid().replace("network: \"none\"", "network: allowlist");
     let without = open.replace("network_allowlist: []\n", "");
-    assert!(schema.is_valid(&front_matter(&open)));
+    // An empty list asks for no network: the request has to say `none`.
+    assert!(!schema.is_valid(&front_matter(&open)));
+    assert!(schema.is_valid(&front_matter(&open.replace("[]", "[a.org]"))));
     assert!(!schema.is_valid(&front_matter(&without)));
     for host in
         ["*.a.org", "a.org/x", "a.org:0", "a.org:65536", "127.1", "256.1.1.1", "-a.org", "a..b"]

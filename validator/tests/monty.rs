@@ -62,7 +62,12 @@ fn fences_and_inputs_are_optional() {
 #[test]
 fn what_the_lane_does_not_have() {
     expect("language: \"python\"", "language: node", "backend.mismatch");
-    expect("network: \"none\"", "network: allowlist", "backend.mismatch risk.network-rationale");
+    let open = "network: allowlist\nnetwork_allowlist: [a.org]";
+    expect(
+        "network: \"none\"\nnetwork_allowlist: []",
+        open,
+        "backend.mismatch risk.network-rationale",
+    );
     let input = format!("inputs:\n  - name: \"a\"\n    sha256: \"{HASH}\"\n");
     expect("inputs: []\n", &input, "backend.mismatch");
     expect(

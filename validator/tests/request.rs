@@ -28,7 +28,10 @@ fn variants_that_are_valid() {
         ("cpu_limit: \"2\"", "cpu_limit: 0.5"),
         ("network: \"none\"\n", ""),
         ("network_allowlist: []\n", ""),
-        ("network: \"none\"", "network: \"allowlist\""),
+        (
+            "network: \"none\"\nnetwork_allowlist: []",
+            "network: \"allowlist\"\nnetwork_allowlist: [a.org]",
+        ),
         ("constraints:\n", "backend: ERA\nconstraints:\n"),
         ("constraints:\n", "x-audience: a\nx-agent: {name: a, subject: b}\nconstraints:\n"),
         ("constraints:\n", "x-other: [1, {a: b}]\nconstraints:\n"),
@@ -38,7 +41,7 @@ fn variants_that_are_valid() {
         ("created_utc: \"2026-02-09T16:05:01Z\"", "created_utc: 2026-02-09T16:13:00Z"),
     ] {
         let text = with(from, to);
-        let text = if to.contains("allowlist\"") {
+        let text = if to.contains("[a.org]") {
             text.replace("rationale:` none", "rationale:` reads a table")
         } else {
             text
@@ -149,8 +152,9 @@ fn language_network_limits_backend() {
     expect("network: \"none\"", "network: all", "network.value");
     expect("network_allowlist: []", "network_allowlist: [a.org]", "network.allowlist-unused");
     let open = with("network: \"none\"", "network: allowlist");
-    assert_eq!(errors(&open), ["risk.network-rationale"]);
+    assert_eq!(errors(&open), ["network.allowlist-missing", "risk.network-rationale"]);
     let reason = open.replace("rationale:` none", "rationale:` reads a table");
+    assert_eq!(errors(&reason), ["network.allowlist-missing"]);
     let without = reason.replace("network_allowlist: []\n", "");
     assert_eq!(errors(without), ["network.allowlist-missing"]);
     for (host, codes) in [

@@ -47,6 +47,7 @@ const PLAIN: Table = Table::new(&[
     "nvm",
     "opam",
     "pacman",
+    "paru",
     "pdm",
     "pip-sync",
     "pip3",

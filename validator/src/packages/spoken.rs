@@ -66,6 +66,63 @@ const KNOWN: Table = Table::new(&[
     "wget",
 ]);
 
+/// Where packages come from.
+const REGISTRIES: Table = Table::new(&[
+    "conda-forge",
+    "cpan",
+    "cran",
+    "crates.io",
+    "dockerhub",
+    "ghcr.io",
+    "github",
+    "gitlab",
+    "hackage",
+    "homebrew",
+    "maven",
+    "npmjs",
+    "nuget",
+    "pypi",
+    "pypi.org",
+    "quay.io",
+    "rubygems",
+    "source",
+    "testpypi",
+]);
+
+/// Tools that install what they are given, without a verb.
+const DIRECT: Table = Table::new(&["cpanm", "easy_install", "gdebi", "pip-sync", "xbps-install"]);
+
+/// Words between a tool and its verb: `uv tool install`, `yarn global add`.
+const PARTS: Table = Table::new(&[
+    "component",
+    "env",
+    "extension",
+    "global",
+    "package",
+    "pip",
+    "pkg",
+    "plugin",
+    "profile",
+    "self",
+    "target",
+    "tool",
+    "toolchain",
+]);
+
+/// Tools whose verb is an option, and how it begins.
+const OPTIONS: [(&str, &[&str]); 10] = [
+    ("pacman", &["-S", "-U", "--sync"]),
+    ("yay", &["-S"]),
+    ("paru", &["-S"]),
+    ("dpkg", &["-i", "--install"]),
+    ("rpm", &["-i", "-U", "--install", "--upgrade"]),
+    ("nix-env", &["-i", "--install"]),
+    ("nix-shell", &["-p", "--packages"]),
+    ("npm", &["-g"]),
+    ("perl", &["-MCPAN"]),
+    ("cpan", &["-i"]),
+];
+
 /// How far a sentence is read on for what is installed, in words.
 const AHEAD: usize = 12;
 
@@ -82,7 +139,9 @@ pub(crate) fn spoken(words: &[Word<'_>], index: usize) -> Option<(usize, Speech)
     }
     let count = match lower(words, index) {
         "install" => bare(words, index)?,
-        "add" | "download" | "update" | "upgrade" => by_tool(words, index)?,
+        "add" | "download" | "fetch" | "get" | "grab" | "update" | "upgrade" => {
+            by_tool(words, index)?
+        }
         "installed" => return is_asked(words, index).then_some((1, Speech::Instruction)),
         _ => return None,
     };
@@ -117,6 +176,7 @@ fn is_by_tool(words: &[Word<'_>], index: usize) -> bool {
 fn tool(words: &[Word<'_>], index: usize) -> Option<usize> {
     let first = words.get(index)?;
     let name = super::plain_name(first.lower.rsplit('/').next().unwrap_or(""));
+    let name = name.trim_end_matches('-');
     let word = |ahead: usize| {
         let joined = (index + 1..=index + ahead)
             .all(|it| words.get(it).is_some_and(|word| word.start == Start::Inside));
@@ -133,7 +193,11 @@ fn tool(words: &[Word<'_>], index: usize) -> Option<usize> {
         "go" => (["get", "install"].contains(&one) && two.contains(['/', '.'])).then_some(3),
         "bun" | "deno" => (one == "install" || one == "add" && !GLUE.has(two)).then_some(2),
         "npx" | "uvx" | "pnpx" => (!one.is_empty() && !GLUE.has(one)).then_some(2),
-        "pipx" if one == "run" => Some(2),
+        "pipx" if ["run", "inject"].contains(&one) => Some(2),
+        "uv" if one == "run" && two == "--with" => Some(3),
+        _ if DIRECT.has(name) && !one.is_empty() && !GLUE.has(one) => Some(2),
+        _ if by_option(name, words, index) => Some(2),
+        _ if (PLAIN.has(name) || ENGLISH.has(name)) && PARTS.has(one) && verb(two) => Some(3),
         "uv" | "python" if one == "pip" && verb(two) => Some(3),
         _ if PLAIN.has(name) || PLAIN.has(&first.lower) => {
             if verb(one) {
@@ -153,6 +217,19 @@ fn tool(words: &[Word<'_>], index: usize) -> Option<usize> {
     }
 }
 
+/// `pacman -S foo`, `dpkg -i foo.deb`.
+fn by_option(name: &str, words: &[Word<'_>], index: usize) -> bool {
+    let Some(next) = words.get(index + 1) else { return false };
+    let options = OPTIONS.iter().find(|(tool, _)| *tool == name).map_or(&[][..], |it| it.1);
+    speech::continues(words, index + 1) && options.iter().any(|it| next.text.starts_with(it))
+}
+
+/// `download and install foo`: software, whatever its name.
+fn is_download(words: &[Word<'_>], index: usize) -> bool {
+    let before = |back: usize| index.checked_sub(back).map_or("", |it| lower(words, it));
+    before(1) == "and" && ["download", "fetch", "get", "grab", "pull"].contains(&before(2))
+}
+
 fn is_run(words: &[Word<'_>], index: usize) -> bool {
     let before = index.checked_sub(1).map_or("", |it| lower(words, it));
     ["run", "execute", "sudo", "call", "type"].contains(&before)
@@ -164,6 +241,9 @@ fn bare(words: &[Word<'_>], index: usize) -> Option<usize> {
     if !quoted(index) && quoted(index + 1) && speech::continues(words, index + 1) {
         return Some(2);
     }
+    if is_download(words, index) {
+        return Some(1);
+    }
     // `Install base` and the like are things that are counted.
     if ["base", "count", "counts", "date", "rate", "size", "time"]
         .contains(&lower(words, index + 1))
@@ -173,7 +253,8 @@ fn bare(words: &[Word<'_>], index: usize) -> Option<usize> {
     (index + 1..index + AHEAD).take_while(|it| speech::continues(words, *it)).find_map(|it| {
         let word = lower(words, it);
         let known = OBJECTS.has(word) || KNOWN.has(word) || PLAIN.has(word);
-        let tool = is_by_tool(words, it) || (ENGLISH.has(word) && lower(words, it - 1) == "from");
+        let from = lower(words, it - 1) == "from";
+        let tool = is_by_tool(words, it) || from && (ENGLISH.has(word) || REGISTRIES.has(word));
         let pinned = word.contains("==") || word.contains(">=");
         (known || tool || pinned).then_some(it + 1 - index)
     })

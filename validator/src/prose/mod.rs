@@ -11,6 +11,7 @@ use crate::document::Document;
 use crate::node::{Node, Value};
 use crate::packages;
 use crate::paths::{self, Kind};
+use crate::privileges;
 use crate::report::{Report, Spot};
 use crate::secrets;
 use crate::shells;
@@ -45,8 +46,8 @@ pub(crate) fn check_front_matter(front: &Node, lines: &[Line<'_>], report: &mut 
         if !escapes && spot.width > 0 {
             return;
         }
-        for (kind, _) in secrets::find(text) {
-            secrets::report(kind, spot, report);
+        for found in secrets::find(text) {
+            secrets::report(&found, spot, report);
         }
     });
     let Value::Map(entries) = &front.value else { return };
@@ -96,6 +97,7 @@ fn is_plain_word(text: &str) -> bool {
 enum Found<'a> {
     Install(Speech),
     Shell,
+    Privilege,
     Path(Kind, &'a str),
 }
 
@@ -142,14 +144,15 @@ fn judge<'a>(
     words: &[Word<'a>],
     index: usize,
     text: Text,
-) -> [Option<(Found<'a>, bool, usize)>; 3] {
+) -> [Option<(Found<'a>, bool, usize)>; 4] {
     let install = packages::spoken(words, index)
         .map(|(count, speech)| (Found::Install(speech), is_wrong(speech, text), count));
     let shell = shells::spoken(words, index).map(|count| (Found::Shell, true, count));
+    let privilege = privileges::spoken(words, index).map(|count| (Found::Privilege, true, count));
     let listing = text == Text::Listing;
     let path = paths::spoken(words, index, listing)
         .map(|seen| (Found::Path(seen.kind, seen.path), listing || is_wrong(seen.speech, text), 1));
-    [install, shell, path]
+    [install, shell, privilege, path]
 }
 
 fn is_wrong(speech: Speech, text: Text) -> bool {
@@ -164,6 +167,7 @@ impl Found<'_> {
         match self {
             Self::Install(_) => Some(Code::PackageInstall),
             Self::Shell => Some(Code::CommandShell),
+            Self::Privilege => Some(Code::CommandPrivilege),
             Self::Path(kind, _) => kind.wrong().map(|(code, _)| code),
         }
     }
@@ -175,6 +179,7 @@ impl Found<'_> {
             }
             Self::Install(_) => "text: speaks of installing packages".to_owned(),
             Self::Shell => "text: an instruction to run a shell".to_owned(),
+            Self::Privilege => "text: an instruction to run with more rights".to_owned(),
             Self::Path(kind, path) => {
                 format!("text: {} {}", quote(path), kind.wrong().map_or("", |(_, what)| what))
             }
@@ -185,6 +190,7 @@ impl Found<'_> {
         match self {
             Self::Install(_) => packages::HINT,
             Self::Shell => "no shell runs anything; the one command stands under `## Command`",
+            Self::Privilege => "a tool runs with the rights of its sandbox; leave it out",
             Self::Path(kind, _) => kind.hint(),
         }
     }
@@ -204,6 +210,6 @@ pub(crate) fn check_secrets(text: &str, document: &Document<'_>, report: &mut Re
         let characters = text.get(found.offset..found.offset + found.width).unwrap_or("");
         let width = characters.lines().next().unwrap_or("").chars().count();
         let spot = document.spot(found.offset).wide(width);
-        secrets::report(found.kind, spot, report);
+        secrets::report(&found, spot, report);
     }
 }

@@ -68,7 +68,7 @@ pub fn check_result(bytes: &[u8], file_name: &str) -> Vec<Violation> {
 /// stands in a section. In linear time.
 #[must_use]
 pub fn withheld(line: &str) -> Option<Code> {
-    let secret = secrets::find(line).first().map(|(kind, _)| Code::Secret(kind));
+    let secret = secrets::find(line).first().map(|found| Code::Secret(found.kind));
     secret.or_else(|| content::first(line))
 }
 

@@ -95,6 +95,7 @@ impl Rule {
             Code::CommandComment => &command_form::COMMENT,
             Code::CommandQuoting => &command_form::QUOTING,
             Code::CommandShell => &command_shell::SHELL,
+            Code::CommandPrivilege => &command_shell::PRIVILEGE,
             Code::CommandNotPermitted => &command_form::NOT_PERMITTED,
             Code::CommandUndeclaredFile => &command_form::UNDECLARED_FILE,
             Code::PathHost => &path::HOST,

@@ -1,7 +1,7 @@
 //! The documentation of the rules for the form of `## Command`: one plain line, rightly quoted.
 
 use super::Example::{Command, Words};
-use super::case::{bad, good};
+use super::case::{bad, good, warned};
 use super::{POLICY, Rule, TEXT, Weight};
 use crate::code::Code;
 
@@ -60,18 +60,33 @@ pub(super) static CODE_FENCE: Rule = Rule {
 
 pub(super) static MARKUP: Rule = Rule {
     code: Code::CommandMarkup,
-    severity: Weight::Error,
+    severity: Weight::Depends {
+        error: "around the command, and for elements that can hide what follows",
+        warning: "inside of its words",
+    },
     decided: TEXT,
     source: SOURCE,
     why: "Markup is shown differently from how it is written, so what a person sees would not be \
           the words that are executed.",
-    remedy: "Write the line as plain text: no list mark, heading, backticks or HTML around it.",
+    remedy: "Write the line as plain text: no list mark, heading, backticks or HTML around it. \
+             Pass marked-up text in an input file.",
     cases: &[
         bad("a list item", Command("- python script.py /in/input.csv")),
         bad("in backticks", Command("`python script.py /in/input.csv`")),
         bad("an HTML tag", Command("<b> python script.py /in/input.csv")),
         good("plain text", Command("python script.py /in/input.csv")),
-        good("marks as data", Command("python script.py /in/input.csv '<b>' '- x'")),
+        bad(
+            "an element that hides what follows",
+            Command("python script.py /in/input.csv '<details hidden>'"),
+        ),
+        warned(
+            "a comment, which a page hides",
+            Command("python script.py /in/input.csv '<!--' --all '-->'"),
+        ),
+        warned("an entity", Command("python script.py /in/input.csv '&lt;b&gt;'")),
+        warned("a link", Command("python script.py /in/input.csv '[name](/in/input.csv)'")),
+        warned("a tag", Command("python script.py /in/input.csv '<b>'")),
+        good("marks as data", Command("python script.py /in/input.csv '# x' '- x' '[a]' 'a&b'")),
     ],
 };
 

@@ -1,7 +1,7 @@
 //! The documentation of the rules for what a shell would make of the command. No shell runs it:
 //! the point is that the line means the same to whoever reads it and to what executes it.
 
-use super::Example::Command;
+use super::Example::{Command, Prose};
 use super::case::{bad, good};
 use super::{Rule, TEXT, Weight};
 use crate::code::Code;
@@ -174,5 +174,23 @@ pub(super) static SHELL: Rule = Rule {
         bad("a word of the shell", Command("exec python script.py /in/input.csv")),
         good("the interpreter", Command("python script.py /in/input.csv")),
         good("the word as an argument", Command("python script.py /in/input.csv bash")),
+    ],
+};
+
+pub(super) static PRIVILEGE: Rule = Rule {
+    code: Code::CommandPrivilege,
+    severity: Weight::Error,
+    decided: TEXT,
+    source: "tool-request schema, Forbidden Content",
+    why: "A tool has the rights of its sandbox and no others. A text that tells its reader to use \
+          `sudo` or to switch a confinement off asks for what no approval gives.",
+    remedy: "Leave it out. A tool that cannot work without more rights does not belong here.",
+    cases: &[
+        bad("a program that gives rights", Prose("Use sudo.")),
+        bad("another user", Prose("Run the script as root.")),
+        bad("an option of a container", Prose("Use --privileged.")),
+        bad("without a confinement", Prose("Disable seccomp before the run.")),
+        good("only a mention", Prose("It runs without sudo.")),
+        good("another root", Prose("The square root of the sum is taken.")),
     ],
 };

@@ -38,11 +38,12 @@ pub(super) static ALLOWLIST_MISSING: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Front Matter",
-    why: "`allowlist` without a list could be read as no host or as every host. The approver has \
+    why: "`allowlist` without a host could be read as no host or as every host. The approver has \
           to see which.",
-    remedy: "List the hosts under `network_allowlist`; `[]` says that there are none.",
+    remedy: "List the hosts under `network_allowlist`, or write `network: \"none\"`.",
     cases: &[
         bad("no list", All(&[ALLOWLIST, Front("network_allowlist", ""), REASON])),
+        bad("an empty list", All(&[ALLOWLIST, REASON])),
         bad(
             "the list under a key that nobody reads",
             All(&[ALLOWLIST, Front("network_allowlist", "x-hosts: [example.org]"), REASON]),

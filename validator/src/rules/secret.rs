@@ -3,7 +3,7 @@
 //! repository finds one.
 
 use super::Example::{Command, Front, Prose};
-use super::case::{bad, good};
+use super::case::{bad, good, warned};
 use super::{Member, Rule, TEXT, Weight};
 use crate::code::Code;
 use crate::secrets::secret_kinds;
@@ -14,7 +14,10 @@ pub(super) fn members() -> Vec<Member> {
 
 pub(super) static SECRET: Rule = Rule {
     code: Code::Secret("<kind>"),
-    severity: Weight::Error,
+    severity: Weight::Depends {
+        error: "where the form or what carries it tells",
+        warning: "where only words do: a service's name, `the password is`",
+    },
     decided: TEXT,
     source: "tool-request schema, Forbidden Content; tool-result schema, last section",
     why: "Requests and results are kept for years, signed and read by many. A secret in one of \
@@ -29,6 +32,11 @@ pub(super) static SECRET: Rule = Rule {
         ),
         bad("behind an escape", Front("purpose", "purpose: \"With \\x41KIA«Z7QX × 4».\"")),
         bad("a private key", Prose("-----BEGIN «OPENSSH PRIVATE × 1» KEY-----")),
+        bad("a token whose checksum is wrong", Prose("Use ghp_«aB3x × 9» for it.")),
+        warned("a password in a sentence", Prose("The password is «Blau × 1»«7Wal × 1».")),
+        warned("in another language", Prose("Passwort: «Blau × 1»«7Wal × 1»")),
+        warned("a value by its service", Prose("Set ADAFRUIT_KEY=«a7c1e9f2 × 4» first.")),
+        warned("an AWS key in base64", Prose("It is «QUtJQVo3 × 1»«UVhaN1FYWjdRWFo3UVg= × 1».")),
         good("the word alone", Prose("A password is not needed; the token is kept elsewhere.")),
         good("a file in place of the secret", Command("python script.py --password=/in/input.csv")),
     ],

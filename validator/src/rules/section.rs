@@ -67,8 +67,9 @@ pub(super) static DUPLICATE: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "tool-request schema, Required Sections",
-    why: "With two sections of one name the approver may read one and the program the other.",
-    remedy: "Merge the two sections.",
+    why: "With two sections of one name the approver may read one and the program the other. A \
+          rendered page shows headings of every level and style alike.",
+    remedy: "Merge the two sections, or give the other heading other words.",
     cases: &[
         bad(
             "two commands",
@@ -90,14 +91,22 @@ pub(super) static DUPLICATE: Rule = Rule {
                 "Risk Assessment",
             ]),
         ),
+        bad(
+            "a smaller heading with a section's title",
+            Section("Output Expectations", "### Command\n\n- /out/output.json"),
+        ),
+        bad("a larger one, in emphasis", Prose("# **Command**\n\npython other.py")),
+        bad("an underlined one, with an entity", Prose("Comm&#97;nd\n=======\n\nother")),
+        bad("indented, in other case", Prose("   ###### risk assessment ######")),
         good(
             "each once",
             Sections(&["Command", "Input Files", "Output Expectations", "Risk Assessment"]),
         ),
         good(
             "a smaller heading inside a section",
-            Section("Output Expectations", "### Command\n\n- /out/output.json"),
+            Section("Output Expectations", "### Files\n\n- /out/output.json"),
         ),
+        good("a title in a fence", Prose("```\n# Command\n```")),
     ],
 };
 
@@ -135,8 +144,8 @@ pub(super) static HIDDEN: Rule = Rule {
     severity: Weight::Error,
     decided: TEXT,
     source: "design, Requests",
-    why: "Comments and tags are not shown by a Markdown reader. A risk level in a comment would \
-          count here and be seen by nobody who approves.",
+    why: "Comments and tags are not shown by a Markdown reader, and `<details hidden>` hides all \
+          that follows. An approver who reads the page would not see what counts here.",
     remedy: "Write the line as plain text; put a `<` that is meant as such in backquotes.",
     cases: &[
         bad(
@@ -150,7 +159,12 @@ pub(super) static HIDDEN: Rule = Rule {
                 "<div style=\"display:none\">\n- /out/output.json\n</div>\n\nNone.",
             ),
         ),
+        bad(
+            "an element around the sections",
+            Prose("<details hidden>\n\nNothing to see.\n\n</details>"),
+        ),
+        bad("a comment in the prose above", Prose("Means <!-- and more --> of one table.")),
         good("in backquotes", Section("Output Expectations", "- /out/output.json: `<mean>`")),
-        good("a comment in the prose above", Prose("<!-- a note -->")),
+        good("a comparison in the prose above", Prose("Means of all rows with x < 3.")),
     ],
 };

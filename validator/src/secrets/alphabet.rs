@@ -26,10 +26,18 @@ pub(super) enum Alphabet {
     Escaped64,
     /// What an Entra ID client secret is made of.
     Tilde,
+    /// Base64url with padding inside.
+    Equals64,
+    /// Base64url with padding and dots inside.
+    Loose,
+    /// Both alphabets of base64, with padding inside.
+    Any64,
+    /// Hexadecimal digits and `:`.
+    ColonHex,
 }
 
 /// As many as there are alphabets.
-const COUNT: usize = 14;
+const COUNT: usize = 18;
 
 impl Alphabet {
     const ALL: [Self; COUNT] = [
@@ -47,6 +55,10 @@ impl Alphabet {
         Self::Base64,
         Self::Escaped64,
         Self::Tilde,
+        Self::Equals64,
+        Self::Loose,
+        Self::Any64,
+        Self::ColonHex,
     ];
 
     pub(super) fn holds(self, byte: u8) -> bool {
@@ -73,6 +85,10 @@ impl Alphabet {
             Self::Base64 => matches!(byte, b'+' | b'/'),
             Self::Escaped64 => matches!(byte, b'+' | b'/' | b'%' | b'='),
             Self::Tilde => matches!(byte, b'~' | b'.' | b'_' | b'-'),
+            Self::Equals64 => matches!(byte, b'-' | b'_' | b'='),
+            Self::Loose => matches!(byte, b'-' | b'_' | b'=' | b'.'),
+            Self::Any64 => matches!(byte, b'-' | b'_' | b'=' | b'+' | b'/'),
+            Self::ColonHex => return byte.is_ascii_hexdigit() || byte == b':',
         };
         beside || byte.is_ascii_alphanumeric()
     }

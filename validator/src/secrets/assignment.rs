@@ -145,6 +145,24 @@ fn given(text: &str, from: usize, element: bool) -> Option<Given<'_>> {
     Some(Given { value: text.get(at..end)?, at, quoted, tight, next, colon })
 }
 
+/// Where the value begins that is given to the name ending at `from`, or to a name that this one is
+/// only a part of: `adafruit.io key = "…"`, `new-relic => …`.
+pub(super) fn value_at(bytes: &[u8], from: usize) -> Option<usize> {
+    const GAP_MAX: usize = 20;
+    const BEFORE_MAX: usize = 3;
+    const AFTER_MAX: usize = 5;
+    let gap = |byte: u8| byte.is_ascii_alphanumeric() || b" \t_.-".contains(&byte);
+    let mut at = from + length(bytes, from, GAP_MAX, gap);
+    at += length(bytes, at, BEFORE_MAX, |byte| b" \t\"'\\".contains(&byte));
+    let rest = bytes.get(at..)?;
+    let sign = SIGNS.iter().find(|sign| rest.starts_with(sign.as_bytes()))?;
+    at += sign.len();
+    Some(at + length(bytes, at, AFTER_MAX, |byte| b"`\"' \t=\\".contains(&byte)))
+}
+
+/// What gives a value to a name in the languages of programs and settings, the longest first.
+const SIGNS: [&str; 10] = [":::=", "::=", ":=", "=>", "||", "?=", "=", ">", ":", ","];
+
 /// What ends a value in quotes, and what also ends one without.
 const ENDS: [u128; 2] = [among(b" \t\n\r\x0c\"'`,"), among(b" \t\n\r\x0c\"'`,;&)<>]}")];
 

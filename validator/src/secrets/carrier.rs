@@ -55,7 +55,7 @@ pub(super) enum Carrier {
 }
 
 pub(super) const NEEDLES: [(&str, Carrier); 9] = [
-    ("---BEGIN ", Carrier::Pem),
+    ("---BEGIN", Carrier::Pem),
     ("---- BEGIN ", Carrier::Pem),
     // The name of OpenSSH's format, in base64.
     ("b3BlbnNzaC1rZXktdjEA", Carrier::OpenSsh),
@@ -104,7 +104,7 @@ pub(super) fn length(bytes: &[u8], from: usize, most: usize, is: impl Fn(u8) -> 
 
 /// The label may be cut into several words, so that one over two arguments is still seen.
 fn pem(text: &str, start: usize, end: usize) -> Carried {
-    const LABEL_MAX: usize = 64;
+    const LABEL_MAX: usize = 120;
     const WORDS: &[u8] = b"PRIVATE KEY";
     exact(text, start, "---")?;
     let bytes = text.as_bytes();

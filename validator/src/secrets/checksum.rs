@@ -3,6 +3,7 @@
 
 use super::alphabet::bech32_value;
 use super::kind::Token;
+use super::value;
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const BASE36: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
@@ -83,9 +84,19 @@ pub(super) fn three_classes(token: &Token<'_>) -> bool {
         && body().any(|byte| byte.is_ascii_uppercase())
 }
 
-/// At least eight digits: the numbers of a workspace or of an application are in the token.
+/// At least three digits: the numbers of a workspace or of an application are in the token.
 pub(super) fn numbered(token: &Token<'_>) -> bool {
-    token.body.bytes().filter(u8::is_ascii_digit).count() >= 8 && !token.body.ends_with('-')
+    token.body.bytes().filter(u8::is_ascii_digit).count() >= 3 && !token.body.ends_with('-')
+}
+
+/// Drawn at random: no name and no phrase.
+pub(super) fn drawn(token: &Token<'_>) -> bool {
+    value::is_random(token.body)
+}
+
+/// MaxMind: six characters, an underscore, and the rest.
+pub(super) fn maxmind_lead(token: &Token<'_>) -> bool {
+    token.lead.bytes().enumerate().all(|(at, byte)| (byte == b'_') == (at == 6) && byte != b'-')
 }
 
 /// The character before the mark is a digit.

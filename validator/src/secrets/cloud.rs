@@ -2,10 +2,10 @@
 //! wide as the tokens that it is seen to issue; a prefix alone must never be enough.
 
 use super::alphabet::Alphabet::{
-    Alphanumeric, Base32, Base64, Dotted, Escaped64, Hex, LowerDigit, LowerHex, Tilde, UpperDigit,
-    Url64,
+    Alphanumeric, Base32, Base64, Dotted, Equals64, Escaped64, Hex, Loose, LowerDigit, LowerHex,
+    Tilde, UpperDigit, Url64,
 };
-use super::checksum::{digit_leads, mixed, signature, three_classes};
+use super::checksum::{digit_leads, drawn, mixed, signature, three_classes};
 use super::kind::{SecretKind, exact, kind, run, shape, text};
 
 pub(super) const KINDS: &[SecretKind] = &[
@@ -18,6 +18,7 @@ pub(super) const KINDS: &[SecretKind] = &[
             shape("ASIA", &[exact(Base32, 16)]),
             shape("ABIA", &[exact(Base32, 16)]),
             shape("ACCA", &[exact(Base32, 16)]),
+            shape("A3T", &[exact(UpperDigit, 1), exact(Base32, 16)]),
         ],
     ),
     kind(
@@ -32,7 +33,7 @@ pub(super) const KINDS: &[SecretKind] = &[
         "https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html",
         &[
             shape("ABSK", &[run(Base64, 109, 269)]),
-            shape("bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t", &[run(Base64, 80, 4000)]),
+            shape("bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t", &[run(Base64, 0, 4000)]),
         ],
     ),
     kind(
@@ -80,7 +81,7 @@ pub(super) const KINDS: &[SecretKind] = &[
         "alibaba-key",
         "an Alibaba Cloud access key id",
         "https://www.alibabacloud.com/help/en/ram/user-guide/create-an-accesskey-pair",
-        &[shape("LTAI", &[run(Alphanumeric, 12, 26)]).alone().checked(three_classes)],
+        &[shape("LTAI", &[run(Alphanumeric, 12, 26)]).alone().checked(mixed)],
     ),
     kind(
         "tencent-key",
@@ -120,6 +121,12 @@ pub(super) const KINDS: &[SecretKind] = &[
         &[shape("HRKU-AA", &[exact(Url64, 58)])],
     ),
     kind(
+        "scalingo-token",
+        "a Scalingo API token",
+        "https://developers.scalingo.com/tokens",
+        &[shape("tk-us-", &[exact(Url64, 48)])],
+    ),
+    kind(
         "fly-token",
         "a Fly.io access token",
         "https://fly.io/docs/security/tokens/",
@@ -147,9 +154,9 @@ pub(super) const KINDS: &[SecretKind] = &[
         "a PlanetScale password or token",
         "https://planetscale.com/docs/concepts/password-roles",
         &[
-            shape("pscale_pw_", &[run(Dotted, 32, 64)]),
-            shape("pscale_tkn_", &[run(Dotted, 32, 64)]),
-            shape("pscale_oauth_", &[run(Dotted, 32, 64)]),
+            shape("pscale_pw_", &[run(Loose, 32, 64)]),
+            shape("pscale_tkn_", &[run(Loose, 32, 64)]),
+            shape("pscale_oauth_", &[run(Loose, 32, 64)]),
         ],
     ),
     kind(
@@ -178,14 +185,14 @@ pub(super) const KINDS: &[SecretKind] = &[
             shape("hvs.", &[run(Url64, 90, 200)]),
             shape("hvb.", &[run(Url64, 90, 400)]),
             shape("hvr.", &[run(Url64, 90, 400)]),
-            shape("s.", &[exact(Alphanumeric, 24)]).alone().checked(three_classes),
+            shape("s.", &[exact(Alphanumeric, 24)]).alone().checked(drawn),
         ],
     ),
     kind(
         "terraform-token",
         "an HCP Terraform API token",
         "https://developer.hashicorp.com/terraform/cloud-docs/users-teams-organizations/api-tokens",
-        &[shape(".atlasv1.", &[run(Url64, 60, 70)]).after(Alphanumeric, 14, 14)],
+        &[shape(".atlasv1.", &[run(Equals64, 60, 70)]).after(Alphanumeric, 14, 14)],
     ),
     kind(
         "pulumi-token",
@@ -226,20 +233,8 @@ pub(super) const KINDS: &[SecretKind] = &[
         &[
             shape("ops_eyJ", &[run(Base64, 250, 4000)]),
             shape("ops_eyJ", &[run(Url64, 250, 4000)]),
-            shape(
-                "A3-",
-                &[
-                    exact(UpperDigit, 6),
-                    text("-"),
-                    exact(UpperDigit, 11),
-                    text("-"),
-                    exact(UpperDigit, 5),
-                    text("-"),
-                    exact(UpperDigit, 5),
-                    text("-"),
-                    exact(UpperDigit, 5),
-                ],
-            ),
+            shape("A3-", SECRET_KEY),
+            shape("A3-", SECRET_KEY_SPLIT),
         ],
     ),
     kind(
@@ -264,8 +259,9 @@ pub(super) const KINDS: &[SecretKind] = &[
         "a New Relic user, license or insert key",
         "https://docs.newrelic.com/docs/apis/intro-apis/new-relic-api-keys/",
         &[
-            shape("NRAK-", &[exact(UpperDigit, 27)]),
+            shape("NRAK-", &[exact(Alphanumeric, 27)]),
             shape("NRII-", &[exact(Url64, 32)]),
+            shape("NRJS-", &[exact(Hex, 19)]),
             shape("NRAL", &[]).after(LowerDigit, 36, 36).checked(super::checksum::hex_leads),
         ],
     ),
@@ -275,12 +271,39 @@ pub(super) const KINDS: &[SecretKind] = &[
         "https://grafana.com/docs/grafana/latest/administration/service-accounts/",
         &[
             shape("glsa_", &[exact(Alphanumeric, 32), text("_"), exact(Hex, 8)])
-                .checked(super::checksum::grafana_crc),
-            shape("glc_eyJ", &[run(Base64, 60, 400)]),
+                .summed(super::checksum::grafana_crc),
+            shape("glc_", &[run(Base64, 32, 400)]).checked(mixed),
+            shape("eyJrIjoi", &[run(Alphanumeric, 70, 400)]),
         ],
     ),
 ];
 
 const TAILSCALE: &[super::kind::Part] =
     &[run(Alphanumeric, 8, 24), text("-"), run(Alphanumeric, 16, 48)];
-const DYNATRACE: &[super::kind::Part] = &[exact(UpperDigit, 24), text("."), exact(UpperDigit, 64)];
+const DYNATRACE: &[super::kind::Part] =
+    &[exact(Alphanumeric, 24), text("."), exact(Alphanumeric, 64)];
+const SECRET_KEY: &[super::kind::Part] = &[
+    exact(UpperDigit, 6),
+    text("-"),
+    exact(UpperDigit, 11),
+    text("-"),
+    exact(UpperDigit, 5),
+    text("-"),
+    exact(UpperDigit, 5),
+    text("-"),
+    exact(UpperDigit, 5),
+];
+/// The same with its account part in two.
+const SECRET_KEY_SPLIT: &[super::kind::Part] = &[
+    exact(UpperDigit, 6),
+    text("-"),
+    exact(UpperDigit, 6),
+    text("-"),
+    exact(UpperDigit, 5),
+    text("-"),
+    exact(UpperDigit, 5),
+    text("-"),
+    exact(UpperDigit, 5),
+    text("-"),
+    exact(UpperDigit, 5),
+];

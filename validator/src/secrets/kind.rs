@@ -2,6 +2,7 @@
 //! their issuer. A shape must never match inside a longer word.
 
 use super::alphabet::{Alphabet, Reach};
+use crate::violation::Severity;
 
 /// A kind of secret that is looked for. `secret.<name>` is the code of a finding.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +13,8 @@ pub struct SecretKind {
     pub what: &'static str,
     /// Where its issuer documents it, as a URL.
     pub source: &'static str,
+    /// Error where the form alone tells, warning where only the words around it do.
+    pub severity: Severity,
     pub(super) shapes: &'static [Shape],
 }
 
@@ -21,7 +24,16 @@ pub(super) const fn kind(
     source: &'static str,
     shapes: &'static [Shape],
 ) -> SecretKind {
-    SecretKind { name, what, source, shapes }
+    SecretKind { name, what, source, severity: Severity::Error, shapes }
+}
+
+/// A kind that only the words around it tell.
+pub(super) const fn guessed(
+    name: &'static str,
+    what: &'static str,
+    source: &'static str,
+) -> SecretKind {
+    SecretKind { name, what, source, severity: Severity::Warning, shapes: &[] }
 }
 
 /// A piece of a token.
@@ -73,10 +85,20 @@ pub(super) struct Shape {
     parts: &'static [Part],
     before: Before,
     check: Option<Check>,
+    sum: Option<Check>,
+}
+
+/// Where a token stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Whether the issuer's checksum in it is right.
+    pub(super) sure: bool,
 }
 
 pub(super) const fn shape(prefix: &'static str, parts: &'static [Part]) -> Shape {
-    Shape { prefix, parts, before: Before::Separator, check: None }
+    Shape { prefix, parts, before: Before::Separator, check: None, sum: None }
 }
 
 impl Shape {
@@ -90,18 +112,19 @@ impl Shape {
         Self { before: Before::Lead(alphabet, least, most), ..self }
     }
 
-    /// Only if this is true of the token: a checksum, or a mark inside.
+    /// Only if this is true of the token.
     pub(super) const fn checked(self, check: Check) -> Self {
         Self { check: Some(check), ..self }
     }
 
-    /// The first and the last byte's end of a token whose prefix begins at this byte.
-    pub(super) fn at(
-        &self,
-        text: &str,
-        prefix_at: usize,
-        reach: &mut Reach<'_>,
-    ) -> Option<(usize, usize)> {
+    /// With a checksum. A wrong one excuses nothing: tokens are cut, retyped and made up by tools
+    /// that do not know it. A right one makes sure.
+    pub(super) const fn summed(self, sum: Check) -> Self {
+        Self { sum: Some(sum), ..self }
+    }
+
+    /// The token whose prefix begins at this byte.
+    pub(super) fn at(&self, text: &str, prefix_at: usize, reach: &mut Reach<'_>) -> Option<Seen> {
         // A lead is walked over only if it can end here and all that follows it is there.
         let may_begin = match self.before {
             Before::Lead(alphabet, ..) => {
@@ -125,7 +148,8 @@ impl Shape {
             body: text.get(body_at..end)?,
         };
         let real = !is_redacted(token.body) && self.check.is_none_or(|check| check(&token));
-        real.then_some((start, end))
+        let sure = || self.sum.is_some_and(|sum| sum(&token));
+        real.then(|| Seen { start, end, sure: sure() })
     }
 
     fn start(&self, bytes: &[u8], at: usize) -> Option<usize> {

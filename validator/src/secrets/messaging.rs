@@ -1,7 +1,9 @@
 //! Tokens of chats, mail and telephony. A prefix that is short or a word must never count without
 //! a form that no other text has.
 
-use super::alphabet::Alphabet::{Alphanumeric, Digit, Hyphened, LowerHex, UpperDigit, Url64};
+use super::alphabet::Alphabet::{
+    Alphanumeric, Base64, Digit, Hex, Hyphened, Loose, LowerHex, UpperDigit, Url64,
+};
 use super::checksum::{discord_id, mixed, numbered};
 use super::kind::{Part, SecretKind, exact, kind, run, shape, text};
 
@@ -13,13 +15,13 @@ pub(super) const KINDS: &[SecretKind] = &[
         &[
             shape("xoxb-", SLACK).checked(numbered),
             shape("xoxp-", SLACK).checked(numbered),
-            shape("xoxa-", SLACK).checked(numbered),
-            shape("xoxr-", SLACK).checked(numbered),
+            shape("xoxa-", SLACK).checked(mixed),
+            shape("xoxr-", SLACK).checked(mixed),
             shape("xoxs-", SLACK).checked(numbered),
             shape("xoxo-", SLACK).checked(numbered),
             shape("xoxc-", SLACK).checked(numbered),
             shape("xoxe-", &[run(Hyphened, 40, 250)]).checked(numbered),
-            shape("xapp-", &[run(Hyphened, 40, 250)]).checked(numbered),
+            shape("xapp-", &[exact(Digit, 1), text("-"), run(Hyphened, 5, 250)]).checked(numbered),
         ],
     ),
     kind(
@@ -30,7 +32,16 @@ pub(super) const KINDS: &[SecretKind] = &[
             shape("hooks.slack.com/services/T", SLACK_HOOK),
             shape("hooks.slack.com/workflows/T", SLACK_HOOK),
             shape("hooks.slack.com/triggers/T", SLACK_HOOK),
+            shape("hooks.slack.com/services/", &[run(Base64, 43, 56)]),
+            shape("hooks.slack.com/workflows/", &[run(Base64, 43, 56)]),
+            shape("hooks.slack.com/triggers/", &[run(Base64, 43, 56)]),
         ],
+    ),
+    kind(
+        "teams-webhook",
+        "the URL of a Microsoft Teams webhook",
+        "https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/add-incoming-webhook",
+        &[shape(".webhook.office.com/webhookb2/", TEAMS_HOOK).after(Alphanumeric, 1, 63)],
     ),
     kind(
         "discord-token",
@@ -53,13 +64,13 @@ pub(super) const KINDS: &[SecretKind] = &[
         "sendgrid-key",
         "a SendGrid API key",
         "https://www.twilio.com/docs/sendgrid/ui/account-and-settings/api-keys",
-        &[shape("SG.", &[exact(Url64, 22), text("."), exact(Url64, 43)])],
+        &[shape("SG.", &[exact(Loose, 66)]).checked(mixed)],
     ),
     kind(
         "twilio-key",
         "a Twilio API key",
         "https://www.twilio.com/docs/iam/api-keys",
-        &[shape("SK", &[exact(LowerHex, 32)]).alone()],
+        &[shape("SK", &[exact(Hex, 32)]).alone()],
     ),
     kind(
         "mailgun-key",
@@ -86,17 +97,21 @@ pub(super) const KINDS: &[SecretKind] = &[
         "facebook-token",
         "a Facebook access token",
         "https://developers.facebook.com/docs/facebook-login/guides/access-tokens/",
-        &[shape("EAA", &[run(Alphanumeric, 100, 400)]).alone().checked(mixed)],
+        &[
+            shape("EAA", &[run(Alphanumeric, 100, 400)]).alone().checked(mixed),
+            shape("|", &[run(Url64, 27, 40)]).after(Digit, 15, 16),
+            shape("%", &[run(Url64, 27, 40)]).after(Digit, 15, 16),
+        ],
     ),
     kind(
         "telegram-token",
         "a Telegram bot token",
         "https://core.telegram.org/bots/api#authorizing-your-bot",
-        &[shape(":AA", &[exact(Url64, 33)]).after(Digit, 8, 10)],
+        &[shape(":A", &[exact(Url64, 34)]).after(Digit, 5, 16)],
     ),
 ];
 
-const SLACK: &[Part] = &[run(Hyphened, 16, 250)];
+const SLACK: &[Part] = &[run(Hyphened, 8, 250)];
 
 const SLACK_HOOK: &[Part] = &[
     run(UpperDigit, 8, 12),
@@ -107,3 +122,13 @@ const SLACK_HOOK: &[Part] = &[
 ];
 
 const DISCORD_HOOK: &[Part] = &[run(Digit, 17, 20), text("/"), run(Url64, 60, 80)];
+
+const TEAMS_HOOK: &[Part] = &[
+    exact(Hyphened, 36),
+    text("@"),
+    exact(Hyphened, 36),
+    text("/IncomingWebhook/"),
+    exact(Alphanumeric, 32),
+    text("/"),
+    exact(Hyphened, 36),
+];

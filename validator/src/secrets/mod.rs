@@ -8,11 +8,14 @@ mod carrier;
 mod checksum;
 mod cloud;
 mod code_host;
+mod encoded;
+mod guess;
 mod kind;
 mod messaging;
 mod model;
 mod office;
 mod payment;
+mod service;
 mod value;
 
 use std::sync::LazyLock;
@@ -23,12 +26,16 @@ use aho_corasick::{Anchored, MatchKind, StartKind};
 
 use crate::code::Code;
 use crate::report::{Report, Spot};
+use crate::violation::{Severity, Violation};
 
 use alphabet::{Alphabet, Reach};
 use assignment::{NAMES, Name};
 use carrier::{Carrier, NEEDLES};
+use encoded::Encoded;
+use guess::{HINTS, Hint};
 pub use kind::SecretKind;
 use kind::Shape;
+use service::{Form, SERVICES};
 
 const AWS_SECRET: &str = "aws-secret-key";
 const PASSWORD: &str = "password";
@@ -44,14 +51,17 @@ pub(crate) struct Found {
     pub(crate) offset: usize,
     /// How many bytes it has.
     pub(crate) width: usize,
-    /// By the issuer's form, or only by what carries it.
+    /// By the issuer's form, by what carries it, or only by words.
     by: By,
+    /// Whether a checksum of the issuer makes sure.
+    sure: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum By {
     Form,
     Carrier,
+    Words,
 }
 
 /// Every kind of secret that is looked for; `secret.<name>` are the codes.
@@ -66,6 +76,9 @@ pub fn secret_kinds() -> &'static [SecretKind] {
             payment::KINDS,
             model::KINDS,
             office::KINDS,
+            service::KINDS,
+            guess::KINDS,
+            encoded::KINDS,
         ]
         .concat()
     });
@@ -77,6 +90,9 @@ enum Needle {
     Form(&'static str, &'static Shape),
     Carrier(Carrier),
     Name(Name),
+    Service(&'static [Form]),
+    Hint(Hint),
+    Encoded(Encoded),
 }
 
 /// The automaton, where it starts, and what its patterns mean.
@@ -93,7 +109,11 @@ static SCANNER: LazyLock<Option<Scanner>> = LazyLock::new(|| {
     });
     let carriers = NEEDLES.iter().map(|(word, carrier)| (*word, Needle::Carrier(*carrier)));
     let names = NAMES.iter().map(|(word, name)| (*word, Needle::Name(*name)));
-    let (words, needles): (Vec<_>, Vec<_>) = forms.chain(carriers).chain(names).unzip();
+    let services = SERVICES.iter().map(|(word, forms)| (*word, Needle::Service(forms)));
+    let hints = HINTS.iter().map(|(word, hint)| (*word, Needle::Hint(*hint)));
+    let encoded = encoded::NEEDLES.iter().map(|(word, it)| (*word, Needle::Encoded(*it)));
+    let all = forms.chain(carriers).chain(names).chain(services).chain(hints).chain(encoded);
+    let (words, needles): (Vec<_>, Vec<_>) = all.unzip();
     let automaton = DFA::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::Standard)
@@ -132,27 +152,36 @@ enum Enough {
     No,
 }
 
-/// The kinds of secrets in a line, each with its byte offset, each kind once; in linear time.
-pub(crate) fn find(line: &str) -> Vec<(&'static str, usize)> {
-    let mut kinds: Vec<(&'static str, usize)> = Vec::new();
+/// The secrets in a line, each kind once, certain ones first; in linear time.
+pub(crate) fn find(line: &str) -> Vec<Found> {
+    let mut kinds: Vec<Found> = Vec::new();
     for found in find_in_text(line) {
-        if !kinds.iter().any(|(known, _)| *known == found.kind) {
-            kinds.push((found.kind, found.offset));
+        if !kinds.iter().any(|known| known.kind == found.kind) {
+            kinds.push(found);
         }
     }
+    kinds.sort_by_key(|found| (found.by == By::Words, found.offset));
     kinds
 }
 
 /// The secrets in a text by place, at most [`FOUND_MAX`]; in linear time. None of them covers part
 /// of another, and a form of an issuer goes before a name or header that carries it.
 pub(crate) fn find_in_text(text: &str) -> Vec<Found> {
-    let mut all = Vec::new();
-    let Some(scanner) = &*SCANNER else { return all };
+    let Some(scanner) = &*SCANNER else { return Vec::new() };
     let mut reach = Reach::over(text);
+    let (mut certain, mut likely) = (Vec::new(), Vec::new());
     scanner.each(text, |needle, start, end| {
-        all.extend(verify(needle, text, start, end, &mut reach));
-        if all.len() < FOUND_MAX { Enough::No } else { Enough::Yes }
+        if let Some(found) = verify(needle, text, start, end, &mut reach) {
+            let found_by = if found.by == By::Words { &mut likely } else { &mut certain };
+            // Many likely ones must not keep a certain one from being seen.
+            if found_by.len() < FOUND_MAX {
+                found_by.push(found);
+            }
+        }
+        if certain.len() < FOUND_MAX { Enough::No } else { Enough::Yes }
     });
+    let mut all = certain;
+    all.append(&mut likely);
     if all.is_empty() {
         return all;
     }
@@ -177,22 +206,37 @@ fn verify(
     end: usize,
     reach: &mut Reach<'_>,
 ) -> Option<Found> {
-    let (kind, start, end, by) = match needle {
+    let found = |kind, start, end, by| {
+        Some(Found { kind, offset: start, width: end - start, by, sure: false })
+    };
+    match needle {
         Needle::Form(kind, shape) => {
-            let (start, end) = shape.at(text, start, reach)?;
-            (kind, start, end, By::Form)
+            let seen = shape.at(text, start, reach)?;
+            let width = seen.end - seen.start;
+            Some(Found { kind, offset: seen.start, width, by: By::Form, sure: seen.sure })
         }
         Needle::Carrier(carrier) => {
             let (kind, start, end) = carrier.read(text, start, end, reach)?;
             let by = if matches!(carrier, Carrier::Jwt) { By::Form } else { By::Carrier };
-            (kind, start, end, by)
+            found(kind, start, end, by)
         }
-        Needle::Name(name) => {
-            let (named, value, at) = assignment::value_of(text, start, end, name)?;
-            (kind_of(text, end, value), named, at + value.len(), By::Carrier)
+        Needle::Name(name) => match assignment::value_of(text, start, end, name) {
+            Some((named, value, at)) => {
+                found(kind_of(text, end, value), named, at + value.len(), By::Carrier)
+            }
+            None => guess::after_name(text, start, end, name)
+                .and_then(|(_, value_end)| found(guess::KIND, start, value_end, By::Words)),
+        },
+        Needle::Service(forms) => service::key_after(text, end, forms, reach)
+            .and_then(|(_, key_end)| found(service::KIND, start, key_end, By::Words)),
+        Needle::Hint(hint) => guess::after_hint(text, start, end, hint)
+            .and_then(|(_, value_end)| found(guess::KIND, start, value_end, By::Words)),
+        Needle::Encoded(encoded) => {
+            let holds_key = |text: &str| find_in_text(text).iter().any(|it| it.by != By::Words);
+            let (start, end) = encoded.read(text, start, holds_key)?;
+            found(encoded::KIND, start, end, By::Words)
         }
-    };
-    Some(Found { kind, offset: start, width: end - start, by })
+    }
 }
 
 /// The other half of an AWS key has no form but its length; its name tells it.
@@ -207,15 +251,28 @@ fn kind_of(text: &str, name_end: usize, value: &str) -> &'static str {
     if named && formed { AWS_SECRET } else { PASSWORD }
 }
 
-pub(crate) fn report(kind: &'static str, spot: Spot, report: &mut Report) {
+/// Reports a secret; one that only words tell is a warning.
+pub(crate) fn report(found: &Found, spot: Spot, report: &mut Report) {
+    let looks = if found.sure { "is" } else { "looks like" };
+    report_as(found.kind, looks, spot, report);
+}
+
+/// Reports the value of an option such as `--password`.
+pub(crate) fn report_password(spot: Spot, report: &mut Report) {
+    report_as(PASSWORD, "looks like", spot, report);
+}
+
+fn report_as(kind: &'static str, looks: &str, spot: Spot, report: &mut Report) {
     let known = secret_kinds().iter().find(|it| it.name == kind);
     let what = known.map_or("a secret", |it| it.what);
-    report.error_hint(
-        Code::Secret(kind),
-        spot,
-        format!("text: here stands what looks like {what}"),
-        "remove it and replace the secret itself; it must count as known now",
-    );
+    let severity = known.map_or(Severity::Error, |it| it.severity);
+    let message = match severity {
+        Severity::Error => format!("text: this {looks} {what}"),
+        Severity::Warning => format!("text: this may be {what}"),
+    };
+    let hint = "remove it and replace the secret itself; it must count as known now";
+    let row = Violation { severity, ..Violation::error(Code::Secret(kind), message) };
+    report.add(row.within(spot).hint(hint));
 }
 
 /// Whether a word is an option whose next word is a secret, such as `--password`.

@@ -1,16 +1,18 @@
 //! Tokens of what offices work with, and the one key that belongs to no service. A prefix alone
 //! must never be enough.
 
-use super::alphabet::Alphabet::{Alphanumeric, Bech32, Digit, Dotted, LowerDigit, LowerHex, Url64};
-use super::checksum::{bech32, mixed};
-use super::kind::{SecretKind, exact, kind, run, shape, text};
+use super::alphabet::Alphabet::{
+    Alphanumeric, Any64, Bech32, Digit, Equals64, Hex, Hyphened, Loose, LowerDigit, LowerHex, Url64,
+};
+use super::checksum::{bech32, maxmind_lead, mixed};
+use super::kind::{Part, SecretKind, exact, kind, run, shape, text};
 
 pub(super) const KINDS: &[SecretKind] = &[
     kind(
         "postman-key",
         "a Postman API key",
         "https://learning.postman.com/docs/developer/postman-api/authentication/",
-        &[shape("PMAK-", &[exact(LowerHex, 24), text("-"), exact(LowerHex, 34)])],
+        &[shape("PMAK-", &[exact(Hex, 24), text("-"), exact(Hex, 34)])],
     ),
     kind(
         "linear-key",
@@ -52,13 +54,13 @@ pub(super) const KINDS: &[SecretKind] = &[
         "dropbox-token",
         "a Dropbox access token",
         "https://developers.dropbox.com/oauth-guide",
-        &[shape("sl.", &[run(Dotted, 130, 2000)]).alone().checked(mixed)],
+        &[shape("sl.", &[run(Loose, 130, 2000)]).alone().checked(mixed)],
     ),
     kind(
         "typeform-token",
         "a Typeform personal access token",
         "https://www.typeform.com/developers/get-started/personal-access-token/",
-        &[shape("tfp_", &[run(Dotted, 40, 80)])],
+        &[shape("tfp_", &[run(Loose, 40, 80)])],
     ),
     kind(
         "mapbox-token",
@@ -70,7 +72,7 @@ pub(super) const KINDS: &[SecretKind] = &[
         "frameio-token",
         "a Frame.io developer token",
         "https://developer.frame.io/docs/getting-started/authentication",
-        &[shape("fio-u-", &[exact(Url64, 64)])],
+        &[shape("fio-u-", &[exact(Equals64, 64)])],
     ),
     kind(
         "readme-key",
@@ -85,12 +87,79 @@ pub(super) const KINDS: &[SecretKind] = &[
         &[shape("p8e-", &[exact(Url64, 32)]).alone()],
     ),
     kind(
+        "authress-key",
+        "an Authress service client key",
+        "https://authress.io/knowledge-base/docs/authorization/service-clients",
+        &[
+            shape("sc_", AUTHRESS),
+            shape("sc_", AUTHRESS_DASH),
+            shape("ext_", AUTHRESS),
+            shape("ext_", AUTHRESS_DASH),
+            shape("scauth_", AUTHRESS),
+            shape("scauth_", AUTHRESS_DASH),
+            shape("authress_", AUTHRESS),
+            shape("authress_", AUTHRESS_DASH),
+        ],
+    ),
+    kind(
+        "settlemint-token",
+        "a SettleMint access token",
+        "https://console.settlemint.com/documentation/platform-components/security-and-authentication/application-access-tokens",
+        &[
+            shape("sm_aat_", &[exact(Alphanumeric, 16)]),
+            shape("sm_pat_", &[exact(Alphanumeric, 16)]),
+            shape("sm_sat_", &[exact(Alphanumeric, 16)]),
+        ],
+    ),
+    kind(
+        "maxmind-key",
+        "a MaxMind license key",
+        "https://support.maxmind.com/hc/en-us/articles/4407111582235-Generate-a-License-Key",
+        &[shape("_mmk", &[]).after(Url64, 36, 36).checked(maxmind_lead)],
+    ),
+    kind(
+        "intra42-secret",
+        "a 42 intranet client secret",
+        "https://api.intra.42.fr/apidoc/guides/getting_started",
+        &[shape("s-s4t2ud-", &[exact(Hex, 64)]), shape("s-s4t2af-", &[exact(Hex, 64)])],
+    ),
+    kind(
+        "lob-key",
+        "a Lob API key",
+        "https://docs.lob.com/#tag/Authentication",
+        &[
+            shape("live_", &[exact(LowerHex, 35)]).alone(),
+            shape("test_", &[exact(LowerHex, 35)]).alone(),
+            shape("live_pub_", &[exact(LowerHex, 31)]).alone(),
+            shape("test_pub_", &[exact(LowerHex, 31)]).alone(),
+        ],
+    ),
+    kind(
         "age-key",
         "an age identity",
         "https://github.com/C2SP/C2SP/blob/main/age.md",
         &[
-            shape("AGE-SECRET-KEY-1", &[exact(Bech32, 58)]).checked(bech32),
-            shape("AGE-SECRET-KEY-PQ-1", &[exact(Bech32, 58)]).checked(bech32),
+            shape("AGE-SECRET-KEY-1", &[exact(Bech32, 58)]).summed(bech32),
+            shape("AGE-SECRET-KEY-PQ-1", &[exact(Bech32, 58)]).summed(bech32),
         ],
     ),
+];
+
+const AUTHRESS: &[Part] = &[
+    run(Alphanumeric, 5, 30),
+    text("."),
+    run(Alphanumeric, 4, 6),
+    text(".acc_"),
+    run(Hyphened, 10, 32),
+    text("."),
+    run(Any64, 30, 120),
+];
+const AUTHRESS_DASH: &[Part] = &[
+    run(Alphanumeric, 5, 30),
+    text("."),
+    run(Alphanumeric, 4, 6),
+    text(".acc-"),
+    run(Hyphened, 10, 32),
+    text("."),
+    run(Any64, 30, 120),
 ];

@@ -1,8 +1,8 @@
 //! Tokens of payment, shops and shipping. Keys of a test mode count too: they must never be told
 //! apart by a guess.
 
-use super::alphabet::Alphabet::{Alphanumeric, Hex, LowerDigit, LowerHex, Url64};
-use super::checksum::mixed;
+use super::alphabet::Alphabet::{Alphanumeric, Equals64, Hex, LowerDigit, Url64};
+use super::checksum::{mixed, three_classes};
 use super::kind::{Part, SecretKind, exact, kind, run, shape, text};
 
 pub(super) const KINDS: &[SecretKind] = &[
@@ -11,10 +11,12 @@ pub(super) const KINDS: &[SecretKind] = &[
         "a Stripe secret, restricted or webhook key",
         "https://docs.stripe.com/keys",
         &[
-            shape("sk_live_", STRIPE),
-            shape("rk_live_", STRIPE),
-            shape("sk_test_", STRIPE),
-            shape("rk_test_", STRIPE),
+            shape("sk_live_", STRIPE).checked(mixed),
+            shape("rk_live_", STRIPE).checked(mixed),
+            shape("sk_test_", STRIPE).checked(mixed),
+            shape("rk_test_", STRIPE).checked(mixed),
+            shape("sk_prod_", STRIPE).checked(mixed),
+            shape("rk_prod_", STRIPE).checked(mixed),
             shape("whsec_", &[run(Alphanumeric, 32, 64)]).checked(mixed),
         ],
     ),
@@ -23,9 +25,9 @@ pub(super) const KINDS: &[SecretKind] = &[
         "a Square access token or secret",
         "https://developer.squareup.com/docs/build-basics/access-tokens",
         &[
-            shape("sq0atp-", &[exact(Url64, 22)]),
+            shape("sq0atp-", &[run(Url64, 22, 60)]),
             shape("sq0csp-", &[exact(Url64, 43)]),
-            shape("EAAA", &[exact(Url64, 60)]).alone().checked(mixed),
+            shape("EAAA", &[run(Url64, 22, 60)]).alone().checked(three_classes),
         ],
     ),
     kind(
@@ -47,6 +49,8 @@ pub(super) const KINDS: &[SecretKind] = &[
         &[
             shape("FLWSECK-", &[exact(LowerDigit, 32), text("-X")]),
             shape("FLWSECK_TEST-", &[exact(LowerDigit, 32), text("-X")]),
+            shape("FLWSECK_TEST-", &[exact(LowerDigit, 12)]),
+            shape("FLWPUBK_TEST-", &[exact(LowerDigit, 32), text("-X")]),
         ],
     ),
     kind(
@@ -59,17 +63,17 @@ pub(super) const KINDS: &[SecretKind] = &[
         "shippo-token",
         "a Shippo API token",
         "https://docs.goshippo.com/docs/guides_general/authentication/",
-        &[
-            shape("shippo_live_", &[exact(LowerHex, 40)]),
-            shape("shippo_test_", &[exact(LowerHex, 40)]),
-        ],
+        &[shape("shippo_live_", &[exact(Hex, 40)]), shape("shippo_test_", &[exact(Hex, 40)])],
     ),
     kind(
         "duffel-token",
         "a Duffel access token",
         "https://duffel.com/docs/api/overview/making-requests",
-        &[shape("duffel_live_", &[exact(Url64, 43)]), shape("duffel_test_", &[exact(Url64, 43)])],
+        &[
+            shape("duffel_live_", &[exact(Equals64, 43)]),
+            shape("duffel_test_", &[exact(Equals64, 43)]),
+        ],
     ),
 ];
 
-const STRIPE: &[Part] = &[run(Alphanumeric, 16, 247)];
+const STRIPE: &[Part] = &[run(Alphanumeric, 10, 247)];

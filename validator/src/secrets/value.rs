@@ -125,3 +125,43 @@ pub(super) fn is_code(value: &str) -> bool {
         || value.starts_with('&')
         || value.contains('.') && value.trim_end_matches('.').split('.').all(name)
 }
+
+/// Whether the value looks drawn at random: many different characters, and letters and digits that
+/// change places more often than in names and words.
+pub(super) fn is_random(value: &str) -> bool {
+    const LOOKED_AT: usize = 48;
+    const LEAST: usize = 10;
+    let bytes = value.as_bytes();
+    let seen = bytes.get(..LOOKED_AT).unwrap_or(bytes);
+    let class = |byte: u8| match byte {
+        b'0'..=b'9' => 0,
+        b'a'..=b'z' => 1,
+        b'A'..=b'Z' => 2,
+        _ => 3,
+    };
+    let mut classes = [0_usize; 4];
+    let mut different = [false; 128];
+    let (mut changes, mut digit_changes) = (0, 0);
+    let mut last = None;
+    for byte in seen {
+        let now = class(*byte);
+        if let Some(count) = classes.get_mut(now) {
+            *count += 1;
+        }
+        if let Some(it) = different.get_mut(usize::from(*byte)) {
+            *it = true;
+        }
+        if last.is_some_and(|last| last != now) {
+            changes += 1;
+            digit_changes += usize::from(now == 0 || last == Some(0));
+        }
+        last = Some(now);
+    }
+    let [digits, lower, upper, _] = classes;
+    let different = different.iter().filter(|it| **it).count();
+    let long = seen.len() >= LEAST && different * 2 >= seen.len().min(20);
+    let mixed = digits >= 1 && lower + upper >= 2;
+    // A name changes between words; random text changes in every second or third place.
+    let often = changes * 5 >= seen.len() * 2 || upper == 0 && digit_changes * 4 >= seen.len();
+    long && mixed && often
+}

@@ -126,7 +126,7 @@ fn outputs() -> impl Strategy<Value = Vec<ComposedOutput>> {
 
 fn hosts() -> impl Strategy<Value = Vec<OneLine>> {
     let host = (vec("[a-z0-9]{1,8}(-[a-z0-9]{1,4})?", 0..4), "[a-z]{2,6}", 1..=u16::MAX);
-    vec(host, 0..4).prop_map(|hosts| {
+    vec(host, 1..4).prop_map(|hosts| {
         let named = |(index, (labels, last, port)): (usize, (Vec<String>, String, u16))| {
             let labels: String = labels.iter().map(|label| format!("{label}.")).collect();
             line(&format!("h{index}.{labels}{last}:{port}"))
@@ -284,7 +284,7 @@ pub(crate) fn accepted_texts() -> Vec<String> {
         ("description: \"the statistics\"", "description: \"a\\n\\uFFFE\""),
         ("reads one table", "reads `one`\n  table\n      - and `writes`"),
         ("`Network rationale:` none", "`Network rationale:`"),
-        ("# Statistics of one table", "# Statistics\n\nProse, with `marks` and <b>tags</b>."),
+        ("# Statistics of one table", "# Statistics\n\nProse, with `marks` and `<b>tags</b>`."),
     ];
     let mut texts: Vec<String> = edits.iter().map(|(from, to)| support::with(from, to)).collect();
     texts.push(support::valid());
@@ -293,7 +293,6 @@ pub(crate) fn accepted_texts() -> Vec<String> {
     let open = open.replace("rationale:` none", "rationale:` reads **tables** of A.org");
     let list = "network_allowlist: [A.org, \"a.org:8443\", 10.0.0.1]";
     texts.push(open.replace("network_allowlist: []", list));
-    texts.push(open);
     for line in [
         "python script.py '`id`' 'a*b' '$HOME' \"a\\$b\"",
         "python\tscript.py   --a=b  x=1 '' \"it's\" a\\ b",

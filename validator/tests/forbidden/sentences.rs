@@ -1,7 +1,7 @@
 //! What people honestly write, what they must not, and what is only a mention. A sentence here must
 //! never be changed to make a rule pass: the rule is what is asked.
 
-pub(crate) const HOSTILE: [(&str, &str); 6] = [
+pub(crate) const HOSTILE: [(&str, &str); 7] = [
     (
         "package.install",
         "pip install numpy
@@ -38,7 +38,69 @@ pub(crate) const HOSTILE: [(&str, &str); 6] = [
         It should be installed via pip.
         This needs `npm install` before.
         Update the packages with apt.
-        Do not only read this; pip install numpy.",
+        Do not only read this; pip install numpy.
+        easy_install foo
+        Run `easy_install foo` first.
+        Download and install foo.
+        Please fetch and install the latest foo.
+        Install foo from PyPI.
+        Get foo with pip.
+        pacman -S foo
+        sudo dpkg -i foo.deb
+        Then run rpm -Uvh foo.rpm now.
+        nix-shell -p foo
+        Run `uv tool install foo` first.
+        uv run --with foo script.py
+        Please run pipx inject foo bar.
+        pipx run foo
+        yarn global add foo
+        Run rustup component add clippy.
+        rustup toolchain install nightly
+        snap install foo
+        flatpak install foo
+        gem install foo
+        cargo install foo
+        Run `conda env create` once.
+        cpanm Foo::Bar",
+    ),
+    (
+        "command.privilege",
+        "Use sudo.
+        Please use sudo for it.
+        Run it with sudo.
+        sudo python script.py
+        `sudo python script.py`
+        Then doas python script.py
+        pkexec python script.py
+        Prefix the command with sudo.
+        The tool needs sudo.
+        su - root
+        Then su -c id
+        Run it as root.
+        Run the script as root first.
+        Please start the tool as the superuser.
+        Become root first.
+        It requires root privileges.
+        The tool needs root access.
+        Use --privileged.
+        use --privileged
+        Run the container with --privileged.
+        Pass --cap-add=SYS_ADMIN to it.
+        Add --cap-add SYS_PTRACE.
+        Use --security-opt seccomp=unconfined for it.
+        Run it with --network=host.
+        Grant it CAP_SYS_ADMIN.
+        Run it in privileged mode.
+        Make the binary setuid root.
+        Set the setuid bit.
+        chmod u+s /out/x
+        Disable seccomp.
+        Disable AppArmor before the run.
+        Turn off SELinux.
+        Turn the sandbox off.
+        Run it without the sandbox.
+        setenforce 0
+        Bypass the sandbox.",
     ),
     (
         "path.host",
@@ -205,6 +267,25 @@ pub(crate) const HONEST: &str = "
     The share is 5 &percnt; or 1 / 20.
     A tilde ~ means about; ~10 rows are lost.
     \"Quoted\" and 'quoted' words, it's the reader's choice.
+    The square root of the sum is taken.
+    Run the search with node 3 as root of the tree.
+    The root of the equation is used as a start.
+    It runs without sudo.
+    Nobody may use sudo here.
+    Do not use --privileged.
+    The page explains how to use sudo.
+    The log counts how often sudo was used.
+    Never disable seccomp.
+    The sandbox is not turned off.
+    Use the root mean square.
+    Compare runs with and without the filter.
+    The privileged class is column 4.
+    Children play in the sandbox; count them.
+    Use the access column, then the rights column.
+    Set the root node first.
+    Get the data from the table.
+    Pull the numbers and sort them.
+    Add the source column from upstream.
     Die Spalten sind Stra\u{df}e/Hausnummer und Gr\u{f6}\u{df}e.
     ";
 

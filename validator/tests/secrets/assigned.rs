@@ -33,3 +33,26 @@ pub(crate) const NOT_ASSIGNED: &[&str] = &[
     "password=\"enter-password-here\"", "password=\"replaceme\"",
     "`password=…` and `token=…`", "password: \"\"", "next_token: null", "secret=@/in/secret1.txt",
 ];
+
+/// Passwords that a sentence or a line in another language tells.
+#[rustfmt::skip]
+pub(crate) const TOLD: &[&str] = &[
+    "The password is hunter2hunter2.", "the database password is Tr0ub4dor&3, I think",
+    "password for the host db1 is hunter22", "Passwort: hunter22", "Das Passwort lautet blau77wal!",
+    "Kennwort = geheim77", "Mot de passe : soleil99", "contrase\u{f1}a: clave2024", "senha: abc12345",
+    "\u{43f}\u{430}\u{440}\u{43e}\u{43b}\u{44c}: zima2024", "\u{5bc6}\u{7801}\u{ff1a}abc12345",
+    "The token is 9vQ2xk7LmZt4Rw8p", "curl -u alice:hunter22 https://example.org",
+    "curl -s --user 'alice:hunter22' https://example.org",
+    "<add key=\"ClearTextPassword\" value=\"hunter22hunter\" />",
+];
+
+/// The same words with nothing to keep.
+#[rustfmt::skip]
+pub(crate) const NOT_TOLD: &[&str] = &[
+    "The password is not needed.", "The password is required.", "the password is sha256-hashed",
+    "The password is stored as base64.", "Passwort: bitte eingeben", "Passwort: ********",
+    "The password is $PASSWORD1.", "The password is <your-password-1>.", "The token is valid for 3600 s.",
+    "curl -u \"$USER:$PASSWORD\" https://example.org", "curl -u alice https://example.org",
+    "The key is the first column, key2 the second.", "The access: 12 times; the api = version2.",
+    "sort -u names:places", "senha e contrase\u{f1}a", "the passphrase was changed in 2024",
+];

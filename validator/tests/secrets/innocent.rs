@@ -53,18 +53,31 @@ const WITH_SECRETS: &[&str] = &[
     "records/tests/",
     "tests/tests/diagnostics.rs",
     "validator/src/secrets/carrier.rs",
+    "validator/src/secrets/cloud.rs",
     "validator/tests/",
 ];
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        if path.is_dir() {
-            if !name.starts_with('.') && name != "target" {
-                collect(&path, files);
+/// Every file below a folder but hidden folders, links to folders and what was built.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten() {
+            let entry = entry.unwrap();
+            let (path, name) = (entry.path(), entry.file_name());
+            let kind = entry.file_type().unwrap();
+            if !kind.is_dir() {
+                files.push(path);
+            } else if !name.as_encoded_bytes().starts_with(b".") && name != "target" {
+                folders.push(path);
             }
-        } else if ["rs", "md", "toml", "yaml", "yml", "service", "csv", "py", "json"]
+        }
+    }
+    files
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for path in files_below(folder) {
+        if ["rs", "md", "toml", "yaml", "yml", "service", "csv", "py", "json"]
             .iter()
             .any(|it| path.extension().is_some_and(|extension| extension == *it))
         {

@@ -120,11 +120,11 @@ fn tell_shell(what: &str, spot: Spot, report: &mut Report) {
 
 fn check_secrets(words: &[Word], index: usize, spot: Spot, report: &mut Report) {
     let Some(word) = words.get(index) else { return };
-    for (kind, _) in secrets::find(&word.text) {
-        secrets::report(kind, spot, report);
+    for found in secrets::find(&word.text) {
+        secrets::report(&found, spot, report);
     }
     let value = words.get(index + 1).map_or("", |next| next.text.as_str());
     if secrets::is_password_option(&word.text) && secrets::is_value(value) {
-        secrets::report("password", spot, report);
+        secrets::report_password(spot, report);
     }
 }

@@ -1,0 +1,184 @@
+//! Instructions in prose to run with more rights than a tool has: `use sudo`, `run it as root`,
+//! `pass --privileged`, `disable seccomp`. They are errors, because a request that tells its operator
+//! or an agent to weaken the sandbox asks for what no approval may give. A mere mention is not even
+//! a warning: many honest sentences speak of roots and rights.
+
+use crate::speech::{self, Speech, Word, lower};
+use crate::table::Table;
+
+/// Programs that give another user's rights.
+const PROGRAMS: Table =
+    Table::new(&["doas", "gosu", "kdesu", "pkexec", "run0", "su-exec", "sudo", "sudoedit"]);
+
+/// Options of container runtimes and browsers that take a confinement away.
+const OPTIONS: Table = Table::new(&[
+    "--cap-add",
+    "--disable-sandbox",
+    "--ipc=host",
+    "--net=host",
+    "--network=host",
+    "--no-sandbox",
+    "--pid=host",
+    "--privileged",
+    "--security-opt",
+    "--userns=host",
+    "--uts=host",
+]);
+
+const RUNNING: Table = Table::new(&[
+    "call", "execute", "invoke", "launch", "login", "rerun", "restart", "run", "start",
+]);
+
+const USING: Table = Table::new(&[
+    "add", "append", "apply", "enable", "give", "grant", "pass", "prefix", "prepend", "set",
+    "specify", "supply", "try", "use",
+]);
+
+const NEEDING: Table = Table::new(&["need", "needs", "require", "requires"]);
+
+/// Verbs that take a confinement away.
+const DISABLING: Table = Table::new(&[
+    "bypass",
+    "circumvent",
+    "deactivate",
+    "defeat",
+    "disable",
+    "escape",
+    "evade",
+    "kill",
+    "unload",
+]);
+
+const CONFINEMENTS: Table = Table::new(&[
+    "apparmor",
+    "cgroup",
+    "cgroups",
+    "confinement",
+    "firewall",
+    "landlock",
+    "namespaces",
+    "sandbox",
+    "sandboxing",
+    "seccomp",
+    "selinux",
+]);
+
+const SUPERUSERS: Table = Table::new(&["administrator", "root", "superuser"]);
+
+/// What the rights of a superuser are called.
+const RIGHTS: Table = Table::new(&[
+    "access",
+    "capabilities",
+    "permission",
+    "permissions",
+    "privilege",
+    "privileges",
+    "rights",
+]);
+
+/// How far from its verb a thing may stand, in words.
+const AWAY: usize = 5;
+
+/// How many words, from this one on, tell somebody to run with more rights.
+pub(crate) fn spoken(words: &[Word<'_>], index: usize) -> Option<usize> {
+    let word = words.get(index)?;
+    let name = word.lower.rsplit('/').next().unwrap_or("");
+    let option = word.lower.split_once('=').map_or(&*word.lower, |(option, _)| option);
+    let is_option = OPTIONS.has(&word.lower) || OPTIONS.has(option);
+    let next = lower(words, index + 1);
+    let joined = speech::continues(words, index + 1);
+    let told = match name {
+        // What is run by it may have a rule of its own.
+        _ if PROGRAMS.has(name) => {
+            return (is_used(words, index)
+                || joined && speech::of_verb(words, index) == Speech::Instruction)
+                .then_some(1)
+                .filter(|_| crate::packages::spoken(words, index + 1).is_none());
+        }
+        // A dash alone is no word: `su - root`.
+        "su" => {
+            (joined && next.starts_with('-') || SUPERUSERS.has(next))
+                && speech::of_verb(words, index) == Speech::Instruction
+        }
+        _ if is_option => is_used(words, index),
+        _ if SUPERUSERS.has(name) => is_superuser(words, index),
+        _ if name.starts_with("cap_") => is_used(words, index),
+        "privileged" => {
+            ["container", "mode", "user"].contains(&next)
+                && (is_used(words, index) || has_verb(words, index, &RUNNING, AWAY))
+        }
+        "setuid" | "suid" | "setgid" => makes(words, index),
+        "setcap" | "setenforce" | "aa-disable" | "aa-teardown" | "aa-complain" => {
+            joined && speech::of_verb(words, index) == Speech::Instruction
+        }
+        "u+s" | "g+s" | "4755" | "04755" | "4711" => index.checked_sub(1).is_some_and(|it| {
+            lower(words, it) == "chmod" && speech::of_verb(words, it) == Speech::Instruction
+        }),
+        _ if CONFINEMENTS.has(name) => is_taken_away(words, index),
+        _ => false,
+    };
+    told.then_some(1)
+}
+
+/// `use it`, `run with it`, `the tool needs it`.
+fn is_used(words: &[Word<'_>], index: usize) -> bool {
+    has_verb(words, index, &USING, AWAY)
+        || (has_verb(words, index, &RUNNING, AWAY) && is_with(words, index))
+        || is_needed(words, index)
+}
+
+/// `with x`, `via x`, `under x`.
+fn is_with(words: &[Word<'_>], index: usize) -> bool {
+    (1..=2).any(|back| {
+        let before = index.checked_sub(back).map_or("", |it| lower(words, it));
+        ["through", "under", "using", "via", "with"].contains(&before)
+    })
+}
+
+fn is_needed(words: &[Word<'_>], index: usize) -> bool {
+    let needs = |it: usize| NEEDING.has(lower(words, it));
+    let near = speech::sentence(words, index).skip(1).take(3).any(needs);
+    near && !speech::denied(words, index)
+}
+
+/// `run it as root`, `become root`, `it needs root access`.
+fn is_superuser(words: &[Word<'_>], index: usize) -> bool {
+    let before = |back: usize| index.checked_sub(back).map_or("", |it| lower(words, it));
+    let rights = RIGHTS.has(lower(words, index + 1)) && speech::continues(words, index + 1);
+    if rights {
+        return is_used(words, index);
+    }
+    // `as root`, `as the root user`, `as the superuser`
+    let as_user = before(1) == "as" || before(1) == "the" && before(2) == "as";
+    let end = !speech::continues(words, index + 1)
+        || ["and", "first", "in", "inside", "instead", "now", "on", "so", "user", "when"]
+            .contains(&lower(words, index + 1));
+    let became = before(1) == "become" && speech::of_verb(words, index - 1) == Speech::Instruction;
+    end && (as_user && has_verb(words, index, &RUNNING, AWAY) || became)
+}
+
+/// `make it setuid root`, `set the setuid bit`.
+fn makes(words: &[Word<'_>], index: usize) -> bool {
+    const MAKING: Table = Table::new(&["install", "make", "mark", "set", "use"]);
+    has_verb(words, index, &MAKING, AWAY)
+}
+
+/// `disable seccomp`, `turn the sandbox off`, `run it without apparmor`.
+fn is_taken_away(words: &[Word<'_>], index: usize) -> bool {
+    const TURNING: Table = Table::new(&["shut", "switch", "turn"]);
+    let near = index.saturating_sub(3)..index + 3;
+    let off = near.clone().any(|it| lower(words, it) == "off");
+    let without = (index.saturating_sub(3)..index)
+        .any(|it| ["outside", "without"].contains(&lower(words, it)));
+    has_verb(words, index, &DISABLING, AWAY)
+        || off && has_verb(words, index, &TURNING, AWAY)
+        || without && has_verb(words, index, &RUNNING, AWAY)
+}
+
+/// Whether a verb of the table stands before this word, near it, and tells somebody to do it.
+fn has_verb(words: &[Word<'_>], index: usize, verbs: &Table, away: usize) -> bool {
+    speech::sentence(words, index)
+        .skip(1)
+        .take(away)
+        .any(|it| verbs.has(lower(words, it)) && speech::of_verb(words, it) == Speech::Instruction)
+}

@@ -1,0 +1,226 @@
+//! What a rendered page of a document shows: headings, HTML, and what replaces text. A person may
+//! approve the page of a forge or an editor, so it must never show another request than the source.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use crate::code::Code;
+use crate::document::Document;
+use crate::report::{Report, Spot};
+use crate::table::Table;
+use crate::text::{Line, quote};
+
+/// What a Markdown reader makes of the lines.
+#[derive(Default)]
+pub(crate) struct Rendered {
+    /// Ascending by line.
+    pub(crate) headings: Vec<Heading>,
+    /// The lines that are HTML, wholly or in part; ascending.
+    pub(crate) html: Vec<usize>,
+    /// What the page shows as something else than its source.
+    replaced: Vec<Replaced>,
+}
+
+pub(crate) struct Heading {
+    pub(crate) line: usize,
+    pub(crate) second_level: bool,
+    /// As the page shows it, without emphasis, links and entities.
+    text: String,
+}
+
+struct Replaced {
+    line: usize,
+    /// Bytes of the body.
+    range: Range<usize>,
+    how: How,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// An element that can hide or contain what follows it.
+    Element,
+    Tag,
+    Comment,
+    Entity,
+    Link,
+}
+
+/// Elements of one word of text, which hide nothing and end with their paragraph.
+const HARMLESS: Table = Table::new(&[
+    "a", "abbr", "b", "br", "cite", "code", "data", "dfn", "em", "i", "kbd", "mark", "q", "s",
+    "samp", "small", "span", "strong", "sub", "sup", "u", "var", "wbr",
+]);
+
+impl Rendered {
+    /// Reads the body as a Markdown reader does.
+    pub(crate) fn of(document: &Document<'_>) -> Self {
+        let mut seen = Self::default();
+        let base = document.body_lines.first().map_or(0, |line| line.number);
+        let number = |byte: usize| {
+            let at = byte + document.body_offset;
+            base + document.body_lines.partition_point(|line| line.offset <= at).saturating_sub(1)
+        };
+        let mut heading: Option<Heading> = None;
+        for (event, range) in Parser::new_ext(document.body, Options::empty()).into_offset_iter() {
+            let source = document.body.get(range.clone()).unwrap_or("");
+            let line = number(range.start);
+            match event {
+                Event::Start(Tag::Heading { level, .. }) => {
+                    let second_level = level == HeadingLevel::H2;
+                    heading = Some(Heading { line, second_level, text: String::new() });
+                }
+                Event::End(TagEnd::Heading(_)) => seen.headings.extend(heading.take()),
+                // A block comes line by line, an inline comment may go over several.
+                Event::Html(_) | Event::InlineHtml(_) => {
+                    let last = number(range.end.saturating_sub(1).max(range.start));
+                    let from = seen.html.last().map_or(0, |line| line + 1);
+                    seen.html.extend(from.max(line)..=last);
+                    seen.replaced.push(Replaced { line, range, how: How::of_html(source) });
+                }
+                Event::Start(Tag::Link { .. } | Tag::Image { .. }) if !source.starts_with('<') => {
+                    seen.replaced.push(Replaced { line, range, how: How::Link });
+                }
+                Event::Text(text) => {
+                    if let Some(heading) = &mut heading {
+                        heading.text.push_str(&text);
+                    }
+                    if source.starts_with('&') && source != &*text {
+                        seen.replaced.push(Replaced { line, range, how: How::Entity });
+                    }
+                }
+                Event::Code(text) => {
+                    if let Some(heading) = &mut heading {
+                        heading.text.push_str(&text);
+                    }
+                }
+                Event::SoftBreak | Event::HardBreak => {
+                    if let Some(heading) = &mut heading {
+                        heading.text.push(' ');
+                    }
+                }
+                _ => {}
+            }
+        }
+        seen.headings.sort_by_key(|heading| heading.line);
+        seen
+    }
+
+    /// Whether a second-level heading begins in this line.
+    pub(crate) fn has_second_level(&self, line: usize) -> bool {
+        self.headings.iter().any(|heading| heading.second_level && heading.line == line)
+    }
+
+    /// Refuses headings that the page shows with a section's title and that begin no section here.
+    pub(crate) fn refuse_titles(
+        &self,
+        titles: &[&str],
+        is_section: impl Fn(usize) -> bool,
+        report: &mut Report,
+    ) {
+        for heading in self.headings.iter().filter(|heading| !is_section(heading.line)) {
+            if let Some(title) = titles.iter().find(|title| is_title(&heading.text, title)) {
+                report_title(title, Spot::new(heading.line, 1), report);
+            }
+        }
+    }
+
+    /// Reports what a page shows of the command as something else: elements that can hide the rest
+    /// are refused, all else is a warning.
+    pub(crate) fn check_command(
+        &self,
+        lines: &[Line<'_>],
+        body_offset: usize,
+        report: &mut Report,
+    ) {
+        for it in &self.replaced {
+            let Ok(index) = lines.binary_search_by_key(&it.line, |line| line.number) else {
+                continue;
+            };
+            let Some(line) = lines.get(index) else { continue };
+            let from = (it.range.start + body_offset).saturating_sub(line.offset);
+            let to = (it.range.end + body_offset).saturating_sub(line.offset).min(line.text.len());
+            let width = line.text.get(from..to).map_or(0, |text| text.chars().count());
+            let spot = line.spot(from).wide(width);
+            if it.how == How::Element {
+                let message =
+                    "command: an HTML element, which can hide the rest of a rendered page";
+                let hint = "pass the text in an input file";
+                report.error_hint(Code::CommandMarkup, spot, message, hint);
+            } else {
+                let what = it.how.what();
+                let message =
+                    format!("command: a rendered page does not show this {what} as it is");
+                report.warning(Code::CommandMarkup, spot, message);
+            }
+        }
+    }
+}
+
+impl How {
+    fn of_html(source: &str) -> Self {
+        if source.starts_with("<!--") {
+            return Self::Comment;
+        }
+        let tag = source.trim_start_matches(['<', '/']).trim_end_matches(['>', '/']).trim_end();
+        // An attribute may hide what the element contains.
+        if HARMLESS.has(&tag.to_ascii_lowercase()) { Self::Tag } else { Self::Element }
+    }
+
+    fn what(self) -> &'static str {
+        match self {
+            Self::Element | Self::Tag => "HTML tag",
+            Self::Comment => "HTML comment",
+            Self::Entity => "HTML entity",
+            Self::Link => "link",
+        }
+    }
+}
+
+/// Refuses a comment of the front matter that a reader without front matter shows as a title.
+pub(crate) fn refuse_comment_titles(lines: &[Line<'_>], titles: &[&str], report: &mut Report) {
+    for line in lines {
+        let Some(text) = hashed(line.text) else { continue };
+        if let Some(title) = titles.iter().find(|title| is_title(text, title)) {
+            report_title(title, Spot::new(line.number, 1), report);
+        }
+    }
+}
+
+/// What stands behind the hashes of a line that begins with some.
+fn hashed(line: &str) -> Option<&str> {
+    let text = line.trim();
+    text.starts_with('#').then(|| text.trim_matches('#'))
+}
+
+fn report_title(title: &str, spot: Spot, report: &mut Report) {
+    let message = format!("{}: a rendered page shows a second heading of this title", quote(title));
+    let hint = "write the heading in other words, or leave it out";
+    report.error_hint(Code::SectionDuplicate, spot, message, hint);
+}
+
+/// Whether a reader takes a heading for this title, whatever its case, spaces and punctuation.
+fn is_title(text: &str, title: &str) -> bool {
+    bare(text) == bare(title) || crate::confusable::are_alike(&bare(text), &bare(title))
+}
+
+fn bare(text: &str) -> String {
+    let letters = text.chars().filter(|c| c.is_alphanumeric());
+    let numbered = letters.skip_while(char::is_ascii_digit);
+    numbered.flat_map(char::to_lowercase).collect()
+}
+
+/// Whether a page may show this line as a heading with a section's title. What is not certain may.
+pub(crate) fn may_be_title(line: &str, titles: &[&str]) -> bool {
+    let marks = |c: char| c.is_whitespace() || c.is_ascii_digit() || ">-+*.)".contains(c);
+    let Some(text) = line.trim_start_matches(marks).strip_prefix('#') else { return false };
+    let plain =
+        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" #.,:;()/'\"-".contains(&byte));
+    !plain || titles.iter().any(|title| bare(text) == bare(title))
+}
+
+/// Whether a line underlines the one above it, so that a page shows that one as a heading.
+pub(crate) fn may_underline(line: &str) -> bool {
+    let text = line.trim_end();
+    text.ends_with(['-', '=']) && !text.bytes().any(|byte| byte.is_ascii_alphabetic())
+}

@@ -1,0 +1,104 @@
+//! Keys in base64: the beginnings of well-known tokens as base64 writes them, and what has only the
+//! outline of a JSON Web Token. What a beginning decodes to must have the token's whole form.
+
+use super::alphabet::Alphabet;
+use super::carrier::length;
+use super::checksum::decode64;
+use super::kind::{SecretKind, begins_word, guessed};
+
+pub(super) const KIND: &str = "encoded-key";
+
+pub(super) const KINDS: &[SecretKind] =
+    &[guessed(KIND, "a key or token in base64", "https://www.rfc-editor.org/rfc/rfc4648")];
+
+/// What gives a key in base64 away.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Encoded {
+    /// What base64 makes of the beginning of a token.
+    Token,
+    /// What it makes of the beginning of a JSON Web Token.
+    Jwt,
+    /// The second part of a JSON Web Token.
+    Payload,
+}
+
+/// An AWS key id has a needle for each place that it may have in a text.
+pub(super) const NEEDLES: [(&str, Encoded); 13] = [
+    ("QUtJQ", Encoded::Token),
+    ("FLSU", Encoded::Token),
+    ("BS0lB", Encoded::Token),
+    ("QVNJQ", Encoded::Token),
+    ("LS0tLS1CRUdJTi", Encoded::Token),
+    ("Z2hwX", Encoded::Token),
+    ("Z2l0aHViX3BhdF", Encoded::Token),
+    ("Z2xwYXQt", Encoded::Token),
+    ("c2stYW50L", Encoded::Token),
+    ("eG94Yi", Encoded::Token),
+    ("QUl6Y", Encoded::Token),
+    ("ZXlK", Encoded::Jwt),
+    (".ey", Encoded::Payload),
+];
+
+impl Encoded {
+    /// Where the base64 begins and ends that a needle at `start` belongs to, if it holds a key.
+    pub(super) fn read(
+        self,
+        text: &str,
+        start: usize,
+        holds_key: impl Fn(&str) -> bool,
+    ) -> Option<(usize, usize)> {
+        match self {
+            Self::Token => {
+                let (word, end, held) = around(text, start)?;
+                holds_key(&held).then_some((word, end))
+            }
+            Self::Jwt => {
+                const LEAST: usize = 50;
+                let length = length(text.as_bytes(), start, MOST, part);
+                let real = begins(text, start, "ZXlK") && length >= LEAST;
+                (real && begins_word(text.as_bytes(), start)).then_some((start, start + length))
+            }
+            Self::Payload => outline(text, start),
+        }
+    }
+}
+
+const MOST: usize = 192;
+
+fn part(byte: u8) -> bool {
+    Alphabet::Base64.holds(byte) || b"-_".contains(&byte)
+}
+
+fn begins(text: &str, at: usize, with: &str) -> bool {
+    text.get(at..).is_some_and(|rest| rest.starts_with(with))
+}
+
+/// Three parts, of which the first two begin as base64 begins an object.
+fn outline(text: &str, dot: usize) -> Option<(usize, usize)> {
+    const LEAST: usize = 19;
+    const HEADER_MAX: usize = 128;
+    let bytes = text.as_bytes();
+    let before = bytes.get(dot.saturating_sub(HEADER_MAX)..dot)?;
+    let header = before.iter().rev().take_while(|byte| part(**byte)).count();
+    let start = dot - header;
+    let payload = length(bytes, dot + 1, MOST, part);
+    let end = dot + 1 + payload;
+    let long = header >= LEAST && payload >= LEAST && bytes.get(end) == Some(&b'.');
+    (long && begins(text, start, "ey") && begins(text, dot + 1, "ey")).then_some((start, end))
+}
+
+/// The base64 around a needle and what it holds.
+fn around(text: &str, start: usize) -> Option<(usize, usize, String)> {
+    const BACK_MAX: usize = 64;
+    const LEAST: usize = 24;
+    let bytes = text.as_bytes();
+    let before = bytes.get(start.saturating_sub(BACK_MAX)..start).unwrap_or_default();
+    let back = before.iter().rev().take_while(|byte| part(**byte)).count();
+    // Far inside of data nothing is looked for.
+    (back < BACK_MAX).then_some(())?;
+    let word = start - back;
+    let end = word + length(bytes, word, MOST, part);
+    let decoded = |to: usize| decode64(text.get(word..to)?);
+    let held = decoded(end).or_else(|| decoded(word + (end - word) / 4 * 4))?;
+    (end - word >= LEAST).then(|| (word, end, String::from_utf8_lossy(&held).into_owned()))
+}
