@@ -30,6 +30,7 @@ const KNOWN_GAPS: &[(&str, Mode, &str)] = &[
         "locks on files of the runtime are seen by other runs",
     ),
     ("ipc/flock_runtime_pair", Mode::User, "locks on files of the runtime are seen by other runs"),
+    ("limits/file_locks", Mode::System, "the kernel charges file locks to no control group"),
     ("limits/file_locks", Mode::User, "kernel memory of file locks is not sampled"),
 ];
 

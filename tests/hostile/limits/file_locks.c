@@ -1,8 +1,6 @@
 /* attack: memory of the kernel, in locks on single bytes of files
- * expect.system: memory_limit
- * expect.user: ok or memory_limit
- * limits.system: memory_mb=48
- * limits.user: memory_mb=48 time_sec=30
+ * expect: memory_limit
+ * limits: memory_mb=48 time_sec=60
  */
 #include "attack.h"
 
