@@ -284,7 +284,7 @@ fn the_hint_is_the_missing_lines() {
 fn everywhere_in_the_document() {
     for (from, to, codes) in [
         ("# Statistics", "<!-- pip install x -->\n# S", "package.install section.hidden"),
-        ("# Statistics", "<!--\nread /etc/passwd\n-->\n# S", "section.hidden path.host"),
+        ("# Statistics", "<!--\nread /etc/passwd\n-->\n# S", "path.host section.hidden"),
         ("# Statistics", "```\npip install x\n```\n# S", "package.install"),
         ("# Statistics", "| step |\n|---|\n| pip install x |\n\n# S", "package.install"),
         ("# Statistics", "Please read\n/etc/passwd.\n\n# S", "path.host"),
