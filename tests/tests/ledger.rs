@@ -250,7 +250,9 @@ fn an_embedded_run_does_not_go_on_without_its_ledger() {
     let good = fs::read(&ledger).unwrap();
     for length in [None, Some(0), Some(good.len() - 9), Some(last_line(&good))] {
         fs::remove_file(&ledger).unwrap();
-        length.map(|length| fs::write(&ledger, &good[..length]).unwrap());
+        if let Some(length) = length {
+            fs::write(&ledger, &good[..length]).unwrap();
+        }
         let said = run(&requests[1], &[]);
         said.assert_code(3);
         said.assert_says(&["the ledger", HEALS]);

@@ -346,7 +346,7 @@ fn every_flip_is_found_or_named(size: u64, step: usize) {
         for at in (0..bytes.len()).step_by(step) {
             let mut changed = bytes.clone();
             changed[at] ^= 1 << (at / step % 8);
-            fs::write(&path, &changed).unwrap();
+            replace(&path, &changed);
             flips += 1;
             if let Ok(found) = fsck(place.path(), &key)
                 && found.faults.is_empty()
@@ -355,7 +355,7 @@ fn every_flip_is_found_or_named(size: u64, step: usize) {
                 assert!(found.not_checked.iter().any(|it| it.path == name), "{name}, byte {at}");
             }
         }
-        fs::write(&path, &bytes).unwrap();
+        replace(&path, &bytes);
     }
     println!("{size} entries: {flips} flips, {passed} of them in files that are not checked");
     let found = fsck(place.path(), &key).unwrap();
