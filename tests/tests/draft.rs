@@ -140,7 +140,7 @@ fn what_is_typed_is_what_stands_there() {
             "--input",
             "script.py",
             "--output",
-            "a/b.json=what: \"it\" = is",
+            "a/b.json=what: \"it\" is",
             "--output",
             "c",
             "--host",
