@@ -348,16 +348,17 @@ none, 1 if there are, 2 if the directory is no spool. With --format json stdout 
 {\"daemon\",\"claims\",\"waiting\",\"results\",\"ledger_lines\",\"findings\":[{\"code\",\"path\",
 \"what\",\"remedy\"}]}.
 
-A backup must hold, of the state, ledger.head, ledger, removed, keys/, log.head, permissions.head and
-permissions/, and of the spool log/, results/, archive/ and quarantine/ (embedded runs have all of it
-in their state); not work/, staging/, inputs/ and caches/. Copy results/ and archive/ first, the log then, ledger.head and ledger
-last and in this order, or stop the daemon. A ledger that is missing, damaged or older than the
-results is a finding, and nothing is run with it.
+A backup must hold, of the state, ledger.head, ledger, removed, keys/, log.head, permissions.head
+and permissions/, and of the spool log/, results/, archive/ and quarantine/ (embedded runs have all
+of it in their state); not work/, staging/, inputs/ and caches/. Copy results/ and archive/ first,
+then the log, then ledger.head, and the ledger last; or stop the daemon. A ledger that is missing,
+damaged or older than the results is a finding, and nothing is run with it.
 
 Where no newer copy exists, --rebuild-ledger makes a ledger again: it keeps every line that can be
 read, adds each run that results, archived requests and claims show, and notes in the ledger who
-ordered it and when. Stop the daemon first, and run this as its user. The old file is kept beside it. A
-request whose result and archived files are gone as well is not known afterwards, and could run again."
+ordered it and when. Stop the daemon first, and run this as its user. The old file is kept beside
+it. A request whose result and archived files are gone as well is not known afterwards, and could
+run again."
 )]
 pub(crate) struct Doctor {
     /// Make the cache of this language; may be repeated

@@ -5,8 +5,8 @@
 mod agent;
 mod beside;
 mod entitled;
-mod security_key;
 mod signer;
+mod ssh_keygen;
 
 use std::process::ExitCode;
 

@@ -9,15 +9,17 @@ use ssh_key::{HashAlg, LineEnding, PrivateKey};
 use zeroize::Zeroizing;
 
 use super::agent::Agent;
-use super::security_key;
+use super::ssh_keygen;
 use crate::failure::Failure;
 use crate::options::SigningOptions;
+use crate::output;
 use crate::show;
 use crate::state::read_file;
 use crate::terminal::Terminal;
 
 const KEY_BYTES_MAX: usize = 64 * 1024;
 const PASSPHRASES_MAX: usize = 3;
+const OPENSSH_HEADER: &[u8] = b"-----BEGIN OPENSSH PRIVATE KEY-----";
 
 /// A key that may sign, and how to have it do so.
 pub(crate) struct Signer {
@@ -28,6 +30,8 @@ pub(crate) struct Signer {
 enum Hold {
     File(PathBuf, Box<PrivateKey>),
     SecurityKey(PathBuf),
+    /// A file that OpenSSH reads and `ssh-key` does not.
+    OpenSsh(PathBuf),
     Agent(Agent),
 }
 
@@ -70,10 +74,21 @@ impl Signer {
                 "others may read this private key (mode {mode:o}); chmod 600 it"
             )));
         }
-        let private = PrivateKey::from_openssh(&*text).map_err(|error| {
-            let advice = "`ssh-keygen -p -f` rewrites older forms";
-            refused(format!("is no OpenSSH private key that can be read ({error}); {advice}"))
-        })?;
+        let private = match PrivateKey::from_openssh(&*text) {
+            Ok(private) => private,
+            // OpenSSH writes the number of an ECDSA key without leading zeros. One key in 256 has some, and
+            // `ssh-key` 0.6 refuses it.
+            Err(error) => {
+                let key = match text.starts_with(OPENSSH_HEADER) {
+                    true => ssh_keygen::public_key(path),
+                    false => None,
+                };
+                let advice = "`ssh-keygen -p -f` rewrites older forms";
+                let why = || format!("not an OpenSSH private key ({error}); {advice}");
+                let key = key.ok_or_else(|| refused(why()))?;
+                return Ok(Self { key, hold: Hold::OpenSsh(path.to_owned()) });
+            }
+        };
         let blob = private.public_key().to_bytes().map_err(|error| refused(error.to_string()))?;
         let key = SignerKey::from_blob(&blob).map_err(|error| {
             let advice = "use an Ed25519 or ECDSA P-256 key";
@@ -94,15 +109,18 @@ impl Signer {
     /// The armoured signature of these bytes for this use.
     pub(crate) fn sign(&mut self, namespace: &str, bytes: &[u8]) -> Result<String, Failure> {
         let armoured = match &mut self.hold {
-            Hold::File(path, private) => {
-                let unlocked = unlock(path, private)?;
-                let private = unlocked.as_ref().unwrap_or(private);
-                let signed = private.sign(namespace, HashAlg::Sha512, bytes);
-                signed
-                    .and_then(|signature| signature.to_pem(LineEnding::LF))
-                    .map_err(|error| Failure::Said(format!("{}: {error}", path.display())))?
+            Hold::File(path, private) => match unlock(path, private)? {
+                Unlocked::Key(private) => sign_with(path, &private, namespace, bytes)?,
+                Unlocked::NoNeed => sign_with(path, private, namespace, bytes)?,
+                Unlocked::ForOpenSsh => ssh_keygen::sign(path, namespace, bytes)?,
+            },
+            Hold::SecurityKey(path) => {
+                output::aside(
+                    "A security key signs this: plug it in, and touch it when it blinks.",
+                );
+                ssh_keygen::sign(path, namespace, bytes)?
             }
-            Hold::SecurityKey(path) => security_key::sign(path, namespace, bytes)?,
+            Hold::OpenSsh(path) => ssh_keygen::sign(path, namespace, bytes)?,
             Hold::Agent(agent) => agent.sign(&self.key, namespace, bytes)?,
         };
         self.check(&armoured, namespace, bytes)?;
@@ -122,10 +140,30 @@ impl Signer {
     }
 }
 
-/// The key without its passphrase, where it has one.
-fn unlock(path: &Path, private: &PrivateKey) -> Result<Option<PrivateKey>, Failure> {
+fn sign_with(
+    path: &Path,
+    private: &PrivateKey,
+    namespace: &str,
+    bytes: &[u8],
+) -> Result<String, Failure> {
+    private
+        .sign(namespace, HashAlg::Sha512, bytes)
+        .and_then(|signature| signature.to_pem(LineEnding::LF))
+        .map_err(|error| Failure::Said(format!("{}: {error}", path.display())))
+}
+
+/// A key file after its passphrase was asked for.
+enum Unlocked {
+    /// It has no passphrase.
+    NoNeed,
+    Key(Box<PrivateKey>),
+    /// The passphrase is right, and `ssh-key` cannot read what it protects: see [`Hold::OpenSsh`].
+    ForOpenSsh,
+}
+
+fn unlock(path: &Path, private: &PrivateKey) -> Result<Unlocked, Failure> {
     if !private.is_encrypted() {
-        return Ok(None);
+        return Ok(Unlocked::NoNeed);
     }
     let shown = show::name(path);
     let mut terminal = Terminal::open().map_err(|failure| {
@@ -134,9 +172,9 @@ fn unlock(path: &Path, private: &PrivateKey) -> Result<Option<PrivateKey>, Failu
     for _ in 0..PASSPHRASES_MAX {
         let passphrase = terminal.ask_unseen(&format!("Passphrase of {shown}: "))?;
         match private.decrypt(&*passphrase) {
-            Ok(unlocked) => return Ok(Some(unlocked)),
+            Ok(unlocked) => return Ok(Unlocked::Key(Box::new(unlocked))),
             Err(ssh_key::Error::Crypto) => {}
-            Err(error) => return Err(Failure::Said(format!("{shown}: {error}"))),
+            Err(_) => return Ok(Unlocked::ForOpenSsh),
         }
     }
     Err(Failure::Said(format!("{shown}: not its passphrase; nothing is signed")))

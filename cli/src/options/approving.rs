@@ -123,8 +123,8 @@ Example: toolexec approve TR-20260209-160501Z-python-stats.md --as alice --key ~
 
 Shows the review, asks, fills in approved_by and approved_utc where they are empty (no other byte
 changes), and signs exactly the bytes that were shown, in namespace approve.tool-exec@threegate.
-Every line of every input text is shown. What cannot be (no text, more than 16 MiB) is named, and you
-are asked once more.
+Every line of every input text is shown. What cannot be shown (no text, or more than 16 MiB) is
+named, and you are asked once more.
 The signature is <file>.sig, or <file>.<principal>.sig if that is there; nothing is overwritten.
 With a security key /usr/bin/ssh-keygen makes the signature; `ssh-keygen -Y sign` makes the very
 same one. Exits 0 if it is signed, 1 if you said no, 2 if the request would be refused, was

@@ -130,3 +130,46 @@ fn the_person_at_the_terminal_reads_answers_and_unlocks() {
     piped.assert_code(3);
     piped.assert_says(&["no terminal", "--yes"]);
 }
+
+/// OpenSSH leaves out the leading zeros of an ECDSA key's number; one key in 256 has some.
+#[test]
+fn a_p256_key_with_a_short_number_signs() {
+    if !ssh_keygen_works("a_p256_key_with_a_short_number_signs") {
+        return;
+    }
+    let bench = Bench::new();
+    let short = (0..10_000).find_map(|number| {
+        let path = key(&bench, &format!("key-{number}"), P256);
+        let is_short = number_bytes(&fs::read_to_string(&path).unwrap()) < 32;
+        if !is_short {
+            fs::remove_file(&path).unwrap();
+        }
+        is_short.then_some(path)
+    });
+    let short = short.unwrap();
+    signers(&bench, &[("alice", &short)]);
+    let request = saved(&bench, &unapproved("print(1)\n"));
+    approve(&bench, &request, "alice", &short, &[]).assert_code(0);
+    let signature = request.path.with_extension("md.sig");
+    assert_verifies(&bench, &request, "alice", APPROVE, &signature);
+}
+
+/// The length of the private number in an OpenSSH file of a P-256 key: it follows the last copy of the point.
+fn number_bytes(file: &str) -> u8 {
+    let text: String = file.lines().filter(|line| !line.starts_with('-')).collect();
+    let digit = |c: u8| match c {
+        b'A'..=b'Z' => c - b'A',
+        b'a'..=b'z' => c - b'a' + 26,
+        b'0'..=b'9' => c - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let mut bytes = Vec::new();
+    for four in text.trim_end_matches('=').as_bytes().chunks(4) {
+        let bits = four.iter().fold(0u32, |bits, c| bits << 6 | u32::from(digit(*c)));
+        let bits = bits << (6 * (4 - four.len()));
+        bytes.extend(&bits.to_be_bytes()[1..four.len()]);
+    }
+    let point = bytes.windows(5).rposition(|five| five == [0, 0, 0, 65, 4]).unwrap();
+    bytes[point + 4 + 65 + 3]
+}

@@ -84,7 +84,7 @@ pub(super) static MARKUP: Rule = Rule {
             Command("python script.py /in/input.csv '<!--' --all '-->'"),
         ),
         warned("an entity", Command("python script.py /in/input.csv '&lt;b&gt;'")),
-        warned("a link", Command("python script.py /in/input.csv '[name](/in/input.csv)'")),
+        warned("a link", Command("python script.py /in/input.csv '[name](https://example.org/)'")),
         warned("a tag", Command("python script.py /in/input.csv '<b>'")),
         good("marks as data", Command("python script.py /in/input.csv '# x' '- x' '[a]' 'a&b'")),
     ],

@@ -1,26 +1,23 @@
-//! Security keys: only OpenSSH speaks to them here, for it needs their hardware and its own drivers.
-//! It is one fixed program, never one along PATH, and what it prints is checked as any signature is.
+//! Signatures by OpenSSH's own program: for security keys, which need their hardware and its drivers, and for
+//! key files that only OpenSSH reads. It is one fixed program, never one along PATH, and what it prints is
+//! checked as any signature is.
 
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use policies::SIGNATURE_BYTES_MAX;
+use policies::{SIGNATURE_BYTES_MAX, SignerKey};
+use ssh_key::PublicKey;
 
 use crate::failure::Failure;
-use crate::output;
 
 const SSH_KEYGEN: &str = "/usr/bin/ssh-keygen";
 
 /// Has OpenSSH sign; it asks for passphrase, PIN and touch itself.
 pub(super) fn sign(key: &Path, namespace: &str, bytes: &[u8]) -> Result<String, Failure> {
     let failed = |why: String| {
-        Failure::Said(format!(
-            "{SSH_KEYGEN}: {why}; the security key of {} is needed",
-            key.display()
-        ))
+        Failure::Said(format!("{SSH_KEYGEN}: {why}; the key of {} is needed", key.display()))
     };
-    output::aside("A security key signs this: plug it in, and touch it when it blinks.");
     let mut child = Command::new(SSH_KEYGEN)
         .args(["-Y", "sign", "-O", "hashalg=sha512", "-n", namespace, "-f"])
         .arg(key)
@@ -45,4 +42,19 @@ pub(super) fn sign(key: &Path, namespace: &str, bytes: &[u8]) -> Result<String, 
         }
     }
     Ok(armoured)
+}
+
+/// The public half of a key file without a passphrase, as OpenSSH reads it. `None` if it cannot, or if the key
+/// may not sign here.
+pub(super) fn public_key(key: &Path) -> Option<SignerKey> {
+    let said = Command::new(SSH_KEYGEN)
+        .args(["-y", "-P", "", "-f"])
+        .arg(key)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let line = said.status.success().then(|| String::from_utf8(said.stdout).ok())??;
+    let blob = PublicKey::from_openssh(line.trim()).ok()?.to_bytes().ok()?;
+    SignerKey::from_blob(&blob).ok()
 }
