@@ -61,7 +61,8 @@ impl<'a> Sections<'a> {
         let is_code = |section: &&Section<'_>| with_code.contains(&section.title);
         let marked = |line: &Line<'_>| line.text.bytes().any(|byte| b"<&[".contains(&byte));
         let may_lie = |line: &Line<'_>| {
-            rendered::may_be_title(line.text, titles) || rendered::may_underline(line.text)
+            let title = heading(line.text).is_none() && rendered::may_be_title(line.text, titles);
+            title || rendered::may_underline(line.text)
         };
         let code_is_marked =
             || self.all.iter().filter(is_code).any(|section| section.lines.iter().any(marked));
