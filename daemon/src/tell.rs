@@ -4,9 +4,11 @@
 //! Must never leave a half-published result, and never publish one that does not say how it was
 //! decided, or that the log does not have.
 
+use std::time::Duration;
+
 use policies::{AisFile, Approved, Grounds, SignatureFile, Touch};
 use records::{
-    Attested, NetworkUse, Ran, ReplayOf, Statement, Subject, Trust, attest, verify_gathered,
+    Attested, Fault, NetworkUse, Ran, ReplayOf, Statement, Subject, Trust, attest, verify_gathered,
 };
 use sandbox::outcome::Outcome;
 use sandbox::report::Confinement;
@@ -22,6 +24,9 @@ use crate::outbox::Letter;
 
 /// What a record shows of a stream, and one byte more to know that there is more.
 const HEAD_BYTES: u64 = 64 * 1024 + 1;
+/// How often a gathered record is read before what cannot be read counts as a fault.
+const READ_TRIES: u32 = 3;
+const READ_AGAIN_AFTER: Duration = Duration::from_millis(100);
 /// The reason in a record that takes the place of one that does not verify.
 const UNVERIFIED: &str = "its record did not verify, so this one says less";
 /// The lane that this program is.
@@ -275,12 +280,28 @@ impl Passage<'_> {
         }
         // A full disk may say so only when it is asked to keep what it took.
         self.host.spool.settle_result(result)?;
-        let trust = Trust::from_key(&self.rules.key.public());
-        let verified = verify_gathered(result.directory(), &attested, &trust);
-        let record = result.result_id();
-        let _verified =
-            verified.map_err(|faults| Halt::Unverified { record: record.clone(), faults })?;
+        self.verify(result, &attested)?;
         Ok(attested)
+    }
+
+    /// Verifies a gathered record. A file that cannot be read, for want of descriptors or memory, says nothing
+    /// about the record: it is read again a moment later.
+    fn verify(&self, result: &ResultDraft, attested: &Attested) -> Result<(), Halt> {
+        let trust = Trust::from_key(&self.rules.key.public());
+        let mut tries = 1;
+        loop {
+            let faults = match verify_gathered(result.directory(), attested, &trust) {
+                Ok(_) => return Ok(()),
+                Err(faults) => faults,
+            };
+            let unread =
+                |fault: &Fault| matches!(fault, Fault::Unreadable { .. } | Fault::Directory { .. });
+            if tries == READ_TRIES || !faults.iter().any(unread) {
+                return Err(Halt::Unverified { record: result.result_id().clone(), faults });
+            }
+            tries += 1;
+            std::thread::sleep(READ_AGAIN_AFTER);
+        }
     }
 
     /// Begins a result whatever the disk: the name alone may need the reserve.
@@ -304,7 +325,7 @@ impl Passage<'_> {
             match drafted {
                 Ok(Some(result)) => return Ok(result),
                 // Result ids have whole seconds in them: where one is taken, the next second's is free.
-                Ok(None) => std::thread::sleep(std::time::Duration::from_millis(100)),
+                Ok(None) => std::thread::sleep(Duration::from_millis(100)),
                 Err(error) if error.is_full() && !reserve_used => {
                     reserve_used = true;
                     self.use_reserve();

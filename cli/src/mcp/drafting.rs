@@ -68,9 +68,9 @@ fn next(is_written: bool) -> &'static str {
 
 /// As a person would have typed it.
 fn typed(desk: &Desk, asked: DraftArguments) -> Result<Draft, Failure> {
-    let outputs = asked.outputs.into_iter().map(|output| match output.path.contains(':') {
-        true => Err(Failure::Said(format!("outputs: {}: a path has no colon", output.path))),
-        false => Ok(format!("{}:{}", output.path, output.description)),
+    let outputs = asked.outputs.into_iter().map(|output| match output.path.contains('=') {
+        true => Err(Failure::Said(format!("outputs: {}: a path has no `=` here", output.path))),
+        false => Ok(format!("{}={}", output.path, output.description)),
     });
     Ok(Draft {
         purpose: asked.purpose,
