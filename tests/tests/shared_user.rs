@@ -10,6 +10,7 @@
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use toolexec_tests::hostile::{Built, Case, Cells, Got, Host, Mode, Place};
@@ -31,8 +32,12 @@ assert a.send(bytes(100000)) == 100000
 print('undisturbed')
 ";
 
+/// Each attack measures the whole host, and the counts of one user: two at once would measure each other.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 /// The case, in as many runs at once as it says; meanwhile runs and programs of the same user.
 fn beside(test: &str, name: &str) -> Option<(Vec<Got>, u64)> {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some(place), Some(bench), Some(other)) =
         (Place::new(), Bench::of_an_ordinary_user(test), Bench::of_an_ordinary_user(test))
     else {

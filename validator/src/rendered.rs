@@ -108,7 +108,10 @@ impl Rendered {
 
     /// Whether a second-level heading begins in this line.
     pub(crate) fn has_second_level(&self, line: usize) -> bool {
-        self.headings.iter().any(|heading| heading.second_level && heading.line == line)
+        let from = self.headings.partition_point(|heading| heading.line < line);
+        let mut of_line =
+            self.headings.iter().skip(from).take_while(|heading| heading.line == line);
+        of_line.any(|heading| heading.second_level)
     }
 
     /// Refuses headings that the page shows with a section's title and that begin no section here.

@@ -71,7 +71,8 @@ impl<'a> Sections<'a> {
             self.rendered = Some(Rendered::of(document));
         }
         let Some(rendered) = &self.rendered else { return };
-        let is_section = |line| self.all.iter().any(|section| section.spot.line == line);
+        let is_section =
+            |line| self.all.binary_search_by_key(&line, |section| section.spot.line).is_ok();
         rendered.refuse_titles(titles, is_section, report);
         let shown = |line: &&Line<'_>| rendered.html.binary_search(&line.number).is_ok();
         if let Some(line) = self.prose.iter().find(shown) {

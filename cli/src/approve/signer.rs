@@ -19,7 +19,7 @@ use crate::terminal::Terminal;
 
 const KEY_BYTES_MAX: usize = 64 * 1024;
 const PASSPHRASES_MAX: usize = 3;
-const OPENSSH_HEADER: &[u8] = b"-----BEGIN OPENSSH PRIVATE KEY-----";
+const OPENSSH_HEADER: &[u8] = b"-----BEGIN OPENSSH ";
 
 /// A key that may sign, and how to have it do so.
 pub(crate) struct Signer {
