@@ -4,6 +4,7 @@
 //! told at all.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use policies::Policy;
@@ -195,10 +196,16 @@ fn is_as_far(told: &Running, now: &Running) -> bool {
         == (now.step, &now.step_since_utc, now.time_sec_max)
 }
 
-/// Whether it was told. Nothing hangs on it but what readers see.
+/// Whether it was told. Nothing hangs on it but what readers see. On a full disk it fails at every look, and is
+/// logged once, until it works again.
 fn told_or_warned(told: Result<(), SpoolError>) -> bool {
-    if let Err(error) = &told {
-        tracing::warn!("{error}; what is told in public/ is not whole");
+    static FAILS: AtomicBool = AtomicBool::new(false);
+    match &told {
+        Ok(()) => FAILS.store(false, Ordering::Relaxed),
+        Err(error) if !FAILS.swap(true, Ordering::Relaxed) => {
+            tracing::warn!("{error}; the files in public/ are not up to date");
+        }
+        Err(_) => {}
     }
     told.is_ok()
 }
