@@ -1,4 +1,4 @@
-//! Whether a sandbox starts, which is what everything else about a host is for.
+//! Judges the probe: one sandbox, started as the daemon starts it.
 
 use crate::doctor::host::finding::{Finding, Topic};
 use crate::doctor::host::readings::{Readings, Sandbox};

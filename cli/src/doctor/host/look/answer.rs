@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use crate::doctor::host::readings::Seen;
 
 const ANSWER_TIME: Duration = Duration::from_secs(5);
-/// How long one that was killed may take to end, and what it has said to come.
+/// The time for a killed program to exit and for its output to arrive.
 const END_TIME: Duration = Duration::from_secs(1);
 const ANSWER_BYTES_MAX: u64 = 4096;
 
-/// What a program said until it ended.
+/// The exit status and the output of a program.
 pub(super) struct Answer {
     pub(super) status: ExitStatus,
     pub(super) stdout: String,
