@@ -29,6 +29,8 @@ fn is_about_content(violation: &Violation) -> bool {
         || code == "text.confusable"
         // An answer may hold an HTML comment, which no composition takes away.
         || code == "section.hidden"
+        // A word may look like an HTML element, which no quoting takes away.
+        || code == "command.markup"
         // Prose that happens to tell a shell to run; a command that does is none of these.
         || code == "command.shell" && violation.message.starts_with("text:")
 }

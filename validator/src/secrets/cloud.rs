@@ -95,7 +95,7 @@ pub(super) const KINDS: &[SecretKind] = &[
         "https://yandex.cloud/en/docs/iam/concepts/authorization/api-key",
         &[
             shape("AQVN", &[run(Url64, 35, 38)]),
-            shape("t1.", &[run(Url64, 10, 200), text("."), exact(Url64, 86)]),
+            shape("t1.", &[run(Equals64, 1, 200), text("."), exact(Url64, 86)]),
         ],
     ),
     kind(
