@@ -33,7 +33,7 @@ pub use run::{RunNews, RunningCell};
 pub use start::{Standstill, StartLimit, Wait, Waiting};
 
 use own::{OwnLauncher, Program};
-use start::{Peer, START_TIME_MAX};
+use start::{Peer, START_TIME_MAX, end_of_child};
 
 /// Most launchers of our own that are waited for beside the present one.
 const RETIRED_MAX: usize = 3;
@@ -197,8 +197,14 @@ impl Launcher {
                     seats_max: *seats_max,
                 };
                 let started = OwnLauncher::start(program, limit)?;
-                let control = started.converse(first, deadline).map_err(failed)?;
                 let pid = started.pid();
+                // It may have ended before the first word.
+                let control = started.converse(first, deadline).map_err(|error| {
+                    failed(
+                        end_of_child(pid)
+                            .map_or(error, |end| io::Error::other(format!("it {end}"))),
+                    )
+                })?;
                 own.present = Some(started);
                 Ok((control, Some(pid)))
             }
@@ -357,7 +363,7 @@ impl AskedCell {
             Some((FromLauncher::Prepared(confinement, marks), fds)) => (*confinement, marks, fds),
             Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
             Some(_) => return Err(lost("it spoke out of turn")),
-            None => return Err(lost("it closed the connection")),
+            None => return Err(peer.closed()),
         };
         let proxy = fds.pop();
         if !fds.is_empty() || proxy.is_some() != (*network == Network::Proxy) {
@@ -428,7 +434,7 @@ impl PreparedCell {
             Some((FromLauncher::Ready(in_force), _)) => confinement.limits = in_force,
             Some((FromLauncher::Unable(unable), _)) => return Err(BuildError::Unable(unable)),
             Some(_) => return Err(lost("it spoke out of turn")),
-            None => return Err(lost("it closed the connection")),
+            None => return Err(peer.closed()),
         }
         Ok(ReadyCell { peer, control, evidence, stdout, stderr, proxy, confinement, limits })
     }

@@ -17,6 +17,7 @@ mod pour;
 pub mod process;
 pub mod report;
 mod steps;
+pub mod subordinate;
 mod sys;
 mod tap;
 mod wire;

@@ -25,17 +25,19 @@ mod request;
 mod screen;
 mod service;
 mod skip;
+mod user_range;
 
 pub use bench::{Bench, Said};
 pub use desk::{Disk, Scratch, list};
 pub use page::Page;
-pub use processes::{Process, kill, parent_of, with_word, without_word};
+pub use processes::{Process, is_child_of, kill, parent_of, with_word, without_word};
 pub use programs::{programs, workspace};
 pub use record::Record;
 pub use request::{Request, RequestText};
 pub use screen::Screen;
 pub use service::{Asked, Service};
 pub use skip::skip;
+pub use user_range::{UIDS, with_user_range};
 
 /// Whether the independent verifier can be asked here; if not, the test is told as skipped.
 #[must_use]

@@ -57,10 +57,21 @@ pub fn without_word(word: &str) {
 /// # Panics
 /// The process is gone.
 #[must_use]
+#[track_caller]
 pub fn parent_of(process: Process) -> Process {
-    let status = fs::read_to_string(format!("/proc/{}/status", process.0)).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap();
-    Process(line.trim().parse().unwrap())
+    parent(process).unwrap_or_else(|| panic!("{process:?} is gone"))
+}
+
+/// Whether a process is a child of another; a process that is gone is not.
+#[must_use]
+pub fn is_child_of(process: Process, other: Process) -> bool {
+    parent(process) == Some(other)
+}
+
+fn parent(process: Process) -> Option<Process> {
+    let status = fs::read_to_string(format!("/proc/{}/status", process.0)).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+    line.trim().parse().ok().map(Process)
 }
 
 /// Sends a signal, `KILL` or `TERM`.

@@ -275,3 +275,18 @@ fn a_disk_too_small_for_the_inputs_uses_nothing_up() {
     disk.grow(64 * 1024);
     run_on(&bench, &place, &request).assert_code(0);
 }
+
+#[test]
+fn a_launcher_that_ends_at_its_start_is_told_with_its_end() {
+    let bench = Bench::new();
+    let launcher = bench.scratch().path().join("bin/toolexec-launch");
+    let mode = fs::metadata(&launcher).unwrap().permissions();
+    for (act, end) in [("exit 7", "it ended with status 7"), ("kill -9 $$", "killed by signal 9")] {
+        fs::remove_file(&launcher).unwrap();
+        fs::write(&launcher, format!("#!/bin/sh\n{act}\n")).unwrap();
+        fs::set_permissions(&launcher, mode.clone()).unwrap();
+        let said = bench.run(&bench.save(&RequestText::python("pass")));
+        said.assert_code(3);
+        said.assert_says(&[end]);
+    }
+}

@@ -8,13 +8,16 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use toolexec_tests::hostile::{Built, Case, Cells, Got, Host, Mode, Place};
-use toolexec_tests::{Bench, RequestText, Said, skip};
+use toolexec_tests::patience::patience;
+use toolexec_tests::{Bench, RequestText, Said, UIDS, skip, with_user_range};
 
 const MIB: u64 = 1 << 20;
 /// What the attacks may have of memory: the request's limit.
@@ -23,7 +26,7 @@ const LIMIT_MIB: u64 = 256;
 /// A program of the user's own: passes a descriptor, waits with epoll, sets a timer, fills a socket.
 const OWN_PROGRAM: &str = "
 import array, resource, select, signal, socket
-resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
 a, b = socket.socketpair()
 a.sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [0]))])
 poll = select.epoll(); poll.register(b); assert poll.poll(1)
@@ -35,8 +38,12 @@ print('undisturbed')
 /// Each attack measures the whole host, and the counts of one user: two at once would measure each other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
+/// How many open files the user's own program may have: the kernel lets it pass descriptors while its user has
+/// no more than that in flight.
+const USUAL_FILES: u32 = 1024;
+
 /// The case, in as many runs at once as it says; meanwhile runs and programs of the same user.
-fn beside(test: &str, name: &str) -> Option<(Vec<Got>, u64)> {
+fn beside(test: &str, name: &str, files: u32) -> Option<(Vec<Got>, u64)> {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some(place), Some(bench), Some(other)) =
         (Place::new(), Bench::of_an_ordinary_user(test), Bench::of_an_ordinary_user(test))
@@ -65,7 +72,7 @@ fn beside(test: &str, name: &str) -> Option<(Vec<Got>, u64)> {
         });
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
-                neighbour(&other);
+                neighbour(&other, files);
                 neighbours.fetch_add(1, Ordering::Relaxed);
             }
         });
@@ -84,11 +91,12 @@ fn beside(test: &str, name: &str) -> Option<(Vec<Got>, u64)> {
 }
 
 /// One run and one program of the same user.
-fn neighbour(bench: &Bench) {
+fn neighbour(bench: &Bench, files: u32) {
     let (_, record) = bench.record_of(&RequestText::python("print('undisturbed')"));
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "undisturbed\n");
-    let said = Said::of(bench.command("/usr/bin/python3").args(["-c", OWN_PROGRAM]));
+    let program = OWN_PROGRAM.replace("FILES", &files.to_string());
+    let said = Said::of(bench.command("/usr/bin/python3").args(["-c", &program]));
     assert_eq!((said.code, said.stdout.as_str()), (Some(0), "undisturbed\n"), "{}", said.stderr);
 }
 
@@ -101,13 +109,13 @@ fn available_mib() -> u64 {
 #[test]
 fn descriptors_in_flight_disturb_no_other_run() {
     let test = "shared_user::descriptors_in_flight_disturb_no_other_run";
-    beside(test, "limits/descriptors_in_flight");
+    beside(test, "limits/descriptors_in_flight", USUAL_FILES);
 }
 
 #[test]
 fn epoll_watches_disturb_no_other_run() {
     let test = "shared_user::epoll_watches_disturb_no_other_run";
-    let Some((got, _)) = beside(test, "limits/epoll_watches") else { return };
+    let Some((got, _)) = beside(test, "limits/epoll_watches", USUAL_FILES) else { return };
     let watches = |run: &Got| {
         let line = run.stdout.lines().find_map(|line| line.strip_prefix("watches ")).unwrap();
         line.parse::<u64>().unwrap()
@@ -120,7 +128,7 @@ fn epoll_watches_disturb_no_other_run() {
 #[test]
 fn socket_buffers_are_held_to_the_memory_limit() {
     let test = "shared_user::socket_buffers_are_held_to_the_memory_limit";
-    let Some((got, fell)) = beside(test, "limits/socket_buffers") else { return };
+    let Some((got, fell)) = beside(test, "limits/socket_buffers", USUAL_FILES) else { return };
     for run in &got {
         assert_eq!(run.outcome, "memory_limit", "{}", run.brief());
         let peak =
@@ -130,4 +138,85 @@ fn socket_buffers_are_held_to_the_memory_limit() {
     }
     // With room for what else this machine does meanwhile: without a limit it is 16 GiB.
     assert!(fell <= LIMIT_MIB * 3 / 2 + 2048, "{fell} MiB");
+}
+
+/// Descriptors that one run can have in flight: the kernel refuses a message of 253 only when there are more
+/// than its limit of 512 already.
+const IN_FLIGHT_OF_ONE: u64 = 3 * 253;
+
+#[test]
+fn with_subordinate_uids_each_run_has_its_own_descriptors_in_flight() {
+    let test = "shared_user::with_subordinate_uids_each_run_has_its_own_descriptors_in_flight";
+    let name = "limits/descriptors_in_flight";
+    // Far fewer than one run has in flight.
+    let Some(Some((got, _))) = with_user_range(test, || beside(test, name, 64)) else { return };
+    for run in &got {
+        let line = run.stdout.lines().find_map(|line| line.strip_prefix("in flight ")).unwrap();
+        assert_eq!(line.parse::<u64>().unwrap(), IN_FLIGHT_OF_ONE, "{}", run.brief());
+    }
+}
+
+#[test]
+fn with_subordinate_uids_two_runs_differ_in_their_uids() {
+    let test = "shared_user::with_subordinate_uids_two_runs_differ_in_their_uids";
+    with_user_range(test, || {
+        let bench = Bench::of_an_ordinary_user(test).unwrap();
+        let request =
+            || bench.save(&RequestText::python("import time; time.sleep(3600)").time_sec(300));
+        let start = || {
+            let request = request();
+            let mut command = bench.command("toolexec");
+            command
+                .arg("run")
+                .arg(&request.path)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+        };
+        let mut runs = [start().unwrap(), start().unwrap()];
+        let deadline = Instant::now() + Duration::from_secs(60) * patience();
+        let mut seen = BTreeSet::new();
+        while seen.len() < 2 && Instant::now() < deadline {
+            seen = uids_of_tools();
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        for run in &mut runs {
+            Said::of(Command::new("kill").arg(run.id().to_string())).assert_code(0);
+            run.wait().unwrap();
+        }
+        assert_eq!(seen.len(), 2, "{seen:?}");
+    });
+}
+
+#[test]
+fn with_subordinate_uids_files_and_the_record_are_the_users_own() {
+    use std::os::unix::fs::MetadataExt;
+    let test = "shared_user::with_subordinate_uids_files_and_the_record_are_the_users_own";
+    with_user_range(test, || {
+        let bench = Bench::of_an_ordinary_user(test).unwrap();
+        let script = "import os; os.mkdir('/out/d', 0o700); open('/out/d/f', 'w').write('x'); os.chmod('/out/d/f', 0)";
+        let (_, record) = bench.record_of(&RequestText::python(script));
+        record.assert_outcome("ok");
+        let uid = record.fact("uid").parse().unwrap();
+        assert!(UIDS.contains(&uid), "{uid}");
+        let file = record.path.join("artifacts/d/f");
+        assert_eq!(fs::metadata(&file).unwrap().uid(), bench.uid());
+        let words = ["-rf".as_ref(), record.path.as_os_str()];
+        Said::of(bench.command("rm").args(words)).assert_code(0);
+        bench.assert_nothing_left();
+    });
+}
+
+/// The uids of the range that a Python has now, as the host sees them.
+fn uids_of_tools() -> BTreeSet<u32> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let statuses = processes.filter_map(|it| fs::read_to_string(it.path().join("status")).ok());
+    let uid = |status: String| {
+        let field = |name: &str| {
+            status.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()
+        };
+        field("Name:").filter(|name| name.starts_with("python"))?;
+        field("Uid:")?.parse().ok()
+    };
+    statuses.filter_map(uid).filter(|uid| UIDS.contains(uid)).collect()
 }

@@ -1,9 +1,11 @@
 //! Waiting for a sandbox: how long, who is asked meanwhile whether to go on, and what is known of a launcher
 //! that does not answer.
 
-use std::fmt;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
+use std::{fmt, io, thread};
+
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use super::own::stuck_below;
 use super::{BuildError, Heard, hear};
@@ -16,6 +18,9 @@ use crate::wire;
 pub(super) const ASK_INTERVAL: Duration = Duration::from_millis(100);
 /// How long a sandbox may take where the caller names no bound.
 pub(super) const START_TIME_MAX: Duration = Duration::from_secs(30);
+/// How often, and how far apart, a child is looked at whose connection is closed.
+const CHILD_END_LOOKS: u32 = 20;
+const CHILD_END_INTERVAL: Duration = Duration::from_millis(10);
 /// Most processes named in one message.
 const NAMED_MAX: usize = 4;
 
@@ -80,6 +85,22 @@ impl<'a> StartLimit<'a> {
     }
 }
 
+/// How a child ended, if it has within a moment: its connections are closed before it can be waited for.
+/// It stays to be reaped by whoever started it.
+pub(super) fn end_of_child(pid: u32) -> Option<String> {
+    let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    for _ in 0..CHILD_END_LOOKS {
+        if let Some(status) = waitid(WaitId::Pid(pid), options).ok()? {
+            let exited = status.exit_status().map(|code| format!("ended with status {code}"));
+            let killed = || Some(format!("was killed by signal {}", status.terminating_signal()?));
+            return exited.or_else(killed);
+        }
+        thread::sleep(CHILD_END_INTERVAL);
+    }
+    None
+}
+
 /// Who is on the other side of a conversation, as far as that is known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Peer {
@@ -101,6 +122,15 @@ impl Peer {
                 _ => None,
             };
         }
+    }
+
+    /// The connection was closed: with how a launcher that is our child ended, if it did.
+    pub(super) fn closed(self) -> BuildError {
+        let why = match self.launcher.and_then(end_of_child) {
+            Some(end) => format!("it {end}"),
+            None => "it closed the connection".to_owned(),
+        };
+        BuildError::Lost(io::Error::new(io::ErrorKind::UnexpectedEof, why))
     }
 
     /// The process of the slot, if it can do nothing by itself.

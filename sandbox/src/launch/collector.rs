@@ -14,7 +14,6 @@ use nix::fcntl::AtFlags;
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::sys::stat::{FchmodatFlags, FileStat, Mode as FileMode, SFlag, fchmod, fchmodat, fstatat};
-use nix::unistd::{Gid, Uid};
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 
 use super::filter::Filters;
@@ -58,17 +57,12 @@ pub(super) fn fork(
 fn give_up_rights(
     out: BorrowedFd<'_>,
     evidence: &OwnedFd,
-    Identity { uid, gid }: Identity,
+    identity: Identity,
     mode: report::Mode,
     filters: &Filters,
 ) -> Result<(), Failed> {
     sys::close_all_but(&[out, evidence.as_fd()]).map_err(Failed::at("close what is not needed"))?;
-    if mode == report::Mode::System {
-        let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
-        nix::unistd::setgroups(&[]).map_err(Failed::at("drop supplementary groups"))?;
-        nix::unistd::setresgid(gid, gid, gid).map_err(Failed::at("take the tool's group"))?;
-        nix::unistd::setresuid(uid, uid, uid).map_err(Failed::at("take the tool's user"))?;
-    }
+    identity.take_on(mode)?;
     confine::drop_capabilities()?;
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("die with the launcher"))?;
     prctl::set_no_new_privs().map_err(Failed::at("set no_new_privs"))?;

@@ -19,9 +19,9 @@ use rustix::mount::{
 
 use super::cgroup::Home;
 use super::filter::{Filters, MemoryWatch};
-use super::identity::{self, Identity};
+use super::identity::{self, Identity, Uids};
 use super::options::Options;
-use super::{Failed, confine};
+use super::{Failed, confine, subordinate};
 use crate::report::{Layer, Mode};
 use crate::steps::SetupStep;
 use crate::sys;
@@ -67,13 +67,16 @@ pub(super) struct House {
 impl House {
     /// Builds the root and makes it this process's own. In user mode this is also where the process
     /// enters the user namespace that all its cells lie in.
-    pub(super) fn enter(options: &Options) -> Result<Self, Failed> {
+    /// `uids` are then those that it could have mapped.
+    pub(super) fn enter(options: &Options, uids: &mut Option<Uids>) -> Result<Self, Failed> {
         SetupStep::BaseRoot.begin();
         let mut groups = Vec::new();
         if options.mode == Mode::User {
             // Inside the namespace they have no numbers.
             groups = identity::supplementary_groups()?;
-            enter_user_namespace(Identity::own())?;
+            if !subordinate::enter(Identity::own(), uids.as_ref())? {
+                *uids = None;
+            }
         }
         let layer = Layer::Namespaces;
         unshare(CloneFlags::CLONE_NEWNS)
@@ -131,21 +134,6 @@ fn cover(options: &Options, base: &Path) -> Result<(), Failed> {
             .map_err(Failed::without(Layer::Mounts, &format!("cover {}", path.display())))?;
     }
     Ok(())
-}
-
-/// Maps our own id to itself and nobody else: whatever is in there is still this user.
-fn enter_user_namespace(Identity { uid, gid }: Identity) -> Result<(), Failed> {
-    let layer = Layer::UserNamespace;
-    unshare(CloneFlags::CLONE_NEWUSER)
-        .map_err(Failed::without(layer, "unshare the user namespace"))?;
-    let write = |name: &str, text: &str| {
-        let file = OpenOptions::new().write(true).open(format!("/proc/self/{name}"));
-        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-        written.map_err(Failed::without(layer, &format!("write {name}")))
-    };
-    write("setgroups", "deny")?;
-    write("uid_map", &format!("{uid} {uid} 1"))?;
-    write("gid_map", &format!("{gid} {gid} 1"))
 }
 
 /// Copies of everything of the host that is needed, each with the place where it goes.

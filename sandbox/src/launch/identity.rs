@@ -1,15 +1,19 @@
-//! Which uid a cell's tool has: in system mode one that no other running cell has, and nothing on the
-//! host belongs to. Must never give root's, or one without the lock that keeps it.
+//! Which uid a cell's tool has: in system mode, and for a user with subordinate ids, one that no other running
+//! cell has. In system mode nothing on the host belongs to it. Must never give root's, or one without the lock
+//! that keeps it, but for the user's own.
 
 use std::fs::{DirBuilder, File};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 
+use nix::unistd::{Gid, Uid};
 use rustix::fs::{FlockOperation, Mode as FileMode, OFlags, flock, open, openat};
 
-use super::Failed;
+use super::options::Options;
+use super::{Failed, subordinate};
 use crate::encode::GROUPS_MAX;
-use crate::report::Mode;
+use crate::report::{Layer, Mode};
+use crate::subordinate::Subordinate;
 
 /// First of the uids of cells in system mode; owning nothing on the host.
 const UID_FIRST: u32 = 2_000_000_000;
@@ -30,42 +34,98 @@ impl Identity {
         let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
         Self { uid: uid.as_raw(), gid: gid.as_raw() }
     }
+
+    /// Makes these ids all that this process has, for good. In user mode the supplementary groups stay.
+    pub(super) fn take_on(self, mode: Mode) -> Result<(), Failed> {
+        let layer = Layer::Capabilities;
+        let (uid, gid) = (Uid::from_raw(self.uid), Gid::from_raw(self.gid));
+        if mode == Mode::System {
+            nix::unistd::setgroups(&[])
+                .map_err(Failed::without(layer, "drop supplementary groups"))?;
+        }
+        nix::unistd::setresgid(gid, gid, gid)
+            .map_err(Failed::without(layer, "take the tool's group"))?;
+        nix::unistd::setresuid(uid, uid, uid)
+            .map_err(Failed::without(layer, "take the tool's user"))
+    }
 }
 
-/// The uids of this host's cells, each behind a lock that other launchers see.
-pub(super) struct Uids(OwnedFd);
+/// Uids for cells, each behind a lock that other launchers see.
+pub(super) struct Uids {
+    locks: OwnedFd,
+    of: Whose,
+}
+
+enum Whose {
+    /// This host's, in system mode.
+    Host,
+    /// One user's.
+    User(Subordinate),
+}
 
 impl Uids {
-    /// `None` in user mode, where there is one uid for all.
-    pub(super) fn open(mode: Mode) -> Result<Option<Self>, Failed> {
-        if mode == Mode::User {
-            return Ok(None);
+    /// `None` where one uid is for all: in user mode without subordinate ids.
+    pub(super) fn open(options: &Options) -> Result<Option<Self>, Failed> {
+        if options.mode == Mode::User {
+            return Ok(subordinate::uids(options));
         }
         let made = DirBuilder::new().mode(0o700).recursive(true).create(UID_LOCKS);
         made.map_err(Failed::at(&format!("make the directory of uid locks {UID_LOCKS}")))?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = open(UID_LOCKS, flags, FileMode::empty());
-        Ok(Some(Self(opened.map_err(Failed::at(&format!("open {UID_LOCKS}")))?)))
+        let locks = opened.map_err(Failed::at(&format!("open {UID_LOCKS}")))?;
+        Ok(Some(Self { locks, of: Whose::Host }))
     }
 
-    /// One that nobody has, ours for as long as the lock is open anywhere.
+    /// A user's, with the directory of that user's locks.
+    pub(super) fn of_user(locks: OwnedFd, ids: Subordinate) -> Self {
+        Self { locks, of: Whose::User(ids) }
+    }
+
+    /// What has to be mapped for them.
+    pub(super) fn subordinate(&self) -> Option<&Subordinate> {
+        match &self.of {
+            Whose::Host => None,
+            Whose::User(ids) => Some(ids),
+        }
+    }
+
+    /// One that nobody has, ours for as long as the lock is open anywhere. A user who has none left shares
+    /// the own one.
     pub(super) fn take(&self) -> Result<(Identity, Option<File>), Failed> {
-        for number in 0..UIDS {
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-            let lock =
-                openat(&self.0, format!("uid-{number}"), flags, FileMode::from_raw_mode(0o600));
-            let lock = lock.map_err(Failed::at(&format!("make a uid lock in {UID_LOCKS}")))?;
-            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => {
-                    let id = UID_FIRST + number;
-                    return Ok((Identity { uid: id, gid: id }, Some(lock.into())));
-                }
-                Err(rustix::io::Errno::WOULDBLOCK) => {}
-                Err(errno) => return Err(errno).map_err(Failed::at("take a uid lock")),
+        let (uid_first, gid_first, count) = match &self.of {
+            Whose::Host => (UID_FIRST, UID_FIRST, UIDS),
+            Whose::User(ids) => (ids.uid_first, ids.gid_first, ids.count),
+        };
+        for number in 0..count {
+            let identity = Identity { uid: uid_first + number, gid: gid_first + number };
+            if let Some(lock) = self.lock(identity)? {
+                return Ok((identity, Some(lock)));
             }
         }
-        let step = format!("all {UIDS} tool uids are in use by running cells");
-        Err(Failed { layer: None, step, errno: 0 })
+        match self.of {
+            Whose::User(_) => Ok((Identity::own(), None)),
+            Whose::Host => {
+                let step = format!("all {UIDS} tool uids are in use by running cells");
+                Err(Failed { layer: None, step, errno: 0 })
+            }
+        }
+    }
+
+    /// `None` if another launcher, or another slot of this one, has it.
+    fn lock(&self, Identity { uid, .. }: Identity) -> Result<Option<File>, Failed> {
+        let name = match self.of {
+            Whose::Host => format!("uid-{}", uid - UID_FIRST),
+            Whose::User(_) => format!("uid-{uid}"),
+        };
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let lock = openat(&self.locks, name, flags, FileMode::from_raw_mode(0o600));
+        let lock = lock.map_err(Failed::at("make a uid lock"))?;
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(lock.into())),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(errno) => Err(errno).map_err(Failed::at("take a uid lock")),
+        }
     }
 }
 

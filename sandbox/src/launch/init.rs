@@ -19,7 +19,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeValLike;
-use nix::unistd::{Gid, Pid, Uid};
+use nix::unistd::Pid;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{WaitOptions, wait};
 
@@ -307,15 +307,7 @@ fn open_windows() -> Result<Vec<OwnedFd>, Failed> {
 
 /// Becomes the tool's user for good, without a capability anywhere.
 fn change_identity(birth: &Birth<'_>) -> Result<(), Failed> {
-    let layer = Layer::Capabilities;
-    let (uid, gid) = (Uid::from_raw(birth.identity.uid), Gid::from_raw(birth.identity.gid));
-    if birth.mode == Mode::System {
-        nix::unistd::setgroups(&[]).map_err(Failed::without(layer, "drop supplementary groups"))?;
-        nix::unistd::setresgid(gid, gid, gid)
-            .map_err(Failed::without(layer, "take the tool's group"))?;
-        nix::unistd::setresuid(uid, uid, uid)
-            .map_err(Failed::without(layer, "take the tool's user"))?;
-    }
+    birth.identity.take_on(birth.mode)?;
     if birth.mode == Mode::User || birth.memory == MemoryWatch::Sampled {
         own_user_namespace(birth.identity)?;
         confine::drop_bounding_set()?;

@@ -29,6 +29,7 @@ mod sampler;
 mod seat;
 mod shell;
 mod sockets;
+mod subordinate;
 mod view;
 mod windows;
 mod zygote;

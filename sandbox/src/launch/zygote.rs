@@ -121,10 +121,10 @@ pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
     let signals = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
     let taken = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     // Before the host's files go out of sight.
-    let uids = Uids::open(options.mode);
+    let uids = Uids::open(options);
     // What fails here is every client's answer; it must not look like a launcher that is not there.
     let (house, uids) = match uids {
-        Ok(uids) => (House::enter(options), uids),
+        Ok(mut uids) => (House::enter(options, &mut uids), uids),
         Err(failed) => (Err(failed), None),
     };
     // A step that failed is over, too.

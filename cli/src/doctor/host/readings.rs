@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use sandbox::subordinate::NoSubordinate;
 use validator::UtcTime;
 
 /// Where the package has the launcher; the AppArmor profile that comes with it names it.
@@ -23,6 +24,9 @@ pub(super) struct Readings {
     pub(super) programs: Vec<Program>,
     pub(super) runtimes: Vec<RuntimeSeen>,
     pub(super) sandbox: Sandbox,
+    /// The number of subordinate ids of an ordinary user. `None` for root and for a service, whose
+    /// launcher does not need them.
+    pub(super) uids: Option<Result<u32, NoSubordinate>>,
     pub(super) rules: Rules,
     pub(super) sockets: Vec<Socket>,
     pub(super) keys: Option<Keys>,

@@ -15,6 +15,7 @@ mod rules;
 mod sandbox;
 #[cfg(test)]
 mod tests;
+mod uids;
 
 use super::finding::Finding;
 use super::readings::Readings;
@@ -26,6 +27,7 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     findings.extend(cgroups::judge(host));
     findings.extend(programs::judge(host));
     findings.push(sandbox::judge(host));
+    findings.extend(uids::judge(host));
     findings.extend(rules::judge(host));
     findings.extend(keys::judge(host));
     findings.extend(places::judge(host));

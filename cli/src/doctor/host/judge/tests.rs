@@ -5,6 +5,7 @@ mod remedies;
 
 use std::path::PathBuf;
 
+use sandbox::subordinate::NoSubordinate;
 use validator::UtcTime;
 
 use super::judge;
@@ -49,6 +50,7 @@ fn good_host() -> Readings {
             .map(program)
             .to_vec(),
         sandbox: Sandbox::Starts("starts".to_owned()),
+        uids: None,
         runtimes: vec![RuntimeSeen {
             name: "python".to_owned(),
             found: Ok("/usr/bin/python3.13".into()),
@@ -509,4 +511,26 @@ fn a_clock_and_a_log_that_are_wrong_are_told() {
     let mut late = good_service();
     late.clock.newest = Some((UtcTime::from_unix(NOW_UNIX + 5), "/r/TS-x".into()));
     assert_eq!(not_ok(&late), Vec::new(), "clocks are set by a little all the time");
+}
+
+#[test]
+fn a_user_without_uids_for_runs_is_told_how_to_have_some() {
+    let with = |uids| {
+        let mut host = good_host();
+        host.looker = Looker { uid: 1000 };
+        host.uids = Some(uids);
+        let of_uids = judge(&host).into_iter().find(|finding| finding.object == "uids");
+        of_uids.map(|finding| (finding.verdict, finding.remedy.unwrap_or_default()))
+    };
+    for (missing, remedy) in [
+        (NoSubordinate::Range("/etc/subuid"), "usermod --add-subuids"),
+        (NoSubordinate::Range("/etc/subgid"), "--add-subgids"),
+        (NoSubordinate::Program("newuidmap"), "install uidmap"),
+    ] {
+        let (verdict, told) = with(Err(missing)).unwrap_or((Verdict::Ok, String::new()));
+        assert_eq!(verdict, Verdict::Warning, "{missing}");
+        assert!(told.contains(remedy), "{told}");
+    }
+    assert_eq!(with(Ok(256)), Some((Verdict::Ok, String::new())));
+    assert!(judge(&good_host()).iter().all(|finding| finding.object != "uids"));
 }

@@ -17,6 +17,7 @@ mod sandbox;
 
 use std::path::{Path, PathBuf};
 
+use ::sandbox::subordinate::{self, NoSubordinate};
 use daemon::outline::Outline;
 use policies::Policy;
 
@@ -50,6 +51,7 @@ pub(super) fn look(asked: &Asked) -> Readings {
     Readings {
         looker,
         sandbox: sandbox::look(&host, looker, &programs),
+        uids: uids(&host.subject, looker),
         kernel: kernel::look(),
         cgroups: cgroups::look(),
         delegated: host.launcher_socket().map(|_| cgroups::delegated()),
@@ -65,6 +67,11 @@ pub(super) fn look(asked: &Asked) -> Readings {
         log: log::look(&host),
         subject: host.subject,
     }
+}
+
+fn uids(subject: &Subject, looker: Looker) -> Option<Result<u32, NoSubordinate>> {
+    let of_an_ordinary_user = !looker.is_root() && !subject.is_service();
+    of_an_ordinary_user.then(|| subordinate::of_this_user().map(|ids| ids.count()))
 }
 
 impl Host {

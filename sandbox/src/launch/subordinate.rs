@@ -1,0 +1,192 @@
+//! The user namespace that all sandboxes of an ordinary user lie in, with that user's subordinate ids where
+//! there are some: each worker slot then has a uid of its own, and what the kernel counts for each user it
+//! counts for each run. Without them the namespace has the user's own ids and nothing else.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use rustix::fs::{Mode as FileMode, OFlags, open};
+use rustix::process::{Signal, pidfd_send_signal};
+
+use super::Failed;
+use super::identity::{Identity, Uids};
+use super::options::Options;
+use crate::process::ends_within;
+use crate::report::Layer;
+use crate::subordinate::{self, Subordinate};
+use crate::sys::{self, Cloned, Fork};
+
+/// How long `newuidmap` and `newgidmap` may take together.
+const MAP_TIME_MAX: Duration = Duration::from_secs(10);
+/// How long the process that starts them may take to end when it was killed.
+const KILL_TIME_MAX: Duration = Duration::from_secs(2);
+/// What to do when the ids cannot be mapped.
+const HELP: &str =
+    "check that setuid programs work here (no `NoNewPrivileges=`), and /etc/subuid and /etc/subgid";
+/// Everybody may enter a directory and list it.
+const OTHERS_READ: u32 = 0o005;
+
+/// The uids of this user's worker slots; `None` where there are no subordinate ids that a tool could use.
+pub(super) fn uids(options: &Options) -> Option<Uids> {
+    // Without them is how most hosts are; `toolexec doctor` says so.
+    let ids = subordinate::of_this_user().ok()?;
+    if let Some(path) = options.mounts_allowed.iter().find(|path| is_private(path)) {
+        let path = path.display();
+        let why = format!("{path} is not readable by the users that runs would have");
+        warn(&why, &format!("chmod -R o+rX {path}"));
+        return None;
+    }
+    match locks() {
+        Ok(locks) => Some(Uids::of_user(locks, ids)),
+        Err(error) => {
+            let help = "make it a directory of this user with mode 0700, or remove it";
+            warn(&format!("make the directory of uid locks: {error}"), help);
+            None
+        }
+    }
+}
+
+fn warn(why: &str, help: &str) {
+    eprintln!(
+        "toolexec-launch: warning: all sandboxes of this user share one uid: {why}\n\
+         toolexec-launch: help: {help}"
+    );
+}
+
+/// A directory that only its owner can read cannot be a runtime of another uid.
+fn is_private(path: &Path) -> bool {
+    let found = fs::metadata(path).ok().filter(fs::Metadata::is_dir);
+    found.is_some_and(|it| it.permissions().mode() & OTHERS_READ != OTHERS_READ)
+}
+
+/// The directory of this user's uid locks, which all launchers of the user share.
+fn locks() -> io::Result<OwnedFd> {
+    let uid = rustix::process::geteuid().as_raw();
+    let session = PathBuf::from(format!("/run/user/{uid}"));
+    let path = match fs::symlink_metadata(&session) {
+        Ok(found) if found.is_dir() && found.uid() == uid => session.join("toolexec-uids"),
+        _ => PathBuf::from(format!("/tmp/toolexec-uids-{uid}")),
+    };
+    match fs::DirBuilder::new().mode(0o700).create(&path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = open(&path, flags, FileMode::empty())?;
+    let found = rustix::fs::fstat(&opened)?;
+    if found.st_uid != uid || found.st_mode & 0o077 != 0 {
+        return Err(io::Error::other(format!("{}: others can change it", path.display())));
+    }
+    Ok(opened)
+}
+
+/// Enters a new user namespace with this process's own ids, each as itself, and the subordinate ids of
+/// `uids`. False if the subordinate ids could not be mapped; then there are only the own ones.
+pub(super) fn enter(own: Identity, uids: Option<&Uids>) -> Result<bool, Failed> {
+    let mapper = match uids.and_then(Uids::subordinate) {
+        Some(ids) => Some(Mapper::start(own, ids)?),
+        None => None,
+    };
+    unshare(CloneFlags::CLONE_NEWUSER)
+        .map_err(Failed::without(Layer::UserNamespace, "unshare the user namespace"))?;
+    // The supplementary groups stay: they may be there to forbid something.
+    write("setgroups", "deny")?;
+    let mapped = mapper.is_some_and(Mapper::map);
+    // A map can be written once; what is there already is right, and stays.
+    for (map, id) in [("uid_map", own.uid), ("gid_map", own.gid)] {
+        if !is_written(map)? {
+            write(map, &format!("{id} {id} 1"))?;
+        }
+    }
+    Ok(mapped)
+}
+
+fn is_written(map: &str) -> Result<bool, Failed> {
+    let text = fs::read_to_string(format!("/proc/self/{map}"));
+    Ok(!text.map_err(Failed::at(&format!("read {map}")))?.trim().is_empty())
+}
+
+fn write(name: &str, text: &str) -> Result<(), Failed> {
+    let file = OpenOptions::new().write(true).open(format!("/proc/self/{name}"));
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(Failed::without(Layer::UserNamespace, &format!("write {name}")))
+}
+
+/// A process outside the new namespace, which has the ids mapped when it is told.
+struct Mapper {
+    process: Cloned,
+    go: OwnedFd,
+}
+
+impl Mapper {
+    fn start(own: Identity, ids: &Subordinate) -> Result<Self, Failed> {
+        let (told, go) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+            .map_err(Failed::at("make a pipe"))?;
+        let target = std::process::id();
+        match sys::clone_process(0).map_err(Failed::at("fork a process that maps ids"))? {
+            Fork::Child => {
+                drop(go);
+                std::process::exit(i32::from(!map_when_told(&told, target, own, ids)))
+            }
+            Fork::Parent(process) => Ok(Self { process, go }),
+        }
+    }
+
+    /// Has the ids of this process's user namespace mapped. False if that did not succeed, or not in time.
+    fn map(self) -> bool {
+        if let Err(errno) = rustix::io::write(&self.go, b"m") {
+            eprintln!("toolexec-launch: tell the process that maps ids: {errno}");
+        }
+        if !ends_within(&self.process.pidfd, MAP_TIME_MAX) {
+            warn("newuidmap or newgidmap takes too long", HELP);
+            match pidfd_send_signal(self.process.pidfd.as_fd(), Signal::KILL) {
+                // It may have ended meanwhile.
+                Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+                Err(errno) => eprintln!("toolexec-launch: kill the process that maps ids: {errno}"),
+            }
+            if !ends_within(&self.process.pidfd, KILL_TIME_MAX) {
+                return false;
+            }
+        }
+        let ended = waitpid(Pid::from_raw(self.process.pid), Some(WaitPidFlag::__WALL));
+        matches!(ended, Ok(WaitStatus::Exited(_, 0)))
+    }
+}
+
+/// The group ids first: with those alone the tool's uid stays the user's own.
+fn map_when_told(told: &OwnedFd, target: u32, own: Identity, ids: &Subordinate) -> bool {
+    // The end of the pipe without a word: there is no namespace.
+    if rustix::io::read(told, &mut [0; 1]) != Ok(1) {
+        return false;
+    }
+    let maps = [(&ids.newgidmap, own.gid, ids.gid_first), (&ids.newuidmap, own.uid, ids.uid_first)];
+    for (program, own, first) in maps {
+        let words = [target, own, own, 1, first, first, ids.count].map(|word| word.to_string());
+        if let Err(why) = run(program, &words) {
+            warn(&why, HELP);
+            return false;
+        }
+    }
+    true
+}
+
+fn run(program: &Path, words: &[String]) -> Result<(), String> {
+    let mut command = Command::new(program);
+    command.args(words).env_clear().current_dir("/").stdin(Stdio::null());
+    let name = program.display();
+    let ended = command.output().map_err(|error| format!("{name}: {error}"))?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&ended.stderr);
+    let line = said.lines().next().unwrap_or("it gives no reason");
+    Err(format!("{name}: {}: {}", ended.status, line.escape_default()))
+}
