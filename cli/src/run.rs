@@ -124,7 +124,8 @@ pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
     let log = state.join("log");
     let places = Places { spool: state.clone(), results, state: state.clone(), log };
     let spool = Spool::open_embedded(&places)?;
-    let keys = open_keys(&KeySource::Directory(state.join("keys")), None)?;
+    let public_keys = state.join("keys");
+    let keys = open_keys(&KeySource::Directory(public_keys.clone()), None)?;
     let (key, log) = (keys.result, RecordLog::shared(LogPlace::of_state(&state), keys.log));
     let staging = spool.staging();
     let (mounts_allowed, seats_max) = (Vec::new(), 1);
@@ -138,6 +139,7 @@ pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
         policy,
         trust,
         key,
+        public_keys,
         log,
         launcher,
         egress,

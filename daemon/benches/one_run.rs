@@ -134,6 +134,7 @@ fn host(top: &Path) -> Host {
         policy: Policy::parse(text.as_bytes(), "bench").unwrap(),
         trust: TrustStore::empty(),
         key: keys.result,
+        public_keys: state.join("keys"),
         log: RecordLog::shared(LogPlace::of_state(&state), keys.log),
         launcher: reach(staging),
         spool,

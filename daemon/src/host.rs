@@ -9,17 +9,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use egress::client::Egress;
 use policies::Policy;
 use records::log::{LogError, ProofFault};
-use records::{BundleFault, Fault, KeyError, ResultKey, SignError};
+use records::{BundleFault, Fault, KeyError, ResultKey, RotationError, SignError};
 use sandbox::client::Reach;
 use sandbox::plan::CellPlan;
-use spool::{LastKnown, Spool, SpoolError, StoreError};
+use spool::{LastKnown, Spool, SpoolError, StoreError, Want};
 use validator::{ResultId, Sha256, UtcTime};
 
 use crate::clock::Floor;
 use crate::config::{Config, ConfigError};
 use crate::edge;
 use crate::held;
-use crate::host_keys;
 use crate::journey::{Telling, Watching};
 use crate::metrics::{Metrics, SocketError};
 use crate::outbox::Outbox;
@@ -30,6 +29,7 @@ use crate::record_log::RecordLog;
 use crate::room::{Room, RoomMax};
 use crate::room_wanted::RoomWanted;
 use crate::rules::Rules;
+use crate::signing::Signing;
 use crate::supply::Digests;
 use crate::trust_store::TrustStore;
 
@@ -40,6 +40,8 @@ pub struct HostParts {
     /// Whose signatures count.
     pub trust: TrustStore,
     pub key: ResultKey,
+    /// The directory with the public halves of this host's keys.
+    pub public_keys: PathBuf,
     /// Its name is this host's in `x-audience`.
     pub log: RecordLog,
     pub launcher: Reach,
@@ -61,6 +63,8 @@ pub struct Host {
     pub(crate) floor: Floor,
     /// Before the launcher, so that its cells are given up before it is waited for.
     pub(crate) ready: Mutex<ReadyCells>,
+    pub(crate) signing: Signing,
+    pub(crate) public_keys: PathBuf,
     rules: RwLock<Arc<Rules>>,
     pub(crate) egress: Option<Egress>,
     permissions: Mutex<Option<Permissions>>,
@@ -73,14 +77,14 @@ pub struct Host {
 impl Host {
     #[must_use]
     pub fn new(parts: HostParts) -> Self {
-        let HostParts { spool, policy, trust, key, log, launcher, egress, permissions, caches } =
-            parts;
+        let HostParts { spool, policy, trust, key, public_keys, log, .. } = parts;
+        let HostParts { launcher, egress, permissions, caches, .. } = parts;
         let program = match &launcher {
             Reach::Spawn { program, .. } => Some(program.as_path()),
             Reach::Socket(_) => None,
         };
         let digests = Digests::of_host(program, egress.as_ref().and_then(Egress::program));
-        let rules = Rules::new(policy, trust, Arc::new(key), launcher, &caches);
+        let rules = Rules::new(policy, trust, launcher, &caches);
         let telling = Telling::new(Metrics::new(edge::now()));
         let metrics = Arc::clone(&telling.metrics);
         spool.watch_barriers(move |time, fsyncs| {
@@ -96,6 +100,8 @@ impl Host {
             room_wanted: RoomWanted::default(),
             floor: Floor::default(),
             ready: Mutex::new(ReadyCells::new(0)),
+            signing: Signing::new(key),
+            public_keys,
             rules: RwLock::new(Arc::new(rules)),
             egress,
             permissions: Mutex::new(permissions),
@@ -179,8 +185,7 @@ impl Host {
         }
         self.give_up_ready();
         self.telling.metrics.policy(&policy);
-        let key = Arc::clone(&rules.key);
-        self.replace_rules(Rules::new(policy, trust, key, launcher, &state.join("caches")));
+        self.replace_rules(Rules::new(policy, trust, launcher, &state.join("caches")));
         Ok(Ok(()))
     }
 
@@ -198,11 +203,6 @@ impl Host {
         places.into_iter().find(|(_, same)| !same).map(|(path, _)| path.as_path())
     }
 
-    /// Why the keys of a configuration are not the ones that this host signs with.
-    pub(crate) fn keys_changed(&self, config: &Config) -> Option<String> {
-        host_keys::changed(&config.keys, &self.key().public(), self.log.key())
-    }
-
     /// Reads the trust store again if its files are others than those that were read, and says whether.
     ///
     /// # Errors
@@ -218,6 +218,17 @@ impl Host {
     pub(crate) fn permissions(&self) -> MutexGuard<'_, Option<Permissions>> {
         // What panicked between two of its files stops at the next one, or is read anew at a start.
         self.permissions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the workflows that the policy takes to have ended. What the disk does not take is tried again
+    /// at the next rescan; a store that is damaged stops the next decision.
+    pub(crate) fn clean_up_idle_workflows(&self) {
+        let rules = self.rules();
+        if let Some(permissions) = &mut *self.permissions()
+            && let Err(error) = permissions.clean_up_idle(&rules.policy, &self.spool)
+        {
+            tracing::warn!("{error}; permissions of idle workflows were not ended");
+        }
     }
 
     /// What decisions hang on beside the request and its files, and may change while one waits.
@@ -289,7 +300,7 @@ impl Host {
 
     #[must_use]
     pub fn key(&self) -> Arc<ResultKey> {
-        Arc::clone(&self.rules().key)
+        self.signing.key()
     }
 
     #[must_use]
@@ -313,6 +324,8 @@ const FAULTS_SHOWN_MAX: usize = 3;
 pub enum Halt {
     Spool(SpoolError),
     Key(KeyError),
+    /// A change of keys that began and did not end.
+    KeyChange(RotationError),
     Sign(SignError),
     Log(LogError),
     Permissions(StoreError),
@@ -333,8 +346,8 @@ pub enum Halt {
     WorkerDied,
     /// Published together with another record, which failed.
     Together,
-    /// Published together with another record, for which there was no room.
-    NoRoom(String),
+    /// Published together with another record, for which this was lacking.
+    Wanting(Want, String),
     /// The log gave a proof that is none of the record.
     Proof(ProofFault),
     /// A record that was signed is not what a verifier accepts; it is not published.
@@ -349,18 +362,19 @@ pub enum Halt {
 }
 
 impl Halt {
-    /// Whether there was no room on the disk.
+    /// The shortage behind this error, if waiting can end it.
     #[must_use]
-    pub fn is_full_disk(&self) -> bool {
+    pub fn want(&self) -> Option<Want> {
         match self {
-            Self::Spool(error) => error.is_full(),
-            Self::Log(error) => error.is_full(),
-            Self::Permissions(error) => error.is_full(),
-            Self::Key(KeyError::Io { source, .. }) => {
-                matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+            Self::Spool(error) => error.want(),
+            Self::Log(error) | Self::KeyChange(RotationError::Log(error)) => {
+                error.failed_call().and_then(Want::of)
             }
-            Self::NoRoom(_) => true,
-            _ => false,
+            Self::Permissions(error) => error.want(),
+            Self::Key(KeyError::Io { source, .. })
+            | Self::KeyChange(RotationError::Key(KeyError::Io { source, .. })) => Want::of(source),
+            Self::Wanting(want, _) => Some(*want),
+            _ => None,
         }
     }
 }
@@ -370,6 +384,11 @@ impl fmt::Display for Halt {
         match self {
             Self::Spool(error) => error.fmt(f),
             Self::Key(error) => error.fmt(f),
+            Self::KeyChange(error) => write!(
+                f,
+                "a change of keys was interrupted: {error}; help: repair that, the next start \
+                 finishes the change"
+            ),
             Self::Sign(error) => write!(f, "the record cannot be signed: {error}"),
             Self::OtherRequest(path) => {
                 write!(f, "{}: was changed since its record was verified", path.display())
@@ -389,7 +408,7 @@ impl fmt::Display for Halt {
             }
             Self::Metrics(error) => error.fmt(f),
             Self::WorkerDied => f.write_str("a worker died; its request is told by the next start"),
-            Self::NoRoom(why) => f.write_str(why),
+            Self::Wanting(_, why) => f.write_str(why),
             Self::Together => f.write_str("the records that were published with it failed"),
             Self::Unverified { record, faults } => {
                 write!(f, "{record}: the record does not verify and is not published")?;
@@ -413,6 +432,12 @@ impl From<SpoolError> for Halt {
 impl From<KeyError> for Halt {
     fn from(error: KeyError) -> Self {
         Self::Key(error)
+    }
+}
+
+impl From<RotationError> for Halt {
+    fn from(error: RotationError) -> Self {
+        Self::KeyChange(error)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use records::log::{LogOrigin, PublicLogKey};
-use records::{KeyError, KeySource, Keys, PublicResultKey};
+use records::{KeyError, KeySource, Keys};
 use serde::Deserialize;
 
 /// How the configuration names keys: a directory, or an agent and which of its keys.
@@ -58,30 +58,6 @@ pub fn open_keys(source: &KeySource, configured: Option<&LogOrigin>) -> Result<K
     // A host may be named anew; its log stays the log it is.
     let origin = configured.or(known.as_ref().map(PublicLogKey::origin)).cloned();
     Keys::open_or_create(source, &origin.unwrap_or_else(own_name))
-}
-
-/// Why the keys of a source are not the ones that sign now; nothing if they are. It makes and writes
-/// nothing.
-pub(crate) fn changed(
-    source: &KeySource,
-    result: &PublicResultKey,
-    log: &PublicLogKey,
-) -> Option<String> {
-    let keys = match Keys::open(source, log.origin()) {
-        Ok(keys) => keys,
-        Err(error) => return Some(error.to_string()),
-    };
-    let other = |role: &str, found: String, signs: String| {
-        (found != signs).then(|| {
-            format!(
-                "the {role} key was replaced: {found} is in its place, and the daemon signs with \
-                 {signs}; stop the daemon and change the key with `toolexec keys rotate --key \
-                 {role}` (docs/keys.md)"
-            )
-        })
-    };
-    other("result", keys.result.public().fingerprint(), result.fingerprint())
-        .or_else(|| other("log", keys.log.public().fingerprint(), log.fingerprint()))
 }
 
 fn own_name() -> LogOrigin {

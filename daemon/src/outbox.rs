@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use records::log::{Inclusion, Prepared, PublicLogKey};
 use records::{Attested, verify_bundle};
 use spool::failpoint::{Failpoint, reach};
-use spool::{Receipt, ResultDraft, SpoolError};
+use spool::{Receipt, ResultDraft, SpoolError, Want};
 
 use crate::edge;
 use crate::host::{Halt, Host};
@@ -85,18 +85,18 @@ impl Host {
         // What was written is durable: the log never has a record of which a crash leaves a part.
         let entry = letter.attested.envelope().log_entry();
         let inclusion = match self.log.append(&entry, edge::now()) {
-            Err(error) if error.is_full() => {
+            Err(error) if error.failed_call().and_then(Want::of) == Some(Want::Room) => {
                 let _room = self.spool.use_reserve();
                 self.log.append(&entry, edge::now())?
             }
             logged => logged?,
         };
         let key = self.log.key();
-        match prove(&letter, &inclusion, key) {
+        match prove(&letter, &inclusion, &key) {
             Err(Halt::Spool(error)) if error.is_full() => {
                 let _room = self.spool.use_reserve();
                 take_proofs_back(&letter)?;
-                prove(&letter, &inclusion, key)?;
+                prove(&letter, &inclusion, &key)?;
             }
             proved => proved?,
         }
@@ -111,8 +111,11 @@ impl Host {
         match self.publish_batch(letters) {
             Ok(receipts) => receipts.into_iter().map(Ok).collect(),
             Err(halt) => {
-                let why = halt.is_full_disk().then(|| halt.to_string());
-                let other = || why.clone().map_or(Halt::Together, Halt::NoRoom);
+                let why = halt.want().map(|want| (want, halt.to_string()));
+                let other = || match why.clone() {
+                    Some((want, why)) => Halt::Wanting(want, why),
+                    None => Halt::Together,
+                };
                 let others: Vec<_> = (1..count).map(|_| Err(other())).collect();
                 std::iter::once(Err(halt)).chain(others).collect()
             }
@@ -125,17 +128,17 @@ impl Host {
             let mut log = self.log.hold().ok_or(Halt::Together)?;
             let halt = match self.write_out(&mut log, &letters) {
                 Ok(prepared) => break log.act(|log| log.adopt(prepared))?,
-                Err(halt) if halt.is_full_disk() => halt,
+                Err(halt) if halt.want().is_some() => halt,
                 Err(halt) => return Err(halt),
             };
             log.let_go();
             // Others may append, and the loop looks, while this waits.
             drop(log);
             letters.iter().try_for_each(take_proofs_back)?;
-            if room.is_none() {
+            if room.is_none() && halt.want() == Some(Want::Room) {
                 tracing::error!("{halt}; the reserve is used");
                 room = Some(self.spool.use_reserve());
-            } else if !self.room_wanted.wait(&halt) {
+            } else if !self.room_wanted.wait(halt.want(), &halt) {
                 return Err(halt);
             }
         }
@@ -155,7 +158,7 @@ impl Host {
         let prepared = log.act(|log| {
             log.prepare_proved(&entries, |inclusions| {
                 let key = self.log.key();
-                letters.iter().zip(inclusions).try_for_each(|(one, proof)| prove(one, proof, key))
+                letters.iter().zip(inclusions).try_for_each(|(one, proof)| prove(one, proof, &key))
             })
         })?;
         reach(Failpoint::LogWritten);

@@ -115,9 +115,29 @@ impl Permissions {
         &mut self,
         found: &PermissionFinding,
         request: &Request,
+        policy: &Policy,
     ) -> Result<(), StoreError> {
-        self.store.spend(&found.source, &Calls::of_request(request), &moment()?)?;
-        Ok(())
+        let calls = Calls::of_request(request);
+        match policy.workflow_idle_sec() {
+            Some(_) => self.store.spend_with_entry(&found.source, &calls, &moment()?).map(drop),
+            None => self.store.spend(&found.source, &calls, &moment()?).map(drop),
+        }
+    }
+
+    /// Ends the workflows of agents in which nothing happened for as long as the policy says.
+    pub(crate) fn clean_up_idle(
+        &mut self,
+        policy: &Policy,
+        spool: &Spool,
+    ) -> Result<(), StoreError> {
+        let Some(idle_sec) = policy.workflow_idle_sec() else { return Ok(()) };
+        let ended = self.store.cleanup_idle(idle_sec, &moment()?)?;
+        for change in &ended {
+            let source = change.source().map(|it| escape_line(&it.to_string()));
+            let source = source.unwrap_or_default();
+            tracing::info!("{source}: idle for {idle_sec} s; its permissions ended");
+        }
+        if ended.is_empty() { Ok(()) } else { self.tell(spool) }
     }
 
     /// A request that names no agent is a workflow of its own, which has ended with it. Whatever this

@@ -5,11 +5,12 @@
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use std::time::Duration;
 
+use records::TakeoverError;
 use records::log::entry::{BootId, Heartbeat, heartbeat_is_due};
-use records::log::{Inclusion, Log, LogError, LogKey, LogPlace, PublicLogKey};
+use records::log::{Inclusion, Log, LogError, LogKey, LogOrigin, LogPlace, LogView, PublicLogKey};
 use validator::UtcTime;
 
 /// How long one waits for others who append to the same log; each takes milliseconds.
@@ -18,7 +19,8 @@ pub const LOG_WAIT: Duration = Duration::from_secs(30);
 /// Where every record is logged before it is published.
 pub struct RecordLog {
     place: LogPlace,
-    key: Arc<LogKey>,
+    key: RwLock<Arc<LogKey>>,
+    origin: LogOrigin,
     access: Access,
     /// When this process appended last.
     last: Mutex<Option<UtcTime>>,
@@ -48,21 +50,51 @@ impl RecordLog {
         let log = Log::open_or_create(place.clone(), Arc::clone(&key))?;
         let entries = AtomicU64::new(log.head().size());
         let access = Access::Alone(Mutex::new(Some(Box::new(log))));
-        Ok(Self { place, key, access, last: Mutex::new(None), heartbeat_sec, entries })
+        let (origin, last) = (key.public().origin().clone(), Mutex::new(None));
+        let key = RwLock::new(key);
+        Ok(Self { place, key, origin, access, last, heartbeat_sec, entries })
     }
 
     /// The log of embedded runs, of which there may be several at once.
     #[must_use]
     pub fn shared(place: LogPlace, key: LogKey) -> Self {
-        let (key, last) = (Arc::new(key), Mutex::new(None));
-        let entries = AtomicU64::new(0);
-        Self { place, key, access: Access::Shared, last, heartbeat_sec: None, entries }
+        let (origin, last) = (key.public().origin().clone(), Mutex::new(None));
+        let (key, entries) = (RwLock::new(Arc::new(key)), AtomicU64::new(0));
+        Self { place, key, origin, access: Access::Shared, last, heartbeat_sec: None, entries }
     }
 
     /// What checks everything that this log says.
     #[must_use]
-    pub fn key(&self) -> &PublicLogKey {
-        self.key.public()
+    pub fn key(&self) -> PublicLogKey {
+        self.signing_key().public().clone()
+    }
+
+    /// The key that signs its checkpoints.
+    pub(crate) fn signing_key(&self) -> Arc<LogKey> {
+        Arc::clone(&self.key.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Has a change of keys logged, and goes on under the successor where the log's own key changed.
+    /// No other thread appends meanwhile.
+    ///
+    /// # Errors
+    /// The error of `act`, and [`TakeoverError::NotBegun`] where the log cannot be opened.
+    pub(crate) fn change_key<T>(
+        &self,
+        successor: Option<&Arc<LogKey>>,
+        act: impl FnOnce(&mut Log) -> Result<T, TakeoverError>,
+    ) -> Result<T, TakeoverError> {
+        let Access::Alone(open) = &self.access else { return act(&mut *self.open()?) };
+        let mut open = lock(open);
+        let done = self.in_open(&mut open, act);
+        if let Some(successor) = successor {
+            *open = None;
+            // The checkpoint decides which key is in force, also after another failure.
+            if LogView::open(self.directory(), successor.public()).is_ok() {
+                *self.key.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(successor);
+            }
+        }
+        done
     }
 
     /// Where it is.
@@ -74,7 +106,7 @@ impl RecordLog {
     /// The name of this host, as requests and logs have it.
     #[must_use]
     pub fn origin(&self) -> &str {
-        self.key().origin().as_str()
+        self.origin.as_str()
     }
 
     /// Appends a heartbeat where nothing was appended for as long as is configured, or not since this
@@ -166,7 +198,7 @@ impl RecordLog {
     }
 
     fn open(&self) -> Result<Box<Log>, LogError> {
-        let key = Arc::clone(&self.key);
+        let key = self.signing_key();
         let opened = match &self.access {
             Access::Alone(_) => Log::open_or_create(self.place.clone(), key),
             Access::Shared => Log::open_within(LOG_WAIT, self.place.clone(), key),

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use records::log::{LogView, PublicLogKey};
-use records::{Fault, History, NetworkUse, Subject, Trust, Unaccounted, verify};
+use records::{Fault, History, NetworkUse, PublicKeys, Subject, Trust, Unaccounted, verify};
 use sandbox::outcome::Outcome;
 use spool::{Originals, Spool, Unfinished};
 use validator::{Draft, OwnerUid, Place, Request, ResultId};
@@ -35,11 +35,14 @@ impl Host {
     /// [`Halt`]: our own disk or key. Doing it again later is safe.
     pub fn recover(&self) -> Result<Settled, Halt> {
         self.spool.insist_on_ledger(&mut was_begun)?;
-        let trust = || Trust::from_key(&self.key().public());
-        let log = self.log.directory().to_owned();
-        let logs = [self.log.key().clone()];
-        let recovered =
-            self.spool.recover(&mut |hidden| Ok(is_whole(hidden, trust(), &log, &logs)))?;
+        // A key may have been changed since the result was signed.
+        let known = PublicKeys::open(&self.public_keys)?;
+        let logs: Vec<PublicLogKey> = known.logs().iter().map(|log| log.key().clone()).collect();
+        let (signers, log) = (known.allowed_signers(), self.log.directory().to_owned());
+        let recovered = self.spool.recover(&mut |hidden| {
+            let trust = Trust::from_allowed_signers(&signers);
+            Ok(trust.is_ok_and(|trust| is_whole(hidden, trust, &log, &logs)))
+        })?;
         for one in &recovered.misplaced {
             let (claim, remedy) = (&one.claim, one.illegal.remedy());
             tracing::error!(%claim, "work/{claim}: {}; left as it is: {remedy}", one.illegal);

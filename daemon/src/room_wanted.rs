@@ -1,11 +1,11 @@
-//! A want of room on a disk, as the loop and its workers share it. While there is one, nothing is admitted; what
+//! A want of room on a disk or of descriptors, as the loop and its workers share it. While there is one, nothing is admitted; what
 //! was begun waits for room with its record. It must never let an embedded run wait: its person is told at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use spool::{ClaimId, SpoolError};
+use spool::{ClaimId, SpoolError, Want};
 
 use crate::host::{Halt, Host};
 
@@ -16,7 +16,7 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 pub(crate) struct RoomWanted {
     /// Whether there is a daemon that looks for room, and does not stop.
     is_looked_for: AtomicBool,
-    why: Mutex<Option<String>>,
+    why: Mutex<Option<(Want, String)>>,
     /// Something was left that recovery has to finish before anything more is admitted.
     is_unsettled: AtomicBool,
 }
@@ -31,13 +31,13 @@ impl RoomWanted {
         self.is_looked_for.store(false, Ordering::Relaxed);
     }
 
-    /// Notes that there is no room, and why. The first reason stays until there is room.
-    pub(crate) fn note(&self, why: &dyn std::fmt::Display) {
-        self.lock().get_or_insert_with(|| why.to_string());
+    /// Notes what is lacking, and why. The first reason stays until there is enough of all.
+    pub(crate) fn note(&self, want: Want, why: &dyn std::fmt::Display) {
+        self.lock().get_or_insert_with(|| (want, told(want, why)));
     }
 
-    /// The reason why there is no room.
-    pub(crate) fn why(&self) -> Option<String> {
+    /// The shortage, and its reason with the remedy.
+    pub(crate) fn why(&self) -> Option<(Want, String)> {
         self.lock().clone()
     }
 
@@ -45,12 +45,13 @@ impl RoomWanted {
         *self.lock() = None;
     }
 
-    /// Notes it, and waits a moment before the next try. False where nobody may wait.
-    pub(crate) fn wait(&self, why: &dyn std::fmt::Display) -> bool {
-        if !self.is_looked_for.load(Ordering::Relaxed) {
+    /// Notes it, and waits a moment before the next try. False where nobody may wait, or nothing is
+    /// lacking that comes back.
+    pub(crate) fn wait(&self, want: Option<Want>, why: &dyn std::fmt::Display) -> bool {
+        let Some(want) = want.filter(|_| self.is_looked_for.load(Ordering::Relaxed)) else {
             return false;
-        }
-        self.note(why);
+        };
+        self.note(want, why);
         std::thread::sleep(RETRY_INTERVAL);
         true
     }
@@ -67,21 +68,24 @@ impl RoomWanted {
         self.is_unsettled.load(Ordering::Relaxed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<String>> {
+    fn lock(&self) -> MutexGuard<'_, Option<(Want, String)>> {
         // Nothing that panics runs while it is held.
         self.why.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The reason why nothing is admitted, with what to do.
+pub(crate) fn told(want: Want, why: &dyn std::fmt::Display) -> String {
+    format!("{why}; nothing is admitted until {want}; help: {}", want.remedy())
 }
 
 impl Host {
     /// After a want of room in the middle of a request: a claim that came to nothing is given up, and the original
     /// is claimed anew later; one that was begun or answered is left for recovery. Other errors come back.
     pub(crate) fn left_without_room(&self, halt: Halt, claim: &ClaimId) -> Result<(), Halt> {
-        if !halt.is_full_disk() {
-            return Err(halt);
-        }
-        tracing::error!("{halt}; it goes on when there is room");
-        self.room_wanted.note(&halt);
+        let Some(want) = halt.want() else { return Err(halt) };
+        tracing::error!("{halt}; it goes on when {want}");
+        self.room_wanted.note(want, &halt);
         match self.spool.give_up(claim) {
             Ok(true) => {}
             Ok(false) => self.room_wanted.unsettle(),
@@ -92,6 +96,7 @@ impl Host {
 
     /// Keeps the room for records, and insists on room for all else that a run writes.
     pub(crate) fn keep_room(&self) -> Result<(), SpoolError> {
+        self.spool.insist_on_descriptors()?;
         self.spool.keep_reserve()?;
         self.spool.insist_on_room(self.log.directory())
     }

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use policies::{Binaries, Policy};
-use records::ResultKey;
 use sandbox::client::{Launcher, Reach};
 
 use crate::runtimes;
@@ -17,26 +16,18 @@ pub(crate) struct Rules {
     pub(crate) policy: Arc<Policy>,
     /// Whose signatures count.
     pub(crate) trust: Arc<TrustStore>,
-    pub(crate) key: Arc<ResultKey>,
     /// Bound to what the policy's runtimes need of the host.
     pub(crate) launcher: Arc<Launcher>,
     pub(crate) binaries: Arc<Binaries>,
 }
 
 impl Rules {
-    pub(crate) fn new(
-        policy: Policy,
-        trust: TrustStore,
-        key: Arc<ResultKey>,
-        launcher: Reach,
-        caches: &Path,
-    ) -> Self {
+    pub(crate) fn new(policy: Policy, trust: TrustStore, launcher: Reach, caches: &Path) -> Self {
         let binaries = runtimes::find(&policy, caches);
         let launcher = Launcher::new(runtimes::allow(launcher, &policy, &binaries));
         Self {
             policy: Arc::new(policy),
             trust: Arc::new(trust),
-            key,
             launcher: Arc::new(launcher),
             binaries: Arc::new(binaries),
         }

@@ -13,7 +13,7 @@ use records::{
 use sandbox::outcome::Outcome;
 use sandbox::report::Confinement;
 use spool::failpoint::{Failpoint, reach};
-use spool::{Claimed, Receipt, Replayed, ResultDraft, SpoolError};
+use spool::{Claimed, Receipt, Replayed, ResultDraft, SpoolError, Want};
 use validator::{Refused, Request, RequestId, ResultId, Sha256, UtcTime, Violation};
 
 use crate::edge;
@@ -145,7 +145,7 @@ impl Passage<'_> {
         drop(self.turn.take());
         let undecided = Decided::nothing();
         let least = Least::of(story.subject);
-        let (told, attested, result) = match self.write(story, &result) {
+        let (told, attested, result) = match self.write_whole(story, &result) {
             Ok(attested) => (*story, attested, result),
             Err(halt) => self.tell_less((story, &undecided, &least), result, halt)?,
         };
@@ -213,13 +213,22 @@ impl Passage<'_> {
         }
     }
 
+    /// The same as `write`, which waits for descriptors as long as the daemon serves: with less to tell it would need
+    /// as many.
+    fn write_whole(&self, story: &Story<'_>, result: &ResultDraft) -> Result<Attested, Halt> {
+        match self.write(story, result) {
+            Err(halt) if halt.want() == Some(Want::Descriptors) => {
+                self.write_in_time(story, result)
+            }
+            attested => attested,
+        }
+    }
+
     /// The same as `write`, which waits for room on the disk as long as the daemon serves.
     fn write_in_time(&self, story: &Story<'_>, result: &ResultDraft) -> Result<Attested, Halt> {
         loop {
             match self.write(story, result) {
-                Err(Halt::Spool(error))
-                    if error.is_full() && self.host.room_wanted.wait(&error) =>
-                {
+                Err(Halt::Spool(error)) if self.host.room_wanted.wait(error.want(), &error) => {
                     result.clear()?;
                 }
                 attested => return attested,
@@ -249,9 +258,9 @@ impl Passage<'_> {
             Some((name, sha256)) => (name.as_str(), *sha256),
             None => (self.rules.policy.name(), self.rules.policy.sha256()),
         };
-        let statement = Statement {
+        let statement = |created| Statement {
             result_id: result.result_id(),
-            created: edge::now(),
+            created,
             subject: story.subject,
             replay_of: story
                 .replays
@@ -274,7 +283,8 @@ impl Passage<'_> {
             stderr_head: &stderr_head,
             request_files: &request_files,
         };
-        let attested = attest(&statement, &self.rules.key)?;
+        let signing = &self.host.signing;
+        let attested = signing.with(|now, key| attest(&statement(now), key))?;
         for (name, bytes) in attested.record().files() {
             result.add(name, bytes)?;
         }
@@ -287,7 +297,7 @@ impl Passage<'_> {
     /// Verifies a gathered record. A file that cannot be read, for want of descriptors or memory, says nothing
     /// about the record: it is read again a moment later.
     fn verify(&self, result: &ResultDraft, attested: &Attested) -> Result<(), Halt> {
-        let trust = Trust::from_key(&self.rules.key.public());
+        let trust = Trust::from_key(attested.key());
         let mut tries = 1;
         loop {
             let faults = match verify_gathered(result.directory(), attested, &trust) {

@@ -44,6 +44,8 @@ pub enum Transition {
     AdmissionResumed,
     /// Policy, trust and keys were read again and are in force.
     Reloaded,
+    /// Another key took the place of one of ours, and the log says so.
+    KeyChanged,
     /// They were read again and are not good: the old ones stay.
     ReloadRefused,
     /// Nothing new is taken; runs in flight end.
@@ -56,7 +58,7 @@ pub enum Transition {
 
 impl Transition {
     /// Every transition.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Starting,
         Self::Recovered,
         Self::Ready,
@@ -74,6 +76,7 @@ impl Transition {
         Self::AdmissionStopped,
         Self::AdmissionResumed,
         Self::Reloaded,
+        Self::KeyChanged,
         Self::ReloadRefused,
         Self::Draining,
         Self::Stopped,
@@ -101,6 +104,7 @@ impl Transition {
             Self::AdmissionStopped => "admission-stopped",
             Self::AdmissionResumed => "admission-resumed",
             Self::Reloaded => "reloaded",
+            Self::KeyChanged => "key-changed",
             Self::ReloadRefused => "reload-refused",
             Self::Draining => "draining",
             Self::Stopped => "stopped",

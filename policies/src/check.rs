@@ -58,7 +58,7 @@ pub(crate) fn check(form: PolicyForm, text: &str, origin: &str) -> Result<Rules,
     let network = NetworkRules::check(&form.network, &mut problems);
     let layers = layers(form.layers, &mut problems);
     let start_sec_max = start_sec_max(form.start_sec_max.as_ref(), &mut problems);
-    let permissions = permissions(form.permissions, &mut problems);
+    let permissions = permissions(form.permissions, form.held_sec_max.0, &mut problems);
     let ais = AisPolicy { covered: covered(&form.ais.covers), rules: form.ais.rules };
     if let Err(error) = ais.rules.check() {
         problems.add("ais.rules", error.to_string(), "see the table in docs/ais.md");
@@ -147,16 +147,28 @@ fn signatures_min(form: &SignaturesMinForm, problems: &mut Problems<'_>) -> Sign
     SignaturesMin { low, medium, high }
 }
 
-fn permissions(form: PermissionsForm, problems: &mut Problems<'_>) -> PermissionRules {
+fn permissions(
+    form: PermissionsForm,
+    held_sec_max: u64,
+    problems: &mut Problems<'_>,
+) -> PermissionRules {
     let domains = form.domains.map(Domains::try_from).transpose().unwrap_or_else(|error| {
         problems.add("permissions.domains", error.to_string(), "write null for no domain");
         None
     });
+    let idle_sec = form.workflow_idle_sec.map(|count| count.0);
+    let shortest = held_sec_max.max(1);
+    if let Some(idle_sec) = idle_sec.filter(|it| *it < shortest) {
+        // A question would be taken back while its request waits for the answer.
+        let advice = format!("write {shortest} or more (held_sec_max is {held_sec_max})");
+        problems.add("permissions.workflow_idle_sec", format!("is {idle_sec}"), &advice);
+    }
     let shown = if form.inputs_shown { ShownInputs::Whole } else { ShownInputs::Withheld };
     PermissionRules {
         covered: covered(&form.covers),
         terms: Terms { domains, shown },
         answer_uids: form.answer_uids.into_iter().collect(),
+        workflow_idle_sec: idle_sec,
     }
 }
 

@@ -73,6 +73,9 @@ pub(crate) struct PermissionsForm {
     /// Users of this host, by number, whose unsigned answers count. Signed ones do by a key of
     /// `allowed_signers`.
     pub(crate) answer_uids: Vec<u32>,
+    /// After so many seconds without a request, a run or an answer, the workflow of an `x-agent` has ended,
+    /// and its permissions with it; never if left out. At least `held_sec_max`.
+    pub(crate) workflow_idle_sec: Option<Count>,
 }
 
 #[derive(serde::Deserialize)]

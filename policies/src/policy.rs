@@ -64,6 +64,7 @@ pub(crate) struct PermissionRules {
     pub(crate) covered: Covered,
     pub(crate) terms: Terms,
     pub(crate) answer_uids: BTreeSet<u32>,
+    pub(crate) workflow_idle_sec: Option<u64>,
 }
 
 /// Whom a check covers.
@@ -257,6 +258,12 @@ impl Policy {
     #[must_use]
     pub fn permission_uids(&self) -> &BTreeSet<u32> {
         &self.rules.permissions.answer_uids
+    }
+
+    /// After how many seconds without an entry about it the workflow of an agent has ended.
+    #[must_use]
+    pub fn workflow_idle_sec(&self) -> Option<u64> {
+        self.rules.permissions.workflow_idle_sec
     }
 
     /// How long a request may wait for somebody's answer, in seconds since it was dropped.

@@ -137,6 +137,11 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     ("domains: null", "domains: [a/b]", "permissions.domains: domains: a domain begins with"),
     ("answer_uids: []", "answer_uids: [alice]", "permissions.answer_uids"),
+    (
+        "answer_uids: []",
+        "answer_uids: []\n  workflow_idle_sec: 0",
+        "permissions.workflow_idle_sec: is 0; write 1 or more",
+    ),
     ("hs256: refused", "hs256: allowed", "ais.rules.hs256: `allowed` is not one of refused, demo"),
     ("coverage_min: 0.8", "coverage_min: 8", "ais.rules: rules: 8 is not from 0 to 1"),
     ("profiles: {}", "profile: {}", "ais.rules.profile: unknown key"),

@@ -9,7 +9,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use rand_core::RngCore as _;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use ssh_key::PrivateKey;
 use zeroize::Zeroizing;
 
@@ -197,6 +197,19 @@ impl KeyDirectory {
     pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), KeyError> {
         let draft = self.draft(name, 0o644, bytes)?;
         self.rename(&draft, name)
+    }
+
+    /// The same for a private key. For a change of keys only.
+    pub(crate) fn replace_private(&self, name: &str, bytes: &[u8]) -> Result<(), KeyError> {
+        let draft = self.draft(name, 0o600, bytes)?;
+        self.rename(&draft, name)
+    }
+
+    /// Has two files change their names, durably and at once (renameat2(2)). For a change of keys only.
+    pub(crate) fn exchange(&self, one: &str, other: &str) -> Result<(), KeyError> {
+        rustix::fs::renameat_with(&self.fd, one, &self.fd, other, RenameFlags::EXCHANGE)
+            .map_err(|e| self.io(one, "renaming", e.into()))?;
+        self.sync()
     }
 
     /// Renames a file onto another, durably. For a change of keys only.

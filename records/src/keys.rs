@@ -151,6 +151,10 @@ impl ResultKey {
         Ok(signature.to_der().as_bytes().to_vec())
     }
 
+    pub(crate) fn is_in_agent(&self) -> bool {
+        matches!(self.holder, Holder::Agent(_))
+    }
+
     /// The OpenSSH private key file, which is zeroed when it is dropped; `None` for a key that an
     /// agent holds.
     pub(crate) fn openssh_file(

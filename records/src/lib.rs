@@ -61,7 +61,10 @@ pub use public_keys::{Dated, PublicKeys};
 pub use reason::{reason_of, reason_with_help, split_reason};
 pub use recalled::{LeftFile, Recalled};
 pub use record::{SignError, SignedRecord, sign};
-pub use rotation::{Rotated, RotationError, Successor, rotate};
+pub use rotation::{
+    HostKey, KeysAtWork, Rotated, RotationError, Successor, Takeover, TakeoverError,
+    finish_rotations, rotate, takeovers,
+};
 pub use statement::{Ran, ReplayOf, Statement, Subject};
 pub use summary::{Summary, claims, read_claimed, summary};
 pub use trust::{Trust, TrustError};

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::ledger::LedgerFault;
+use crate::want::Want;
 
 /// An act on one file or directory that failed.
 #[derive(Debug)]
@@ -84,21 +85,26 @@ impl SpoolError {
         Self::Ledger { path: path.to_owned(), fault }
     }
 
+    /// The shortage behind this error, if waiting can end it. Waiting never repairs a failed sync.
+    #[must_use]
+    pub fn want(&self) -> Option<Want> {
+        match self {
+            Self::Io { error, .. } => Want::of(error),
+            _ => None,
+        }
+    }
+
     /// Whether the disk has no room left.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        let full = |error: &io::Error| {
-            matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-        };
-        matches!(self, Self::Io { error, .. } if full(error))
+        self.want() == Some(Want::Room)
     }
 
-    /// Whether this process lacked the means for now: descriptors, memory, or the rest of a call. It says
-    /// nothing of the object.
+    /// Whether this process lacked memory or the rest of a call for a moment. It says nothing of the object.
     #[must_use]
-    pub fn is_want(&self) -> bool {
+    pub fn is_passing(&self) -> bool {
         use rustix::io::Errno;
-        let wants = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::INTR, Errno::AGAIN];
+        let wants = [Errno::NOMEM, Errno::INTR, Errno::AGAIN];
         let code = match self {
             Self::Io { error, .. } => error.raw_os_error(),
             _ => None,

@@ -1,6 +1,7 @@
 //! Locks on files that other processes may hold: waited for, and never without an end, because who holds one
 //! may be stopped.
 
+use std::fs::File;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -11,11 +12,54 @@ use rustix::io::Errno;
 const LOCK_TIME_MAX: Duration = Duration::from_secs(30);
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
+/// How often /proc/locks is read before a lock counts as held by no process: while others come and go, one
+/// reading can pass over it.
+pub(crate) const LOCKS_READINGS: usize = 3;
+
 /// Which lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Hold {
     Shared,
     Exclusive,
+}
+
+/// A file that this process has locked, until this is dropped. A child that was forked meanwhile has the
+/// file open until its exec, so closing it alone would not always end the lock.
+#[derive(Debug)]
+pub(crate) struct Locked(File);
+
+impl Locked {
+    /// Locks a file without waiting.
+    ///
+    /// # Errors
+    /// EWOULDBLOCK if somebody else holds it, or what the kernel says.
+    pub(crate) fn try_hold(file: File, hold: Hold) -> Result<Self, Errno> {
+        flock(&file, operation(hold)).map(|()| Self(file))
+    }
+
+    /// A file that was locked by [`hold`].
+    pub(crate) fn held(file: File) -> Self {
+        Self(file)
+    }
+
+    /// The file that is locked.
+    pub(crate) fn file(&self) -> &File {
+        &self.0
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // It fails for no file that was locked; closing is the rest.
+        flock(&self.0, FlockOperation::Unlock).unwrap_or_default();
+    }
+}
+
+fn operation(hold: Hold) -> FlockOperation {
+    match hold {
+        Hold::Shared => FlockOperation::NonBlockingLockShared,
+        Hold::Exclusive => FlockOperation::NonBlockingLockExclusive,
+    }
 }
 
 /// Takes a lock. EBUSY if another process holds it for too long.
@@ -24,13 +68,9 @@ pub(crate) fn hold(file: impl AsFd, hold: Hold) -> Result<(), Errno> {
 }
 
 fn hold_within(file: impl AsFd, hold: Hold, time_max: Duration) -> Result<(), Errno> {
-    let operation = match hold {
-        Hold::Shared => FlockOperation::NonBlockingLockShared,
-        Hold::Exclusive => FlockOperation::NonBlockingLockExclusive,
-    };
     let begun = Instant::now();
     loop {
-        match flock(&file, operation) {
+        match flock(&file, operation(hold)) {
             Err(Errno::WOULDBLOCK) if begun.elapsed() < time_max => {
                 std::thread::sleep(LOOK_INTERVAL);
             }
@@ -56,6 +96,21 @@ mod tests {
         assert_eq!(hold_within(&second, Hold::Shared, short), Err(Errno::BUSY));
         drop(first);
         assert_eq!(hold_within(&second, Hold::Exclusive, short), Ok(()));
+        std::fs::remove_file(path).unwrap();
+    }
+
+    /// As a child has it between fork and exec: another descriptor of the same open file.
+    #[test]
+    fn a_lock_that_is_given_up_ends_though_a_child_has_the_file_open() {
+        let path = std::env::temp_dir().join(format!("toolexec-given-up-{}", std::process::id()));
+        let first = std::fs::File::create(&path).unwrap();
+        let inherited = first.try_clone().unwrap();
+        let locked = Locked::try_hold(first, Hold::Exclusive).unwrap();
+        let again = || Locked::try_hold(std::fs::File::open(&path).unwrap(), Hold::Exclusive);
+        assert_eq!(again().err(), Some(Errno::WOULDBLOCK));
+        drop(locked);
+        assert!(again().is_ok());
+        drop(inherited);
         std::fs::remove_file(path).unwrap();
     }
 }

@@ -1,16 +1,15 @@
 //! Which directories there are, and who holds them.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
-
 use crate::barrier::{Barrier, FileSystems, OnItsWay};
 use crate::error::SpoolError;
 use crate::ledger::{HEAD, Ledger};
+use crate::lock::{Hold, Locked};
 use crate::reserve::Reserve;
 use crate::store::{Bounds, Store};
 
@@ -50,7 +49,7 @@ pub struct Spool {
     store: Store,
     reserve: Reserve,
     /// Held exclusively by a daemon, shared by embedded runs, for as long as this lives.
-    locks: [File; 2],
+    locks: [Locked; 2],
 }
 
 /// Who may be at work on a state directory at the same time.
@@ -108,7 +107,7 @@ impl Spool {
         let spool = Self { places, tenancy, ledger, barrier, store, reserve, locks };
         match (spool.keep_reserve(), tenancy) {
             // It admits nothing until there is room.
-            (Err(error), Tenancy::Daemon) if error.is_full() => tracing::error!("{error}"),
+            (Err(error), Tenancy::Daemon) if error.want().is_some() => tracing::error!("{error}"),
             (kept, _) => kept?,
         }
         Ok(spool)
@@ -155,7 +154,7 @@ impl Spool {
     pub fn insist_on_place(&self) -> Result<(), SpoolError> {
         let names = [self.places.state.join("lock"), self.places.spool.join(".lock")];
         for (path, lock) in names.into_iter().zip(&self.locks) {
-            let open = lock.metadata().map_err(SpoolError::io(&path, "look at"))?;
+            let open = lock.file().metadata().map_err(SpoolError::io(&path, "look at"))?;
             let same = |named: fs::Metadata| (named.dev(), named.ino()) == (open.dev(), open.ino());
             if !fs::metadata(&path).is_ok_and(same) {
                 return Err(SpoolError::Replaced { path });
@@ -252,21 +251,22 @@ pub(crate) fn make_dir(path: &Path, mode: u32) -> Result<PathBuf, SpoolError> {
 }
 
 /// Keeps everybody else from a state and its spool, as a daemon does.
-pub(crate) fn lock_alone(places: &Places) -> Result<[File; 2], SpoolError> {
+pub(crate) fn lock_alone(places: &Places) -> Result<[Locked; 2], SpoolError> {
     let lock = |path: PathBuf| take_lock(&path, Tenancy::Daemon);
     Ok([lock(places.state.join("lock"))?, lock(places.spool.join(".lock"))?])
 }
 
-fn take_lock(path: &Path, tenancy: Tenancy) -> Result<File, SpoolError> {
-    let opened = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
-    let file = opened.map_err(SpoolError::io(path, "open"))?;
-    let operation = match tenancy {
-        Tenancy::Daemon => FlockOperation::NonBlockingLockExclusive,
-        Tenancy::Embedded => FlockOperation::NonBlockingLockShared,
+fn take_lock(path: &Path, tenancy: Tenancy) -> Result<Locked, SpoolError> {
+    let open =
+        || OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
+    let hold = match tenancy {
+        Tenancy::Daemon => Hold::Exclusive,
+        Tenancy::Embedded => Hold::Shared,
     };
     for _ in 0..LOCK_TRIES {
-        match flock(&file, operation) {
-            Ok(()) => return Ok(file),
+        let file = open().map_err(SpoolError::io(path, "open"))?;
+        match Locked::try_hold(file, hold) {
+            Ok(locked) => return Ok(locked),
             Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(LOCK_INTERVAL),
             Err(errno) => return Err(SpoolError::errno(path, "lock")(errno)),
         }

@@ -18,6 +18,7 @@ use crate::claim::remove_tree;
 use crate::durable;
 use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};
+use crate::given::give;
 use crate::places::Spool;
 
 /// The name of what was gathered for a record that did not verify, before its id. A person looks at it.
@@ -29,7 +30,7 @@ pub struct ResultDraft {
     result_id: ResultId,
     hidden: PathBuf,
     results: PathBuf,
-    /// Locked for as long as this lives, so that recovery can tell it from a leftover.
+    /// Locked for as long as this or the launcher has it open, so that recovery can tell it from a leftover.
     directory: File,
 }
 
@@ -109,16 +110,27 @@ impl Spool {
         Ok(placed.into_iter().map(receipt).collect())
     }
 
-    /// Begins to gather a result. `None` if a result of this id exists or is being gathered: result
-    /// ids have whole seconds in them, and the caller takes a later one.
+    /// Begins to gather a result. `None` if a result of this id exists or is being gathered, here or in
+    /// another results directory of this state: result ids have whole seconds in them, and the caller
+    /// takes a later one.
     ///
     /// # Errors
     /// The disk.
     pub fn draft_result(&self, result_id: &ResultId) -> Result<Option<ResultDraft>, SpoolError> {
-        Self::draft_result_in(self.results(), result_id)
+        let Some(draft) = Self::draft_result_in(self.results(), result_id)? else {
+            return Ok(None);
+        };
+        match give(self.state_dir(), result_id) {
+            Ok(true) => Ok(Some(draft)),
+            given => {
+                draft.discard();
+                given.map(|_| None)
+            }
+        }
     }
 
-    /// The same in another results directory: that of a run which was begun there.
+    /// Begins to gather the result of a run which was begun in this results directory. `None` if a result of
+    /// this id exists there or is being gathered.
     ///
     /// # Errors
     /// The disk.

@@ -13,6 +13,7 @@ use rustix::io::Errno;
 
 use crate::error::SpoolError;
 use crate::places::Spool;
+use crate::want::try_descriptors;
 
 /// Room for refusals and `indeterminate` records when the disk is full.
 pub(crate) const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
@@ -114,6 +115,15 @@ impl Spool {
             }
             taken => taken,
         }
+    }
+
+    /// Insists on the descriptors that one request needs.
+    ///
+    /// # Errors
+    /// There are not so many left.
+    pub fn insist_on_descriptors(&self) -> Result<(), SpoolError> {
+        let spool = &self.roots()[1];
+        try_descriptors().map_err(SpoolError::io(spool, "open what a request needs"))
     }
 
     /// Insists on room and inodes beyond the reserve: where the spool's own file system is not the one of a place

@@ -23,6 +23,7 @@ use crate::pour::{Match, Poured, compare, pour};
 use crate::slot::EmptySlot;
 use crate::store::Store;
 use crate::undeclared::undeclared;
+use crate::want::Want;
 
 /// An approved request whose inputs are in a slot of their own and are what it says they are.
 #[must_use]
@@ -255,12 +256,7 @@ fn take_in(
     }
     let poured = match copy(from, to, bytes_max, hashed) {
         // Copies for later runs are the first to go when the disk is full.
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-            ) =>
-        {
+        Err(error) if Want::of(&error) == Some(Want::Room) => {
             store.empty();
             fs::remove_file(to)?;
             from.rewind()?;

@@ -173,9 +173,9 @@ except OSError as error: print(errno.errorcode[error.errno], done < 128)
 fn a_sleeper_meets_the_wall_limit(bench: &Bench) {
     let request = RequestText::python("import time; time.sleep(60)").time_sec(2);
     let (said, record) = ends_as(bench, "wall_limit", &request);
-    assert!(said.took < Duration::from_millis(3500), "{said:#?}");
+    assert!(said.took < Duration::from_secs(10), "{said:#?}");
     let runtime: f64 = record.fact("runtime_sec").parse().unwrap();
-    assert!((2.0..3.0).contains(&runtime), "{runtime}");
+    assert!((2.0..5.0).contains(&runtime), "{runtime}");
 }
 
 fn a_spinner_meets_its_cpu_limit(bench: &Bench) {

@@ -14,7 +14,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use toolexec_tests::{
-    Asked, Bench, Record, Request, RequestText, Said, Service, kill, list, parent_of,
+    Asked, Bench, Record, Request, RequestText, Said, Service, is_child_of, kill, list,
     ssh_keygen_works, with_word, without_word,
 };
 
@@ -383,7 +383,7 @@ fn an_approval_that_ends_before_the_start_is_refused() {
     let service = service(&bench, &asked, &more);
     fs::write(&mark, "").unwrap();
     let staging = service.state().join("staging").display().to_string();
-    for launcher in with_word(&staging).into_iter().filter(|it| parent_of(*it) == service.process())
+    for launcher in with_word(&staging).into_iter().filter(|it| is_child_of(*it, service.process()))
     {
         kill("KILL", launcher);
     }

@@ -1,5 +1,6 @@
 //! A disk that fills up under a daemon, before it starts and while it serves: each store alone, all together, and
-//! without inodes. The daemon's process stays; it says that it admits nothing, and goes on when there is room.
+//! without inodes; a quota that is used up, and too few file descriptors. The daemon's process stays; it says that it
+//! admits nothing, and goes on when there is enough again.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,9 +12,12 @@ use std::fs::{self, File, Permissions};
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use toolexec_tests::{Asked, Bench, Disk, Process, Request, RequestText, Service, list, skip};
+use toolexec_tests::{
+    Asked, Bench, Disk, Process, Request, RequestText, Said, Service, list, skip,
+};
 
 /// Room for the reserve, a few runs and what they leave.
 const DISK_KIB: u32 = 32 * 1024;
@@ -57,10 +61,6 @@ fn empty(place: &Path, full: Full) {
     }
 }
 
-fn status(service: &Service<'_>) -> String {
-    fs::read_to_string(service.at("public/status.json")).unwrap_or_default()
-}
-
 fn drop_request(service: &Service<'_>, aside: &Path) -> Request {
     let request = RequestText::python("print('ran')").save(aside);
     move_in(service, &request);
@@ -100,9 +100,9 @@ fn goes_on(test: &str, store: &str, full: Full, prepare: impl FnOnce(&Service<'_
     fill(&place, full);
     move_in(&service, &waiting[0]);
     is_alive_and_waits(&service, process, &waiting[0], store);
-    // On a full disk the last status stays as it was.
-    let is_told = store != "spool";
-    assert!(!is_told || status(&service).contains("admission_stopped"), "{}", status(&service));
+    // Also where status.json lies on the full disk.
+    let told = bench.toolexec(["status", "--spool", service.spool().to_str().unwrap()]).stdout;
+    assert!(told.contains("admission    stopped: "), "{store}: {told}{}", service.log());
     let listed = bench.toolexec(["list", "--spool", service.spool().to_str().unwrap()]);
     listed.assert_code(0);
     empty(&place, full);
@@ -225,4 +225,93 @@ fn what_ran_is_recorded_as_what_it_was_when_there_is_room() {
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0));
     assert_eq!(list(&service.at("work")), Vec::<String>::new());
+}
+
+/// A daemon that serves loses something, says `told` of it, and goes on when it has it again.
+fn goes_on_after<L>(
+    test: &str,
+    told: &[&str],
+    lose: impl FnOnce(&Service<'_>) -> Option<L>,
+    give_back: impl FnOnce(L),
+) {
+    let Some(bench) = Bench::of_root(test) else { return };
+    let mut service = Service::start(&bench, &Asked::for_owner(&bench));
+    let first = service.promote(&RequestText::python("print('ran')"));
+    service.record_of(&first.id).assert_outcome("ok");
+    let Some(lost) = lose(&service) else { return };
+    let request = service.promote(&RequestText::python("print('ran')"));
+    service.wait_for("the reason", |it| {
+        let status = fs::read_to_string(it.at("public/status.json")).unwrap_or_default();
+        told.iter().all(|part| status.contains(part))
+    });
+    assert!(service.records_of(&request.id).is_empty(), "{}", service.log());
+    assert!(service.log().contains("admission-stopped"), "{}", service.log());
+    give_back(lost);
+    service.record_of(&request.id).assert_outcome("ok");
+    assert!(service.log().contains("admission-resumed"), "{}", service.log());
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+}
+
+/// The state of every thread says that it is traced.
+fn is_traced(process: Process) -> bool {
+    let threads = fs::read_dir(format!("/proc/{}/task", process.0)).unwrap().flatten();
+    let mut status = threads.filter_map(|it| fs::read_to_string(it.path().join("status")).ok());
+    status.all(|it| !it.contains("TracerPid:\t0\n"))
+}
+
+#[test]
+fn a_quota_that_is_used_up_is_waited_for() {
+    let test = "a_quota_that_is_used_up_is_waited_for";
+    let told = ["admission_stopped", "Disk quota exceeded", "raise the quota"];
+    let lose = |service: &Service<'_>| {
+        let (pid, reserve) = (service.process().0.to_string(), service.at(".reserve"));
+        let mut strace = Command::new("strace");
+        strace.args(["-f", "-qq", "-o", "/dev/null", "-p", &pid, "-P"]).arg(reserve);
+        strace.args(["-e", "trace=openat", "-e", "inject=openat:error=EDQUOT"]);
+        let mut strace = strace.stdin(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
+        while !is_traced(service.process()) {
+            if strace.try_wait().unwrap().is_some() {
+                skip(test, "strace cannot attach to a process here");
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Some(strace)
+    };
+    let give_back = |mut strace: Child| {
+        // It lets go of the daemon first.
+        Said::of(Command::new("kill").arg(strace.id().to_string())).assert_code(0);
+        strace.wait().unwrap();
+    };
+    goes_on_after(test, &told, lose, give_back);
+}
+
+#[test]
+fn too_few_file_descriptors_are_told_as_that_and_waited_for() {
+    let test = "too_few_file_descriptors_are_told_as_that_and_waited_for";
+    let told =
+        ["admission_stopped", "Too many open files", "free file descriptors", "LimitNOFILE="];
+    // The soft limit alone: without CAP_SYS_RESOURCE a lowered hard one stays.
+    let prlimit = |pid: u32, nofile: &str| {
+        let said = Said::of(Command::new("prlimit").args([
+            &format!("--pid={pid}"),
+            nofile,
+            "--output=SOFT",
+            "--noheadings",
+        ]));
+        said.assert_code(0);
+        said.stdout.trim().to_owned()
+    };
+    let lose = |service: &Service<'_>| {
+        let pid = service.process().0;
+        let before = prlimit(pid, "--nofile");
+        // Enough to look and to tell, and too few for a request.
+        let open = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count();
+        prlimit(pid, &format!("--nofile={}:", open + 16));
+        Some((pid, before))
+    };
+    goes_on_after(test, &told, lose, |(pid, before)| {
+        prlimit(pid, &format!("--nofile={before}:"));
+    });
 }

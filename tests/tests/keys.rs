@@ -170,42 +170,6 @@ fn nothing_is_changed_under_a_daemon_at_work() {
 }
 
 #[test]
-fn a_key_that_was_replaced_refuses_the_reload_and_is_named() {
-    let bench = Bench::new();
-    let service = Service::start(&bench, &Asked::for_owner(&bench));
-    let others = bench.home().join("others");
-    keys(&bench, &["init", "--state", others.to_str().unwrap()]).assert_code(0);
-    let reload = |told: &str| {
-        let before = service.log().matches(told).count();
-        service.signal("HUP");
-        service.wait_for(told, |it| it.log().matches(told).count() > before);
-    };
-    reload(" reloaded ");
-    for role in ["result", "log"] {
-        let file = service.state().join("keys").join(role);
-        let own = fs::read(&file).unwrap();
-        // Another key, a file without a key, a key that others can read, and no file.
-        fs::write(&file, fs::read(others.join("keys").join(role)).unwrap()).unwrap();
-        reload(&format!("the {role} key was replaced: SHA256:"));
-        assert!(service.log().contains("reload-refused"), "{}", service.log());
-        fs::write(&file, "no key\n").unwrap();
-        reload(&format!("keys/{role}: "));
-        fs::write(&file, &own).unwrap();
-        fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
-        reload("mode 0644 lets others at the private key");
-        fs::remove_file(&file).unwrap();
-        reload(&format!("keys/{role}: opening"));
-        // The daemon goes on with the rules and the keys that it has.
-        let request = service.promote(&good());
-        service.record_of(&request.id).assert_outcome("ok");
-        fs::write(&file, &own).unwrap();
-        fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
-        reload(" reloaded ");
-    }
-    service.verify().assert_code(0);
-}
-
-#[test]
 fn a_source_of_keys_is_named_whole_or_refused() {
     let bench = Bench::new();
     let service = Service::prepare(&bench, &Asked::for_owner(&bench));

@@ -118,9 +118,11 @@ fn doctor_looks_at_a_spool_and_says_what_to_do() {
     // A ledger of before the run, and a claim that is there twice.
     fs::write(service.state().join("ledger"), "").unwrap();
     fs::create_dir(service.at("work").join(&claim)).unwrap();
+    fs::create_dir(service.at("results").join(".unverified-one")).unwrap();
     let said = doctor(&bench, &service, &[]);
     said.assert_code(1);
-    for word in ["not-in-ledger", record.id(), "could run twice", "interrupted", &claim] {
+    let words = ["not-in-ledger", record.id(), "could run twice", "interrupted", &claim];
+    for word in words.into_iter().chain(["unverified", ".unverified-one", "was not published"]) {
         assert!(said.stdout.contains(word), "{word}: {said:#?}");
     }
     let said = doctor(&bench, &service, &["--format", "json"]);

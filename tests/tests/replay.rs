@@ -83,6 +83,38 @@ fn a_replay_has_another_id_than_the_run_wherever_it_is_kept() {
     println!("{same_second} of 6 replays began in the second in which the run ended");
 }
 
+/// Each into a directory of its own, where no other has its id.
+#[test]
+fn replays_at_the_same_time_have_different_ids() {
+    let bench = Bench::new();
+    let (request, record) = ran(&bench, STEADY);
+    let replay = |number: u32| {
+        let results = bench.scratch().dir(&format!("at-once-{number}"));
+        let mut command = bench.command("toolexec");
+        command.args(["replay", "--format", "json"]).arg(&record.path);
+        command.arg("--inputs").arg(&request.inputs).arg("--results").arg(&results);
+        Said::of(&mut command)
+    };
+    let mut ids: Vec<String> = std::thread::scope(|scope| {
+        let replay = &replay;
+        let begun: Vec<_> = (0..4).map(|number| scope.spawn(move || replay(number))).collect();
+        let ended = begun.into_iter().map(|one| one.join().unwrap());
+        let id_of = |said: Said| {
+            said.assert_code(0);
+            let json = said.json();
+            let record = Record::at(Path::new(json["record"].as_str().unwrap()));
+            bench.toolexec(["verify".as_ref(), record.path.as_os_str()]).assert_code(0);
+            record.id().to_owned()
+        };
+        ended.map(id_of).collect()
+    });
+    ids.push(record.id().to_owned());
+    ids.sort();
+    let all = ids.clone();
+    ids.dedup();
+    assert_eq!(ids, all, "an id was given twice");
+}
+
 #[test]
 fn other_bytes_are_named() {
     let bench = Bench::new();
@@ -147,11 +179,11 @@ fn a_request_that_changes_after_the_look_is_not_run() {
     let before = list(&bench.results());
     let mut command = bench.command("strace");
     command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=flock"]);
-    command.args(["--inject=flock:delay_enter=1500000:when=1"]);
+    command.args(["--inject=flock:delay_enter=5000000:when=1"]);
     let toolexec = bench.command("toolexec").get_program().to_owned();
     command.arg(toolexec).arg("replay").arg(&record.path).arg("--inputs").arg(&request.inputs);
     let child = command.stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(700));
+    std::thread::sleep(Duration::from_secs(2));
     let text = fs::read_to_string(&copy).unwrap();
     fs::write(&copy, text.replace("python script.py", "python script.py EVIL")).unwrap();
     let said = child.wait_with_output().unwrap();

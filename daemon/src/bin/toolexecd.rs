@@ -17,7 +17,8 @@ use std::time::Duration;
 use daemon::config::Config;
 use daemon::notify_host::HostManager;
 use daemon::{
-    Clock, Halt, Host, HostParts, Pace, Permissions, RecordLog, Service, insist_on_clock, open_keys,
+    Clock, Halt, Host, HostParts, Pace, Permissions, RecordLog, Service, finish_key_changes,
+    insist_on_clock, open_keys,
 };
 use records::log::LogPlace;
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -168,8 +169,9 @@ fn open(config: &Config, clock: Clock) -> Result<Opened, Halt> {
     let dropbox = Dropbox::open(&config.spool.join("approved"))?;
     let spool = Spool::open_for_daemon(&places_of(config))?;
     let floor = insist_on_clock(&spool, clock)?;
-    let keys = open_keys(&config.keys, config.log_origin.as_ref())?;
     let place = LogPlace::kept_in(&config.state, &config.log);
+    finish_key_changes(&config.keys, &place)?;
+    let keys = open_keys(&config.keys, config.log_origin.as_ref())?;
     let log = RecordLog::of_daemon(place, keys.log, config.heartbeat_sec)?;
     spool.cover(log.directory())?;
     let permissions = Permissions::open(
@@ -186,7 +188,7 @@ fn open_when_there_is_room(config: &Config, clock: Clock) -> Result<Opened, Halt
     let mut said = false;
     loop {
         let halt = match open(config, clock) {
-            Err(halt) if halt.is_full_disk() => halt,
+            Err(halt) if halt.want().is_some() => halt,
             opened => return opened,
         };
         if !said {
@@ -211,6 +213,7 @@ fn serve(config: Config, path: PathBuf, clock: Clock) -> Result<(), Halt> {
         policy: config.policy,
         trust: config.trust,
         key: result_key,
+        public_keys: config.keys.public().to_owned(),
         log,
         launcher: config.launcher,
         egress: config.egress,

@@ -168,11 +168,11 @@ impl Passage<'_> {
                 self.refuse(approved.request(), claimed, all, &decided).map(end)
             }
             StageError::Disk { claimed, error, .. }
-                if error.is_full() && patience.lasts(edge::now()) =>
+                if error.want().is_some() && patience.lasts(edge::now()) =>
             {
                 tracing::error!("{error}");
                 self.host.spool.abandon(claimed);
-                Ok(Step::Leave(Why::DiskFull))
+                Ok(Step::Leave(error.want().map_or(Why::Unwanted, Why::Wanting)))
             }
             StageError::Disk { approved, claimed, error } => {
                 self.not_set_up(&approved, claimed, warnings.to_vec(), &error.to_string()).map(end)

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use policies::Submission;
 use sandbox::outcome::Outcome;
-use spool::{Claimed, Ordered, Originals, Receipt, Replayed, ReserveInUse, SpoolError};
+use spool::{Claimed, Ordered, Originals, Receipt, Replayed, ReserveInUse, SpoolError, Want};
 use validator::{Code, Draft, Sha256, UtcTime, Violation};
 
 use crate::edge;
@@ -105,7 +105,10 @@ pub(crate) enum Answer {
 pub(crate) enum Why {
     /// It is not wanted now, or nothing is begun any more.
     Unwanted,
-    DiskFull,
+    /// Something was lacking that others may free.
+    Wanting(Want),
+    /// A call failed that may work in a moment.
+    Passing,
 }
 
 impl Answer {
@@ -227,7 +230,10 @@ impl Passage<'_> {
         if let Err(error) = self.host.keep_room() {
             self.host.spool.abandon(claimed);
             return match patience {
-                Patience::Until(_) if error.is_full() => Ok(Answer::Left(Why::DiskFull)),
+                Patience::Until(_) => match error.want() {
+                    Some(want) => Ok(Answer::Left(Why::Wanting(want))),
+                    None => Err(error.into()),
+                },
                 _ => Err(error.into()),
             };
         }

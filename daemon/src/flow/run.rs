@@ -135,7 +135,7 @@ impl Passage<'_> {
                 format!("{}: the store of permissions is closed", approved.request().id());
             return Ok(Err(Violation::error(Code::PermissionRequestable, message)));
         };
-        match permissions.spend(found, approved.request()) {
+        match permissions.spend(found, approved.request(), &self.rules.policy) {
             Ok(()) => Ok(Ok(())),
             Err(error) if error.is_refusal() => {
                 let message = format!("{}: {error}", approved.request().id());
@@ -148,7 +148,9 @@ impl Passage<'_> {
     /// Only a run uses its request up. Without room for the line that says so it stays used up.
     fn give_back(&self, begun: &Begun) -> Result<(), Halt> {
         match self.host.spool.note_not_started(begun) {
-            Err(error) if error.is_full() => tracing::error!("{error}; the request is used up"),
+            Err(error) if error.want().is_some() => {
+                tracing::error!("{error}; the request is used up")
+            }
             noted => noted?,
         }
         Ok(())

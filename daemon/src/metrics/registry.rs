@@ -13,7 +13,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use sandbox::outcome::Outcome;
-use spool::Counts;
+use spool::{Counts, Want};
 use validator::{Severity, UtcTime, Violation};
 
 /// One label with its value.
@@ -76,6 +76,8 @@ pub enum StoppedBy {
     NoRoom,
     /// A write found no room.
     Disk,
+    /// There are too few file descriptors for one more request.
+    Descriptors,
     /// Trust store, keys or policy cannot be read.
     Trust,
     /// No sandbox can be started on this host.
@@ -87,8 +89,24 @@ pub enum StoppedBy {
 }
 
 impl StoppedBy {
-    pub const ALL: [Self; 6] =
-        [Self::NoRoom, Self::Disk, Self::Trust, Self::Host, Self::Clock, Self::Drain];
+    pub const ALL: [Self; 7] = [
+        Self::NoRoom,
+        Self::Disk,
+        Self::Descriptors,
+        Self::Trust,
+        Self::Host,
+        Self::Clock,
+        Self::Drain,
+    ];
+
+    /// A write or another call found a shortage.
+    #[must_use]
+    pub fn lacking(want: Want) -> Self {
+        match want {
+            Want::Room => Self::Disk,
+            Want::Descriptors => Self::Descriptors,
+        }
+    }
 
     /// The value of the label `reason`.
     #[must_use]
@@ -96,6 +114,7 @@ impl StoppedBy {
         match self {
             Self::NoRoom => "no_room",
             Self::Disk => "disk",
+            Self::Descriptors => "descriptors",
             Self::Trust => "trust",
             Self::Host => "host",
             Self::Clock => "clock",

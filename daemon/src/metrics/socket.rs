@@ -12,6 +12,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use spool::Want;
+
 use super::registry::Metrics;
 
 /// What a question may be long, headers and all.
@@ -47,11 +49,13 @@ impl fmt::Display for SocketError {
 impl std::error::Error for SocketError {}
 
 impl SocketError {
-    /// Whether the disk has no room left.
+    /// The shortage behind this error, if waiting can end it.
     #[must_use]
-    pub fn is_full(&self) -> bool {
-        use io::ErrorKind::{QuotaExceeded, StorageFull};
-        matches!(self, Self::Io(_, error) if matches!(error.kind(), StorageFull | QuotaExceeded))
+    pub fn want(&self) -> Option<Want> {
+        match self {
+            Self::Io(_, error) => Want::of(error),
+            Self::Taken(_) => None,
+        }
     }
 }
 

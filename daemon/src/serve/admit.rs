@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 
-use spool::Waiting;
+use spool::{Waiting, Want};
 use validator::UtcTime;
 
 use super::worker::{self, Word, Work};
@@ -15,6 +15,7 @@ use crate::edge;
 use crate::held::{self, Dropped};
 use crate::host::{Halt, Renewed};
 use crate::metrics::StoppedBy;
+use crate::room_wanted::told;
 
 impl<'env> AtWork<'_, 'env> {
     /// Gives workers what is next, while there is room for them.
@@ -69,12 +70,16 @@ impl<'env> AtWork<'_, 'env> {
             )));
         }
         match self.host.keep_room() {
-            Err(error) if error.is_full() => {
-                self.host.room_wanted.note(&error);
-                let why = format!("{error}; nothing is admitted until there is room");
-                Ok(Some((StoppedBy::NoRoom, why)))
+            Ok(()) => Ok(None),
+            Err(error) => {
+                let Some(want) = error.want() else { return Err(error.into()) };
+                self.host.room_wanted.note(want, &error);
+                let by = match want {
+                    Want::Room => StoppedBy::NoRoom,
+                    Want::Descriptors => StoppedBy::Descriptors,
+                };
+                Ok(Some((by, told(want, &error))))
             }
-            kept => kept.map(|()| None).map_err(Halt::from),
         }
     }
 

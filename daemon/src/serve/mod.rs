@@ -251,6 +251,7 @@ impl AtWork<'_, '_> {
             self.look_wanted = true;
             self.host.renew_ready();
             self.host.spool.insist_on_place()?;
+            self.host.clean_up_idle_workflows();
             match self.admission_stopped()? {
                 Some((by, why)) => self.stop_admission(by, why),
                 None if self.host.room_wanted.why().is_none() => self.resume_admission(),
@@ -266,11 +267,13 @@ impl AtWork<'_, '_> {
             return Ok(());
         }
         match self.host.log.beat(edge::now(), edge::boot_id) {
-            Err(error) if error.is_full() => {
-                self.host.room_wanted.note(&error);
+            Ok(()) => {}
+            Err(error) => {
+                let halt = Halt::from(error);
+                let Some(want) = halt.want() else { return Err(halt) };
+                self.host.room_wanted.note(want, &halt);
                 return Ok(());
             }
-            beaten => beaten?,
         }
         if self.look_wanted && now >= self.next_look {
             self.look_wanted = false;
@@ -339,8 +342,8 @@ impl AtWork<'_, '_> {
                 self.look_wanted |= self.dropbox.identity(&name).is_some();
                 let request = Some(spool::stem_of(&name).unwrap_or(&name));
                 if let Originals::Left(error) = originals {
-                    if error.is_full() {
-                        self.host.room_wanted.note(&error);
+                    if let Some(want) = error.want() {
+                        self.host.room_wanted.note(want, &error);
                         self.host.room_wanted.unsettle();
                     }
                     let why = format!("{error}; recorded, and left alone until it changes");
@@ -377,8 +380,8 @@ impl AtWork<'_, '_> {
             }
             Some(Ok(Taken::Left(why))) => {
                 self.look_wanted = true;
-                if why == Why::DiskFull {
-                    self.host.room_wanted.note(&"the disk is full");
+                if let Why::Wanting(want) = why {
+                    self.host.room_wanted.note(want, &"a request could not go on");
                 }
             }
             Some(Err(halt)) => self.halt(halt),

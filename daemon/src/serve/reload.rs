@@ -1,7 +1,6 @@
 //! Reading the rules again: all of them are put in force at once, or the old ones stay in force and the
 //! reason is told. What is on its way and not begun is decided anew; a run keeps the rules under which it began.
-//! Keys that sign records and the log are looked at too. They are changed while no daemon runs: a key that was
-//! replaced, or cannot be read, refuses the reload.
+//! New keys that sign records and the log are taken over first. A key that cannot be used refuses the reload.
 
 use crate::config::Config;
 use crate::host::Halt;
@@ -26,7 +25,7 @@ impl AtWork<'_, '_> {
         if let Some(moved) = self.host.moved(&config) {
             return refused(&format!("{}: is another one; that takes a restart", moved.display()));
         }
-        if let Some(why) = self.host.keys_changed(&config) {
+        if let Err(why) = self.host.take_over_keys(&config.keys)? {
             return refused(&why);
         }
         let (name, sha256) = (config.policy.name().to_owned(), config.policy.sha256());

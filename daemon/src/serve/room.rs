@@ -20,12 +20,13 @@ impl AtWork<'_, '_> {
         let recovered = self.host.recover();
         self.host.room_wanted.look();
         let settled = match recovered {
-            Err(halt) if halt.is_full_disk() => {
+            Err(halt) => {
+                let Some(want) = halt.want() else { return Err(halt) };
                 self.host.room_wanted.unsettle();
-                self.host.room_wanted.note(&halt);
+                self.host.room_wanted.note(want, &halt);
                 return Ok(());
             }
-            settled => settled?,
+            Ok(settled) => settled,
         };
         for id in settled.told {
             let result = Some(id.as_str());
@@ -41,25 +42,22 @@ impl AtWork<'_, '_> {
 
     /// A want of room ends nothing: it is waited for.
     pub(super) fn without_room(&mut self, halt: Halt) -> Result<(), Halt> {
-        if !halt.is_full_disk() {
-            return Err(halt);
-        }
-        self.host.room_wanted.note(&halt);
+        let Some(want) = halt.want() else { return Err(halt) };
+        self.host.room_wanted.note(want, &halt);
         self.look_wanted = true;
         Ok(())
     }
 
     /// Whether there is room, or is again. What was left meanwhile is settled before anything is admitted.
     pub(super) fn is_there_room(&mut self, now: Instant) -> Result<bool, Halt> {
-        let Some(why) = self.host.room_wanted.why() else { return Ok(true) };
-        let why = format!("{why}; nothing is admitted until there is room");
-        self.stop_admission(StoppedBy::Disk, why);
+        let Some((want, why)) = self.host.room_wanted.why() else { return Ok(true) };
+        self.stop_admission(StoppedBy::lacking(want), why);
         if now < self.next_room_look {
             return Ok(false);
         }
         self.next_room_look = now + ROOM_INTERVAL;
         match self.host.try_room() {
-            Err(error) if error.is_full() => return Ok(false),
+            Err(error) if error.want().is_some() => return Ok(false),
             tried => tried?,
         }
         if self.host.room_wanted.is_unsettled() {

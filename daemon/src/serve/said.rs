@@ -37,7 +37,7 @@ impl Said {
         let metrics = &host.telling.metrics;
         let listen = |path: std::path::PathBuf| MetricsSocket::listen(&path, metrics.clone());
         let socket = match socket.map(listen).transpose() {
-            Err(error) if error.is_full() => {
+            Err(error) if error.want().is_some() => {
                 tracing::error!("{error}; nobody can ask for the numbers until a restart");
                 None
             }
@@ -150,7 +150,9 @@ impl AtWork<'_, '_> {
 
     /// Nothing is admitted until what is wrong is mended; told once.
     pub(super) fn stop_admission(&mut self, by: StoppedBy, why: String) {
-        let for_room = |by: StoppedBy| matches!(by, StoppedBy::Disk | StoppedBy::NoRoom);
+        let for_room = |by: StoppedBy| {
+            matches!(by, StoppedBy::Disk | StoppedBy::NoRoom | StoppedBy::Descriptors)
+        };
         let is_known = |known: StoppedBy| known == by || (for_room(known) && for_room(by));
         if self.said.stopped.as_ref().is_some_and(|(known, _)| is_known(*known)) {
             return;

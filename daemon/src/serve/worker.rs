@@ -101,8 +101,9 @@ pub(super) fn work<'env>(
 fn claimed(host: &Host, act: impl FnOnce(ClaimId) -> Result<Taken, Halt>) -> Result<Taken, Halt> {
     let id = edge::new_claim_id()?;
     act(id.clone()).or_else(|halt| {
+        let why = halt.want().map_or(Why::Passing, Why::Wanting);
         host.left_without_room(halt, &id)?;
-        Ok(Taken::Left(Why::DiskFull))
+        Ok(Taken::Left(why))
     })
 }
 
@@ -173,10 +174,14 @@ fn process<'env>(
 /// What could not be claimed: the object's own fault is answered, a want of this process' is waited for.
 fn unclaimed(host: &Host, dropbox: &Dropbox, name: &str, error: SpoolError) -> Result<Taken, Halt> {
     let theirs = error.path().starts_with(dropbox.path());
-    if error.is_full() || error.is_want() {
+    if let Some(want) = error.want() {
         tracing::error!("{error}");
-        host.room_wanted.note(&error);
-        return Ok(Taken::Left(Why::DiskFull));
+        host.room_wanted.note(want, &error);
+        return Ok(Taken::Left(Why::Wanting(want)));
+    }
+    if error.is_passing() {
+        tracing::error!("{error}");
+        return Ok(Taken::Left(Why::Passing));
     }
     match error {
         error if error.is_missing() && theirs => Ok(Taken::Answered(Originals::Gone)),

@@ -1,6 +1,7 @@
 //! Clients as people use them, told of the proxy by the environment that a cell gives them: a page by plain
 //! HTTP, one through TLS, and a host that the run may not name. A client that is not here is skipped.
 
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use egress::frame::Reason;
@@ -20,6 +21,11 @@ print page.body";
 const NODE: &str =
     "fetch(process.argv[1]).then(page => page.ok ? page.text() : Promise.reject(page.status))
 .then(text => process.stdout.write(text), why => { console.error(why); process.exit(1) })";
+/// The same by `undici`, the library that Node's own fetch is made of, told to use the proxy.
+const UNDICI: &str = "const { fetch, EnvHttpProxyAgent, setGlobalDispatcher } = require('undici')
+setGlobalDispatcher(new EnvHttpProxyAgent())
+fetch(process.argv[1]).then(page => page.ok ? page.text() : Promise.reject(page.status))
+.then(text => process.stdout.write(text), why => { console.error(why); process.exit(1) })";
 /// What a script for an older Node must do itself, for plain HTTP. Left alone Node names the proxy as host.
 const NODE_BY_HAND: &str =
     "const [asked, proxy] = [process.argv[1], new URL(process.env.http_proxy)]
@@ -37,6 +43,11 @@ func main() {
   io.Copy(os.Stdout, page.Body)
 }";
 
+/// Where `tests/prepare` has installed what Node needs, if it has.
+fn modules() -> Option<PathBuf> {
+    std::env::var_os("TOOLEXEC_NODE_MODULES").map(PathBuf::from)
+}
+
 /// A run, and servers for it.
 struct Scene {
     run: Run,
@@ -53,6 +64,10 @@ impl Scene {
         Self { run, plain, tls, authorities: Hosts::new(&identity.pem()) }
     }
 
+    fn page(&self, scheme: &str, port: u16) -> String {
+        format!("{scheme}://one.example:{port}/")
+    }
+
     fn ask(&self, words: &[&str], asked: &str) -> Output {
         let proxy = format!("http://{}", self.run.proxy);
         let mut command = Command::new(words[0]);
@@ -65,6 +80,9 @@ impl Scene {
         command.env("no_proxy", "").env("NO_PROXY", "").env("NODE_USE_ENV_PROXY", "1");
         command.env("SSL_CERT_FILE", self.authorities.path());
         command.env("NODE_EXTRA_CA_CERTS", self.authorities.path());
+        if let Some(modules) = modules() {
+            command.env("NODE_PATH", modules);
+        }
         command.output().unwrap()
     }
 
@@ -139,19 +157,25 @@ fn go_goes_through() {
 }
 
 #[test]
-fn node_goes_through_if_it_is_new_enough() {
-    const TEST: &str = "node_goes_through_if_it_is_new_enough";
+fn node_goes_through() {
+    const TEST: &str = "node_goes_through";
     if !is_here(TEST, "node") {
         return;
     }
     let scene = Scene::new();
-    let plain = format!("http://one.example:{}/", scene.plain);
-    scene.assert_served(&["node", "-e", NODE_BY_HAND], &plain);
+    scene.assert_served(&["node", "-e", NODE_BY_HAND], &scene.page("http", scene.plain));
     let new = "const [major, minor] = process.versions.node.split('.').map(Number)
         process.exit(major > 23 || (major == 22 && minor > 20) ? 0 : 1)";
-    if !Command::new("node").args(["-e", new]).status().unwrap().success() {
-        return skip(TEST, "this Node's fetch knows no proxy (22.21 and 24.0 are the first)");
-    }
-    let tls = format!("https://one.example:{}/", scene.tls);
-    scene.assert_served(&["node", "-e", NODE], &tls);
+    let script = if Command::new("node").args(["-e", new]).status().unwrap().success() {
+        NODE
+    } else if modules().is_some_and(|it| it.join("undici").is_dir()) {
+        UNDICI
+    } else {
+        // 22.21 and 24.0 are the first.
+        return skip(
+            TEST,
+            "this Node's fetch knows no proxy, and TOOLEXEC_NODE_MODULES has no undici",
+        );
+    };
+    scene.assert_served(&["node", "-e", script], &scene.page("https", scene.tls));
 }

@@ -30,6 +30,8 @@ enum Kind {
 pub enum SigningKeyError {
     /// Neither PKCS#8 in PEM nor OpenSSH's format.
     Form,
+    /// OpenSSH's format, but not a whole key, or neither Ed25519 nor P-256.
+    OpenSsh,
     /// A key of another kind than the algorithm asks for.
     Kind(Algorithm),
     /// Protected by a passphrase.
@@ -42,6 +44,10 @@ impl fmt::Display for SigningKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Form => f.write_str("no private key in PKCS#8 (PEM) or OpenSSH's format"),
+            Self::OpenSsh => f.write_str(
+                "not a readable Ed25519 or P-256 key in OpenSSH's format; if it is a P-256 key, convert a \
+                 copy with `ssh-keygen -p -N '' -m PKCS8 -f COPY`",
+            ),
             Self::Kind(algorithm) => {
                 write!(f, "the key is not one that signs {}", algorithm.as_str())
             }
@@ -89,7 +95,8 @@ impl SigningKey {
     }
 
     fn from_openssh(text: &str) -> Result<Self, SigningKeyError> {
-        let private = ssh_key::PrivateKey::from_openssh(text).map_err(|_| SigningKeyError::Form)?;
+        let private =
+            ssh_key::PrivateKey::from_openssh(text).map_err(|_| SigningKeyError::OpenSsh)?;
         match private.key_data() {
             KeypairData::Encrypted(_) => Err(SigningKeyError::Encrypted),
             KeypairData::Ed25519(pair) => {
@@ -98,10 +105,10 @@ impl SigningKey {
             }
             KeypairData::Ecdsa(EcdsaKeypair::NistP256 { private, .. }) => {
                 let key = p256::ecdsa::SigningKey::from_slice(private.as_slice());
-                let key = key.map_err(|_| SigningKeyError::Form)?;
+                let key = key.map_err(|_| SigningKeyError::OpenSsh)?;
                 Ok(Self(Kind::P256(Box::new(key))))
             }
-            _ => Err(SigningKeyError::Form),
+            _ => Err(SigningKeyError::OpenSsh),
         }
     }
 

@@ -92,11 +92,11 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commentary: Option<String>,
     },
-    /// Calls were begun on the strength of grants that are not for any number.
+    /// Calls were begun.
     Spent {
         /// Whose.
         source: Source,
-        /// One for each call.
+        /// One for each call whose grant is for a number of uses.
         uses: Vec<Use>,
     },
     /// Grants were taken back; whoever was asked about the tool cannot answer any more.
@@ -119,6 +119,9 @@ pub enum Change {
     CleanedUp {
         /// Whose.
         source: Source,
+        /// It was taken to have ended since nothing happened in it for so many seconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        idle_sec: Option<u64>,
     },
     /// What stood when the trail was begun anew.
     Kept {
@@ -127,6 +130,23 @@ pub enum Change {
         /// All of it.
         standings: Vec<Standing>,
     },
+}
+
+impl Change {
+    /// The workflow that it is about; a withdrawal names its question alone.
+    #[must_use]
+    pub fn source(&self) -> Option<&Source> {
+        match self {
+            Self::Lodged(ask) => Some(&ask.source),
+            Self::Withdrawn { .. } => None,
+            Self::Answered { source, .. }
+            | Self::Spent { source, .. }
+            | Self::Revoked { source, .. }
+            | Self::Lifted { source, .. }
+            | Self::CleanedUp { source, .. }
+            | Self::Kept { source, .. } => Some(source),
+        }
+    }
 }
 
 /// A tool with what was granted of it.

@@ -236,7 +236,20 @@ impl Register {
     pub fn plan_cleanup(&self, source: &Source) -> Option<Change> {
         let asked = self.open.values().any(|ask| ask.source == *source);
         let kept = self.held.contains_key(source) || asked;
-        kept.then(|| Change::CleanedUp { source: source.clone() })
+        kept.then(|| Change::CleanedUp { source: source.clone(), idle_sec: None })
+    }
+
+    /// The changes that end every workflow without an entry in the last `idle_sec` seconds. A clock that was
+    /// put back makes none of them idle.
+    #[must_use]
+    pub fn plan_idle_cleanup(&self, idle_sec: u64, now: UtcTime) -> Vec<Change> {
+        let idle = i64::try_from(idle_sec).unwrap_or(i64::MAX);
+        let since = UtcTime::from_unix(now.unix().saturating_sub(idle));
+        let cleaned_up = |source: &Source| Change::CleanedUp {
+            source: source.clone(),
+            idle_sec: Some(idle_sec),
+        };
+        self.idle_since(since).map(cleaned_up).collect()
     }
 
     /// The changes from which all that stands can be made anew, without what has expired.

@@ -2,7 +2,7 @@
 //! must never answer APPROVED but for a grant that it holds, and an entry that cannot follow the ones
 //! before it is an error, not a guess.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use validator::{Sha256, UtcTime};
 
@@ -33,6 +33,8 @@ pub struct Register {
     pub(super) open: HashMap<AskId, OpenAsk>,
     pub(super) asked: HashMap<Sha256, AskId>,
     names: SharedNames,
+    /// When the last entry about a workflow was made.
+    last_entry: HashMap<Source, UtcTime>,
 }
 
 impl Register {
@@ -63,6 +65,14 @@ impl Register {
     /// The questions that wait for an answer, in no order.
     pub fn open(&self) -> impl Iterator<Item = &OpenAsk> {
         self.open.values()
+    }
+
+    /// The workflows of which something is kept, and no entry is later than `since`, in no order.
+    pub fn idle_since(&self, since: UtcTime) -> impl Iterator<Item = &Source> {
+        let asking: HashSet<&Source> = self.open.values().map(|ask| &ask.source).collect();
+        let idle = self.last_entry.iter().filter(move |(_, at)| **at <= since);
+        let idle = idle.map(|(source, _)| source);
+        idle.filter(move |source| self.held.contains_key(*source) || asking.contains(*source))
     }
 
     /// What stands of one tool.
@@ -110,12 +120,21 @@ impl Register {
             entry.change,
             Change::Lodged(_) | Change::Withdrawn { .. } | Change::Spent { .. }
         );
+        self.note_entry(&entry.change, entry.at);
         self.take_in(entry.change, entry.at).map_err(wrong)?;
         self.number = number;
         if decides {
             self.decided = number;
         }
         Ok(())
+    }
+
+    fn note_entry(&mut self, change: &Change, at: UtcTime) {
+        let Some(source) = change.source() else { return };
+        match change {
+            Change::CleanedUp { .. } => self.last_entry.remove(source),
+            _ => self.last_entry.insert(source.clone().shared(&mut self.names), at),
+        };
     }
 
     fn take_in(&mut self, change: Change, at: UtcTime) -> Result<(), &'static str> {
@@ -145,7 +164,7 @@ impl Register {
                 self.change(&source, &tool, |standing| standing.denied = None);
                 Ok(())
             }
-            Change::CleanedUp { source } => {
+            Change::CleanedUp { source, idle_sec: _ } => {
                 self.withdraw(&source, None);
                 self.held.remove(&source);
                 Ok(())

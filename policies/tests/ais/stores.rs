@@ -126,6 +126,10 @@ fn what_is_no_private_key_signs_nothing() {
     for text in ["", "-----BEGIN PUBLIC KEY-----", &public_pem("user"), "word"] {
         assert!(SigningKey::from_private(text).is_err(), "{text}");
     }
+    // In two parts: no file of the repository looks like a key.
+    let cut = ["-----BEGIN OPENSSH PRIVATE", "KEY-----\n"].join(" ");
+    let Err(error) = SigningKey::from_private(&cut) else { panic!("a cut key signs") };
+    assert!(error.to_string().contains("ssh-keygen -p -N '' -m PKCS8"), "{error}");
     let key = SigningKey::from_private(&private_pem("user")).expect("a key");
     assert!(key.for_algorithm(Algorithm::ES256).is_err());
     let key = SigningKey::from_private(&private_pem("agent")).expect("a key");

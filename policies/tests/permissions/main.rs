@@ -208,6 +208,28 @@ fn a_cleanup_forgets_exactly_one_workflow() {
 }
 
 #[test]
+fn a_workflow_is_idle_from_its_last_entry() {
+    let mut desk = Desk::new();
+    let (old, asked, gone) = (source("wf-1"), source("wf-2"), source("wf-3"));
+    desk.settle(&old, &["a"], &[]);
+    desk.lodge(&asked, &calls(&["a"])).unwrap();
+    desk.settle(&gone, &["a"], &[]);
+    desk.store.cleanup(&gone, &noon()).unwrap();
+    let idle = |desk: &Desk, seconds| {
+        let changes = desk.store.register().plan_idle_cleanup(60, later(seconds).now);
+        let mut sources: Vec<Source> =
+            changes.iter().map(|change| change.source().unwrap().clone()).collect();
+        sources.sort();
+        sources
+    };
+    assert_eq!(idle(&desk, 59), []);
+    assert_eq!(idle(&desk, 60), [old.clone(), asked.clone()]);
+    assert_eq!(idle(&desk, -3600), [], "a clock that was put back");
+    desk.store.revoke(&old, &tool("a"), None, &later(30)).unwrap();
+    assert_eq!(idle(&desk, 89), [asked], "nothing is kept of the first");
+}
+
+#[test]
 fn questions_and_answers_are_of_the_contracts_schema() {
     let root: Value = serde_json::from_str(CONTRACT_SCHEMA).unwrap();
     let schema = jsonschema::draft202012::new(&root).unwrap();

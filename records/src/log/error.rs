@@ -79,12 +79,13 @@ impl fmt::Display for Lost {
 }
 
 impl LogError {
-    /// Whether the disk has no room left.
+    /// The kernel's answer, if a call failed.
     #[must_use]
-    pub fn is_full(&self) -> bool {
-        use io::ErrorKind::{QuotaExceeded, StorageFull};
-        let full = |source: &io::Error| matches!(source.kind(), StorageFull | QuotaExceeded);
-        matches!(self, Self::Io { source, .. } if full(source))
+    pub fn failed_call(&self) -> Option<&io::Error> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            _ => None,
+        }
     }
 }
 

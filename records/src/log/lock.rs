@@ -1,7 +1,7 @@
 //! The lock on a log: whoever holds it is the only one who writes. It must never be waited for without
 //! an end.
 
-use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -16,7 +16,14 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Held until it is dropped.
 pub(crate) struct Lock {
-    _file: File,
+    file: OwnedFd,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing is not enough: a child that was forked meanwhile has the file open until its exec.
+        rustix::fs::flock(&self.file, FlockOperation::Unlock).unwrap_or_default();
+    }
 }
 
 impl Disk {
@@ -44,7 +51,7 @@ impl Disk {
         let fd = rustix::fs::openat(&self.root, LOCK, flags, Mode::from_raw_mode(0o600))
             .map_err(|error| self.io(LOCK, "opening", error))?;
         match rustix::fs::flock(&fd, operation) {
-            Ok(()) => Ok(Lock { _file: File::from(fd) }),
+            Ok(()) => Ok(Lock { file: fd }),
             Err(Errno::WOULDBLOCK) => Err(LogError::Locked { path: self.path(LOCK) }),
             Err(error) => Err(self.io(LOCK, "locking", error)),
         }

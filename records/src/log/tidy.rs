@@ -8,11 +8,17 @@ use crate::log::disk::Disk;
 use crate::log::edge::Edge;
 use crate::log::tile::{HASH_BYTES, HEIGHT, Kind, Tile, WIDTH, hash_bytes};
 
+/// Levels of tiles that a log of any size can have.
+const LEVELS: u32 = u64::BITS / HEIGHT;
+
 /// Every partial file at the right edge is what this edge says, or is gone.
 pub(super) fn tidy(disk: &Disk, edge: &Edge) -> Result<(), LogError> {
     partials(disk, Kind::Entries, edge.size(), None)?;
-    for (hashes, level) in edge.tiles.iter().zip(0..) {
-        let items = edge.size() >> (level * HEIGHT);
+    // A batch can also begin a level that the log of this size does not have.
+    for level in 0..LEVELS {
+        let items = edge.size().checked_shr(level * HEIGHT).unwrap_or(0);
+        let at = usize::try_from(level).unwrap_or(usize::MAX);
+        let hashes = edge.tiles.get(at).map(Vec::as_slice).unwrap_or_default();
         partials(disk, Kind::Hashes(level), items, Some(&hash_bytes(hashes)))?;
     }
     Ok(())

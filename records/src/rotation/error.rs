@@ -28,6 +28,10 @@ pub enum RotationError {
     Clock(UtcTime),
     /// Keys of this kind are not made where they are read.
     Source(&'static str),
+    /// A key lies in the place of the one in force, and another one in this file beside it.
+    Two(PathBuf),
+    /// systemd lends other keys than those of the start.
+    Lent,
 }
 
 impl fmt::Display for RotationError {
@@ -51,6 +55,15 @@ impl fmt::Display for RotationError {
                 "the clock is behind the last change of this key, at {last}; set it right first"
             ),
             Self::Source(why) => f.write_str(why),
+            Self::Two(path) => write!(
+                f,
+                "{}: two new keys wait, this one and the one beside it; help: remove one of them",
+                path.display()
+            ),
+            Self::Lent => f.write_str(
+                "systemd lends other keys than at the start; help: change them where they are made \
+                 (docs/keys.md), then restart the daemon",
+            ),
         }
     }
 }

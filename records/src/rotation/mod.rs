@@ -13,7 +13,9 @@
 //! 6. The public files are those of the new key.
 //! 7. `<key>.change` is removed.
 
+mod at_work;
 mod error;
+mod host_key;
 
 use validator::UtcTime;
 
@@ -22,15 +24,16 @@ use crate::custody;
 use crate::key_error::KeyError;
 use crate::key_files::{Custody, KeyDirectory, PUBLIC_BYTES_MAX};
 use crate::key_source::{KeySource, log_of_agent, result_of_agent};
-use crate::keys::{PublicResultKey, ResultKey};
+use crate::keys::PublicResultKey;
 use crate::log::{
-    ChangingKey, ENTRY_BYTES_MAX, KeyChange, KeyRole, Log, LogKey, LogOrigin, LogPlace,
-    PublicLogKey,
+    ENTRY_BYTES_MAX, KeyChange, KeyRole, Log, LogKey, LogOrigin, LogPlace, PublicLogKey,
 };
 use crate::public_keys::{Dated, PublicHalf, RETIRED, Retired, log_line, result_line};
 use crate::{log_key_files, result_key_files};
 
+pub use at_work::{KeysAtWork, Takeover, TakeoverError, finish_rotations, takeovers};
 pub use error::RotationError;
+pub use host_key::HostKey;
 
 /// Where the new key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,28 +52,6 @@ pub struct Rotated {
     pub old: String,
     pub new: String,
     pub time: UtcTime,
-}
-
-/// A private key of either role.
-enum Signer {
-    Result(ResultKey),
-    Log(LogKey),
-}
-
-impl Signer {
-    fn changing(&self) -> ChangingKey<'_> {
-        match self {
-            Self::Result(key) => ChangingKey::Result(key),
-            Self::Log(key) => ChangingKey::Log(key),
-        }
-    }
-
-    fn public(&self) -> PublicHalf {
-        match self {
-            Self::Result(key) => PublicHalf::Result(key.public()),
-            Self::Log(key) => PublicHalf::Log(key.public().clone()),
-        }
-    }
 }
 
 /// One change of one key.
@@ -103,16 +84,15 @@ pub fn rotate(
     let mut log = Log::open_or_create(log, log_key)?;
     let successor = rotation.successor(successor, &key)?;
     let change = rotation.change(&key, &successor, now)?;
-    if change.old_spki() == key.changing().spki() {
-        match &successor {
-            Signer::Log(successor) => log.append_handing_over(change.entry(), successor)?,
-            Signer::Result(_) => log.append(change.entry())?,
-        };
-        rotation.retire(change.time(), key.public())?;
+    rotation.carry_out(&change, &key, &successor, &mut log)?;
+    Ok(Rotated::by(&change))
+}
+
+impl Rotated {
+    fn by(change: &KeyChange) -> Self {
+        let [old, new] = change.fingerprints();
+        Self { role: change.role(), old, new, time: change.time() }
     }
-    rotation.put_in_force(successor.public())?;
-    let [old, new] = change.fingerprints();
-    Ok(Rotated { role, old, new, time: change.time() })
 }
 
 impl<'a> Rotation<'a> {
@@ -124,34 +104,40 @@ impl<'a> Rotation<'a> {
             ));
         }
         let keys = KeyDirectory::open(source.public(), Custody::Ours)?;
-        let changes = [result_key_files::CHANGE, log_key_files::CHANGE];
-        let ([change, other], another) = match role {
-            KeyRole::Result => (changes, KeyRole::Log),
-            KeyRole::Log => ([changes[1], changes[0]], KeyRole::Result),
+        let another = match role {
+            KeyRole::Result => KeyRole::Log,
+            KeyRole::Log => KeyRole::Result,
         };
-        match keys.refuse_unfinished(other) {
+        match keys.refuse_unfinished(change_of(another)) {
             Err(KeyError::Unfinished { .. }) => return Err(RotationError::Another(another)),
             settled => settled?,
         }
         let public = PublicLogKey::open_in(&keys)?;
         let public = public.ok_or_else(|| keys.missing(log_key_files::PUBLIC))?;
         let (origin, retired) = (public.origin().clone(), Retired::open(&keys)?);
-        Ok(Self { source, role, keys, origin, retired, change })
+        Ok(Self { source, role, keys, origin, retired, change: change_of(role) })
     }
 
     /// The key that is in its place now, whatever is unfinished.
-    fn key(&self, role: KeyRole) -> Result<Signer, KeyError> {
+    fn key(&self, role: KeyRole) -> Result<HostKey, KeyError> {
         match (self.source, role) {
             (KeySource::Agent { socket, result, .. }, KeyRole::Result) => {
-                Ok(Signer::Result(result_of_agent(socket, *result)?))
+                Ok(result_of_agent(socket, *result)?.into())
             }
-            (KeySource::Agent { .. }, KeyRole::Log) => Ok(Signer::Log(self.log_key()?)),
+            (KeySource::Agent { .. }, KeyRole::Log) => Ok(self.log_key()?.into()),
             (_, KeyRole::Result) => {
-                let key = result_key_files::load(&self.keys, result_key_files::PRIVATE)?;
-                key.map(Signer::Result).ok_or_else(|| self.keys.missing(role.word()))
+                self.load(role.word())?.ok_or_else(|| self.keys.missing(role.word()))
             }
-            (_, KeyRole::Log) => Ok(Signer::Log(self.log_key()?)),
+            (_, KeyRole::Log) => Ok(self.log_key()?.into()),
         }
+    }
+
+    /// The key of this role in this file, if there is one.
+    fn load(&self, name: &str) -> Result<Option<HostKey>, KeyError> {
+        Ok(match self.role {
+            KeyRole::Result => result_key_files::load(&self.keys, name)?.map(HostKey::from),
+            KeyRole::Log => log_key_files::load(&self.keys, name, &self.origin)?.map(HostKey::from),
+        })
     }
 
     fn log_key(&self) -> Result<LogKey, KeyError> {
@@ -162,18 +148,14 @@ impl<'a> Rotation<'a> {
         key.ok_or_else(|| self.keys.missing(log_key_files::PRIVATE))
     }
 
-    fn name_of_new(&self) -> String {
-        format!("{}.new", self.role)
-    }
-
     /// The key that comes; if it has come already, that one.
-    fn successor(&self, successor: Successor, key: &Signer) -> Result<Signer, RotationError> {
+    fn successor(&self, successor: Successor, key: &HostKey) -> Result<HostKey, RotationError> {
         let found = match (self.source, successor, self.role) {
             (KeySource::Agent { socket, .. }, Successor::InAgent(new), KeyRole::Result) => {
-                Signer::Result(result_of_agent(socket, new)?)
+                result_of_agent(socket, new)?.into()
             }
             (KeySource::Agent { socket, .. }, Successor::InAgent(new), KeyRole::Log) => {
-                Signer::Log(log_of_agent(socket, new, &self.origin)?)
+                log_of_agent(socket, new, &self.origin)?.into()
             }
             (KeySource::Agent { .. }, Successor::Made, _) => {
                 return Err(RotationError::Source(
@@ -188,16 +170,10 @@ impl<'a> Rotation<'a> {
         Ok(found)
     }
 
-    fn made(&self, role: KeyRole, key: &Signer) -> Result<Signer, RotationError> {
-        let name = self.name_of_new();
-        let (result, log) = match role {
-            KeyRole::Result => (result_key_files::load(&self.keys, &name)?, None),
-            KeyRole::Log => (None, log_key_files::load(&self.keys, &name, &self.origin)?),
-        };
-        match (result, log) {
-            (Some(result), _) => return Ok(Signer::Result(result)),
-            (None, Some(log)) => return Ok(Signer::Log(log)),
-            (None, None) => {}
+    fn made(&self, role: KeyRole, key: &HostKey) -> Result<HostKey, RotationError> {
+        let name = name_of_new(self.role);
+        if let Some(new) = self.load(&name)? {
+            return Ok(new);
         }
         if let Some(change) = self.pending()? {
             // The new key has its name already.
@@ -207,22 +183,28 @@ impl<'a> Rotation<'a> {
             return Err(RotationError::Strange(self.keys.path(self.change)));
         }
         Ok(match role {
-            KeyRole::Result => Signer::Result(result_key_files::create(&self.keys, &name)?),
-            KeyRole::Log => Signer::Log(log_key_files::create(&self.keys, &name, &self.origin)?),
+            KeyRole::Result => result_key_files::create(&self.keys, &name)?.into(),
+            KeyRole::Log => log_key_files::create(&self.keys, &name, &self.origin)?.into(),
         })
     }
 
     fn pending(&self) -> Result<Option<KeyChange>, RotationError> {
-        let Some(entry) = self.keys.read(self.change, ENTRY_BYTES_MAX)? else { return Ok(None) };
+        Self::pending_in(&self.keys, self.role)
+    }
+
+    /// The change of this role that began and did not end.
+    fn pending_in(keys: &KeyDirectory, role: KeyRole) -> Result<Option<KeyChange>, RotationError> {
+        let name = change_of(role);
+        let Some(entry) = keys.read(name, ENTRY_BYTES_MAX)? else { return Ok(None) };
         let change = KeyChange::verified(&entry);
-        change.map(Some).map_err(|fault| RotationError::Change(self.keys.path(self.change), fault))
+        change.map(Some).map_err(|fault| RotationError::Change(keys.path(name), fault))
     }
 
     /// The change as both keys signed it, durably written.
     fn change(
         &self,
-        key: &Signer,
-        successor: &Signer,
+        key: &HostKey,
+        successor: &HostKey,
         now: UtcTime,
     ) -> Result<KeyChange, RotationError> {
         let (old, new) = (key.changing(), successor.changing());
@@ -239,17 +221,12 @@ impl<'a> Rotation<'a> {
     /// Step 2: both sign.
     fn begin(
         &self,
-        key: &Signer,
-        successor: &Signer,
+        key: &HostKey,
+        successor: &HostKey,
         now: UtcTime,
     ) -> Result<KeyChange, RotationError> {
         self.is_in_force(&key.public())?;
-        if self.retired.has(&successor.public()) {
-            return Err(RotationError::Returns(successor.public().fingerprint()));
-        }
-        if let Some(last) = self.last().filter(|last| now < *last) {
-            return Err(RotationError::Clock(last));
-        }
+        self.may_follow(successor, now)?;
         let change = KeyChange::sign(key.changing(), successor.changing(), now)
             .map_err(RotationError::Signing)?;
         // What everybody will check decides.
@@ -257,6 +234,17 @@ impl<'a> Rotation<'a> {
             .map_err(|fault| RotationError::Change(self.keys.path(self.change), fault))?;
         self.keys.place(self.change, 0o644, change.entry())?;
         Ok(change)
+    }
+
+    /// Whether this key may come at this time.
+    fn may_follow(&self, successor: &HostKey, now: UtcTime) -> Result<(), RotationError> {
+        if self.retired.has(&successor.public()) {
+            return Err(RotationError::Returns(successor.public().fingerprint()));
+        }
+        if let Some(last) = self.last().filter(|last| now < *last) {
+            return Err(RotationError::Clock(last));
+        }
+        Ok(())
     }
 
     /// A key that was changed for another may still be named by who does not know.
@@ -270,6 +258,24 @@ impl<'a> Rotation<'a> {
             }
         };
         if same { Ok(()) } else { Err(RotationError::Strange(self.keys.path(file))) }
+    }
+
+    /// Steps 3 to 7, as many as are to be done yet.
+    fn carry_out(
+        &self,
+        change: &KeyChange,
+        key: &HostKey,
+        successor: &HostKey,
+        log: &mut Log,
+    ) -> Result<(), RotationError> {
+        if change.old_spki() == key.changing().spki() {
+            match successor {
+                HostKey::Log(successor) => log.append_handing_over(change.entry(), successor)?,
+                HostKey::Result(_) => log.append(change.entry())?,
+            };
+            self.retire(change.time(), key.public())?;
+        }
+        self.put_in_force(successor.public())
     }
 
     /// Steps 4 and 5.
@@ -287,7 +293,7 @@ impl<'a> Rotation<'a> {
             self.keys.replace(RETIRED, &lines)?;
         }
         if !matches!(self.source, KeySource::Agent { .. }) {
-            self.keys.rename(&self.name_of_new(), self.role.word())?;
+            self.keys.rename(&name_of_new(self.role), self.role.word())?;
         }
         Ok(())
     }
@@ -313,5 +319,18 @@ impl<'a> Rotation<'a> {
     /// When the key in force came, if another was there before.
     fn last(&self) -> Option<UtcTime> {
         self.retired.last(self.role)
+    }
+}
+
+/// The file with the key that comes.
+fn name_of_new(role: KeyRole) -> String {
+    format!("{role}.new")
+}
+
+/// The file with the change of this key.
+fn change_of(role: KeyRole) -> &'static str {
+    match role {
+        KeyRole::Result => result_key_files::CHANGE,
+        KeyRole::Log => log_key_files::CHANGE,
     }
 }

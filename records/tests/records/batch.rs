@@ -191,6 +191,35 @@ fn a_draft_does_not_stand_on_entries_of_another_batch() {
     }
 }
 
+/// A batch that died without its draft, in a log that the next batch makes larger by more than that one
+/// would have: also where it began a level of tiles that the log did not have.
+#[test]
+fn what_a_torn_batch_left_is_gone_before_the_next_one_is_seen() {
+    for (from, torn, next) in [(0, 300, 513), (5, 250, 300), (200, 100, 500), (255, 1, 512)] {
+        let scratch = Scratch::in_memory();
+        let mut log = grown(scratch.path(), from);
+        let before = files(scratch.path());
+        let batch: Vec<_> = (0..torn).map(|it| format!("torn {it}").into_bytes()).collect();
+        drop(log.prepare(&batch).unwrap());
+        drop(log);
+        fs::remove_file(scratch.path().join("checkpoint.next")).unwrap();
+        let mut log = opened(scratch.path()).unwrap();
+        let new = |path: &&PathBuf| !before.contains_key(*path);
+        let partial = |path: &&PathBuf| path.to_string_lossy().contains(".p/");
+        let left = files(scratch.path());
+        let left: Vec<_> = left.keys().filter(new).filter(partial).collect();
+        assert!(left.is_empty(), "{from} {torn}: {left:?}");
+        let mut end = from;
+        while end < from + next {
+            let size = (from + next - end).min(u64::try_from(BATCH_MAX).unwrap());
+            append_all(&mut log, &entries(end..end + size));
+            end += size;
+        }
+        let faults = fsck(scratch.path(), log.key()).unwrap().faults;
+        assert!(faults.is_empty(), "{from} {torn} {next}: {faults:?}");
+    }
+}
+
 #[test]
 fn readers_pass_over_a_draft() {
     let (scratch, copy) = (Scratch::in_memory(), Scratch::in_memory());

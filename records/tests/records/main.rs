@@ -41,6 +41,8 @@ mod signature;
 #[cfg(test)]
 mod summary;
 #[cfg(test)]
+mod takeover;
+#[cfg(test)]
 mod verify;
 #[cfg(test)]
 mod whole;

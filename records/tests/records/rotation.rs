@@ -4,11 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 use records::log::{
-    Checkpoint, KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole, Log, LogError, LogView,
-    fsck,
+    Checkpoint, KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole, Log, LogError, LogKey,
+    LogView, fsck,
 };
 use records::{
     KeyError, KeySource, Keys, PublicKeys, RESULT_NAMESPACE, ResultKey, Rotated, RotationError,
@@ -20,49 +21,49 @@ use validator::UtcTime;
 use crate::agent::{StockAgent, source};
 use crate::fixture::{Case, Scratch, at, put, replace, skipped, stock};
 
-const FIRST: &str = "2026-12-01T00:00:00Z";
-const SECOND: &str = "2026-12-02T00:00:00Z";
+pub(crate) const FIRST: &str = "2026-12-01T00:00:00Z";
+pub(crate) const SECOND: &str = "2026-12-02T00:00:00Z";
 /// The child of the test that kills it.
 const CHILD: &str = "TOOLEXEC_TEST_ROTATE";
 
 /// A directory of keys and the log that they are for.
-struct Host {
-    scratch: Scratch,
+pub(crate) struct Host {
+    pub(crate) scratch: Scratch,
 }
 
 impl Host {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let host = Self { scratch: Scratch::in_memory() };
         host.open().unwrap();
         host
     }
 
-    fn dir(&self) -> PathBuf {
+    pub(crate) fn dir(&self) -> PathBuf {
         self.scratch.path().join("keys")
     }
 
-    fn log(&self) -> PathBuf {
+    pub(crate) fn log(&self) -> PathBuf {
         self.scratch.path().join("log")
     }
 
-    fn source(&self) -> KeySource {
+    pub(crate) fn source(&self) -> KeySource {
         KeySource::Directory(self.dir())
     }
 
-    fn open(&self) -> Result<Keys, KeyError> {
+    pub(crate) fn open(&self) -> Result<Keys, KeyError> {
         Keys::open_or_create(&self.source(), &"toolexec.host1.example".parse().unwrap())
     }
 
-    fn rotate(&self, role: KeyRole, time: &str) -> Result<Rotated, RotationError> {
+    pub(crate) fn rotate(&self, role: KeyRole, time: &str) -> Result<Rotated, RotationError> {
         unlocked(|| rotate(&self.source(), role, Successor::Made, &self.log(), at(time)))
     }
 
-    fn known(&self) -> PublicKeys {
+    pub(crate) fn known(&self) -> PublicKeys {
         PublicKeys::open(&self.dir()).unwrap()
     }
 
     /// The changes that the log has, each of which both keys signed.
-    fn changes(&self) -> Vec<KeyChange> {
+    pub(crate) fn changes(&self) -> Vec<KeyChange> {
         let view = LogView::open(&self.log(), self.known().logs()[0].key()).unwrap();
         let entries = (0..view.head().size()).map(|index| view.entry(index).unwrap().0);
         entries.filter_map(|entry| KeyChange::verified(&entry).ok()).collect()
@@ -321,7 +322,8 @@ fn a_change_that_is_killed_anywhere_is_finished_by_the_next() {
             let first = host.open().unwrap();
             let keys = (first.result.public(), first.log.public().clone());
             drop(Log::open_or_create(&host.log(), first.log).unwrap());
-            match killed_at(host.scratch.path(), syscall, when) {
+            let child = "rotation::child_changes_both_keys";
+            match killed_at(host.scratch.path(), child, syscall, when) {
                 None => return skipped("a_change_that_is_killed", "strace cannot run here"),
                 Some(true) => break,
                 Some(false) => killed += 1,
@@ -369,8 +371,8 @@ fn judge(host: &Host, first: &Both, death: &str) {
     assert!(fsck(&host.log(), known.logs()[0].key()).unwrap().faults.is_empty(), "{death}");
 }
 
-/// Tries again while the log is locked, as it may be for a moment: see [`open_log`].
-fn unlocked(act: impl Fn() -> Result<Rotated, RotationError>) -> Result<Rotated, RotationError> {
+/// Tries again while the log is locked, as it may be for a moment: see [`open_with`].
+pub(crate) fn unlocked<T>(act: impl Fn() -> Result<T, RotationError>) -> Result<T, RotationError> {
     for _ in 0..500 {
         match act() {
             Err(RotationError::Log(LogError::Locked { .. })) => {
@@ -382,11 +384,16 @@ fn unlocked(act: impl Fn() -> Result<Rotated, RotationError>) -> Result<Rotated,
     act()
 }
 
+/// Opens a host's log with its key.
+pub(crate) fn open_log(host: &Host) -> Log {
+    open_with(host, &Arc::new(host.open().unwrap().log))
+}
+
 /// Opens a log whose lock another test's child may hold for a moment: between fork and exec it has
 /// whatever this process had open.
-fn open_log(host: &Host) -> Log {
+pub(crate) fn open_with(host: &Host, key: &Arc<LogKey>) -> Log {
     for _ in 0..500 {
-        match Log::open_or_create(&host.log(), host.open().unwrap().log) {
+        match Log::open_or_create(&host.log(), Arc::clone(key)) {
             Err(LogError::Locked { .. }) => std::thread::sleep(Duration::from_millis(20)),
             opened => return opened.unwrap(),
         }
@@ -395,12 +402,12 @@ fn open_log(host: &Host) -> Log {
 }
 
 /// Runs the child and kills it at this call; whether it came to its end before.
-fn killed_at(directory: &Path, syscall: &str, when: u32) -> Option<bool> {
+pub(crate) fn killed_at(directory: &Path, child: &str, syscall: &str, when: u32) -> Option<bool> {
     let output = Command::new("strace")
         .args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={syscall}")])
         .args(["-e", &format!("inject={syscall}:signal=KILL:when={when}")])
         .arg(std::env::current_exe().unwrap())
-        .args(["rotation::child_changes_both_keys", "--exact", "--test-threads=1"])
+        .args([child, "--exact", "--test-threads=1"])
         .env(CHILD, directory)
         .env_remove("RUST_BACKTRACE")
         .output()

@@ -15,8 +15,7 @@ use std::sync::Arc;
 
 use policies::{AisFile, SignatureFile};
 use rustix::fs::{
-    CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, SeekFrom, flock, fstat, openat,
-    openat2, seek,
+    CWD, FileType, Mode, OFlags, ResolveFlags, SeekFrom, fstat, openat, openat2, seek,
 };
 use validator::{Draft, OwnerUid, REQUEST_BYTES_MAX, ResultId};
 
@@ -25,6 +24,7 @@ use crate::durable;
 use crate::error::SpoolError;
 use crate::failpoint::{self, Failpoint};
 use crate::hashed::Hashed;
+use crate::lock::{Hold, Locked};
 use crate::places::Spool;
 use note::NOTE;
 
@@ -89,7 +89,7 @@ pub struct Claimed {
     pub(crate) origin: Origin,
     pub(crate) hashed: Arc<Hashed>,
     /// Tells recovery that somebody is at work on this claim.
-    _lock: File,
+    _lock: Locked,
 }
 
 impl Claimed {
@@ -214,17 +214,17 @@ impl Spool {
         id: &ClaimId,
         note: &ClaimNote,
         fill: impl FnOnce(&Path) -> io::Result<()>,
-    ) -> Result<File, SpoolError> {
+    ) -> Result<Locked, SpoolError> {
         let directory = self.work().join(id.as_str());
         let hidden = self.work().join(format!(".new-{}", id.as_str()));
-        let made = || -> io::Result<File> {
+        let made = || -> io::Result<Locked> {
             DirBuilder::new().mode(0o700).create(&hidden)?;
             let lock = OpenOptions::new()
                 .write(true)
                 .create_new(true)
                 .mode(0o600)
                 .open(hidden.join("lock"))?;
-            flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+            let lock = Locked::try_hold(lock, Hold::Exclusive)?;
             let note = serde_json::to_vec(note)?;
             durable::write_new(&hidden.join(NOTE), &note, 0o600)?;
             fill(&hidden)?;

@@ -1,7 +1,7 @@
 //! Claiming what can never be a request: a link, a FIFO, a directory, a name that is none of ours. Nothing of
 //! it is ever read; the claim only makes sure that it gets exactly one record.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -12,6 +12,7 @@ use super::ClaimId;
 use super::note::{ClaimNote, Dropped, Kind, note_result};
 use crate::dropbox::Dropbox;
 use crate::error::SpoolError;
+use crate::lock::Locked;
 use crate::places::Spool;
 
 /// Something in `approved/` that can never be a request, and of which nothing was read.
@@ -21,7 +22,7 @@ pub struct ClaimedObject {
     pub(crate) file_name: String,
     pub(crate) dropped: Dropped,
     /// Tells recovery that somebody is at work on this claim.
-    _lock: File,
+    _lock: Locked,
 }
 
 impl ClaimedObject {

@@ -354,7 +354,7 @@ impl Ledger {
     pub(super) fn note_durable(&mut self, to: Head) -> Result<(), SpoolError> {
         self.locked(|ledger| match ledger.head.as_ref().map(|head| head.advance(to)) {
             // The head before is still the head of a beginning of it.
-            Some(Err(error)) if error.is_full() => {
+            Some(Err(error)) if error.want().is_some() => {
                 tracing::warn!("{error}; the head before is kept");
                 Ok(())
             }

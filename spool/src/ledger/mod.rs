@@ -178,7 +178,7 @@ impl Spool {
         // Never without the ledger line, and before exec: a claim with it that the ledger does not know shows that
         // the ledger is older than the run.
         match note_intent(&staged.claimed().directory, &intent) {
-            Err(error) if error.is_full() => tracing::warn!("{error}"),
+            Err(error) if error.want().is_some() => tracing::warn!("{error}"),
             noted => noted.map_err(BeginError::Disk)?,
         }
         reach(Failpoint::IntentDurable);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use policies::permissions::Refused;
 
 use crate::error::SpoolError;
+use crate::want::Want;
 
 /// An operation that was not done.
 #[derive(Debug)]
@@ -37,10 +38,13 @@ impl StoreError {
         matches!(self, Self::Refused(_))
     }
 
-    /// Whether the disk has no room left.
+    /// The shortage behind this error, if waiting can end it.
     #[must_use]
-    pub fn is_full(&self) -> bool {
-        matches!(self, Self::Disk(error) if error.is_full())
+    pub fn want(&self) -> Option<Want> {
+        match self {
+            Self::Disk(error) => error.want(),
+            _ => None,
+        }
     }
 
     pub(super) fn disk(path: &Path, act: &'static str) -> impl FnOnce(std::io::Error) -> Self {

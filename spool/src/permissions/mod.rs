@@ -139,6 +139,45 @@ impl Durable {
         })
     }
 
+    /// Begins these calls, as [`PermissionManager::spend`] does, with an entry also where no grant is for
+    /// a number of uses: the workflow is not idle.
+    ///
+    /// # Errors
+    /// One is not permitted, or the disk; nothing may be begun then.
+    pub fn spend_with_entry(
+        &mut self,
+        source: &Source,
+        calls: &Calls,
+        moment: &Moment,
+    ) -> Result<Change, StoreError> {
+        self.change(moment, |register| {
+            let spent = register.plan_spending(source, calls, moment.now)?;
+            Ok(spent.unwrap_or_else(|| Change::Spent { source: source.clone(), uses: Vec::new() }))
+        })
+    }
+
+    /// Lets go of the workflows in which nothing happened for so many seconds, and says which.
+    ///
+    /// # Errors
+    /// What is kept cannot be read, or the disk.
+    pub fn cleanup_idle(
+        &mut self,
+        idle_sec: u64,
+        moment: &Moment,
+    ) -> Result<Vec<Change>, StoreError> {
+        // Looked at first without the lock: there is seldom one.
+        if self.register()?.plan_idle_cleanup(idle_sec, moment.now).is_empty() {
+            return Ok(Vec::new());
+        }
+        self.journal.alone(|journal| {
+            let changes = journal.register().plan_idle_cleanup(idle_sec, moment.now);
+            for change in &changes {
+                journal.keep(change.clone(), moment, moment.by.clone())?;
+            }
+            Ok(changes)
+        })
+    }
+
     /// Begins the trail anew with what stands; it does so by itself when it has grown much.
     ///
     /// # Errors

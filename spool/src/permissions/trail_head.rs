@@ -45,7 +45,7 @@ impl Journal {
         let Some((file, _)) = self.open_head()? else { return self.make_head() };
         match file.advance(self.here()) {
             // The head before is still the head of a beginning of it.
-            Err(error) if error.is_full() => {
+            Err(error) if error.want().is_some() => {
                 tracing::warn!("{error}; the head before is kept");
                 Ok(())
             }

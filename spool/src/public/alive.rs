@@ -7,10 +7,11 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::{FlockOperation, flock, major, minor};
+use rustix::fs::{major, minor};
 use serde::{Deserialize, Serialize};
 
 use super::status::Status;
+use crate::lock::{Hold, LOCKS_READINGS, Locked};
 
 /// Which process wrote something, and where its number means that process.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -68,23 +69,20 @@ pub fn daemon_alive(spool: &Path, told: Option<&Status>) -> Alive {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Alive::No,
         Err(_) => return Alive::Unknown,
     };
-    let listed = fs::read_to_string("/proc/locks").ok();
     let told = told.map(|status| &status.seat);
     let here = Seat::here();
-    if let Some(locks) = &listed {
-        let teller = told.filter(|seat| seat.counts_as(&here)).map(|seat| seat.pid);
-        if let Some(pid) = holder(locks, found.dev(), found.ino(), teller) {
-            return Alive::Yes(Some(pid));
-        }
+    let teller = told.filter(|seat| seat.counts_as(&here)).map(|seat| seat.pid);
+    let read = || fs::read_to_string("/proc/locks").ok();
+    match listed(read, (found.dev(), found.ino()), teller) {
+        Listed::Holder(pid) => return Alive::Yes(Some(pid)),
         // The list is whole for whoever counts processes as the holder does.
-        if teller.is_some() && !locks.contains(&format!(":{} ", found.ino())) {
-            return Alive::No;
-        }
+        Listed::Nobody if teller.is_some() => return Alive::No,
+        Listed::Nobody | Listed::Unclear => {}
     }
     match OpenOptions::new().read(true).custom_flags(nofollow()).open(&lock) {
         Err(_) => Alive::Unknown,
-        Ok(file) => match flock(&file, FlockOperation::NonBlockingLockShared) {
-            Ok(()) => Alive::No,
+        Ok(file) => match Locked::try_hold(file, Hold::Shared) {
+            Ok(_) => Alive::No,
             Err(rustix::io::Errno::WOULDBLOCK) => Alive::Yes(None),
             Err(_) => Alive::Unknown,
         },
@@ -93,6 +91,36 @@ pub fn daemon_alive(spool: &Path, told: Option<&Status>) -> Alive {
 
 fn nofollow() -> i32 {
     i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0)
+}
+
+/// What the kernel's list of locks says of one file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Listed {
+    /// This process holds it exclusively.
+    Holder(u32),
+    /// No lock on any file of this inode number is listed.
+    Nobody,
+    /// The list cannot be read, or has a lock that may be on another file.
+    Unclear,
+}
+
+/// Reads the list as often as it takes to see a lock: one reading can pass over it.
+fn listed(
+    mut read: impl FnMut() -> Option<String>,
+    (device, inode): (u64, u64),
+    teller: Option<u32>,
+) -> Listed {
+    let mut seen = Listed::Nobody;
+    for _ in 0..LOCKS_READINGS {
+        let Some(locks) = read() else { return Listed::Unclear };
+        if let Some(pid) = holder(&locks, device, inode, teller) {
+            return Listed::Holder(pid);
+        }
+        if locks.contains(&format!(":{inode} ")) {
+            seen = Listed::Unclear;
+        }
+    }
+    seen
 }
 
 /// Who holds the file exclusively, by the kernel's list (proc_locks(5)). Some file systems number their
@@ -124,6 +152,21 @@ mod tests {
 3: FLOCK  ADVISORY  WRITE 14 fe:00:8 0 EOF
 4: FLOCK  ADVISORY  WRITE 15 00:2a:9 0 EOF
 ";
+
+    #[test]
+    fn a_lock_that_one_reading_passes_over_is_seen_by_the_next() {
+        let place = (rustix::fs::makedev(0xfe, 0), 8);
+        let answers = |readings: &[Option<&str>]| {
+            let mut readings = readings.iter();
+            listed(|| readings.next().unwrap().map(str::to_owned), place, None)
+        };
+        assert_eq!(answers(&[Some(LOCKS)]), Listed::Holder(14));
+        assert_eq!(answers(&[Some(""), Some(""), Some(LOCKS)]), Listed::Holder(14));
+        assert_eq!(answers(&[Some(""); 3]), Listed::Nobody);
+        assert_eq!(answers(&[Some(""), None]), Listed::Unclear);
+        let other = "5: FLOCK  ADVISORY  WRITE 14 fe:01:8 0 EOF";
+        assert_eq!(answers(&[Some(""), Some(other), Some("")]), Listed::Unclear);
+    }
 
     #[test]
     fn only_an_exclusive_lock_on_this_very_file_is_a_daemons() {

@@ -4,11 +4,13 @@
 //! (`policy.yaml`), and how the daemon itself is (`status.json`).
 //!
 //! These files tell and must never decide: the daemon makes them anew at a start and reads none of them.
+//! `status.json` keeps room for its next version (`kept_room.rs`), so that it tells of a full disk.
 //! They are renamed into place whole and never synced; a crash may lose them, and then nothing is lost.
 //! Whoever reads them asks [`daemon_alive`] whether the daemon that wrote them is still there.
 
 mod alive;
 mod held;
+mod kept_room;
 mod permissions;
 mod policy;
 mod running;

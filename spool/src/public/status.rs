@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use validator::{Sha256, UtcTime};
 
 use super::alive::Seat;
-use super::tell::{read_told, tell_json};
+use super::kept_room::{read_kept, tell_kept};
+use super::tell::{json_of, read_told};
 use crate::error::SpoolError;
 use crate::places::{Spool, make_dir};
 
@@ -152,7 +153,8 @@ impl Spool {
     /// The disk. Nobody but readers misses what was not told.
     pub fn tell_status(&self, status: &Status) -> Result<(), SpoolError> {
         let directory = make_dir(&self.public(), 0o755)?;
-        tell_json(&directory.join("status.json"), status)
+        let path = directory.join("status.json");
+        tell_kept(&path, &json_of(&path, status)?)
     }
 }
 
@@ -163,7 +165,10 @@ impl Spool {
 /// Any [`ToldError`].
 pub fn told_status(spool: &Path) -> Result<Status, ToldError> {
     let path = spool.join("public/status.json");
-    let status: Status = told_document(path.clone(), STATUS_BYTES_MAX)?;
+    let bytes = read_kept(&path, STATUS_BYTES_MAX).map_err(|error| not_told(&path, error))?;
+    let read = serde_json::from_slice(&bytes);
+    let status: Status =
+        read.map_err(|error| ToldError::Unsound(path.clone(), error.to_string()))?;
     match status.is_sound() {
         true => Ok(status),
         false => Err(ToldError::Unsound(path, "a time or a digest is none".into())),
@@ -181,8 +186,12 @@ pub(super) fn told_document<T: DeserializeOwned>(
 
 /// Reads what was told, whatever it is.
 pub(super) fn told_bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, ToldError> {
-    read_told(path, bytes_max).map_err(|error| match error.kind() {
+    read_told(path, bytes_max).map_err(|error| not_told(path, error))
+}
+
+fn not_told(path: &Path, error: io::Error) -> ToldError {
+    match error.kind() {
         io::ErrorKind::NotFound => ToldError::Nothing,
         _ => ToldError::Unreadable(path.to_owned(), error),
-    })
+    }
 }

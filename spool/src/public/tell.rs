@@ -25,16 +25,27 @@ pub fn tell_file(path: &Path, bytes: &[u8]) -> Result<(), SpoolError> {
         // Whatever the mask of the process: what nobody can read tells nobody.
         file.set_permissions(Permissions::from_mode(0o644))
     };
-    written().map_err(SpoolError::io(&draft, "write"))?;
+    if let Err(error) = written() {
+        // What there was room for is not kept from others.
+        fs::remove_file(&draft).unwrap_or_default();
+        return Err(SpoolError::io(&draft, "write")(error));
+    }
     renameat(CWD, &draft, CWD, path).map_err(SpoolError::errno(path, "rename"))
 }
 
 /// Tells a document.
 pub(super) fn tell_json(path: &Path, document: &impl serde::Serialize) -> Result<(), SpoolError> {
-    let bytes = serde_json::to_vec(document).map_err(|error| {
+    tell_file(path, &json_of(path, document)?)
+}
+
+/// A document as it is told.
+pub(super) fn json_of(
+    path: &Path,
+    document: &impl serde::Serialize,
+) -> Result<Vec<u8>, SpoolError> {
+    serde_json::to_vec(document).map_err(|error| {
         SpoolError::io(path, "write")(io::Error::new(io::ErrorKind::InvalidData, error))
-    })?;
-    tell_file(path, &bytes)
+    })
 }
 
 /// It is told no longer.
@@ -59,8 +70,17 @@ pub(super) fn remove_all(path: &Path) -> Result<(), SpoolError> {
 
 /// Reads what was told: a regular file of at most so many bytes, reached through no link of its own.
 pub(super) fn read_told(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
+    read_from(&open_told(path)?, bytes_max)
+}
+
+/// Opens what was told, through no link of its own.
+pub(super) fn open_told(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = File::from(openat(CWD, path, flags | OFlags::CLOEXEC, Mode::empty())?);
+    Ok(File::from(openat(CWD, path, flags | OFlags::CLOEXEC, Mode::empty())?))
+}
+
+/// Reads a regular file of at most so many bytes.
+pub(super) fn read_from(file: &File, bytes_max: usize) -> io::Result<Vec<u8>> {
     let odd = |why| io::Error::new(io::ErrorKind::InvalidData, why);
     if !file.metadata()?.is_file() {
         return Err(odd("is no regular file"));

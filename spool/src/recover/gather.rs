@@ -5,7 +5,6 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
 use validator::ResultId;
 
 use crate::claim::{ClaimId, ClaimNote, Kind, claim_note, noted_result};
@@ -13,6 +12,7 @@ use crate::depart::ASIDE;
 use crate::durable;
 use crate::error::SpoolError;
 use crate::ledger::Intent;
+use crate::lock::{Hold, Locked};
 use crate::places::Spool;
 use crate::state::{Claim, Hidden, Original, Promise, State, There, removed_in};
 
@@ -55,8 +55,8 @@ impl Asked<'_> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Hidden::Absent),
             Err(error) => return Err(SpoolError::io(path, "open")(error)),
         };
-        match flock(&directory, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {
+        match Locked::try_hold(directory, Hold::Exclusive) {
+            Ok(_held) => {
                 let reread = durable::sync_tree_and_forget(path);
                 reread.map_err(SpoolError::io(path, "make durable"))?;
                 Ok(if (self.is_whole)(path)? { Hidden::Whole } else { Hidden::Partial })

@@ -9,12 +9,11 @@ mod sweep;
 mod unfinished;
 
 use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
 use validator::ResultId;
 
 use crate::claim::{ClaimId, ClaimNote, Kind, remove_claim, remove_tree};
@@ -22,6 +21,7 @@ use crate::depart::{leave_report, take_object_away, take_originals_away};
 use crate::durable;
 use crate::error::SpoolError;
 use crate::failpoint::{self, Failpoint};
+use crate::lock::{Hold, Locked};
 use crate::places::Spool;
 use crate::publish::{Originals, Receipt};
 use crate::state::{Illegal, Original, Place, Step, step};
@@ -107,7 +107,7 @@ impl Spool {
     fn settle(
         &self,
         claim: ClaimId,
-        lock: File,
+        lock: Locked,
         asked: &mut Asked<'_>,
         recovered: &mut Recovered,
     ) -> Result<Option<ResultId>, SpoolError> {
@@ -260,7 +260,7 @@ impl Found {
 
 /// The lock of a claim, unless a live process holds it or is just removing the claim. A claim has its
 /// lock before its name: where there is none, the power took it.
-fn lock_of(directory: &Path) -> Result<Option<File>, SpoolError> {
+fn lock_of(directory: &Path) -> Result<Option<Locked>, SpoolError> {
     let path = directory.join("lock");
     let mut options = OpenOptions::new();
     let file = match options.write(true).create(true).truncate(false).mode(0o600).open(&path) {
@@ -272,13 +272,13 @@ fn lock_of(directory: &Path) -> Result<Option<File>, SpoolError> {
         }
         Err(error) => return Err(SpoolError::io(&path, "open")(error)),
     };
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
+    let lock = match Locked::try_hold(file, Hold::Exclusive) {
+        Ok(lock) => lock,
         Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
         Err(errno) => return Err(SpoolError::errno(&path, "lock")(errno)),
-    }
+    };
     // Whoever held it may have put the claim away since it was opened.
-    let locked = file.metadata().map_err(SpoolError::io(&path, "look at"))?;
+    let locked = lock.file().metadata().map_err(SpoolError::io(&path, "look at"))?;
     let there = fs::symlink_metadata(&path).is_ok_and(|found| found.ino() == locked.ino());
-    Ok(there.then_some(file))
+    Ok(there.then_some(lock))
 }

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::Path;
 
-use rustix::fs::{FlockOperation, flock};
 use validator::ResultId;
 
 use crate::claim::remove_tree;
 use crate::error::SpoolError;
+use crate::lock::{Hold, Locked};
 use crate::places::Spool;
 use crate::state::{State, Step, There, step};
 
@@ -36,7 +36,7 @@ impl Spool {
             }
             // Locked means that somebody is gathering it now; gone means that it is published.
             if let Ok(directory) = File::open(&path)
-                && flock(&directory, FlockOperation::NonBlockingLockExclusive).is_ok()
+                && let Ok(_held) = Locked::try_hold(directory, Hold::Exclusive)
             {
                 remove_tree(&path);
             }

@@ -1,6 +1,6 @@
 //! What recovery cannot settle alone: a run that was begun, with everything that its record must say.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use policies::{AisFile, SignatureFile};
@@ -11,6 +11,7 @@ use crate::claim::{ClaimId, ClaimNote, Replayed};
 use crate::companions::Companions;
 use crate::error::SpoolError;
 use crate::ledger::Intent;
+use crate::lock::Locked;
 
 /// A run that was begun and whose end nobody knows, or that was never started. It must be told as
 /// `indeterminate`, or as `setup_error`.
@@ -29,7 +30,7 @@ pub struct Unfinished {
     approval: String,
     hosts: Option<Vec<String>>,
     never_started: bool,
-    _lock: File,
+    _lock: Locked,
 }
 
 impl Unfinished {
@@ -125,7 +126,7 @@ impl Unfinished {
         claim: ClaimId,
         directory: &Path,
         found: Found,
-        lock: File,
+        lock: Locked,
     ) -> Result<Self, SpoolError> {
         let wrong = |act: &'static str| {
             SpoolError::io(directory, act)(std::io::Error::from(std::io::ErrorKind::InvalidData))

@@ -23,6 +23,8 @@ pub enum Trouble {
     Rubbish {
         age_sec: u64,
     },
+    /// A gathered result whose record did not verify; it was not published.
+    Unverified,
     Owner {
         is: u32,
         should: u32,
@@ -62,6 +64,7 @@ impl Trouble {
             Self::Illegal(_) => "illegal-state",
             Self::Interrupted => "interrupted",
             Self::Rubbish { .. } => "rubbish",
+            Self::Unverified => "unverified",
             Self::Owner { .. } => "owner",
             Self::Mode { .. } => "mode",
             Self::NoLedger => "no-ledger",
@@ -84,6 +87,7 @@ impl Trouble {
                 "start the daemon (or any `toolexec run`): it finishes or tells it"
             }
             Self::Rubbish { .. } => "start the daemon anew: it removes what nobody works on",
+            Self::Unverified => "read the daemon's log, look at the files, then delete the directory",
             Self::Owner { should, .. } => return format!("chown it to uid {should}"),
             Self::Mode { should, .. } => return format!("chmod {should:04o}"),
             Self::NoLedger => {
@@ -118,6 +122,7 @@ impl fmt::Display for Trouble {
             Self::Illegal(illegal) => illegal.fmt(f),
             Self::Interrupted => f.write_str("nobody is at work on it, and it is not done with"),
             Self::Rubbish { age_sec } => write!(f, "left over, {age_sec} s old"),
+            Self::Unverified => f.write_str("the record did not verify and was not published"),
             Self::Owner { is, should } => {
                 write!(f, "belongs to uid {is}; the spool is uid {should}'s")
             }

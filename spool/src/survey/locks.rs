@@ -6,14 +6,17 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::lock::LOCKS_READINGS;
+
 /// Inodes on which somebody holds a lock of flock(2). Their devices are left out: file systems of
 /// several devices name another one there than to stat(2).
 pub(super) struct Locks(HashSet<u64>);
 
 impl Locks {
     pub(super) fn now() -> Self {
-        let text = fs::read_to_string("/proc/locks").unwrap_or_default();
-        Self(text.lines().filter_map(inode_of).collect())
+        let read = |_| fs::read_to_string("/proc/locks").unwrap_or_default();
+        let held = |text: String| text.lines().filter_map(inode_of).collect::<Vec<_>>();
+        Self((0..LOCKS_READINGS).map(read).flat_map(held).collect())
     }
 
     pub(super) fn are_held_on(&self, path: &Path) -> bool {

@@ -199,10 +199,12 @@ impl Look<'_> {
 
     fn left_over(&mut self) {
         let results = self.places.results.clone();
-        // The journal says what an unverified one is, and no start removes it.
-        let left = |name: &&String| name.starts_with('.') && !name.starts_with(UNVERIFIED);
-        for name in self.names(&results).iter().filter(left) {
-            self.rubbish(&results.join(name), RUBBISH_AGE);
+        for name in self.names(&results).iter().filter(|name| name.starts_with('.')) {
+            if name.starts_with(UNVERIFIED) {
+                self.find(&results.join(name), Trouble::Unverified);
+            } else {
+                self.rubbish(&results.join(name), RUBBISH_AGE);
+            }
         }
         let staging = self.places.state.join("staging");
         for name in self.names(&staging) {

@@ -2,6 +2,8 @@
 //! a clock alone.
 
 use std::fs;
+use std::thread;
+use std::time::Duration;
 
 use toolexec_tests::{Bench, ssh_keygen_works};
 
@@ -115,4 +117,31 @@ fn a_rejection_beside_what_waits_is_heard() {
     sign(APPROVE, &host.key, &request.path);
     host.service.promote_saved(&request).assert_code(0);
     host.assert_refused(&request.id, "approval.rejected");
+}
+
+#[test]
+fn the_permissions_of_an_idle_workflow_end() {
+    if !ssh_keygen_works("the_permissions_of_an_idle_workflow_end") {
+        return;
+    }
+    let bench = Bench::new();
+    let idle = ("answer_uids: []", "answer_uids: []\n  workflow_idle_sec: 6");
+    let mut host = Host::start(&bench, &[CORE_DRAFTS, SHORT, idle]);
+    let first = host.submit(&of_agent("a", "wf-1"));
+    host.assert_held(&first.id, HELD);
+    host.answer(&host.question(), &["--grant", TOOL]);
+    host.service.record_of(&first.id).assert_outcome("ok");
+    // A run begins the time again, also for a grant without a number of uses, and across a crash.
+    for _ in 0..3 {
+        thread::sleep(Duration::from_secs(3));
+        let next = host.submit(&of_agent("a", "wf-1"));
+        host.service.record_of(&next.id).assert_outcome("ok");
+        host.crash();
+    }
+    host.service.wait_for("the permissions to end", |service| {
+        fs::read_to_string(service.at("public/permissions.json"))
+            .is_ok_and(|it| !it.contains("wf-1"))
+    });
+    let last = host.submit(&of_agent("a", "wf-1"));
+    host.assert_held(&last.id, HELD);
 }

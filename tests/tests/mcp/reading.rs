@@ -322,11 +322,10 @@ fn what_lies_in_drafts_is_neither_followed_nor_replaced() {
     let outside = bench.scratch().dir("outside");
     let mut agent = Agent::start(&python, &bench, &spool, &[]);
     // Every id that a draft of the next seconds can have is taken, by a link that leads elsewhere.
-    let stamps = Said::of(
-        bench
-            .command("bash")
-            .args(["-c", "for i in $(seq 0 60); do date -u -d \"+$i sec\" +%Y%m%d-%H%M%SZ; done"]),
-    );
+    let stamps = Said::of(bench.command("bash").args([
+        "-c",
+        "now=$(date +%s); for i in $(seq 0 60); do date -u -d @$((now + i)) +%Y%m%d-%H%M%SZ; done",
+    ]));
     for (at, stamp) in stamps.stdout.lines().enumerate() {
         let suffix = if at % 2 == 0 { ".md" } else { ".inputs" };
         let name = spool.join(format!("drafts/TR-{stamp}-mean-of-one-column{suffix}"));

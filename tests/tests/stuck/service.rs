@@ -2,10 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use toolexec_tests::{Asked, Bench, Process, RequestText, Service, kill, parent_of, with_word};
+use toolexec_tests::{
+    Asked, Bench, Process, RequestText, Service, is_child_of, kill, parent_of, with_word,
+};
 
 use crate::still::{Still, children_of, means, state_of, wait_until};
-use crate::{seconds, sleeper};
+use crate::{AT_ONCE, seconds, sleeper};
 
 /// A daemon that makes no cells ahead and waits so long for a sandbox, after its first run.
 fn started(bench: &Bench, start_sec_max: u32, drain_sec: u32) -> Service<'_> {
@@ -24,7 +26,7 @@ fn launcher_of(service: &Service<'_>) -> Process {
     let daemon = service.process();
     let staging = service.state().join("staging");
     let all = with_word(staging.to_str().unwrap());
-    *all.iter().find(|one| parent_of(**one) == daemon).unwrap()
+    *all.iter().find(|one| is_child_of(**one, daemon)).unwrap()
 }
 
 /// Waits until as many slots wait as the launcher keeps, each with its init.
@@ -110,7 +112,7 @@ fn a_launcher_that_stands_still_is_replaced() {
         service.signal("TERM");
         assert_eq!(service.wait(), Some(0), "{}", service.log());
         println!("{means:?}: ended after {:?}", begun.elapsed());
-        assert!(begun.elapsed() < seconds(6), "{}", service.log());
+        assert!(begun.elapsed() < seconds(15), "{}", service.log());
         still.let_go();
     }
 }
@@ -133,7 +135,7 @@ fn two_signals_end_a_daemon_whose_launcher_stands_still() {
         let begun = Instant::now();
         service.wait();
         println!("{means:?}: ended {:?} after the second signal", begun.elapsed());
-        assert!(begun.elapsed() < seconds(5), "{}", service.log());
+        assert!(begun.elapsed() < AT_ONCE, "{}", service.log());
         // Without its daemon the tool does not go on, whatever its launcher can do.
         wait_until("the tool is dead", || state_of(tool).is_none());
         still.let_go();

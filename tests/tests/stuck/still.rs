@@ -22,7 +22,11 @@ pub(crate) enum Means {
 /// Every means that this host and this user have.
 #[must_use]
 pub(crate) fn means() -> Vec<Means> {
-    let group = Path::new(FREEZER).join(format!("toolexec-try-{}", std::process::id()));
+    // Tests that ask at once must not find each other's.
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("toolexec-try-{}-{number}", std::process::id());
+    let group = Path::new(FREEZER).join(name);
     let can_freeze = fs::create_dir(&group).is_ok();
     if can_freeze {
         fs::remove_dir(&group).unwrap();

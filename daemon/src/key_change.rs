@@ -1,0 +1,71 @@
+//! Keys that were put in the place of those at work, or beside them: a reload takes them over. The log
+//! says so first. A key that cannot be used refuses the reload, and the one at work goes on.
+
+use records::log::LogPlace;
+use records::{
+    HostKey, KeySource, KeysAtWork, Rotated, RotationError, Takeover, TakeoverError,
+    finish_rotations, takeovers,
+};
+
+use crate::edge;
+use crate::host::{Halt, Host};
+use crate::transition::{self, Fields, Transition};
+
+impl Host {
+    /// Takes over the keys of a source that are not at work yet, or says why not.
+    ///
+    /// # Errors
+    /// [`Halt`]: a change that both keys signed could not be finished; the next start finishes it.
+    pub(crate) fn take_over_keys(&self, source: &KeySource) -> Result<Result<(), String>, Halt> {
+        let at_work = KeysAtWork { result: self.key(), log: self.log.signing_key() };
+        let waiting = match takeovers(source, &at_work, edge::now()) {
+            Ok(waiting) => waiting,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        for one in &waiting {
+            if let Err(error) = one.save() {
+                return Ok(Err(format!("the {} key: {error}", one.role())));
+            }
+        }
+        for one in waiting {
+            // A change that began must come to its end.
+            let _room = self.spool.use_reserve();
+            match self.take_over_key(&one) {
+                Ok(done) => log_rotated(&done),
+                Err(TakeoverError::NotBegun(error)) => {
+                    return Ok(Err(format!("the {} key: {error}", one.role())));
+                }
+                Err(TakeoverError::Unfinished(error)) => return Err(Halt::KeyChange(error)),
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn take_over_key(&self, takeover: &Takeover) -> Result<Rotated, TakeoverError> {
+        match takeover.successor() {
+            HostKey::Result(key) => self
+                .signing
+                .change(key, |now| self.log.change_key(None, |log| takeover.carry_out(log, now))),
+            HostKey::Log(key) => {
+                let now = edge::now();
+                self.log.change_key(Some(key), |log| takeover.carry_out(log, now))
+            }
+        }
+    }
+}
+
+/// Finishes a change of keys that was interrupted, before the keys are opened.
+///
+/// # Errors
+/// [`RotationError`]; the keys cannot be opened before it is finished.
+pub fn finish_key_changes(source: &KeySource, log: &LogPlace) -> Result<(), RotationError> {
+    finish_rotations(source, log, edge::now())?.iter().for_each(log_rotated);
+    Ok(())
+}
+
+fn log_rotated(done: &Rotated) {
+    let Rotated { role, old, new, time } = done;
+    let why = format!("{role} key: {old} counts until {time}, and {new} from then on");
+    let fields = Fields { reason: Some(&why), ..Fields::default() };
+    transition::log(Transition::KeyChanged, &fields);
+}

@@ -1,0 +1,79 @@
+//! A private key of either role, held here or by an agent.
+
+use std::sync::Arc;
+
+use crate::key_error::KeyError;
+use crate::key_files::KeyDirectory;
+use crate::keys::ResultKey;
+use crate::log::{ChangingKey, KeyRole, LogKey};
+use crate::public_keys::PublicHalf;
+
+/// A private key of either role. Copies share one key, which is zeroed when the last one is dropped.
+#[derive(Clone, Debug)]
+pub enum HostKey {
+    Result(Arc<ResultKey>),
+    Log(Arc<LogKey>),
+}
+
+impl From<ResultKey> for HostKey {
+    fn from(key: ResultKey) -> Self {
+        Self::Result(Arc::new(key))
+    }
+}
+
+impl From<LogKey> for HostKey {
+    fn from(key: LogKey) -> Self {
+        Self::Log(Arc::new(key))
+    }
+}
+
+impl HostKey {
+    /// The role of this key.
+    #[must_use]
+    pub fn role(&self) -> KeyRole {
+        match self {
+            Self::Result(_) => KeyRole::Result,
+            Self::Log(_) => KeyRole::Log,
+        }
+    }
+
+    pub(super) fn changing(&self) -> ChangingKey<'_> {
+        match self {
+            Self::Result(key) => ChangingKey::Result(key),
+            Self::Log(key) => ChangingKey::Log(key),
+        }
+    }
+
+    pub(super) fn public(&self) -> PublicHalf {
+        match self {
+            Self::Result(key) => PublicHalf::Result(key.public()),
+            Self::Log(key) => PublicHalf::Log(key.public().clone()),
+        }
+    }
+
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.role() == other.role() && self.changing().spki() == other.changing().spki()
+    }
+
+    pub(super) fn is_in_agent(&self) -> bool {
+        match self {
+            Self::Result(key) => key.is_in_agent(),
+            Self::Log(key) => key.is_in_agent(),
+        }
+    }
+
+    /// Puts the private half of a key that is held here into this file, whatever is there.
+    pub(super) fn write_to(&self, keys: &KeyDirectory, name: &str) -> Result<(), KeyError> {
+        let failed = |source| KeyError::Generate { path: keys.path(name), source };
+        match self {
+            Self::Result(key) => match key.openssh_file().map_err(failed)? {
+                Some(file) => keys.replace_private(name, file.as_bytes()),
+                None => Err(keys.missing(name)),
+            },
+            Self::Log(key) => match key.openssh_file().map_err(failed)? {
+                Some(file) => keys.replace_private(name, file.as_bytes()),
+                None => Err(keys.missing(name)),
+            },
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Result ids that this state gave a moment ago. An id has whole seconds in it, and looking into one results
+//! directory is not enough: two replays of one record may go into two of them in the same second.
+//!
+//! Nothing here is synced. What a power cut takes is seconds old, and the host takes longer to come back.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+use validator::ResultId;
+
+use crate::error::SpoolError;
+use crate::lock::{Hold, Locked, hold};
+
+/// The file below the state directory, one id a line.
+const GIVEN: &str = "given";
+/// Ids are given for the current second; older ones than these are forgotten.
+const REMEMBERED_SEC: u64 = 5;
+/// More than is ever given in that time.
+const GIVEN_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Gives an id; whether nobody has it already.
+///
+/// # Errors
+/// The disk, or a process holds the file for too long.
+pub(crate) fn give(state: &Path, id: &ResultId) -> Result<bool, SpoolError> {
+    let path = state.join(GIVEN);
+    let mut options = OpenOptions::new();
+    let opened =
+        options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
+    let given = opened.and_then(|file| {
+        hold(&file, Hold::Exclusive)?;
+        give_in(&Locked::held(file), id)
+    });
+    match given.map_err(SpoolError::io(&path, "give a result id in")) {
+        // A state without room begins no run, so no two runs can be given the same id.
+        Err(error) if error.is_full() => Ok(true),
+        given => given,
+    }
+}
+
+fn give_in(file: &Locked, id: &ResultId) -> io::Result<bool> {
+    let mut given = recent(file.file(), id)?;
+    if given.iter().any(|one| one == id) {
+        return Ok(false);
+    }
+    given.push(id.clone());
+    let text: String = given.iter().map(|one| format!("{one}\n")).collect();
+    file.file().write_all_at(text.as_bytes(), 0)?;
+    file.file().set_len(u64::try_from(text.len()).unwrap_or(u64::MAX))?;
+    Ok(true)
+}
+
+/// Ids of about the same time as this one. A line that is none was torn, and is forgotten.
+fn recent(file: &File, id: &ResultId) -> io::Result<Vec<ResultId>> {
+    let mut text = Vec::new();
+    file.take(GIVEN_BYTES_MAX).read_to_end(&mut text)?;
+    let text = String::from_utf8_lossy(&text);
+    let ids = text.lines().filter_map(|line| line.parse::<ResultId>().ok());
+    let is_recent = |one: &ResultId| one.at().unix().abs_diff(id.at().unix()) <= REMEMBERED_SEC;
+    Ok(ids.filter(is_recent).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use validator::UtcTime;
+
+    use super::*;
+
+    fn id(second: i64, slug: &str) -> ResultId {
+        let request = format!("TR-20260209-160501Z-{slug}").parse().unwrap();
+        ResultId::for_request(UtcTime::from_unix(1_800_000_000 + second), &request)
+    }
+
+    fn state(name: &str) -> std::path::PathBuf {
+        let state = std::env::temp_dir().join(format!("toolexec-{name}-{}", std::process::id()));
+        fs::create_dir(&state).unwrap();
+        state
+    }
+
+    #[test]
+    fn an_id_is_given_once_and_forgotten_when_its_second_is_long_over() {
+        let state = state("given");
+        assert!(give(&state, &id(0, "a")).unwrap());
+        assert!(!give(&state, &id(0, "a")).unwrap());
+        assert!(give(&state, &id(0, "b")).unwrap());
+        assert!(give(&state, &id(1, "a")).unwrap());
+        assert!(!give(&state, &id(0, "b")).unwrap());
+        let file = File::create(state.join(GIVEN)).unwrap();
+        file.write_all_at(format!("torn\0\n{}\nTS-2026", id(2, "a")).as_bytes(), 0).unwrap();
+        assert!(!give(&state, &id(2, "a")).unwrap());
+        assert!(give(&state, &id(1_000, "a")).unwrap());
+        assert_eq!(fs::read_to_string(state.join(GIVEN)).unwrap(), format!("{}\n", id(1_000, "a")));
+        // A clock that was set back keeps nobody from an id.
+        assert!(give(&state, &id(0, "a")).unwrap());
+        fs::remove_dir_all(state).unwrap();
+    }
+
+    #[test]
+    fn of_many_who_ask_at_once_one_is_given_it() {
+        let state = state("given-at-once");
+        let given: usize = std::thread::scope(|scope| {
+            let ask = || usize::from(give(&state, &id(0, "a")).unwrap());
+            let asked: Vec<_> = (0..16).map(|_| scope.spawn(ask)).collect();
+            asked.into_iter().map(|one| one.join().unwrap()).sum()
+        });
+        assert_eq!(given, 1);
+        fs::remove_dir_all(state).unwrap();
+    }
+}

@@ -1,0 +1,200 @@
+//! A file that tells, and keeps room for its next version: it can be told anew on a disk that has become full.
+//!
+//! Beside the file lies a hidden one of the same size. While there is room each version is a new file, renamed
+//! into place. Without room it is written into the hidden file, and the two change places. A reader may still
+//! have that file open from before: so the writer locks it first, and readers lock what they read.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{CWD, OFlags, RenameFlags, renameat, renameat_with};
+use rustix::io::Errno;
+
+use super::tell::{open_told, read_from, tell_file};
+use crate::error::SpoolError;
+use crate::lock::{Hold, Locked};
+
+/// How long each version is, filled up with blanks. Longer ones keep no room.
+const ROOM_BYTES: usize = 8 * 1024;
+/// How often a reader opens a file anew that changed places while it was opened.
+const READ_TRIES: u32 = 100;
+const READ_AGAIN_AFTER: Duration = Duration::from_millis(5);
+
+/// Tells a text to which blanks may be added. A reader that uses [`read_kept`] sees the old one whole or the new
+/// one whole.
+///
+/// # Errors
+/// The disk, or a reader still has the hidden file on a full disk. Nobody but readers misses what was not told.
+pub(super) fn tell_kept(path: &Path, text: &[u8]) -> Result<(), SpoolError> {
+    let Some(filled) = filled(text) else { return tell_file(path, text) };
+    match tell_file(path, &filled) {
+        // What was told is told; a disk that has no room for the next version may have it then.
+        Ok(()) => {
+            keep_room(path).or_else(|error| if error.is_full() { Ok(()) } else { Err(error) })
+        }
+        Err(error) if error.is_full() => exchange(path, &filled),
+        told => told,
+    }
+}
+
+/// Reads what was told by [`tell_kept`], at most so many bytes.
+///
+/// # Errors
+/// There is none, it cannot be read, or EWOULDBLOCK: it changed places every time that it was opened.
+pub(super) fn read_kept(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
+    for _ in 0..READ_TRIES {
+        match Locked::try_hold(open_told(path)?, Hold::Shared) {
+            // Nobody writes into a file that is locked, and nobody has written into one that has the name.
+            Ok(locked) if is_at(locked.file(), path)? => {
+                return read_from(locked.file(), bytes_max);
+            }
+            Ok(_) => {}
+            Err(Errno::WOULDBLOCK) => std::thread::sleep(READ_AGAIN_AFTER),
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Err(Errno::WOULDBLOCK.into())
+}
+
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let open = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(named) => Ok((named.dev(), named.ino()) == (open.dev(), open.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn filled(text: &[u8]) -> Option<Vec<u8>> {
+    if text.len() >= ROOM_BYTES {
+        return None;
+    }
+    let mut filled = text.to_vec();
+    filled.resize(ROOM_BYTES - 1, b' ');
+    filled.push(b'\n');
+    Some(filled)
+}
+
+fn room_of(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".room-{name}"))
+}
+
+/// Makes the hidden file, unless it is there as it should be.
+fn keep_room(path: &Path) -> Result<(), SpoolError> {
+    let room = room_of(path);
+    let room_bytes = u64::try_from(ROOM_BYTES).unwrap_or(u64::MAX);
+    if fs::symlink_metadata(&room).is_ok_and(|it| it.is_file() && it.len() == room_bytes) {
+        return Ok(());
+    }
+    // Written and not only allocated: that is what every file system keeps.
+    tell_file(&room, &[b' '; ROOM_BYTES])
+}
+
+fn exchange(path: &Path, filled: &[u8]) -> Result<(), SpoolError> {
+    let room = room_of(path);
+    let written = || -> io::Result<Locked> {
+        let nofollow = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
+        let file = OpenOptions::new().write(true).custom_flags(nofollow).open(&room)?;
+        let locked = Locked::try_hold(file, Hold::Exclusive)?;
+        locked.file().write_all_at(filled, 0)?;
+        locked.file().set_len(u64::try_from(filled.len()).unwrap_or(u64::MAX))?;
+        locked.file().set_permissions(Permissions::from_mode(0o644))?;
+        Ok(locked)
+    };
+    let _locked = written().map_err(SpoolError::io(&room, "write"))?;
+    match renameat_with(CWD, &room, CWD, path, RenameFlags::EXCHANGE) {
+        Err(Errno::NOENT) => renameat(CWD, &room, CWD, path),
+        exchanged => exchanged,
+    }
+    .map_err(SpoolError::errno(path, "rename"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    fn place(name: &str) -> PathBuf {
+        let root = std::env::temp_dir().join(format!("toolexec-{name}-{}", std::process::id()));
+        fs::create_dir(&root).unwrap();
+        root.join("told.json")
+    }
+
+    fn text(path: &Path) -> String {
+        String::from_utf8(read_kept(path, 64 * 1024).unwrap()).unwrap().trim_end().to_owned()
+    }
+
+    #[test]
+    fn what_is_told_has_room_for_its_next_version_from_the_first_on() {
+        let path = place("kept-room");
+        tell_kept(&path, b"{1}").unwrap();
+        assert_eq!((text(&path).as_str(), path.metadata().unwrap().len()), ("{1}", 8192));
+        // As on a full disk: no file is made, and each has room for the next.
+        let before: Vec<u64> =
+            [path.clone(), room_of(&path)].iter().map(|it| it.metadata().unwrap().ino()).collect();
+        for number in 2..6 {
+            exchange(&path, &filled(format!("{{{number}}}").as_bytes()).unwrap()).unwrap();
+            assert_eq!(text(&path), format!("{{{number}}}"));
+            assert!(before.contains(&path.metadata().unwrap().ino()));
+            assert_eq!(room_of(&path).metadata().unwrap().len(), 8192);
+            assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o644);
+        }
+        // One that is too long for it is told all the same, and the next has room again.
+        let long = "x".repeat(9000);
+        tell_kept(&path, long.as_bytes()).unwrap();
+        assert_eq!(text(&path), long);
+        exchange(&path, &filled(b"{7}").unwrap()).unwrap();
+        assert_eq!(text(&path), "{7}");
+        tell_kept(&path, b"{8}").unwrap();
+        assert_eq!((text(&path).as_str(), room_of(&path).metadata().unwrap().len()), ("{8}", 8192));
+        // One that was taken away is put there.
+        fs::remove_file(&path).unwrap();
+        exchange(&path, &filled(b"{9}").unwrap()).unwrap();
+        assert_eq!(text(&path), "{9}");
+        fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_a_reader_still_has_is_not_written() {
+        let path = place("kept-room-read");
+        tell_kept(&path, b"{1}").unwrap();
+        let reader = Locked::try_hold(File::open(&path).unwrap(), Hold::Shared).unwrap();
+        exchange(&path, &filled(b"{2}").unwrap()).unwrap();
+        let refused = exchange(&path, &filled(b"{3}").unwrap());
+        assert!(refused.is_err());
+        assert!(read_from(reader.file(), 64 * 1024).unwrap().starts_with(b"{1}"));
+        drop(reader);
+        exchange(&path, &filled(b"{3}").unwrap()).unwrap();
+        assert_eq!(text(&path), "{3}");
+        fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn no_reader_sees_a_torn_version() {
+        let path = place("kept-room-torn");
+        tell_kept(&path, &[b'0'; 8000]).unwrap();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        let Ok(read) = read_kept(&path, 64 * 1024) else { continue };
+                        assert!(read[..8000].iter().all(|byte| *byte == read[0]), "torn");
+                    }
+                });
+            }
+            for number in 0..2000_u32 {
+                let digit = b'0' + u8::try_from(number % 10).unwrap();
+                // A reader may have the hidden file: then this version is not told.
+                exchange(&path, &filled(&[digit; 8000]).unwrap()).unwrap_or_default();
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    }
+}
