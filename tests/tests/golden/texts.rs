@@ -1,0 +1,212 @@
+//! What the programs say to people of the golden files: reviews, findings, states, pages, and refusals. What is
+//! of one moment or one host has a word in its place.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use toolexec_tests::{Bench, Said, assert_snapshot};
+
+use crate::kept::{self, Golden, versions};
+
+/// A UTC time has so many characters.
+const TIME: usize = "2026-02-09T16:05:01Z".len();
+
+/// The newest version's files.
+fn newest(bench: &Bench) -> Golden<'_> {
+    Golden::copy(bench, versions().last().unwrap())
+}
+
+/// Puts a word in the place of so many characters behind each of these words.
+fn mask_after(text: &str, before: &str, length: usize, word: &str) -> String {
+    let mut parts = text.split(before);
+    let mut masked = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.get(length..).unwrap_or_default();
+        write!(masked, "{before}{word}{rest}").unwrap();
+    }
+    masked
+}
+
+/// The text without what is of this host and this moment.
+fn masked(bench: &Bench, text: &str) -> String {
+    let mut text = text.replace(&bench.home().display().to_string(), "HOME");
+    for before in ["now ", "until ", "dropped    "] {
+        text = mask_after(&text, before, TIME, "TIME");
+    }
+    // The version that Debian has.
+    let version = text.find("/usr/bin/python3.").map(|at| {
+        let rest = &text[at + "/usr/bin/python3".len()..];
+        rest.chars().take_while(|c| *c == '.' || c.is_ascii_digit()).collect::<String>()
+    });
+    if let Some(version) = version {
+        text = text.replace(&format!("python3{version}"), "python3.X");
+    }
+    text
+}
+
+/// What a person sees who types this in a home with `golden/` in it.
+fn typed(bench: &Bench, words: &str) -> String {
+    let mut words = words.split(' ');
+    let mut command = bench.command(words.next().unwrap());
+    let said = Said::of(command.args(words));
+    let code = said.code.unwrap_or(-1);
+    assert!(!said.stderr.contains("panicked"), "{said:#?}");
+    masked(bench, &format!("{}{}exit code {code}\n", said.stdout, said.stderr))
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+#[test]
+fn findings_and_reviews_say_what_they_said() {
+    let bench = Bench::new();
+    let golden = newest(&bench);
+    let ok = name_of(&golden.only("input", "-ok.md"));
+    assert_snapshot("lint.txt", &typed(&bench, "toolexec lint golden/input/bad.md"));
+    let review = format!("toolexec review golden/input/{ok} --policy golden/policy.yaml");
+    assert_snapshot("review.txt", &typed(&bench, &review));
+    let explain = "toolexec explain golden/input/bad.md --policy golden/policy.yaml";
+    assert_snapshot("explain.txt", &typed(&bench, explain));
+    fs::write(bench.home().join("policy.yaml"), BAD_POLICY).unwrap();
+    assert_snapshot("policy.txt", &typed(&bench, "toolexec policy check policy.yaml"));
+}
+
+/// A policy with a wrong value of each kind.
+const BAD_POLICY: &str = "policy_version: 1\nname: \"\"\nbackend: cloud\napproval: {invoker: maybe}\n\
+                          risk: {hosts: huge}\nlimits: {pids_max: 0}\nmore: 1\n";
+
+#[test]
+fn states_say_what_they_said() {
+    let bench = Bench::new();
+    let golden = newest(&bench);
+    let ok = name_of(&golden.only("state/results", "-ok"));
+    let held = name_of(&golden.only("service/spool/approved", "-service-held.md"));
+    let held = held.trim_end_matches(".md");
+    let status = typed(&bench, "toolexec status --spool golden/service/spool");
+    assert_snapshot("status.txt", &mask_line(&status, "free  ", "ROOM"));
+    for (file, words) in [
+        ("list.txt", "list --state golden/state".to_owned()),
+        ("list-service.txt", "list --spool golden/service/spool".to_owned()),
+        ("show.txt", format!("show {ok} --state golden/state")),
+        ("show-held.txt", format!("show {held} --spool golden/service/spool")),
+        ("verify.txt", "verify golden/state/results --state golden/state".to_owned()),
+        ("permissions.txt", "permission list --trail --state golden/state".to_owned()),
+    ] {
+        let said = typed(&bench, &format!("toolexec {words}"));
+        // Who holds it is the owner of a file.
+        assert_snapshot(file, &mask_line(&said, "is held by ", "NAME"));
+    }
+}
+
+/// Puts a word in the place of the rest of each line behind these words.
+fn mask_line(text: &str, before: &str, word: &str) -> String {
+    let masked = |line: &str| match line.split_once(before) {
+        Some((start, _)) => format!("{start}{before}{word}\n"),
+        None => format!("{line}\n"),
+    };
+    text.lines().map(masked).collect()
+}
+
+/// Of each record in which a byte was changed: every kind of fault that this makes.
+#[test]
+fn faults_say_what_they_said() {
+    let bench = Bench::new();
+    let golden = newest(&bench);
+    let ok = golden.only("state/results", "-ok");
+    let mut text = String::new();
+    for file in kept::files(&ok) {
+        let good = kept::change(&ok.join(&file));
+        let said = golden.verify(&ok, &[]);
+        writeln!(text, "{file}\n{}", masked(&bench, &(said.stdout + &said.stderr))).unwrap();
+        fs::write(ok.join(file), good).unwrap();
+    }
+    assert_snapshot("faults.txt", &text);
+}
+
+#[test]
+fn pages_say_what_they_said() {
+    let bench = Bench::new();
+    let golden = newest(&bench);
+    for outcome in ["ok", "refused", "output-limit", "indeterminate"] {
+        let path = golden.only("state/results", &format!("Z-{outcome}"));
+        let mut show = bench.command("toolexec");
+        show.arg("show").arg(path).arg("--html").arg("--allowed-signers");
+        let said = Said::of(show.arg(golden.at("keys/signers")));
+        said.assert_code(0);
+        assert_snapshot(&format!("pages/{outcome}.html"), &masked(&bench, &said.stdout));
+    }
+}
+
+/// Refusals of what was typed, and of what is not there.
+const REFUSALS: &str = "\
+toolexec
+toolexec nonsense
+toolexec run
+toolexec run missing.md
+toolexec run golden/input/bad.md --state missing/state --policy missing.yaml
+toolexec draft
+toolexec lint missing.md
+toolexec lint --explain nonsense
+toolexec lint --explain command.pipelin
+toolexec review missing.md
+toolexec explain missing.md
+toolexec approve golden/input/bad.md
+toolexec approve golden/input/bad.md --as alice --key missing
+toolexec reject golden/input/bad.md --as alice --key missing --reason x
+toolexec gate missing.json
+toolexec gate golden/policy.yaml
+toolexec verify missing
+toolexec verify golden/state/results
+toolexec verify golden/state/results --allowed-signers missing
+toolexec verify golden/state/results --allowed-signers golden/policy.yaml
+toolexec verify golden/input --state golden/state
+toolexec replay missing
+toolexec promote missing.md --spool golden/service/spool
+toolexec promote golden/input/bad.md --spool golden/service/spool
+toolexec promote golden/input/bad.md --spool missing
+toolexec list --spool missing
+toolexec status --spool missing
+toolexec show TR-nonsense --spool golden/service/spool
+toolexec show TR- --spool golden/service/spool
+toolexec wait TR-nonsense --spool golden/service/spool
+toolexec hold TR-nonsense --spool golden/service/spool
+toolexec release TR-nonsense --spool golden/service/spool
+toolexec cancel TR-nonsense --spool golden/service/spool
+toolexec log head --log missing
+toolexec log head --log golden/state/log
+toolexec log head --log golden/state/log --log-key golden/service/state/keys/log.pub
+toolexec log prove 99 --state golden/state
+toolexec log consistency 99 --state golden/state
+toolexec log fsck --state golden/state --results golden/service/spool/results
+toolexec keys show
+toolexec keys rotate --key result --state golden/state
+toolexec permission get toolexec.run.python
+toolexec permission get --agent core --subject wf-1 third --state golden/state
+toolexec permission set missing.json --state golden/state
+toolexec permission request --agent core --subject wf-1 third --state golden/state
+toolexec permission revoke --agent core --subject wf-1 nothing --state golden/state
+toolexec policy check missing.yaml
+toolexec policy show nonsense
+toolexec ais verify missing.json --trust missing.yaml --request missing.md
+toolexec doctor --spool missing
+toolexec gc --keep-results nonsense
+toolexec completions nonsense
+toolexecd
+toolexecd --config missing.yaml
+toolexecd --config golden/policy.yaml --check
+toolexec-launch
+toolexec-launch --nonsense
+toolexec-egress --nonsense";
+
+#[test]
+fn refusals_say_what_they_said() {
+    let bench = Bench::new();
+    let _golden = newest(&bench);
+    let mut text = String::new();
+    for words in REFUSALS.lines() {
+        writeln!(text, "$ {words}\n{}", typed(&bench, words)).unwrap();
+    }
+    assert_snapshot("messages/commands.txt", &text);
+}
