@@ -67,6 +67,10 @@ impl<'a> Golden<'a> {
         golden
     }
 
+    pub(super) fn place(&self) -> &Path {
+        &self.place
+    }
+
     pub(super) fn at(&self, path: &str) -> PathBuf {
         self.place.join(path)
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 use toolexec_tests::{Asked, Bench, Said, Service, list};
 
-use crate::answers::{assert_kept, golden_lines};
+use crate::answers::{assert_kept, golden_lines, objects};
 use crate::kept::{Golden, MADE_IN, versions};
 
 /// The golden service in the place where a [`Service`] has its spool, its state and its configuration.
@@ -91,9 +91,11 @@ fn a_daemon_goes_on_with_a_golden_spool() {
 
 /// `status` and `list` of the service at work.
 fn says_what_it_said(golden: &Golden<'_>, service: &Service<'_>) {
-    let spool = service.spool();
-    let spool = ["--format", "json", "--spool", spool.to_str().unwrap()];
-    let say = |command: &str| golden.bench.toolexec([command].iter().chain(&spool)).json_lines();
+    let spool = service.spool().display().to_string();
+    let say = |command: &str| {
+        let said = golden.bench.toolexec([command, "--format", "json", "--spool", &spool]);
+        objects(&said.stdout.replace(&spool, &format!("{MADE_IN}/service/spool")))
+    };
     for (command, file) in [("status", "status.json"), ("list", "list-service.json")] {
         let (then, now) = (golden_lines(golden, file), say(command));
         assert_kept(&Value::Array(then), &Value::Array(now), file);

@@ -17,13 +17,14 @@ fn newest(bench: &Bench) -> Golden<'_> {
     Golden::copy(bench, versions().last().unwrap())
 }
 
-/// Puts a word in the place of so many characters behind each of these words.
-fn mask_after(text: &str, before: &str, length: usize, word: &str) -> String {
+/// Puts a word in the place of each time that follows these words.
+fn mask_time(text: &str, before: &str) -> String {
     let mut parts = text.split(before);
     let mut masked = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let rest = part.get(length..).unwrap_or_default();
-        write!(masked, "{before}{word}{rest}").unwrap();
+        let is_time = part.get(..TIME).is_some_and(|it| it.starts_with("20") && it.ends_with('Z'));
+        let rest = if is_time { &part[TIME..] } else { part };
+        write!(masked, "{before}{}{rest}", if is_time { "TIME" } else { "" }).unwrap();
     }
     masked
 }
@@ -32,7 +33,7 @@ fn mask_after(text: &str, before: &str, length: usize, word: &str) -> String {
 fn masked(bench: &Bench, text: &str) -> String {
     let mut text = text.replace(&bench.home().display().to_string(), "HOME");
     for before in ["now ", "until ", "dropped    "] {
-        text = mask_after(&text, before, TIME, "TIME");
+        text = mask_time(&text, before);
     }
     // The version that Debian has.
     let version = text.find("/usr/bin/python3.").map(|at| {
@@ -66,16 +67,34 @@ fn findings_and_reviews_say_what_they_said() {
     let ok = name_of(&golden.only("input", "-ok.md"));
     assert_snapshot("lint.txt", &typed(&bench, "toolexec lint golden/input/bad.md"));
     let review = format!("toolexec review golden/input/{ok} --policy golden/policy.yaml");
-    assert_snapshot("review.txt", &typed(&bench, &review));
+    // Who types it is a user of this host.
+    let user = Said::of(bench.command("id").arg("-un")).stdout;
+    let review = typed(&bench, &review);
+    let typed_by = format!("{} typed the command", user.trim());
+    assert_snapshot("review.txt", &review.replace(&typed_by, "NAME typed the command"));
     let explain = "toolexec explain golden/input/bad.md --policy golden/policy.yaml";
     assert_snapshot("explain.txt", &typed(&bench, explain));
-    fs::write(bench.home().join("policy.yaml"), BAD_POLICY).unwrap();
+    let mut policy = fs::read_to_string(golden.at("policy.yaml")).unwrap();
+    for (from, to) in BAD_LINES {
+        assert!(policy.contains(from), "{from} is not in the policy");
+        policy = policy.replacen(from, to, 1);
+    }
+    fs::write(bench.home().join("policy.yaml"), policy).unwrap();
     assert_snapshot("policy.txt", &typed(&bench, "toolexec policy check policy.yaml"));
 }
 
-/// A policy with a wrong value of each kind.
-const BAD_POLICY: &str = "policy_version: 1\nname: \"\"\nbackend: cloud\napproval: {invoker: maybe}\n\
-                          risk: {hosts: huge}\nlimits: {pids_max: 0}\nmore: 1\n";
+/// Lines of a policy and wrong ones in their place.
+const BAD_LINES: [(&str, &str); 9] = [
+    ("name: golden", "name: \"\""),
+    ("backend: confined", "backend: cloud"),
+    ("low: 0", "low: 1"),
+    ("words: [ruby]", "words: [python]"),
+    ("mounts: [/usr]", "mounts: [usr]"),
+    ("cpu_cores_max: 8", "cpu_cores_max: 0"),
+    ("pids_max: 64", "pids_max: 0"),
+    ("stream_bytes_max: 4 KiB", "stream_bytes_max: 4 EiB"),
+    ("hosts: []", "hosts: [{host: a..b, ports: [0], private: []}]"),
+];
 
 #[test]
 fn states_say_what_they_said() {
@@ -85,7 +104,8 @@ fn states_say_what_they_said() {
     let held = name_of(&golden.only("service/spool/approved", "-service-held.md"));
     let held = held.trim_end_matches(".md");
     let status = typed(&bench, "toolexec status --spool golden/service/spool");
-    assert_snapshot("status.txt", &mask_line(&status, "free  ", "ROOM"));
+    let status = mask_line(&status, "free         ", "ROOM");
+    assert_snapshot("status.txt", &mask_line(&status, "is held by ", "NAME"));
     for (file, words) in [
         ("list.txt", "list --state golden/state".to_owned()),
         ("list-service.txt", "list --spool golden/service/spool".to_owned()),
@@ -135,7 +155,8 @@ fn pages_say_what_they_said() {
         show.arg("show").arg(path).arg("--html").arg("--allowed-signers");
         let said = Said::of(show.arg(golden.at("keys/signers")));
         said.assert_code(0);
-        assert_snapshot(&format!("pages/{outcome}.html"), &masked(&bench, &said.stdout));
+        let page = said.stdout.replace(&bench.home().display().to_string(), "HOME");
+        assert_snapshot(&format!("pages/{outcome}.html"), &page);
     }
 }
 
