@@ -1,0 +1,111 @@
+//! The records of earlier versions in `tests/golden/`: the verifier accepts each, and none in which a byte was
+//! changed. They are only read; what is changed is a copy.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use records::log::PublicLogKey;
+use records::{Trust, summary, verify};
+
+/// So many bytes of each file are changed, one at a time, evenly from the first to the last.
+const PLACES: usize = 12;
+
+fn versions() -> Vec<PathBuf> {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden");
+    let entries = fs::read_dir(golden).unwrap().map(|entry| entry.unwrap().path());
+    let versions: Vec<_> = entries.filter(|path| path.is_dir()).collect();
+    assert!(!versions.is_empty(), "tests/golden/ has no version");
+    versions
+}
+
+fn trust(version: &Path) -> Trust {
+    let signers = fs::read_to_string(version.join("keys/signers")).unwrap();
+    let log = fs::read_to_string(version.join("keys/log.vkey")).unwrap();
+    let log = PublicLogKey::from_verifier_line(log.trim()).unwrap();
+    Trust::from_allowed_signers(&signers).unwrap().with_logs(vec![log])
+}
+
+fn results(version: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(version.join("state/results")).unwrap();
+    let mut results: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    results.sort();
+    results
+}
+
+fn files(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { files(&path, found) } else { found.push(path) }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    let mut all = Vec::new();
+    files(from, &mut all);
+    for path in all {
+        let to = to.join(path.strip_prefix(from).unwrap());
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(path, to).unwrap();
+    }
+}
+
+#[test]
+fn golden_records_verify() {
+    for version in versions() {
+        let trust = trust(&version);
+        for path in results(&version) {
+            let verified = verify(&path, &trust);
+            let verified =
+                verified.unwrap_or_else(|faults| panic!("{}: {faults:?}", path.display()));
+            let claimed = summary(&path).unwrap();
+            assert_eq!(verified.result_id().as_str(), claimed.result_id);
+            assert_eq!(verified.outcome(), claimed.outcome);
+            assert_eq!(verified.exit_code(), i64::from(claimed.exit_code));
+            assert!(verified.log().is_some(), "{}", claimed.result_id);
+        }
+    }
+}
+
+/// Where a copy verifies although this byte was changed.
+fn unseen(copy: &Path, file: &Path, trust: &Trust) -> Vec<String> {
+    let good = fs::read(file).unwrap();
+    let last = good.len().saturating_sub(1);
+    let mut places: Vec<usize> = (0..PLACES).map(|part| last * part / (PLACES - 1)).collect();
+    places.dedup();
+    let mut unseen = Vec::new();
+    for at in places {
+        let mut changed = good.clone();
+        match changed.get_mut(at) {
+            Some(byte) => *byte ^= 1,
+            None => changed.push(b'x'),
+        }
+        fs::write(file, changed).unwrap();
+        if verify(copy, trust).is_ok() {
+            unseen.push(format!("{}, byte {at}", file.display()));
+        }
+    }
+    fs::write(file, good).unwrap();
+    unseen
+}
+
+#[test]
+fn a_changed_byte_of_a_golden_record_is_seen() {
+    let scratch = std::env::temp_dir().join(format!("records-golden-{}", std::process::id()));
+    let mut missed = Vec::new();
+    for version in versions() {
+        let trust = trust(&version);
+        for path in results(&version) {
+            let place = scratch.join(path.file_name().unwrap());
+            copy(&path, &place);
+            let mut all = Vec::new();
+            files(&place, &mut all);
+            for file in all {
+                missed.extend(unseen(&place, &file, &trust));
+            }
+            assert!(verify(&place, &trust).is_ok(), "{}", place.display());
+        }
+    }
+    fs::remove_dir_all(scratch).unwrap();
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
