@@ -32,7 +32,7 @@ fn mask_time(text: &str, before: &str) -> String {
 /// The text without what is of this host and this moment.
 fn masked(bench: &Bench, text: &str) -> String {
     let mut text = text.replace(&bench.home().display().to_string(), "HOME");
-    for before in ["now ", "until ", "dropped    "] {
+    for before in ["now ", "until ", "before ", "dropped    "] {
         text = mask_time(&text, before);
     }
     // The version that Debian has.
@@ -74,6 +74,14 @@ fn findings_and_reviews_say_what_they_said() {
     assert_snapshot("review.txt", &review.replace(&typed_by, "NAME typed the command"));
     let explain = "toolexec explain golden/input/bad.md --policy golden/policy.yaml";
     assert_snapshot("explain.txt", &typed(&bench, explain));
+    // Too old at any time.
+    let strict = fs::read_to_string(golden.at("input/strict.yaml")).unwrap();
+    assert!(strict.contains("age_sec_max: 604800"), "{strict}");
+    let strict = strict.replace("age_sec_max: 604800", "age_sec_max: 1");
+    fs::write(bench.home().join("strict.yaml"), strict).unwrap();
+    let signers = "--allowed-signers golden/service/allowed_signers";
+    let explain = format!("toolexec explain golden/input/{ok} --policy strict.yaml {signers}");
+    assert_snapshot("explain-strict.txt", &typed(&bench, &explain));
     let mut policy = fs::read_to_string(golden.at("policy.yaml")).unwrap();
     for (from, to) in BAD_LINES {
         assert!(policy.contains(from), "{from} is not in the policy");
