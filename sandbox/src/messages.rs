@@ -1,5 +1,5 @@
-//! What the errors of this crate say, compared with `tests/snapshots/messages/sandbox.txt`. It must never say
-//! less than every error can.
+//! The texts of this crate's errors, compared with `tests/snapshots/messages/sandbox.txt`. It must never leave out
+//! an error that a test can make.
 
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;
@@ -19,7 +19,7 @@ fn the_errors_say_what_they_said() {
     assert_texts(
         "sandbox",
         vec![
-            // What stands still is of one moment of one host.
+            // The two variants describe processes of this host.
             every!(BuildError:
                 Launcher(path(), denied()),
                 Unable(unable(13)),

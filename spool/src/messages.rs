@@ -1,5 +1,5 @@
-//! What the errors of this crate say, compared with `tests/snapshots/messages/spool.txt`. It must never say
-//! less than every error can.
+//! The texts of this crate's errors, compared with `tests/snapshots/messages/spool.txt`. It must never leave out
+//! an error that a test can make.
 
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;

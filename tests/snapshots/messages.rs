@@ -1,6 +1,5 @@
-//! What the crates' tests of their messages share: a list of errors that the compiler holds complete, and
-//! the file that their texts are compared with. A crate includes this file by its path, because none may
-//! depend on the package of the tests.
+//! Code that the crates' tests of their messages share: a list of errors that the compiler checks for
+//! completeness, and the comparison with a file. Crates include it by path, for none may depend on `tests/`.
 
 #![allow(dead_code, reason = "not every crate has an error of each form")]
 
@@ -11,8 +10,8 @@ use std::path::{Path, PathBuf};
 /// A text and what it is the text of.
 pub(crate) type Named = (&'static str, String);
 
-/// `Type::Variant` and its text, for each of these values. A variant that is not named does not compile;
-/// one that no test can make comes after `without`.
+/// `Type::Variant` and its text, for each of these values. A missing variant does not compile; one that a test
+/// cannot make is named after `without`.
 macro_rules! every {
     ($type:ident:
         $($variant:ident $({ $($field:ident: $value:expr),* $(,)? })? $(( $($part:expr),* $(,)? ))?),* $(,)?
@@ -31,10 +30,10 @@ macro_rules! every {
 }
 pub(crate) use every;
 
-/// The text of an error that only its own module can make, by what was refused.
+/// The text of an error that only its own module can make.
 ///
 /// # Panics
-/// It was not refused.
+/// The answer is not an error.
 #[track_caller]
 pub(crate) fn refused<T>(name: &'static str, answer: Result<T, impl Display>) -> Named {
     match answer {
@@ -43,12 +42,12 @@ pub(crate) fn refused<T>(name: &'static str, answer: Result<T, impl Display>) ->
     }
 }
 
-/// A path to be named.
+/// A path for messages.
 pub(crate) fn path() -> PathBuf {
     PathBuf::from("/some/path")
 }
 
-/// The kernel's answer to be repeated.
+/// An answer of the kernel for messages.
 pub(crate) fn denied() -> io::Error {
     io::Error::from_raw_os_error(13)
 }

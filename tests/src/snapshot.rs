@@ -1,5 +1,5 @@
-//! Texts that are kept in `tests/snapshots/`: a difference fails with the lines that differ, and
-//! `SNAPSHOTS=overwrite` writes the file anew. It must never compare less than the whole text.
+//! Texts that are kept in `tests/snapshots/`. A difference fails and shows the lines that differ;
+//! `SNAPSHOTS=overwrite` writes the file again. It must never compare less than the whole text.
 
 use snapbox::Data;
 use snapbox::data::DataFormat;

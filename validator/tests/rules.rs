@@ -189,7 +189,7 @@ fn docs_rules_md_is_what_the_documentation_says() {
     );
 }
 
-/// Every message that the examples are answered with, where it points and what it advises.
+/// The message, the place and the advice of every violation in the examples.
 #[test]
 fn the_examples_are_answered_as_they_were() {
     let mut text = String::new();

@@ -1,5 +1,5 @@
-//! The records of earlier versions in `tests/golden/`: the verifier accepts each, and none in which a byte was
-//! changed. They are only read; what is changed is a copy.
+//! The records of earlier versions in `tests/golden/`. The verifier accepts each, and rejects each copy with one
+//! changed byte. It must never write to the records themselves.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use records::log::PublicLogKey;
 use records::{Trust, summary, verify};
 
-/// So many bytes of each file are changed, one at a time, evenly from the first to the last.
+/// The number of bytes that are changed in each file, one at a time, from the first to the last.
 const PLACES: usize = 12;
 
 fn versions() -> Vec<PathBuf> {
@@ -67,7 +67,7 @@ fn golden_records_verify() {
     }
 }
 
-/// Where a copy verifies although this byte was changed.
+/// The changed bytes of a file with which the copy still verifies.
 fn unseen(copy: &Path, file: &Path, trust: &Trust) -> Vec<String> {
     let good = fs::read(file).unwrap();
     let last = good.len().saturating_sub(1);

@@ -1,5 +1,5 @@
-//! The JSON and SARIF that the programs printed then, beside what they print today: every name and every value
-//! of then must still be there. More names may be; what was renamed on purpose is listed here.
+//! The golden JSON and SARIF outputs, compared with the present ones: every golden name and value must still be
+//! there. New names may be added. A name that was changed on purpose must be listed here.
 
 use std::fs;
 
@@ -8,11 +8,10 @@ use toolexec_tests::{Bench, Said};
 
 use crate::kept::{Golden, MADE_IN, versions};
 
-/// Names in the output that were changed on purpose: the old one, the present one. A golden file is never
-/// changed for it.
+/// Names in the outputs that were changed on purpose: the golden name and the present one.
 const RENAMED: [(&str, &str); 0] = [];
 
-/// Names whose values are of one moment, one process or one host.
+/// Names whose values depend on the time, the process or the host.
 const OF_A_MOMENT: [&str; 12] = [
     "at_utc",
     "boot_id",
@@ -28,7 +27,7 @@ const OF_A_MOMENT: [&str; 12] = [
     "version",
 ];
 
-/// The objects of a golden output: one a line, or the whole file.
+/// The objects of a golden output, whether they stand one a line or fill the file.
 pub(super) fn golden_lines(golden: &Golden<'_>, file: &str) -> Vec<Value> {
     let text = fs::read_to_string(golden.at(&format!("output/{file}"))).unwrap();
     objects(&text)
@@ -39,7 +38,7 @@ pub(super) fn objects(text: &str) -> Vec<Value> {
     serde_json::Deserializer::from_str(text).into_iter().map(Result::unwrap).collect()
 }
 
-/// That the output of today keeps everything that the golden one has.
+/// Panics unless the present output has everything that the golden one has.
 #[track_caller]
 pub(super) fn assert_kept(then: &Value, now: &Value, at: &str) {
     match (then, now) {
@@ -77,7 +76,7 @@ pub(super) fn assert_kept(then: &Value, now: &Value, at: &str) {
     }
 }
 
-/// What today's programs say, with the place of then for the place of now.
+/// The present output of a command, with the golden path in place of the copy's path.
 fn say(golden: &Golden<'_>, words: &str) -> Vec<Value> {
     let mut command = golden.bench.command("toolexec");
     let words = words.split(' ').map(|word| match word.split_once("GOLDEN/") {
@@ -128,7 +127,7 @@ fn what_was_printed_is_printed_still() {
     }
 }
 
-/// A question that nobody answered ends with its time; what was answered stays.
+/// Open questions expire, so only the answered ones are compared.
 #[test]
 fn golden_permissions_stand() {
     for version in versions() {
@@ -144,7 +143,7 @@ fn golden_permissions_stand() {
     }
 }
 
-/// The review is of this moment and this host, and what it is about is in its rules.
+/// The texts of the rules and of the cell depend on the time and the host, so only their presence is checked.
 #[test]
 fn what_was_explained_is_explained_still() {
     for version in versions() {
@@ -159,7 +158,6 @@ fn what_was_explained_is_explained_still() {
             assert!(!then[part].is_null(), "{part}: {then:#}");
         }
         for (name, value) in then.as_object().unwrap() {
-            // Where an interpreter is, and the time, are told in words.
             if matches!(name.as_str(), "cell" | "rules" | "file" | "policy") {
                 assert!(!now[name].is_null(), "{name}: is gone; it was {value}");
                 continue;

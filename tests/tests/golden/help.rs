@@ -1,11 +1,12 @@
-//! What `--help` says: of every program, and of every command that the parser has a manual page of.
+//! The `--help` of every program, and of every command for which the parser has a manual page. It must never pass
+//! over a command.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use toolexec_tests::{Bench, Said, assert_snapshot, list, workspace};
 
-/// The commands of `toolexec`, each with the words that lead to it.
+/// The commands of `toolexec`, each as its words.
 fn commands(bench: &Bench) -> Vec<Vec<String>> {
     let pages = bench.home().join("man1");
     bench.toolexec(["man", "--dir", pages.to_str().unwrap()]).assert_code(0);
@@ -42,7 +43,7 @@ fn every_help_says_what_it_said() {
         if std::env::var_os("SNAPSHOTS").is_some_and(|action| action == "overwrite") {
             fs::remove_file(kept.join(file)).unwrap();
         } else {
-            panic!("help/{file}: no program has this command; SNAPSHOTS=overwrite removes it");
+            panic!("help/{file}: a snapshot without a command; SNAPSHOTS=overwrite removes it");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where the golden files are, and copies of them that a test may use up. It must never write to the files
+//! The place of the golden files, and copies of them that a test may change. It must never write to the files
 //! themselves.
 
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use toolexec_tests::{Bench, Said, list, workspace};
 
-/// Where `tests/golden/make` kept all files of a version.
+/// The directory in which `tests/golden/make` made the files: outputs and configurations name it.
 pub(super) const MADE_IN: &str = "/tmp/toolexec-golden";
 
 /// The directory of each version.
@@ -34,7 +34,7 @@ pub(super) fn files(directory: &Path) -> Vec<String> {
     found
 }
 
-/// Changes one bit of the byte in the middle of a file, or adds a byte to an empty one. Returns what was there.
+/// Changes one bit of the byte in the middle of a file, or adds a byte to an empty file. Returns the old content.
 pub(super) fn change(path: &Path) -> Vec<u8> {
     let good = fs::read(path).unwrap();
     let mut changed = good.clone();
@@ -53,7 +53,7 @@ pub(super) struct Golden<'a> {
 }
 
 impl<'a> Golden<'a> {
-    /// Copies them into the bench's home. git keeps neither modes nor empty directories.
+    /// Copies them into the bench's home, and sets the modes that git does not keep.
     pub(super) fn copy(bench: &'a Bench, version: &Path) -> Self {
         let place = bench.home().join("golden");
         let mut copy = Command::new("cp");
@@ -91,7 +91,7 @@ impl<'a> Golden<'a> {
         list(&results).into_iter().map(|name| results.join(name)).collect()
     }
 
-    /// `toolexec verify` with the keys that were given out.
+    /// `toolexec verify` with the published keys.
     pub(super) fn verify(&self, path: &Path, more: &[&str]) -> Said {
         let mut command = self.bench.command("toolexec");
         command.arg("verify").arg(path).args(["--state", "/nowhere"]);

@@ -1,7 +1,6 @@
-//! What earlier versions wrote, in the hands of the present programs: each directory of `tests/golden/` holds
-//! results of every outcome with their log and keys, a policy, a configuration, a spool with held requests, a
-//! permission trail, ledgers, and what the programs of then said of it. Nothing here may change a golden
-//! file or make one anew: `tests/golden/make` made them, once.
+//! The present programs read what earlier versions wrote. Each directory of `tests/golden/` holds a result of each
+//! outcome, log and keys, a policy, a configuration, a spool with held requests, a permission trail, ledgers,
+//! and the outputs of that version. These tests must never change a golden file or make one again.
 
 #![allow(
     clippy::unwrap_used,
@@ -24,7 +23,7 @@ use toolexec_tests::{Bench, Record, Said, list, workspace};
 
 use kept::{Golden, versions};
 
-/// Every outcome that a record of today may have.
+/// Every outcome that the present version can record.
 fn outcomes() -> BTreeSet<String> {
     let schema = fs::read_to_string(workspace().join("docs/tool-result.schema.json")).unwrap();
     let schema: Value = serde_json::from_str(&schema).unwrap();
@@ -68,7 +67,10 @@ fn there_is_a_golden_record_of_each_outcome() {
          make the directory of the present version with it"
     );
     let gone: Vec<_> = found.difference(&outcomes()).cloned().collect();
-    assert!(gone.is_empty(), "records of {gone:?} exist, and the present version has no such word");
+    assert!(
+        gone.is_empty(),
+        "golden records have the outcome {gone:?}, which the present version lacks"
+    );
 }
 
 #[test]
@@ -88,7 +90,7 @@ fn every_golden_record_verifies() {
     }
 }
 
-/// As operators verify them: with the keys that lie in the state, and with approvers.
+/// The verifier takes the keys from the state, as it does for operators.
 #[test]
 fn golden_trees_verify_with_the_keys_beside_them() {
     for version in versions() {
@@ -104,7 +106,7 @@ fn golden_trees_verify_with_the_keys_beside_them() {
     }
 }
 
-/// One byte in the middle of each file of each record, and of what verifies them.
+/// The test changes one byte in the middle of each file of each record.
 #[test]
 fn one_changed_byte_of_any_golden_record_is_seen() {
     for version in versions() {
@@ -126,7 +128,7 @@ fn one_changed_byte_of_any_golden_record_is_seen() {
     }
 }
 
-/// With a byte of a key changed nothing verifies, or the key is none.
+/// With a changed key, the record does not verify or the key cannot be read.
 #[test]
 fn one_changed_byte_of_a_key_is_seen() {
     for version in versions() {
@@ -144,7 +146,7 @@ fn one_changed_byte_of_a_key_is_seen() {
     }
 }
 
-/// The same run again, from its record: the request, the policy and the inputs of then.
+/// The run is repeated with the golden request, policy and inputs.
 #[test]
 fn a_golden_run_can_be_replayed() {
     for version in versions() {

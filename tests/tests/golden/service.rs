@@ -1,5 +1,5 @@
-//! The daemon of today on the spool of an earlier version: it takes over what waits there, goes on with the
-//! ledger, the log and the keys, and runs nothing again.
+//! The present daemon serves the spool of an earlier version: it holds and runs the requests that wait, continues
+//! the ledger and the log, and refuses what ran before. It must never run a request a second time.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use toolexec_tests::{Asked, Bench, Said, Service, list};
 use crate::answers::{assert_kept, golden_lines, objects};
 use crate::kept::{Golden, MADE_IN, versions};
 
-/// The golden service in the place where a [`Service`] has its spool, its state and its configuration.
+/// Moves the golden service to the paths of a [`Service`].
 fn service<'a>(golden: &Golden<'a>) -> Service<'a> {
     let bench = golden.bench;
     let service = Service::prepare(bench, &Asked::for_owner(bench));
@@ -37,7 +37,7 @@ fn service<'a>(golden: &Golden<'a>) -> Service<'a> {
     service
 }
 
-/// A private key lies there without its first and last line, so that no search for keys finds one.
+/// Adds the first and the last line of a private key. Without them, tools that search for leaked keys stay quiet.
 fn restore(key: &Path) {
     let base64 = fs::read_to_string(format!("{}.base64", key.display())).unwrap();
     let armour = |word: &str| format!("-----{word} OPENSSH {} KEY-----\n", "PRIVATE");
@@ -46,7 +46,7 @@ fn restore(key: &Path) {
     fs::set_permissions(key, mode).unwrap();
 }
 
-/// What `list` says of the request whose name ends so.
+/// The row of `list` for the request whose name ends so.
 fn listed(bench: &Bench, service: &Service<'_>, end: &str) -> Option<Value> {
     let spool = service.spool();
     let words = ["list", "--waiting", "--format", "json", "--spool", spool.to_str().unwrap()];
@@ -89,7 +89,7 @@ fn a_daemon_goes_on_with_a_golden_spool() {
     }
 }
 
-/// `status` and `list` of the service at work.
+/// Compares `status`, `list` and the metrics of the running service.
 fn says_what_it_said(golden: &Golden<'_>, service: &Service<'_>) {
     let spool = service.spool().display().to_string();
     let say = |command: &str| {
@@ -107,7 +107,10 @@ fn says_what_it_said(golden: &Golden<'_>, service: &Service<'_>) {
     };
     let now = kinds(&numbers);
     for kind in kinds(&fs::read_to_string(golden.at("service/toolexec.prom")).unwrap()) {
-        assert!(now.contains(&kind), "no metric has this name and type today: {kind}");
+        assert!(
+            now.contains(&kind),
+            "the present daemon has no metric of this name and type: {kind}"
+        );
     }
 }
 
@@ -120,7 +123,7 @@ fn release(bench: &Bench, service: &Service<'_>, end: &str) {
     assert_eq!(record.stdout(), "ran\n");
 }
 
-/// The ledger of then knows its run.
+/// The golden ledger has the run of this request.
 fn run_again_is_refused(golden: &Golden<'_>, service: &Service<'_>) {
     let archive = service.at("archive");
     let claim = list(&archive).into_iter().find(|name| name.ends_with("service-ok")).unwrap();

@@ -1,5 +1,5 @@
-//! What the programs say to people of the golden files: reviews, findings, states, pages, and refusals. What is
-//! of one moment or one host has a word in its place.
+//! Snapshots of the texts that people read: reviews, findings, states, pages and refusals, all of the golden
+//! files. A word replaces what depends on the time or the host; nothing else may be replaced.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,7 +17,7 @@ fn newest(bench: &Bench) -> Golden<'_> {
     Golden::copy(bench, versions().last().unwrap())
 }
 
-/// Puts a word in the place of each time that follows these words.
+/// Replaces each time that follows these words.
 fn mask_time(text: &str, before: &str) -> String {
     let mut parts = text.split(before);
     let mut masked = parts.next().unwrap_or_default().to_owned();
@@ -29,13 +29,13 @@ fn mask_time(text: &str, before: &str) -> String {
     masked
 }
 
-/// The text without what is of this host and this moment.
+/// Replaces what depends on the time and the host.
 fn masked(bench: &Bench, text: &str) -> String {
     let mut text = text.replace(&bench.home().display().to_string(), "HOME");
     for before in ["now ", "until ", "before ", "dropped    "] {
         text = mask_time(&text, before);
     }
-    // The version that Debian has.
+    // Each Debian release has another version.
     let version = text.find("/usr/bin/python3.").map(|at| {
         let rest = &text[at + "/usr/bin/python3".len()..];
         rest.chars().take_while(|c| *c == '.' || c.is_ascii_digit()).collect::<String>()
@@ -46,7 +46,7 @@ fn masked(bench: &Bench, text: &str) -> String {
     text
 }
 
-/// What a person sees who types this in a home with `golden/` in it.
+/// The output of a command in a home that has `golden/`.
 fn typed(bench: &Bench, words: &str) -> String {
     let mut words = words.split(' ');
     let mut command = bench.command(words.next().unwrap());
@@ -67,14 +67,14 @@ fn findings_and_reviews_say_what_they_said() {
     let ok = name_of(&golden.only("input", "-ok.md"));
     assert_snapshot("lint.txt", &typed(&bench, "toolexec lint golden/input/bad.md"));
     let review = format!("toolexec review golden/input/{ok} --policy golden/policy.yaml");
-    // Who types it is a user of this host.
+    // The review names the user who types the command.
     let user = Said::of(bench.command("id").arg("-un")).stdout;
     let review = typed(&bench, &review);
     let typed_by = format!("{} typed the command", user.trim());
     assert_snapshot("review.txt", &review.replace(&typed_by, "NAME typed the command"));
     let explain = "toolexec explain golden/input/bad.md --policy golden/policy.yaml";
     assert_snapshot("explain.txt", &typed(&bench, explain));
-    // Too old at any time.
+    // With one second the approval is too old at any time.
     let strict = fs::read_to_string(golden.at("input/strict.yaml")).unwrap();
     assert!(strict.contains("age_sec_max: 604800"), "{strict}");
     let strict = strict.replace("age_sec_max: 604800", "age_sec_max: 1");
@@ -122,12 +122,12 @@ fn states_say_what_they_said() {
         ("permissions.txt", "permission list --trail --state golden/state".to_owned()),
     ] {
         let said = typed(&bench, &format!("toolexec {words}"));
-        // Who holds it is the owner of a file.
+        // The owner of the copy holds the request.
         assert_snapshot(file, &mask_line(&said, "is held by ", "NAME"));
     }
 }
 
-/// Puts a word in the place of the rest of each line behind these words.
+/// Replaces the rest of each line that has these words.
 fn mask_line(text: &str, before: &str, word: &str) -> String {
     let masked = |line: &str| match line.split_once(before) {
         Some((start, _)) => format!("{start}{before}{word}\n"),
@@ -136,7 +136,7 @@ fn mask_line(text: &str, before: &str, word: &str) -> String {
     text.lines().map(masked).collect()
 }
 
-/// Of each record in which a byte was changed: every kind of fault that this makes.
+/// The faults that one changed byte in each file leads to.
 #[test]
 fn faults_say_what_they_said() {
     let bench = Bench::new();
@@ -167,7 +167,7 @@ fn pages_say_what_they_said() {
     }
 }
 
-/// Refusals of what was typed, and of what is not there.
+/// Commands that fail: a wrong word, a missing file, a wrong state.
 const REFUSALS: &str = "\
 toolexec
 toolexec nonsense
