@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use records::log::PublicLogKey;
 use records::{Trust, summary, verify};
 
+use crate::fixture::{Scratch, put, replace};
+
 /// The number of bytes that are changed in each file, one at a time, from the first to the last.
 const PLACES: usize = 12;
 
@@ -40,13 +42,10 @@ fn files(directory: &Path, found: &mut Vec<PathBuf>) {
 }
 
 fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
     let mut all = Vec::new();
     files(from, &mut all);
     for path in all {
-        let to = to.join(path.strip_prefix(from).unwrap());
-        fs::create_dir_all(to.parent().unwrap()).unwrap();
-        fs::copy(path, to).unwrap();
+        put(&to.join(path.strip_prefix(from).unwrap()), &fs::read(&path).unwrap());
     }
 }
 
@@ -80,23 +79,23 @@ fn unseen(copy: &Path, file: &Path, trust: &Trust) -> Vec<String> {
             Some(byte) => *byte ^= 1,
             None => changed.push(b'x'),
         }
-        fs::write(file, changed).unwrap();
+        replace(file, &changed);
         if verify(copy, trust).is_ok() {
             unseen.push(format!("{}, byte {at}", file.display()));
         }
     }
-    fs::write(file, good).unwrap();
+    replace(file, &good);
     unseen
 }
 
 #[test]
 fn a_changed_byte_of_a_golden_record_is_seen() {
-    let scratch = std::env::temp_dir().join(format!("records-golden-{}", std::process::id()));
+    let scratch = Scratch::in_memory();
     let mut missed = Vec::new();
     for version in versions() {
         let trust = trust(&version);
         for path in results(&version) {
-            let place = scratch.join(path.file_name().unwrap());
+            let place = scratch.path().join(path.file_name().unwrap());
             copy(&path, &place);
             let mut all = Vec::new();
             files(&place, &mut all);
@@ -106,6 +105,5 @@ fn a_changed_byte_of_a_golden_record_is_seen() {
             assert!(verify(&place, &trust).is_ok(), "{}", place.display());
         }
     }
-    fs::remove_dir_all(scratch).unwrap();
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
