@@ -23,6 +23,8 @@ mod live;
 mod log;
 mod manual;
 mod mcp;
+#[cfg(test)]
+mod messages;
 mod options;
 mod order;
 mod output;

@@ -21,6 +21,8 @@ mod journey;
 mod keep;
 mod key_change;
 pub mod log_to;
+#[cfg(test)]
+mod messages;
 pub mod metrics;
 mod network;
 pub mod notify_host;

@@ -11,4 +11,6 @@
 
 pub mod client;
 pub mod frame;
+#[cfg(test)]
+mod messages;
 pub mod wire;

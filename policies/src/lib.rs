@@ -22,6 +22,8 @@ mod grounds;
 mod hosts;
 mod limits;
 mod locate;
+#[cfg(test)]
+mod messages;
 mod number;
 mod outlook;
 mod permission_rule;

@@ -24,6 +24,8 @@ mod key_source;
 mod keys;
 pub mod log;
 mod log_key_files;
+#[cfg(test)]
+mod messages;
 mod network;
 mod opened;
 mod outside;

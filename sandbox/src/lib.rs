@@ -11,6 +11,8 @@ mod encode;
 pub mod frame;
 pub mod host;
 pub mod launch;
+#[cfg(test)]
+mod messages;
 pub mod outcome;
 pub mod plan;
 mod pour;

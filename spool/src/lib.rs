@@ -28,6 +28,8 @@ mod given;
 mod hashed;
 mod ledger;
 mod lock;
+#[cfg(test)]
+mod messages;
 mod orders;
 mod permissions;
 mod places;

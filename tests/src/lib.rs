@@ -25,6 +25,7 @@ mod request;
 mod screen;
 mod service;
 mod skip;
+mod snapshot;
 mod user_range;
 
 pub use bench::{Bench, Said};
@@ -37,6 +38,7 @@ pub use request::{Request, RequestText};
 pub use screen::Screen;
 pub use service::{Asked, Service};
 pub use skip::skip;
+pub use snapshot::assert_snapshot;
 pub use user_range::{UIDS, with_user_range};
 
 /// Whether the independent verifier can be asked here; if not, the test is told as skipped.

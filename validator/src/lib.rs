@@ -28,6 +28,8 @@ mod json_schema;
 mod limits;
 mod lint;
 mod marks;
+#[cfg(test)]
+mod messages;
 mod minimal;
 mod monty;
 mod network;

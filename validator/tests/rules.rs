@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods, reason = "docs/rules.md is written on request, by a person")]
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -186,4 +187,27 @@ fn docs_rules_md_is_what_the_documentation_says() {
         written == made,
         "docs/rules.md differs from line {line} on; its first lines say how to write it anew"
     );
+}
+
+/// The message, the place and the advice of every violation in the examples.
+#[test]
+fn the_examples_are_answered_as_they_were() {
+    let mut text = String::new();
+    for rule in rules::all() {
+        for case in rule.rejects() {
+            let Some(document) = case.document() else { continue };
+            writeln!(text, "{}: {}", rule.code().as_str(), case.caption()).unwrap();
+            for row in lint(&document.bytes, &document.file_name) {
+                let (code, severity) = (row.code.as_str(), row.severity.as_str());
+                writeln!(text, "    {severity}[{code}] {}:{}", row.line, row.column).unwrap();
+                writeln!(text, "        {}", row.message).unwrap();
+                if let Some(hint) = row.hint {
+                    writeln!(text, "        help: {hint}").unwrap();
+                }
+            }
+        }
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/snapshots/violations.txt");
+    let expected = snapbox::Data::read_from(&file, Some(snapbox::data::DataFormat::Text));
+    snapbox::assert_data_eq!(text, expected.raw());
 }

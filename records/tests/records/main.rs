@@ -15,6 +15,8 @@ mod fixture;
 #[cfg(test)]
 mod gathered;
 #[cfg(test)]
+mod golden;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod keys;

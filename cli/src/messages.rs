@@ -1,0 +1,16 @@
+//! The texts of this crate's errors, compared with `tests/snapshots/messages/cli.txt`. It must never leave out
+//! an error that a test can make.
+
+#[path = "../../tests/snapshots/messages.rs"]
+mod shared;
+
+use shared::{assert_texts, denied, every, path};
+
+use crate::failure::Failure;
+
+#[test]
+fn the_errors_say_what_they_said() {
+    let said = "no key to trust".to_owned();
+    let texts = every!(Failure: Io(path(), denied()), TooLarge(path(), 1024), Said(said));
+    assert_texts("cli", vec![texts]);
+}

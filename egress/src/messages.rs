@@ -1,0 +1,55 @@
+//! The texts of this crate's errors, compared with `tests/snapshots/messages/egress.txt`. It must never leave out
+//! an error that a test can make.
+
+#[path = "../../tests/snapshots/messages.rs"]
+mod shared;
+
+use shared::{assert_texts, denied, every, path};
+
+use crate::client::EgressError;
+use crate::frame::{Reason, Unable};
+
+#[test]
+fn the_errors_say_what_they_said() {
+    assert_texts(
+        "egress",
+        vec![
+            every!(EgressError:
+                Start(path(), denied()),
+                Unable(Unable::Busy),
+                Lost("asking", denied()),
+                Unexpected("asking"),
+            ),
+            every!(Unable:
+                NoHosts,
+                BadHost("a..b".to_owned()),
+                Bounds("the number of hosts".to_owned()),
+                Private([10, 0, 0, 1].into()),
+                NotAListener,
+                Malformed,
+                Busy,
+            ),
+            every!(Reason:
+                Host,
+                Port,
+                Scheme,
+                PrivateAddress,
+                MetadataAddress,
+                OwnAddress,
+                Unresolved,
+                Unreachable,
+                Sni,
+                HostField,
+                UserInfo,
+                Method,
+                Upgrade,
+                Malformed,
+                HeadTooBig,
+                Slow,
+                Bytes,
+                Connections,
+                Time,
+            ),
+        ],
+    );
+}

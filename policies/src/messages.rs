@@ -1,0 +1,167 @@
+//! The texts of this crate's errors, compared with `tests/snapshots/messages/policies.txt`. It must never leave out
+//! an error that a test can make.
+
+#[path = "../../tests/snapshots/messages.rs"]
+mod shared;
+
+use shared::{Named, assert_texts, every, refused};
+use validator::{JsonError, UtcTime};
+
+use crate::ais::{
+    AisRules, Algorithm, Bundle, BundleError, Code, PublicKeyError, SigningKeyError, TrustError,
+};
+use crate::permissions::{
+    AgentName, Answer, AskId, Denial, Finding, GrantId, NotCalls, Refused, Source, ToolName,
+    Traceparent,
+};
+use crate::{KeyError, KeyKind, PolicyError, PolicyProblem, Revoked, SignatureError, Signers};
+
+fn tool() -> ToolName {
+    "toolexec.run.python".parse().unwrap()
+}
+
+fn ask() -> AskId {
+    "PR-20260209-160501Z-0123456789abcdef".parse().unwrap()
+}
+
+fn grant() -> GrantId {
+    "G12.0".parse().unwrap()
+}
+
+fn time() -> UtcTime {
+    "2026-02-09T16:05:01Z".parse().unwrap()
+}
+
+fn source() -> Source {
+    Source {
+        name: "core".parse().unwrap(),
+        subject: "wf-1".parse().unwrap(),
+        accesscontrol: Some("finance".parse().unwrap()),
+    }
+}
+
+fn fingerprint() -> String {
+    "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU".to_owned()
+}
+
+fn of_approvals() -> Vec<Named> {
+    [
+        every!(KeyError:
+            Kind("ssh-rsa".to_owned()),
+            Damaged(KeyKind::Ed25519),
+            Unsound(KeyKind::P256),
+            Application("webauthn".to_owned()),
+        ),
+        every!(SignatureError:
+            TooLarge,
+            NotASignature,
+            Version(2),
+            Hash("md5".to_owned()),
+            Key(KeyError::Kind("ssh-rsa".to_owned())),
+            Mismatch(KeyKind::SkP256),
+            Wrong { fingerprint: fingerprint() },
+            NoTouch { fingerprint: fingerprint() },
+        ),
+        vec![
+            refused("SignersError", Signers::parse("alice\n")),
+            refused("SignersError, of its options", Signers::parse("alice x-y ssh-ed25519 AAAA\n")),
+            refused("RevokedError", Revoked::parse(b"neither a list nor a key\n")),
+        ],
+    ]
+    .concat()
+}
+
+fn of_permissions() -> Vec<Named> {
+    let entry = Refused::Inconsistent { entry: 7, why: "the number is not the next" };
+    [
+        every!(Finding:
+            Denied(Denial::Said),
+            Denied(Denial::LeftOut),
+            Granted(grant()),
+            Missing,
+            Expired,
+            NotForThese,
+        ),
+        every!(Refused:
+            NotOpen(ask()),
+            Expired(ask()),
+            OtherBytes(ask()),
+            OtherSource(ask()),
+            NeverAsked(ask(), tool()),
+            OverAlready(tool(), time()),
+            NoInputs(tool()),
+            Blocked(tool(), Finding::Missing),
+            NothingAsked,
+            AllApproved,
+            NothingThere(tool()),
+            NoGrant(grant()),
+            Full("more than 100 questions wait"),
+            Nobody(source());
+            without Inconsistent
+        ),
+        vec![("Refused::Inconsistent", entry.to_string())],
+        every!(NotCalls:
+            Json(JsonError::TooLarge { bytes_max: 1024 }),
+            Form("missing field `tools`".to_owned()),
+            TooMany,
+            OtherName(tool()),
+        ),
+        vec![
+            refused("NotAGrantId", "x".parse::<GrantId>()),
+            refused("NotAnAskId", "x".parse::<AskId>()),
+            refused("NotATraceparent", "x".parse::<Traceparent>()),
+            refused("NotAName, empty", "".parse::<AgentName>()),
+            refused("NotAName, of signs", "a\u{202e}".parse::<ToolName>()),
+            refused("NotAccepted", Answer::read(b"{}")),
+        ],
+    ]
+    .concat()
+}
+
+fn of_ais() -> Vec<Named> {
+    let codes = Code::ALL.iter().map(|code| (code.as_str(), code.meaning().to_owned()));
+    [
+        every!(SigningKeyError: Form, OpenSsh, Kind(Algorithm::ES256), Encrypted, Empty),
+        every!(PublicKeyError:
+            Form,
+            Member("crv"),
+            Unknown("d".to_owned()),
+            Kind,
+            Unsound,
+        ),
+        every!(BundleError:
+            Json(JsonError::TooLarge { bytes_max: 1024 }),
+            NotAnObject,
+            Missing("ibe"),
+            Unknown("more".to_owned());
+            without Artifact
+        ),
+        every!(TrustError:
+            TooLarge,
+            Form("missing field `keys`".to_owned()),
+            Key("user-1".to_owned(), PublicKeyError::Unsound),
+            Unsound("key `user-1` has two roles".to_owned()),
+        ),
+        vec![
+            refused(
+                "BundleError::Artifact",
+                Bundle::read(br#"{"uia":{},"apa":{},"apr":{},"tca":{},"ibe":{}}"#),
+            ),
+            refused("RulesError", AisRules::read(b"hs256: maybe\n")),
+        ],
+        codes.collect(),
+    ]
+    .concat()
+}
+
+#[test]
+fn the_errors_say_what_they_said() {
+    let key = PolicyProblem::new(Some(7), "limits.pids_max", "is 0".to_owned(), "write 1 or more");
+    let whole = PolicyProblem::new(None, "", "is empty".to_owned(), "write a policy");
+    let of_policies = vec![
+        ("PolicyProblem", key.to_string()),
+        ("PolicyError", PolicyError::one("policy.yaml", key).to_string()),
+        ("PolicyError, of the whole file", PolicyError::one("policy.yaml", whole).to_string()),
+    ];
+    assert_texts("policies", vec![of_policies, of_approvals(), of_permissions(), of_ais()]);
+}

@@ -1,0 +1,72 @@
+//! The texts of this crate's errors, compared with `tests/snapshots/messages/sandbox.txt`. It must never leave out
+//! an error that a test can make.
+
+#[path = "../../tests/snapshots/messages.rs"]
+mod shared;
+
+use shared::{assert_texts, denied, every, path};
+
+use crate::client::BuildError;
+use crate::frame::Unable;
+use crate::outcome::Outcome;
+use crate::steps::SetupStep;
+use crate::subordinate::NoSubordinate;
+use crate::wire::WireError;
+
+#[test]
+fn the_errors_say_what_they_said() {
+    let unable = |errno| Unable { layer: None, step: "mount the runtime".to_owned(), errno };
+    assert_texts(
+        "sandbox",
+        vec![
+            // The two variants describe processes of this host.
+            every!(BuildError:
+                Launcher(path(), denied()),
+                Unable(unable(13)),
+                Lost(denied()),
+                Unknown(denied());
+                without Stuck, GivenUp
+            ),
+            vec![("Unable, without the kernel", unable(0).to_string())],
+            every!(WireError: Short, Trailing, NotUtf8, Range),
+            every!(NoSubordinate: Range("/etc/subuid"), Program("newuidmap")),
+            every!(Outcome:
+                Ok,
+                ExitNonzero(7),
+                Signal(9),
+                WallLimit,
+                CpuLimit,
+                MemoryLimit,
+                PidsLimit,
+                OutputLimit,
+                OutputRejected,
+                SeccompViolation,
+                Cancelled,
+                SetupError,
+                Refused,
+                Indeterminate,
+            ),
+            every!(SetupStep:
+                BaseRoot,
+                FindCgroups,
+                OuterFilter,
+                Namespaces,
+                MakeCgroups,
+                BaseMounts,
+                StartInit,
+                OpenInputs,
+                CloneRuntime,
+                MakeNetwork,
+                AwaitInit,
+                SetLimits,
+                JoinCgroups,
+                PrivateMounts,
+                MountRuntime,
+                DropRights,
+                Landlock,
+                LoadFilter,
+                SelfTest,
+            ),
+        ],
+    );
+}

@@ -1,0 +1,49 @@
+//! The `--help` of every program, and of every command for which the parser has a manual page. It must never pass
+//! over a command.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use toolexec_tests::{Bench, Said, assert_snapshot, list, workspace};
+
+/// The commands of `toolexec`, each as its words.
+fn commands(bench: &Bench) -> Vec<Vec<String>> {
+    let pages = bench.home().join("man1");
+    bench.toolexec(["man", "--dir", pages.to_str().unwrap()]).assert_code(0);
+    let names = list(&pages);
+    let words = |name: &String| {
+        let name = name.strip_suffix(".1").unwrap();
+        name.split('-').skip(1).map(str::to_owned).collect()
+    };
+    names.iter().map(words).collect()
+}
+
+#[test]
+fn every_help_says_what_it_said() {
+    let bench = Bench::new();
+    let mut helps: Vec<Vec<String>> = ["toolexecd", "toolexec-launch", "toolexec-egress"]
+        .iter()
+        .map(|program| vec![(*program).to_owned()])
+        .collect();
+    for words in commands(&bench) {
+        helps.push([vec!["toolexec".to_owned()], words].concat());
+    }
+    assert!(helps.len() > 50, "only {}: the search is broken", helps.len());
+    let mut files = BTreeSet::new();
+    for words in &helps {
+        let mut command = bench.command(&words[0]);
+        let said = Said::of(command.args(&words[1..]).arg("--help"));
+        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{words:?}");
+        let file = format!("{}.txt", words.join("-"));
+        assert_snapshot(&format!("help/{file}"), &said.stdout);
+        files.insert(file);
+    }
+    let kept = workspace().join("tests/snapshots/help");
+    for file in list(&kept).into_iter().filter(|file| !files.contains(file)) {
+        if std::env::var_os("SNAPSHOTS").is_some_and(|action| action == "overwrite") {
+            fs::remove_file(kept.join(file)).unwrap();
+        } else {
+            panic!("help/{file}: a snapshot without a command; SNAPSHOTS=overwrite removes it");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The texts of this crate's errors, compared with `tests/snapshots/messages/validator.txt`. It must never leave out
+//! an error that a test can make.
+
+#[path = "../../tests/snapshots/messages.rs"]
+mod shared;
+
+use shared::{assert_texts, every, refused};
+
+use crate::{
+    Draft, JsonError, NotFillable, OneLine, OwnerUid, RequestId, ResultId, Sha256, Unprintable,
+    UtcTime,
+};
+
+#[test]
+fn the_errors_say_what_they_said() {
+    let large = vec![b' '; 4 << 20];
+    assert_texts(
+        "validator",
+        vec![
+            vec![
+                refused("NotASha256", "x".parse::<Sha256>()),
+                refused("NotAnId, of a request", "x".parse::<RequestId>()),
+                refused("NotAnId, of a result", "x".parse::<ResultId>()),
+                refused("TooLarge", Draft::new(large, "x.md", OwnerUid::new(0))),
+                ("Unprintable", Unprintable.to_string()),
+                refused("NotOneLine, by its end", "a\nb".parse::<OneLine>()),
+                refused("NotOneLine, by a character", "a\u{7}b".parse::<OneLine>()),
+                refused("NotATime", "x".parse::<UtcTime>()),
+            ],
+            every!(NotFillable: FrontMatter, Missing("approved_by"), Form("approved_by")),
+            every!(JsonError:
+                TooLarge { bytes_max: 1024 },
+                Malformed { line: 7, message: "key must be a string".to_owned() },
+                NumberTooLarge("9007199254740993".to_owned()),
+            ),
+        ],
+    );
+}
