@@ -7,10 +7,18 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
+mod allowances;
+mod closed_sets;
 mod crates;
+mod cycles;
 mod documents;
 mod heads;
+mod modules;
 mod names;
+mod plain_english;
 mod rust_text;
+mod seccomp;
 mod sources;
+mod tokens;
+mod type_names;
 mod unsafe_code;
