@@ -1,4 +1,5 @@
-//! Allowances: how often each file, or each name, may still break a rule. They can only shrink.
+//! Allowances: the number of breaches of a rule that each file, or each name, may still have. They can
+//! only shrink.
 //!
 //! `tests/allowances/NAME.txt` has one line for each that breaks the rule: the key, a blank, the count, in
 //! the order of the keys. More than is allowed fails, and so does less: the line is then to be shortened or
@@ -10,13 +11,13 @@ use std::fs;
 
 use toolexec_tests::workspace;
 
-/// How often each key breaks a rule; never 0.
+/// The number of breaches of each key; never 0.
 pub(crate) type Counts = BTreeMap<String, usize>;
 
 /// Prints the sum of a rule's breaches, and fails unless each is what is allowed. `about` describes the
 /// breaches of a key, where that is known.
 pub(crate) fn hold(name: &str, of: &str, found: &Counts, about: impl Fn(&str) -> Option<String>) {
-    // On a line of its own whatever the harness wrote before.
+    // The harness may have written the name of the test already: this gets a line of its own.
     println!("\ncount: {name}: {} {of}", found.values().sum::<usize>());
     let place = format!("tests/allowances/{name}.txt");
     let file = workspace().join(&place);
@@ -46,7 +47,7 @@ fn parse(text: &str) -> Result<Counts, String> {
     Ok(counts)
 }
 
-/// What is wrong with each entry, and the help.
+/// Describes each wrong entry, with the help.
 fn compare(
     allowed: &Counts,
     found: &Counts,

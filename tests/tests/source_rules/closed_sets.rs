@@ -7,8 +7,8 @@
 //! - a `match` from two values or more to a text without blanks each (`Self::A => "a"`);
 //! - a `match` from two such texts or more to values (`"a" => Some(Self::A)`).
 //!
-//! What `macro_rules!` generates has variables in place of values, so that it never counts. A sentence for
-//! each value counts neither: it is no list, and the compiler finds a missing one.
+//! The body of a `macro_rules!` has variables in place of values, so that it never counts. Neither does a
+//! sentence for each value: the compiler finds a missing one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -118,7 +118,7 @@ fn parts<'t, 'a>(body: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
     found
 }
 
-/// Whether the body of an array lists the values of an enum: all, or half of them in a `const`.
+/// Returns whether the body of an array lists the values of an enum: all, or half of them in a `const`.
 fn is_list<'a>(
     body: &[Token<'a>],
     owner: Option<&'a str>,
@@ -146,7 +146,7 @@ fn is_list<'a>(
             .any(|all| listed.len() == all.len() || in_const && 2 * listed.len() >= all.len())
 }
 
-/// The arms of a `match`: pattern and what comes of it.
+/// The arms of a `match`: pattern and result.
 fn arms<'t, 'a>(body: &'t [Token<'a>]) -> Vec<(&'t [Token<'a>], &'t [Token<'a>])> {
     let (mut found, mut from, mut at, mut arrow) = (Vec::new(), 0, 0, None);
     while at < body.len() {
@@ -179,7 +179,7 @@ fn arms<'t, 'a>(body: &'t [Token<'a>]) -> Vec<(&'t [Token<'a>], &'t [Token<'a>])
     found
 }
 
-/// Whether two arms or more lead from a value to a text, or from a text to a value.
+/// Returns whether two arms or more lead from a value to a text, or from a text to a value.
 fn is_text_match<'a>(body: &[Token<'a>], owner: Option<&'a str>, enums: &Enums<'a>) -> bool {
     let known = |code: &[Token<'a>]| {
         value(code, owner).is_some_and(|(name, value, _)| {
@@ -200,7 +200,7 @@ fn is_text_match<'a>(body: &[Token<'a>], owner: Option<&'a str>, enums: &Enums<'
     to_text > 1 || to_value > 1
 }
 
-/// What a file keeps by hand, each list and `match` in order.
+/// Each list and `match` that a file keeps by hand, in order.
 fn kept_by_hand<'a>(code: &[Token<'a>], enums: &Enums<'a>, of_tests: bool) -> Vec<String> {
     let owners = owners(code);
     let mut found = Vec::new();
@@ -252,8 +252,7 @@ fn text_match<'a>(
 
 #[test]
 fn closed_sets_are_generated() {
-    let trees = trees();
-    let modules: Vec<_> = trees.iter().flat_map(|tree| &tree.modules).collect();
+    let modules: Vec<_> = trees().iter().flat_map(|tree| &tree.modules).collect();
     let mut known = Enums::new();
     modules.iter().for_each(|module| enums(&module.code, &mut known));
     assert!(known.len() > 200, "only {} enums: the search is broken", known.len());

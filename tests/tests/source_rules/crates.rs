@@ -111,8 +111,8 @@ fn the_daemon_links_no_network() {
         linked.iter().filter(|name| network.iter().any(|word| name.contains(word))).collect();
     // `notify` watches files with it.
     assert_eq!(wrong, [&"mio"]);
-    // Where the whole workspace is built at once the program's dependencies are there for the library
-    // as well; it must not name them.
+    // A build of the whole workspace also gives the program's dependencies to the library, which must not
+    // name them.
     for source in sources() {
         let path = &source.path;
         if path.starts_with("egress/src") && !path.starts_with("egress/src/proxy") {

@@ -12,6 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::allowances::{Counts, hold};
 use crate::modules::{Import, Texts, Tree, paths};
@@ -34,7 +35,7 @@ fn imports(tree: &Tree<'_>) -> Imports {
     found
 }
 
-/// Whether an import only shows to others what a module inside this one has.
+/// Returns whether an import only shows to others what a module inside this one has.
 fn is_shown(tree: &Tree<'_>, module: usize, import: &Import<'_>) -> bool {
     let said = |name: &str| {
         let file = &tree.modules[module].file;
@@ -95,7 +96,7 @@ fn reached<'a>(from: &Path, next: &BTreeMap<&'a Path, Vec<&'a Path>>) -> BTreeSe
 }
 
 /// The roots of the crates that are shipped: libraries and programs.
-pub(crate) fn roots() -> Vec<&'static Path> {
+fn roots() -> Vec<&'static Path> {
     let is_root = |path: &Path| {
         let shipped = GRAPH.iter().any(|(name, _)| *name != "tests" && path.starts_with(name));
         let program = path.parent().is_some_and(|it| it.ends_with("src/bin"));
@@ -109,10 +110,14 @@ pub(crate) fn roots() -> Vec<&'static Path> {
 }
 
 /// The modules of the shipped crates, by their roots.
-pub(crate) fn trees() -> Vec<Tree<'static>> {
-    let texts: Texts<'_> =
-        sources().iter().map(|source| (source.path.as_path(), source.text.as_str())).collect();
-    roots().into_iter().map(|root| Tree::read(root, &texts)).collect()
+pub(crate) fn trees() -> &'static [Tree<'static>] {
+    static TREES: OnceLock<Vec<Tree<'static>>> = OnceLock::new();
+    TREES.get_or_init(|| {
+        let sources = sources().iter();
+        let texts = sources.map(|source| (source.path.as_path(), source.text.as_str()));
+        let texts: Texts<'_> = texts.collect();
+        roots().into_iter().map(|root| Tree::read(root, &texts)).collect()
+    })
 }
 
 #[test]

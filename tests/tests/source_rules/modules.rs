@@ -1,4 +1,4 @@
-//! The modules of a crate, as far as its imports tell: which file has which module, and what a path names.
+//! The modules of a crate, as far as its imports show: the file of each module, and the item that a path names.
 //!
 //! A module's `names` are those that its `use` lines bind; what no `use` line and no child module binds is
 //! taken for an item of the module itself.
@@ -37,7 +37,7 @@ pub(crate) struct Tree<'a> {
     pub(crate) modules: Vec<Module<'a>>,
 }
 
-/// What a path names: a module, or an item in it.
+/// The meaning of a path: a module, or an item in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Target {
     Module(usize),
@@ -122,8 +122,8 @@ impl<'a> Tree<'a> {
         this
     }
 
-    /// What a path names that stands in a module, with the modules that only hand it on; nothing if the
-    /// path leads out of the crate.
+    /// Follows a path that a module has. Returns also the modules that only hand the item on; nothing if
+    /// the path leads out of the crate.
     pub(crate) fn resolve(&self, module: usize, path: &[&str]) -> Option<(Target, Vec<usize>)> {
         let mut passed = Vec::new();
         let target = self.resolve_within(module, path, &mut passed, 16)?;
@@ -156,7 +156,7 @@ impl<'a> Tree<'a> {
         Some(target)
     }
 
-    /// What a name means in a module by a declaration of a module or by a `use` line.
+    /// Looks a name up in a module: a declaration of a module, or a `use` line.
     fn bound(
         &self,
         module: usize,
@@ -178,7 +178,7 @@ impl<'a> Tree<'a> {
         Some(target)
     }
 
-    /// Whether a module is inside another, at any depth.
+    /// Returns whether a module is inside another, at any depth.
     pub(crate) fn is_below(&self, module: usize, above: usize) -> bool {
         let mut next = self.modules[module].parent;
         while let Some(parent) = next {
@@ -214,7 +214,7 @@ fn place(
     (file, below)
 }
 
-/// Whether what follows is marked `pub`, for all or for some.
+/// Returns whether the tokens end with `pub`, for all or for some.
 fn is_public(before: &[Token<'_>]) -> bool {
     match before {
         [.., last] if last.is("pub") => true,

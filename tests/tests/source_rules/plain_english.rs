@@ -1,8 +1,8 @@
 //! Comments, messages and pages are written in the words that other programs use.
 //!
 //! Judged are the comments of each Rust file, the string literals with a blank in them of what is shipped,
-//! and the Markdown pages: those at the top, those in `docs/`, and each README. What stands in backquotes or
-//! in a fenced block is a name or a program, and is left out. `docs/rules.md` is printed from the code.
+//! and the Markdown pages: those at the top, those in `docs/`, and a README. Backquotes and fenced blocks have names
+//! and programs, and are left out. `docs/rules.md` is printed from the code.
 //!
 //! Where a text must have one of these words, a comment with the marker `plain-english: quotation` exempts
 //! the lines up to the next empty one.
@@ -22,7 +22,7 @@ const MARKER: &str = "plain-english: quotation";
 
 /// Words and phrases, and what to say in their place.
 const WORDS: [(&str, &[&str]); 22] = [
-    ("name the actor", &["whoever", "whomever", "whose ever", "nobody", "somebody"]),
+    ("name the actor", &["whoever", "whomever", "nobody", "somebody"]),
     ("name the thing", &["whatever", "wherever", "whichever"]),
     ("report, record, log or write", &["tell", "tells", "told", "telling"]),
     ("receive, read or learn", &["hear", "hears", "heard", "hearing"]),
@@ -35,7 +35,7 @@ const WORDS: [(&str, &[&str]); 22] = [
     ("runtime mount", &["furnishing", "furnishings"]),
     ("self-test probe", &["canary", "canaries"]),
     ("fix or repair", &["mend", "mends", "mended", "mending"]),
-    ("is, is written, holds", &["stands", "lies", "stands for", "stand for"]),
+    ("is, is written, holds", &["stands", "lies", "stand for"]),
     ("is deleted, is moved", &["goes with", "go with", "by its word"]),
     ("is not a, does not exist", &["is no", "are no", "was no", "were no", "be no"]),
     ("already exists", &["is there already", "are there already", "is already there"]),
@@ -86,7 +86,7 @@ impl Reader {
                 }
             } else {
                 line += part.matches('\n').count();
-                // What is left out stands between the words beside it.
+                // The words beside a name are not next to each other.
                 words.push((String::new(), line));
             }
         }
@@ -198,8 +198,8 @@ fn pages() -> Vec<String> {
 #[test]
 fn plain_english() {
     let mut seen: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let trees = trees();
-    let shipped: Vec<_> = trees.iter().flat_map(|tree| &tree.modules).map(|it| &it.file).collect();
+    let shipped: Vec<_> =
+        trees().iter().flat_map(|tree| &tree.modules).map(|it| &it.file).collect();
     for source in sources() {
         let with_literals = shipped.contains(&&source.path);
         seen.insert(source.name().to_owned(), in_rust(&source.text, with_literals));

@@ -1,5 +1,4 @@
-//! The text of a Rust file, divided into code, comments and literals, and the code into tokens. This is
-//! no parser: it knows as much of the grammar as the checks need.
+//! The text of a Rust file, divided into code, comments and literals.
 
 /// The kind of a part of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,7 +123,7 @@ fn quoted(rest: &str, quote: u8) -> usize {
     rest.len()
 }
 
-/// The text without comments and without literals: a blank stands for each.
+/// The text with a blank in place of each comment and of each literal.
 pub(crate) fn code_of(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     for piece in pieces(text) {

@@ -1,4 +1,5 @@
-//! The tokens of a Rust file, the code of tests among them or left out.
+//! The tokens of a Rust file, the code of tests among them or left out. This is not a parser: it knows as
+//! much of the grammar as the checks need.
 
 use crate::rust_text::{Part, pieces};
 
@@ -22,7 +23,7 @@ pub(crate) struct Token<'a> {
 }
 
 impl Token<'_> {
-    /// Whether this is the mark or the keyword.
+    /// Returns whether this is the mark or the keyword.
     pub(crate) fn is(&self, text: &str) -> bool {
         self.kind != Kind::Text && self.text == text
     }
@@ -31,13 +32,13 @@ impl Token<'_> {
         self.kind == Kind::Word
     }
 
-    /// Whether this may be the name of a type or a variant.
+    /// Returns whether this may be the name of a type or a variant.
     pub(crate) fn is_type_name(&self) -> bool {
         self.is_word() && self.text.starts_with(|c: char| c.is_ascii_uppercase())
     }
 }
 
-/// Reads every token; comments are none.
+/// Reads every token; comments are left out.
 pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut found = Vec::new();
     for piece in pieces(text) {
@@ -105,7 +106,7 @@ pub(crate) fn closing(tokens: &[Token<'_>], open: usize) -> usize {
     tokens.len().saturating_sub(1)
 }
 
-/// Whether an item may begin here, as far as the token before tells.
+/// Returns whether an item may begin here, judged by the token before.
 pub(crate) fn begins_item(tokens: &[Token<'_>], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).map(|before| tokens[before]) else { return true };
     ["}", "{", ";", "]", ")", "pub", "unsafe", "default"].iter().any(|it| before.is(it))

@@ -9,7 +9,7 @@ use crate::tokens::{Token, begins_item};
 /// A crate may have its own, as the standard library's modules do.
 const CONVENTIONS: [&str; 4] = ["Config", "Error", "Options", "Report"];
 
-/// The names that code defines as `struct`, `enum`, `union`, `trait` or `type`. An associated type is none.
+/// The names that code defines as `struct`, `enum`, `union`, `trait` or `type`. Associated types are left out.
 pub(crate) fn definitions<'a>(code: &[Token<'a>]) -> Vec<&'a str> {
     let mut found = Vec::new();
     // For each open brace, whether it is of an `impl` or of a `trait`.
@@ -36,7 +36,8 @@ pub(crate) fn definitions<'a>(code: &[Token<'a>]) -> Vec<&'a str> {
     found
 }
 
-/// How often each name is defined, of those that are defined too often: by the files of each crate.
+/// The number of definitions of each name that has too many. A file is of the crate that its path begins
+/// with.
 fn duplicates(defined: &[(&str, &str)]) -> BTreeMap<String, usize> {
     let mut by_name: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
     for (name, file) in defined {
@@ -56,9 +57,8 @@ fn duplicates(defined: &[(&str, &str)]) -> BTreeMap<String, usize> {
 
 #[test]
 fn no_duplicate_type_names() {
-    let trees = trees();
     let mut defined = Vec::new();
-    for module in trees.iter().flat_map(|tree| &tree.modules) {
+    for module in trees().iter().flat_map(|tree| &tree.modules) {
         let names = definitions(&module.code).into_iter();
         defined.extend(names.map(|name| (name, module.file.to_str().unwrap())));
     }
