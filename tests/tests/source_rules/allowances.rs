@@ -31,7 +31,13 @@ pub(crate) fn hold(name: &str, of: &str, found: &Counts, about: impl Fn(&str) ->
         return;
     }
     let wrong = compare(&allowed.unwrap_or_default(), found, about);
-    assert!(wrong.is_empty(), "{place}: {} entries are wrong\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{place}: {} entries are wrong\n{}\nhelp: `UPDATE=1 cargo test -p toolexec-tests --test source_rules` \
+         writes the list, unless something grew",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 fn parse(text: &str) -> Result<Counts, String> {
@@ -47,7 +53,7 @@ fn parse(text: &str) -> Result<Counts, String> {
     Ok(counts)
 }
 
-/// Describes each wrong entry, with the help.
+/// Describes each wrong entry, one text for each.
 fn compare(
     allowed: &Counts,
     found: &Counts,
@@ -69,10 +75,6 @@ fn compare(
         wrong.push(format!(
             "{key}: none, but {count} allowed\n    help: delete the line `{key} {count}`"
         ));
-    }
-    if !wrong.is_empty() {
-        let command = "UPDATE=1 cargo test -p toolexec-tests --test source_rules";
-        wrong.push(format!("help: `{command}` writes the list, if nothing grew"));
     }
     wrong
 }

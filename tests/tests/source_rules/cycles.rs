@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 use crate::allowances::{Counts, hold};
 use crate::modules::{Import, Texts, Tree, paths};
-use crate::sources::{GRAPH, sources};
+use crate::sources::{GRAPH, Source, sources};
 
 /// The names that a file takes from another, by both.
 type Imports = BTreeMap<(PathBuf, PathBuf), BTreeSet<String>>;
@@ -118,6 +118,23 @@ pub(crate) fn trees() -> &'static [Tree<'static>] {
         let texts: Texts<'_> = texts.collect();
         roots().into_iter().map(|root| Tree::read(root, &texts)).collect()
     })
+}
+
+/// A file that no root leads to would not be judged.
+#[test]
+fn only_tests_are_outside_of_the_module_trees() {
+    let modules = || trees().iter().flat_map(|tree| &tree.modules);
+    let shipped =
+        |name: &str| GRAPH.iter().any(|(member, _)| *member != "tests" && name == *member);
+    let outside = sources().iter().filter(|source| {
+        let mut parts = source.name().split('/');
+        parts.next().is_some_and(shipped)
+            && parts.next() == Some("src")
+            && !modules().any(|module| module.file == source.path)
+    });
+    let is_test = |name: &str| name.ends_with("tests.rs") || name.contains("/tests/");
+    let wrong: Vec<_> = outside.map(Source::name).filter(|name| !is_test(name)).collect();
+    assert_eq!(wrong, Vec::<&str>::new());
 }
 
 #[test]
