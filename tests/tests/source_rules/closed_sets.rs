@@ -301,6 +301,7 @@ fn lists_of_values_are_found() {
         "fn f() { let x = [Set::A, Set::A]; g([Set::A.x(), Set::B.x()]) }",
         "// const ALL: [Set; 2] = [Set::A, Set::B];\nfn f() { g(\"[Set::A, Set::B]\") }",
         "const X: [CapSet; 2] = [CapSet::A, CapSet::B];",
+        "const X: [Set; 1] = [Set::A];",
         "macro_rules! m { ($($v:ident)*) => { const ALL: &[Set] = &[$(Set::$v),*]; } }",
     ] {
         assert_eq!(kept_in(fine, false), Vec::<String>::new(), "{fine}");

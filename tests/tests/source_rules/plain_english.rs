@@ -210,7 +210,7 @@ fn plain_english() {
     }
     seen.retain(|_, seen| !seen.is_empty());
     let found: Counts = seen.iter().map(|(file, seen)| (file.clone(), seen.len())).collect();
-    let of = format!("words and openings of no plain English in {} files", found.len());
+    let of = format!("words and openings that are not plain English, in {} files", found.len());
     hold("plain_english", &of, &found, |file| seen.get(file).map(|seen| seen.join("\n    ")));
 }
 
