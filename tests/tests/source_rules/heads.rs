@@ -1,0 +1,27 @@
+//! The first lines of each file.
+
+use crate::sources::{Source, sources};
+
+#[test]
+fn every_file_says_what_it_is() {
+    for source in sources() {
+        let Source { path, text, .. } = source;
+        assert!(text.starts_with("//! "), "{} does not open with `//!`", path.display());
+    }
+}
+
+#[test]
+fn every_program_says_what_it_may_do() {
+    let mut programs = 0;
+    for source in sources() {
+        let Source { path, text, .. } = source;
+        let program = path.ends_with("src/main.rs") || path.parent().unwrap().ends_with("src/bin");
+        if program {
+            programs += 1;
+            let said = text.lines().take_while(|line| line.starts_with("//!"));
+            let told = said.clone().any(|line| line.starts_with("//! SECURITY"));
+            assert!(told, "{}: no SECURITY paragraph at its head", path.display());
+        }
+    }
+    assert_eq!(programs, 4);
+}

@@ -1,0 +1,69 @@
+//! The Rust files of the workspace, read once for all tests of this program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use toolexec_tests::workspace;
+
+use crate::rust_text::code_of;
+
+/// A crate, and all of ours that it imports.
+pub(crate) const GRAPH: [(&str, &[&str]); 9] = [
+    ("validator", &[]),
+    ("sandbox", &[]),
+    ("egress", &[]),
+    ("policies", &["validator"]),
+    ("spool", &["policies", "validator"]),
+    ("records", &["policies", "sandbox", "validator"]),
+    ("daemon", &["egress", "policies", "records", "sandbox", "spool", "validator"]),
+    ("cli", &["daemon", "policies", "records", "sandbox", "spool", "validator"]),
+    ("tests", &[]),
+];
+
+/// A Rust file.
+pub(crate) struct Source {
+    /// Its path below the workspace.
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+    code: OnceLock<String>,
+}
+
+impl Source {
+    /// The text without comments and string literals.
+    pub(crate) fn code(&self) -> &str {
+        self.code.get_or_init(|| code_of(&self.text))
+    }
+
+    /// The path as the allowance files spell it.
+    pub(crate) fn name(&self) -> &str {
+        self.path.to_str().unwrap()
+    }
+}
+
+/// Every Rust file of the workspace, in the order of the paths.
+pub(crate) fn sources() -> &'static [Source] {
+    static SOURCES: OnceLock<Vec<Source>> = OnceLock::new();
+    SOURCES.get_or_init(|| {
+        let mut found = Vec::new();
+        for (member, _) in GRAPH {
+            collect(&workspace().join(member), &mut found);
+        }
+        assert!(found.len() > 80, "only {} files: the search is broken", found.len());
+        found.sort_by(|a, b| a.path.cmp(&b.path));
+        found
+    })
+}
+
+fn collect(directory: &Path, found: &mut Vec<Source>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let path = path.strip_prefix(workspace()).unwrap().to_owned();
+            found.push(Source { path, text, code: OnceLock::new() });
+        }
+    }
+}
