@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use daemon::config::Config;
+use model::escape_line;
 use serde_json::{Value, json};
 use spool::retention::{Going, Gone, Keep, Kind, dry_run};
 use spool::{Places, Spool, SpoolError};
-use validator::escape_line;
 
 use crate::failure::Failure;
 use crate::options::{Format, Gc};

@@ -193,8 +193,7 @@ fn tell_what_else(asked: &OrderOptions, name: &str) -> Result<(), Failure> {
     let held = spool::held_in(&asked.spool).remove(name);
     let waits = held.iter().flat_map(|it| &it.waits_for).filter(|it| it.code != "spool.held");
     for waits in waits {
-        let (code, message) =
-            (validator::escape_line(&waits.code), validator::escape_line(&waits.message));
+        let (code, message) = (model::escape_line(&waits.code), model::escape_line(&waits.message));
         output::line(format_args!("    waits also for {code}: {message}"))?;
     }
     Ok(())

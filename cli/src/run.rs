@@ -173,7 +173,7 @@ pub(crate) fn nothing_left_to_cancel(interrupted: &AtomicBool) {
 pub(crate) fn report_trouble(request: &Path, bytes: &[u8], told: &Told) {
     show::aside(request, bytes, &told.violations);
     if let Some(reason) = &told.reason {
-        output::note(format_args!("{}: {}", request.display(), validator::escape_line(reason)));
+        output::note(format_args!("{}: {}", request.display(), model::escape_line(reason)));
     }
     if !told.degraded.is_empty() {
         output::note(format_args!(

@@ -21,6 +21,7 @@ use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use daemon::{Host, HostParts, RecordLog, TrustStore, open_keys};
+use model::UtcTime;
 use policies::Policy;
 use records::KeySource;
 use records::log::LogPlace;
@@ -30,7 +31,6 @@ use sandbox::plan::{
     TmpUse,
 };
 use spool::{Places, Spool};
-use validator::UtcTime;
 
 const RUNS: usize = 50;
 const MIB: u64 = 1024 * 1024;

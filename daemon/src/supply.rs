@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use model::{Sha256, Sha256Stream};
 use policies::ais::Supply;
 use policies::{Binaries, Policy};
-use validator::{Sha256, Sha256Stream};
 
 use crate::config::ConfigError;
 use crate::trust_store::{Stamp, stamp};

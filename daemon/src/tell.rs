@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use model::{RequestId, ResultId, Sha256, UtcTime};
 use policies::{AisFile, Approved, Grounds, SignatureFile, Touch};
 use records::{
     Attested, Fault, NetworkUse, Ran, ReplayOf, Statement, Subject, Trust, attest, verify_gathered,
@@ -14,7 +15,7 @@ use sandbox::outcome::Outcome;
 use sandbox::report::Confinement;
 use spool::failpoint::{Failpoint, reach};
 use spool::{Claimed, Receipt, Replayed, ResultDraft, SpoolError, Want};
-use validator::{Refused, Request, RequestId, ResultId, Sha256, UtcTime, Violation};
+use validator::{Refused, Request, Violation};
 
 use crate::edge;
 use crate::flow::Passage;

@@ -157,7 +157,7 @@ pub const FIELDS: [&str; 8] =
 
 /// Logs a transition.
 pub fn log(transition: Transition, fields: &Fields<'_>) {
-    let text = |text: Option<&str>| text.map(validator::escape_line);
+    let text = |text: Option<&str>| text.map(model::escape_line);
     let (request, result) = (text(fields.request), text(fields.result));
     let (outcome, code, cell) = (fields.outcome, fields.code, fields.cell);
     let ms = fields.time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));

@@ -21,10 +21,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use daemon::metrics::{Metrics, MetricsFile, MetricsSocket, StoppedBy, Timed};
+use model::UtcTime;
 use policies::Policy;
 use sandbox::outcome::Outcome;
 use spool::Counts;
-use validator::{Code, UtcTime, Violation};
+use validator::{Code, Violation};
 
 /// A directory of one test, gone with it.
 struct Desk(PathBuf);

@@ -2,7 +2,8 @@
 //! request, policy and evidence, and must never stop at the first rule that says no: the record
 //! states what every rule said.
 
-use validator::{Code, Request, UtcTime, Violation};
+use model::UtcTime;
+use validator::{Code, Request, Violation};
 
 use crate::ais_rule;
 use crate::approval::{self, Approval};

@@ -1,8 +1,9 @@
 //! Why a decision is what it is: what every rule said, and the whole answer of the gate. It tells, for the
 //! record and for people, and proves nothing to a later step.
 
+use model::UtcTime;
 use serde_json::Value;
-use validator::{CLOCK_SKEW_SEC, UtcTime};
+use validator::CLOCK_SKEW_SEC;
 
 use crate::aana::GateResult;
 use crate::ais;

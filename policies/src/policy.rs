@@ -4,7 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use validator::{Request, RiskLevel, Sha256};
+use model::Sha256;
+use validator::{Request, RiskLevel};
 
 use crate::ais::AisRules;
 use crate::check;

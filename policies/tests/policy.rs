@@ -5,11 +5,12 @@ mod scene;
 
 use std::path::PathBuf;
 
+use model::Sha256;
 use policies::{
     BinaryRule, CacheSource, HeapRule, POLICY_BYTES_MAX, Policy, ProcView, TmpUse, WithoutCache,
 };
 use scene::{changed, shipped};
-use validator::{Language, Sha256};
+use validator::Language;
 
 #[test]
 fn both_shipped_profiles_are_whole() {

@@ -1,9 +1,10 @@
 //! The record's six sections, in upstream's order and with what upstream asks of each. For people
 //! and agents: whatever came from outside is data here, and must never look like words of ours.
 
+use model::Sha256;
 use sandbox::outcome::Outcome;
 use sandbox::report::{Confinement, Finished, Stream};
-use validator::{Code, Request, Sha256, Work, states_digest};
+use validator::{Code, Request, Work, states_digest};
 
 use crate::outside::{Showing, marker};
 use crate::statement::{Statement, Subject};
@@ -162,7 +163,7 @@ fn provenance(page: &mut Page<'_>, says: &Statement<'_>, show: Showing) {
             page.line("");
             let shown = match show.reason(line) {
                 Some(code) => marker(code),
-                None => validator::escape_line(line),
+                None => model::escape_line(line),
             };
             page.line(format!("    {shown}"));
         }

@@ -2,9 +2,10 @@
 //! fact must stand here in a form that a machine reads, and none may be guessed: what nobody knows
 //! is `unknown`, what was never there is `null`.
 
+use model::Sha256;
 use sandbox::outcome::Outcome;
 use sandbox::report::{Accounting, Artifact, Confinement, DeniedCall, LimitInForce, Stream};
-use validator::{Sha256, Violation};
+use validator::Violation;
 
 use policies::{RuleVerdict, Touch};
 
@@ -164,8 +165,7 @@ fn decisions(says: &Statement<'_>, show: Showing) -> Map {
 }
 
 fn run(says: &Statement<'_>, show: Showing, tool: &ToolShowing) -> Map {
-    let time =
-        |at: Option<validator::UtcTime>| at.map_or(Node::Null, |at| Node::text(at.to_string()));
+    let time = |at: Option<model::UtcTime>| at.map_or(Node::Null, |at| Node::text(at.to_string()));
     let collected = says.ran.map(|ran| &ran.finished.collected);
     let rejected = collected.map_or(&[][..], |collected| &collected.rejected);
     let object = |object: &sandbox::report::Rejected| {

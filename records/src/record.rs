@@ -5,8 +5,9 @@
 
 use std::fmt;
 
+use model::{ResultId, Sha256};
 use sandbox::outcome::Outcome;
-use validator::{ResultId, Severity, Sha256, Violation, check_result};
+use validator::{Severity, Violation, check_result};
 
 use crate::body::body;
 use crate::front::{facts, front_matter};

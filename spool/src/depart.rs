@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use validator::ResultId;
+use model::ResultId;
 
 use crate::claim::{Claimed, ClaimedObject, Dropped, Origin, remove_claim, remove_tree};
 use crate::companions::is_signature_of;

@@ -1,14 +1,13 @@
 //! The front matter of a request as a JSON Schema, for editors. It is made of the same lists as the
 //! check and must never be taken for it: it knows one value at a time, no dates and no section.
 
+use model::{SLUG_MAX, has_deceptive};
 use serde_json::{Map, Value, json};
 
 use crate::assemble::KEYS;
 use crate::declared::{COMPONENT_BYTES_MAX, COMPONENTS_MAX};
-use crate::id::SLUG_MAX;
 use crate::limits::{CORES_MAX, MEMORY_MIB_MAX, TIME_SEC_MAX};
 use crate::request::{Backend, Constraint, Language, RequestedBy};
-use crate::text::has_trick;
 
 /// Keys of the schema that a request may leave out.
 const OPTIONAL: [&str; 3] = ["network", "network_allowlist", "backend"];
@@ -205,7 +204,7 @@ fn trick_class() -> String {
     let mut class = String::new();
     let mut open: Option<(char, char)> = None;
     for c in '\0'..=char::MAX {
-        if !has_trick(c.encode_utf8(&mut [0; 4])) {
+        if !has_deceptive(c.encode_utf8(&mut [0; 4])) {
             continue;
         }
         open = match open {

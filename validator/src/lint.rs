@@ -1,6 +1,8 @@
 //! What `toolexec lint` says of a file, whatever it is. It must never yield a request: a lint that
 //! is content is no proof of anything.
 
+use model::UtcTime;
+
 use crate::REQUEST_BYTES_MAX;
 use crate::assemble;
 use crate::code::Code;
@@ -10,7 +12,6 @@ use crate::report::Report;
 use crate::result;
 use crate::schema::{Asked, Words};
 use crate::text;
-use crate::time::UtcTime;
 use crate::violation::{Severity, Violation};
 
 /// What a file says that it is.

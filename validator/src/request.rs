@@ -1,16 +1,15 @@
 //! A well-formed request: the proof that the text was checked. It must never be made but by the
 //! check, so it has no public field, no `Clone` and no `Default`. It says nothing about approval.
 
+use model::{RequestId, Sha256, UtcTime};
+
 use crate::declared::{ExpectedOutput, Input};
-use crate::digest::Sha256;
 use crate::draft::OwnerUid;
 use crate::extension::Agent;
-use crate::id::RequestId;
 use crate::limits::CpuCores;
 use crate::monty::PureCode;
 use crate::network::Network;
 use crate::risk::Risk;
-use crate::time::UtcTime;
 
 /// Who wrote the request, by its own words (seed 002, `requested_by`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -1,11 +1,12 @@
 //! The risk assessment: four lines that a person reads before approving. What they say is the
 //! requester's own opinion and must never be taken for more.
 
+use model::{SourceSpan, quote};
+
 use crate::code::Code;
 use crate::network::Network;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 use crate::sections::Section;
-use crate::text::quote;
 
 /// The requester's own estimate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -137,14 +138,14 @@ impl Risk {
 
 const KEYS: [&str; 4] = ["Risk level", "Justification", "Data sensitivity", "Network rationale"];
 
-type Answer = Option<(String, Spot)>;
+type Answer = Option<(String, SourceSpan)>;
 
 /// The value of each key, with the lines that continue it; missing and doubled ones are reported.
 fn answers(section: &Section<'_>, report: &mut Report) -> [Answer; 4] {
     let mut found: [Answer; 4] = [None, None, None, None];
     let mut current: Option<usize> = None;
     for line in &section.lines {
-        let spot = Spot::new(line.number, 1);
+        let spot = SourceSpan::new(line.number, 1);
         if let Some((index, value)) = key_line(line.text) {
             current = Some(index);
             match found.get_mut(index) {

@@ -1,16 +1,15 @@
 //! The keys that say what a request is and who approved it: type, version, id, dates, people,
 //! language, lane. A name in the text must never be taken here for a verified approval.
 
+use model::{Placed, RequestId, UtcTime, quote};
+
 use crate::CLOCK_SKEW_SEC;
 use crate::code::Code;
 use crate::confusable;
-use crate::fields::{Fields, Placed};
-use crate::id::RequestId;
+use crate::fields::Fields;
 use crate::node::{Node, ScalarKind};
 use crate::report::Report;
 use crate::request::{Backend, Language, RequestedBy};
-use crate::text::quote;
-use crate::time::UtcTime;
 use crate::violation::{Severity, Violation};
 
 const DAY_SEC: i64 = 24 * 3600;

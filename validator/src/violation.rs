@@ -1,10 +1,10 @@
 //! One row of a report: what is wrong, where, and what would help. A row is no proof of anything,
 //! so its fields are open; it must never hold the text of a secret it reports.
 
+use model::SourceSpan;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::code::Code;
-use crate::report::Spot;
 
 /// Whether a violation makes the file invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -72,7 +72,7 @@ impl Violation {
     }
 
     /// The same, at this place of the document.
-    pub(crate) fn within(self, spot: Spot) -> Self {
+    pub(crate) fn within(self, spot: SourceSpan) -> Self {
         Self { width: spot.width, ..self.at(spot.line, spot.column) }
     }
 

@@ -3,10 +3,11 @@
 
 use std::borrow::Cow;
 
+use model::{RequestId, ResultId};
 use rmcp::schemars::{self, JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
-use validator::{Language, RequestId, ResultId, RiskLevel, Sensitivity};
+use validator::{Language, RiskLevel, Sensitivity};
 
 use crate::options::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, RISKS, SENSITIVITIES};
 

@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
+use model::{RequestId, ResultId};
 use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 use spool::{Step, WaitsSince, held_in, running_in, told_status, waiting_in};
 use tokio::time::{Instant, sleep};
-use validator::{RequestId, ResultId};
 
 use super::arguments::{Id, WaitArguments};
 use super::desk::Desk;

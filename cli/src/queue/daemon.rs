@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use model::escape_line;
 use serde_json::{Value, json};
 use spool::{Alive, DaemonState, Status, ToldError, daemon_alive, told_status};
-use validator::escape_line;
 
 /// What is known of the daemon of a spool.
 pub(super) struct Daemon {

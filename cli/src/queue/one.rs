@@ -5,8 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use model::{UtcTime, escape_line};
 use serde_json::{Value, json};
-use validator::{UtcTime, escape_line};
 
 use super::daemon::Daemon;
 use super::list::{held_lines, json_of};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
+use model::{UtcTime, escape_line};
 use serde_json::{Value, json};
 use spool::{Running, Step};
-use validator::{UtcTime, escape_line};
 
 use super::daemon::Daemon;
 use super::list::{held_lines, json_of, reason_line};

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use model::{RequestId, UtcTime, escape_line};
 use serde_json::json;
 use spool::{held_in, running_in, waiting_in};
-use validator::{RequestId, UtcTime, escape_line};
 
 use super::daemon::Daemon;
 use super::hint::Hints;

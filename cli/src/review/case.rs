@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use daemon::{Digests, preview, user_name};
+use model::{Sha256, UtcTime};
 use policies::ais::Supply;
 use policies::{
     AisEvidence, AisFile, Evidence, Ledger, Outlook, Permission, Prospect, REJECT_NAMESPACE,
@@ -11,9 +12,7 @@ use policies::{
 };
 use sandbox::plan::Plan;
 use spool::{SpoolError, Submission};
-use validator::{
-    Checked, Code, Draft, NotFillable, OneLine, OwnerUid, Place, Sha256, UtcTime, Violation,
-};
+use validator::{Checked, Code, Draft, NotFillable, OneLine, OwnerUid, Place, Violation};
 
 use super::human::Texts;
 use super::rules::HostRules;

@@ -1,6 +1,7 @@
 //! Begin, start, finish, tell: the only place where a tool runs. What happens after the intent ends in a
 //! record, whatever it is.
 
+use model::ResultId;
 use policies::Approved;
 use records::NetworkUse;
 use sandbox::client::{BuildError, ReadyCell, RunNews};
@@ -8,7 +9,7 @@ use sandbox::outcome::Outcome;
 use sandbox::report::{Confinement, Finished};
 use spool::failpoint::{Failpoint, reach};
 use spool::{BeginError, Begun, ResultDraft};
-use validator::{Code, ResultId, Violation};
+use validator::{Code, Violation};
 
 use super::cell::{Made, Prepared};
 use super::{Answer, Passage, Told, Why, Wish, told};

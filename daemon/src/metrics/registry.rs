@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
+use model::UtcTime;
 use policies::Policy;
 use prometheus_client::encoding::text;
 use prometheus_client::metrics::counter::Counter;
@@ -14,7 +15,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use sandbox::outcome::Outcome;
 use spool::{Counts, Want};
-use validator::{Severity, UtcTime, Violation};
+use validator::{Severity, Violation};
 
 /// One label with its value.
 type Label = [(&'static str, Cow<'static, str>); 1];

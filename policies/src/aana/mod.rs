@@ -19,8 +19,8 @@ mod surface;
 mod vocabulary;
 mod wording;
 
+use model::UtcTime;
 use serde_json::Value;
-use validator::UtcTime;
 
 pub use authority::AuthorizationReport;
 pub use event::{Event, Fact, ProposedRun};

@@ -94,7 +94,7 @@ impl Refusal {
     pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
         // It may repeat what somebody else wrote, who may have written megabytes.
         let shown: String = message.into().chars().take(MESSAGE_CHARS_MAX).collect();
-        Self { code, message: validator::escape_line(&shown), details: json!({}) }
+        Self { code, message: model::escape_line(&shown), details: json!({}) }
     }
 
     pub(super) fn with(mut self, details: Value) -> Self {

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use model::UtcTime;
 use serde::Deserialize;
 use serde_json::Value;
-use validator::{CLOCK_SKEW_SEC, UtcTime, read_json};
+use validator::{CLOCK_SKEW_SEC, read_json};
 
 use super::field::{Text, Time};
 use super::jws::{Algorithm, Compact};
@@ -113,7 +114,7 @@ pub enum TrustError {
 
 impl fmt::Display for TrustError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = validator::escape_line;
+        let shown = model::escape_line;
         match self {
             Self::TooLarge => f.write_str("trust store: larger than 1 MiB"),
             Self::Form(what) => write!(f, "trust store: {}", shown(what)),

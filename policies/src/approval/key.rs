@@ -48,12 +48,12 @@ impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kind(kind) => {
-                write!(f, "key type `{}` is not accepted", validator::escape_line(kind))
+                write!(f, "key type `{}` is not accepted", model::escape_line(kind))
             }
             Self::Damaged(kind) => write!(f, "the {} key is damaged", kind.as_str()),
             Self::Unsound(kind) => write!(f, "the {} key is not a sound one", kind.as_str()),
             Self::Application(name) => {
-                let shown = validator::escape_line(name);
+                let shown = model::escape_line(name);
                 write!(f, "the security key was made for `{shown}` and not for SSH")
             }
         }

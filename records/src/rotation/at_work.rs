@@ -10,7 +10,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use validator::UtcTime;
+use model::UtcTime;
 
 use crate::agent::KeyFingerprint;
 use crate::custody;

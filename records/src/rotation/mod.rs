@@ -17,7 +17,7 @@ mod at_work;
 mod error;
 mod host_key;
 
-use validator::UtcTime;
+use model::UtcTime;
 
 use crate::agent::KeyFingerprint;
 use crate::custody;

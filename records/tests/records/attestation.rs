@@ -5,13 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base64::prelude::*;
+use model::Sha256;
 use records::log::{Inclusion, Log, ProofFault};
 use records::{
     Attested, BundleFault, PublicResultKey, Statement, VerifiedBundle, attest, sign, verify_bundle,
 };
 use sandbox::outcome::Outcome;
 use serde_json::{Value, json};
-use validator::Sha256;
 
 use crate::fixture::{Case, Scratch, flip, put, stock};
 use crate::log::log_key;

@@ -4,10 +4,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use model::{ResultId, Sha256};
 use records::{ResultKey, Statement, Subject, Trust, sign, verify};
 use sandbox::outcome::{Outcome, ToolEnd};
 use sandbox::report::{RejectReason, Rejected};
-use validator::{Code, Request, ResultId, Sha256, Violation, check_result};
+use validator::{Code, Request, Violation, check_result};
 
 use crate::fixture::{
     CREATED, Case, SECTIONS, Scratch, at, checked, headings, publish, request_text,

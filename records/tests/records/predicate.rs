@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use model::{ResultId, Sha256};
 use records::{
     HostUse, NetworkReport, NetworkUse, Refusal, ResultKey, Statement, Subject, Unaccounted,
     attest, predicate_schema,
@@ -11,7 +12,7 @@ use records::{
 use sandbox::outcome::Outcome;
 use sandbox::report::{DeniedCall, LimitInForce, LimitName, Mechanism, RejectReason, Rejected};
 use serde_json::Value;
-use validator::{Code, ResultId, Severity, Sha256, Violation};
+use validator::{Code, Severity, Violation};
 
 use crate::fixture::{CREATED, Case, Scratch, at};
 

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::UtcTime;
 use records::log::{
     Checkpoint, KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole, Log, LogError, LogKey,
     LogView, fsck,
@@ -16,7 +17,6 @@ use records::{
     Successor, rotate, sign,
 };
 use serde_json::Value;
-use validator::UtcTime;
 
 use crate::agent::{StockAgent, source};
 use crate::fixture::{Case, Scratch, at, put, replace, skipped, stock};

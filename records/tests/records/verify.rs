@@ -96,7 +96,7 @@ fn a_changed_record_is_named() {
     // Also where the fact itself is changed to fit another file.
     let published = Published::new();
     replace(&published.dir.join("stdout"), b"else\n");
-    let (old, new) = (validator::Sha256::of(b"done\n"), validator::Sha256::of(b"else\n"));
+    let (old, new) = (model::Sha256::of(b"done\n"), model::Sha256::of(b"else\n"));
     let md = md.replace(&old.to_string(), &new.to_string());
     replace(&published.md(), md.as_bytes());
     assert!(matches!(published.faults()[..], [Fault::Signature { .. }]));

@@ -4,13 +4,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use model::{ResultId, Sha256};
 use records::log::{Log, LogKey, LogView};
 use records::{
     Across, ApprovalProblem, BundleFault, Clash, Fault, History, HistoryError, NotChecked,
     ReplayOf, Statement, Trust, Verified, attest, sign, verify, verify_bundle_alone,
 };
 use sandbox::outcome::Outcome;
-use validator::{ResultId, Sha256};
 
 use crate::attestation::Logged;
 use crate::fixture::{Case, REQUEST_ID, Scratch, publish, put, replace, stock};

@@ -243,7 +243,7 @@ fn name_fault(path: &[u8]) -> Option<RejectReason> {
     };
     if path.len() > PATH_BYTES_MAX {
         Some(RejectReason::NameTooLong)
-    } else if text.chars().any(crate::collect::is_control) {
+    } else if text.chars().any(model::is_deceptive) {
         Some(RejectReason::NameControl)
     } else {
         None

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use model::{RequestId, UtcTime};
 use serde::{Deserialize, Serialize};
-use validator::{RequestId, UtcTime};
 
 use super::tell::{read_told, remove, remove_all, tell_json, told_names};
 use crate::error::SpoolError;

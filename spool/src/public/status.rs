@@ -4,9 +4,9 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use model::{Sha256, UtcTime};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use validator::{Sha256, UtcTime};
 
 use super::alive::Seat;
 use super::kept_room::{read_kept, tell_kept};

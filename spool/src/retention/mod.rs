@@ -15,7 +15,7 @@ mod remove;
 
 use std::path::PathBuf;
 
-use validator::UtcTime;
+use model::UtcTime;
 
 use crate::places::Places;
 

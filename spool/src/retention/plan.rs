@@ -4,7 +4,7 @@
 use std::collections::BinaryHeap;
 use std::num::NonZero;
 
-use validator::UtcTime;
+use model::UtcTime;
 
 /// Nothing younger is ever removed, whatever the bounds: it may still be on its way, and somebody looks.
 pub const FLOOR_SEC: i64 = 3600;

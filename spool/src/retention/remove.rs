@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use validator::{Sha256Stream, UtcTime};
+use model::{Sha256Stream, UtcTime};
 
 use super::look::each_name;
 use super::marks::mark;

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
+use model::escape_line;
 use serde_json::{Value, json};
-use validator::escape_line;
 
 use super::finding::{Finding, Verdict};
 use super::readings::Subject;

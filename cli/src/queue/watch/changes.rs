@@ -7,9 +7,9 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use model::escape_line;
 use rustix::event::{PollFd, PollFlags};
 use serde_json::{Value, json};
-use validator::escape_line;
 
 use super::super::daemon::Daemon;
 use super::super::hint::Hints;

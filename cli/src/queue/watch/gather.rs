@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use validator::{RequestId, escape_line};
+use model::{RequestId, escape_line};
 
 use super::super::daemon::Daemon;
 use super::super::reason;

@@ -1,12 +1,12 @@
 //! The three panes: what waits, what runs with what it uses, and how the last ones ended. Each has the rows
 //! that it needs while there are enough; what is chosen is always seen.
 
+use model::UtcTime;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
 use spool::{Running, Step};
-use validator::UtcTime;
 
 use super::cells::{Look, put, right, set_line, title};
 use super::model::{Model, Pane};

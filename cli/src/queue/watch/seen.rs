@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
+use model::UtcTime;
 use spool::Running;
-use validator::UtcTime;
 
 /// All of it.
 #[derive(Clone, PartialEq, Eq, Debug)]

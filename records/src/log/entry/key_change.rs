@@ -7,9 +7,9 @@
 
 use std::fmt;
 
+use model::UtcTime;
 use serde::Deserialize;
 use ssh_key::{HashAlg, LineEnding, PublicKey, SshSig};
-use validator::UtcTime;
 
 use crate::agent::KeyFingerprint;
 use crate::keys::{ResultKey, SigningError};

@@ -5,8 +5,8 @@ mod remedies;
 
 use std::path::PathBuf;
 
+use model::UtcTime;
 use sandbox::subordinate::NoSubordinate;
-use validator::UtcTime;
 
 use super::judge;
 use crate::doctor::host::finding::{Finding, Verdict};
