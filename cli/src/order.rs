@@ -124,7 +124,11 @@ fn find(dropbox: &Dropbox, asked: &OrderOptions) -> Result<Result<String, String
 /// Where a request is that does not wait.
 fn where_it_is(spool: &Path, id: &str) -> Result<String, Failure> {
     if let Some(last) = records_among(spool, &result_names(spool)?, id).pop() {
-        return Ok(format!("{id}: waits no longer: {}, see {}", last.word(), last.path.display()));
+        return Ok(format!(
+            "{id}: waits no longer: {}, see {}",
+            last.as_str(),
+            last.path.display()
+        ));
     }
     let draft = spool.join("drafts").join(format!("{id}.md"));
     if draft.is_file() {
@@ -144,7 +148,7 @@ fn tell(asked: &OrderOptions, name: &str, order: Order, placed: &Placed) -> Resu
         let path = (!matches!(placed, Placed::NotNeeded)).then(|| output::path(&path));
         return output::line(serde_json::json!({
             "request_id": id,
-            "order": order.word(),
+            "order": order.as_str(),
             "path": path,
             "was_there": matches!(placed, Placed::WasThere),
         }));

@@ -3,10 +3,9 @@
 
 use std::path::Path;
 
-use model::ResultId;
+use model::{Outcome, ResultId};
 use records::log::{LogView, PublicLogKey};
 use records::{Fault, History, NetworkUse, PublicKeys, Subject, Trust, Unaccounted, verify};
-use sandbox::outcome::Outcome;
 use spool::{Originals, Spool, Unfinished};
 use validator::{Draft, OwnerUid, Place, Request};
 

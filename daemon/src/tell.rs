@@ -6,12 +6,11 @@
 
 use std::time::Duration;
 
-use model::{RequestId, ResultId, Sha256, UtcTime};
+use model::{Outcome, RequestId, ResultId, Sha256, UtcTime};
 use policies::{AisFile, Approved, Grounds, SignatureFile, Touch};
 use records::{
     Attested, Fault, NetworkUse, Ran, ReplayOf, Statement, Subject, Trust, attest, verify_gathered,
 };
-use sandbox::outcome::Outcome;
 use sandbox::report::Confinement;
 use spool::failpoint::{Failpoint, reach};
 use spool::{Claimed, Receipt, Replayed, ResultDraft, SpoolError, Want};

@@ -85,7 +85,7 @@ impl Transition {
 
     /// Its word, which is the line's message.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Starting => "starting",
             Self::Recovered => "recovered",
@@ -126,7 +126,7 @@ impl Transition {
 
 impl fmt::Display for Transition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn every_transition_has_a_word_of_its_own() {
-        let mut words: Vec<_> = Transition::ALL.iter().map(|one| one.word()).collect();
+        let mut words: Vec<_> = Transition::ALL.iter().map(|one| one.as_str()).collect();
         words.sort_unstable();
         words.dedup();
         assert_eq!(words.len(), Transition::ALL.len());

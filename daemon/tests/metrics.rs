@@ -21,9 +21,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use daemon::metrics::{Metrics, MetricsFile, MetricsSocket, StoppedBy, Timed};
-use model::UtcTime;
+use model::{Outcome, UtcTime};
 use policies::Policy;
-use sandbox::outcome::Outcome;
 use spool::Counts;
 use validator::{Code, Violation};
 

@@ -84,6 +84,16 @@ pub fn escape_line(line: &str) -> String {
     shown
 }
 
+/// Words as a choice: `a`, `a or b`, `a, b or c`.
+#[must_use]
+pub fn alternatives(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [others @ .., last] => format!("{} or {last}", others.join(", ")),
+    }
+}
+
 /// The first characters of a text, escaped, for use in a message.
 #[must_use]
 pub fn quote(text: &str) -> String {

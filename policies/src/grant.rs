@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use model::{Sha256, UtcTime};
-use validator::{Language, Request};
+use model::{Language, Sha256, UtcTime};
+use validator::Request;
 
 use crate::approval::{Approval, Touch};
 use crate::evidence::Installed;

@@ -5,12 +5,11 @@ mod scene;
 
 use std::path::PathBuf;
 
-use model::Sha256;
+use model::{Language, Sha256};
 use policies::{
     BinaryRule, CacheSource, HeapRule, POLICY_BYTES_MAX, Policy, ProcView, TmpUse, WithoutCache,
 };
 use scene::{changed, shipped};
-use validator::Language;
 
 #[test]
 fn both_shipped_profiles_are_whole() {

@@ -1,8 +1,7 @@
 //! The reason of a record: in one line, why a request did not run and what to do about it. Every reader shows
 //! these words, so they are composed and taken apart here alone.
 
-use model::escape_line;
-use sandbox::outcome::Outcome;
+use model::{Outcome, escape_line};
 use validator::{Severity, Violation};
 
 use crate::outside::Showing;

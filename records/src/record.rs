@@ -5,8 +5,7 @@
 
 use std::fmt;
 
-use model::{ResultId, Sha256};
-use sandbox::outcome::Outcome;
+use model::{Outcome, ResultId, Sha256};
 use validator::{Severity, Violation, check_result};
 
 use crate::body::body;

@@ -1,8 +1,7 @@
 //! What a record says, before it is words: plain data that the daemon fills in. Nothing here is a
 //! proof, and nothing here may be computed from anything but what it was given.
 
-use model::{RequestId, ResultId, Sha256, UtcTime};
-use sandbox::outcome::Outcome;
+use model::{Outcome, RequestId, ResultId, Sha256, UtcTime};
 use sandbox::report::{Artifact, Confinement, Finished};
 use validator::{ExpectedOutput, Request, Violation};
 

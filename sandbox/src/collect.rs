@@ -8,13 +8,13 @@ use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use model::is_deceptive;
+use model::{RejectReason, is_deceptive};
 use rustix::fs::{FileType, Mode, OFlags, fstat, mkdirat, openat};
 use rustix::io::Errno;
 
 use crate::plan::Limits;
 use crate::pour::{Poured, pour};
-use crate::report::{Artifact, Collected, RejectReason, Rejected};
+use crate::report::{Artifact, Collected, Rejected};
 
 /// More rejections than the collector tells of by itself, which stops after a thousand.
 const TOLD_MAX: u32 = 1024;

@@ -41,7 +41,7 @@ impl Order {
 
     /// How it is called.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Hold => "hold",
             Self::Release => "release",
@@ -52,7 +52,7 @@ impl Order {
     /// The name of its file beside a request's file.
     #[must_use]
     pub fn file_name(self, request: &str) -> String {
-        format!("{request}.{}", self.word())
+        format!("{request}.{}", self.as_str())
     }
 }
 

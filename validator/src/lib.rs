@@ -67,7 +67,7 @@ pub use lint::{DocumentKind, Expect, lint};
 pub use marks::{marks, reveal_line};
 pub use monty::PureCode;
 pub use network::{HostPort, Network};
-pub use request::{Backend, Constraint, Language, Request, RequestedBy, Work};
+pub use request::{Backend, Constraint, Request, RequestedBy, Work};
 pub use result::{RESULT_BYTES_MAX, check_result, states_digest, withheld};
 pub use risk::{Risk, RiskLevel, Sensitivity};
 pub use rules::Rule;

@@ -14,26 +14,16 @@ use crate::schema::{Asked, Words};
 use crate::text;
 use crate::violation::{Severity, Violation};
 
-/// What a file says that it is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum DocumentKind {
-    /// A tool request, by `request_type` or a name beginning with `TR-`.
-    Request,
-    /// A tool result, by `result_type` or a name beginning with `TS-`.
-    Result,
-    /// Neither; it is checked as a request.
-    Unknown,
-}
-
-impl DocumentKind {
-    /// `request`, `result` or `unknown`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Request => "request",
-            Self::Result => "result",
-            Self::Unknown => "unknown",
-        }
+model::closed_set! {
+    /// What a file says that it is.
+    #[derive(Hash)]
+    pub enum DocumentKind {
+        /// A tool request, by `request_type` or a name beginning with `TR-`.
+        Request = "request",
+        /// A tool result, by `result_type` or a name beginning with `TS-`.
+        Result = "result",
+        /// Neither; it is checked as a request.
+        Unknown = "unknown",
     }
 }
 

@@ -6,23 +6,14 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::code::Code;
 
-/// Whether a violation makes the file invalid.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Severity {
-    /// The file is invalid.
-    Error,
-    /// Worth a look; the file stays valid.
-    Warning,
-}
-
-impl Severity {
-    /// `error` or `warning`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-        }
+model::closed_set! {
+    /// Whether a violation makes the file invalid.
+    #[derive(Hash)]
+    pub enum Severity {
+        /// The file is invalid.
+        Error = "error",
+        /// Worth a look; the file stays valid.
+        Warning = "warning",
     }
 }
 

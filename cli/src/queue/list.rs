@@ -52,7 +52,7 @@ fn print_human(row: &Row) -> Result<(), Failure> {
     output::line(format_args!(
         "{:<20}  {:<17}  {}  {}",
         text(row.created_utc.as_deref().unwrap_or("-")),
-        text(row.state.word()),
+        text(row.state.as_str()),
         text(&row.request_id),
         text(row.result_id.as_deref().unwrap_or("-")),
     ))?;
@@ -87,7 +87,7 @@ pub(super) fn json_of(row: &Row) -> serde_json::Value {
     };
     serde_json::json!({
         "request_id": row.request_id,
-        "state": row.state.word(),
+        "state": row.state.as_str(),
         "result_id": row.result_id,
         "created_utc": row.created_utc,
         "reason": row.reason,

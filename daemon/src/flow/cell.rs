@@ -37,7 +37,7 @@ pub(super) enum Made {
 }
 
 impl Made {
-    pub(super) fn word(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Ahead => "ready",
             Self::ForThisRun => "cold",

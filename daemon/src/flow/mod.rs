@@ -11,9 +11,8 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
-use model::{Sha256, UtcTime};
+use model::{Outcome, Sha256, UtcTime};
 use policies::Submission;
-use sandbox::outcome::Outcome;
 use spool::{Claimed, Ordered, Originals, Receipt, Replayed, ReserveInUse, SpoolError, Want};
 use validator::{Code, Draft, Violation};
 

@@ -1,9 +1,8 @@
 //! What did not run: its record, and where its files go. Every refusal is told; nothing here uses a request up.
 
-use model::{ResultId, Sha256, UtcTime};
+use model::{Outcome, ResultId, Sha256, UtcTime};
 use policies::Approved;
 use records::Subject;
-use sandbox::outcome::Outcome;
 use spool::{Claimed, ClaimedObject, SpoolError};
 use validator::{Refused, Request, Violation};
 

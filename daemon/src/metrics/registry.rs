@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use model::UtcTime;
+use model::{Outcome, UtcTime};
 use policies::Policy;
 use prometheus_client::encoding::text;
 use prometheus_client::metrics::counter::Counter;
@@ -13,7 +13,6 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
-use sandbox::outcome::Outcome;
 use spool::{Counts, Want};
 use validator::{Severity, Violation};
 
@@ -56,7 +55,7 @@ impl Timed {
 
     /// The value of the label `step`.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
             Self::Decide => "decide",
@@ -111,7 +110,7 @@ impl StoppedBy {
 
     /// The value of the label `reason`.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::NoRoom => "no_room",
             Self::Disk => "disk",
@@ -123,24 +122,6 @@ impl StoppedBy {
         }
     }
 }
-
-/// Every outcome; the numbers that some carry are no labels.
-const OUTCOMES: [Outcome; 14] = [
-    Outcome::Ok,
-    Outcome::ExitNonzero(1),
-    Outcome::Signal(1),
-    Outcome::WallLimit,
-    Outcome::CpuLimit,
-    Outcome::MemoryLimit,
-    Outcome::PidsLimit,
-    Outcome::OutputLimit,
-    Outcome::OutputRejected,
-    Outcome::SeccompViolation,
-    Outcome::Cancelled,
-    Outcome::SetupError,
-    Outcome::Refused,
-    Outcome::Indeterminate,
-];
 
 /// The numbers of one daemon.
 pub struct Metrics {
@@ -193,11 +174,11 @@ impl Metrics {
     /// What may be is there from the beginning: a rate needs the zero before the first.
     fn begin(self) -> Self {
         self.requests(&Counts::default());
-        for outcome in OUTCOMES {
-            self.outcomes.get_or_create(&label("outcome", outcome.word())).inc_by(0);
+        for outcome in Outcome::TEXTS {
+            self.outcomes.get_or_create(&label("outcome", outcome)).inc_by(0);
         }
         for timed in Timed::ALL {
-            drop(self.steps.get_or_create(&label("step", timed.word())));
+            drop(self.steps.get_or_create(&label("step", timed.as_str())));
         }
         self.admission(None);
         self
@@ -261,7 +242,7 @@ impl Metrics {
 
     /// A record was published.
     pub fn ended(&self, outcome: Outcome) {
-        self.outcomes.get_or_create(&label("outcome", outcome.word())).inc();
+        self.outcomes.get_or_create(&label("outcome", outcome.as_str())).inc();
         self.changed();
     }
 
@@ -280,7 +261,7 @@ impl Metrics {
 
     /// A request has a step behind it.
     pub fn took(&self, timed: Timed, time: Duration) {
-        self.steps.get_or_create(&label("step", timed.word())).observe(time.as_secs_f64());
+        self.steps.get_or_create(&label("step", timed.as_str())).observe(time.as_secs_f64());
         self.changed();
     }
 
@@ -337,7 +318,7 @@ impl Metrics {
     /// Why nothing is admitted, or that it is again.
     pub fn admission(&self, stopped: Option<StoppedBy>) {
         for reason in StoppedBy::ALL {
-            let gauge = self.stopped.get_or_create(&label("reason", reason.word()));
+            let gauge = self.stopped.get_or_create(&label("reason", reason.as_str()));
             self.set(&gauge, u64::from(stopped == Some(reason)));
         }
     }

@@ -8,9 +8,8 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use model::{ClaimId, UtcTime};
+use model::{ClaimId, Outcome, UtcTime};
 use policies::Submission;
-use sandbox::outcome::Outcome;
 use spool::{Claimed, Dropbox, Ordered, Originals, SpoolError, Waiting};
 use validator::{Code, Draft, Severity, Violation};
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use validator::Language;
+use model::Language;
 
 use super::spelling::{is_long_option, is_slug, is_variable, is_word};
 use super::{BinaryRule, CacheRule, HeapRule, ProcView, Runtime, TmpUse};
@@ -110,10 +110,9 @@ impl Entry<'_, '_> {
     }
 
     fn language(&mut self, written: &str) -> Language {
-        let known = Language::ALL.map(Language::as_str);
-        self.one_of("language", written, &known);
+        self.one_of("language", written, Language::TEXTS);
         // After the problem above the entry is thrown away, so the stand-in is never used.
-        Language::ALL.into_iter().find(|it| it.as_str() == written).unwrap_or(Language::Python)
+        Language::named(written).unwrap_or(Language::Python)
     }
 
     fn one_of(&mut self, key: &str, value: &str, known: &[&str]) {

@@ -1,12 +1,11 @@
 //! Our own events: a request whose approvals are all there is accepted whatever its command and its
 //! people are called, and one that lacks any is not.
 
-use model::{RequestId, Sha256};
+use model::{Language, RequestId, Sha256};
 use policies::aana::{
     AuthorizationState as State, Event, Fact, ProposedRun, RiskDomain, Route, ToolCategory,
 };
 use proptest::prelude::*;
-use validator::Language;
 
 use crate::{algorithm, gate, now, strictness};
 
@@ -67,7 +66,7 @@ const AWKWARD: [&str; 14] = [
 #[test]
 fn a_confirmed_request_is_accepted_whatever_its_words() {
     for word in AWKWARD {
-        for language in Language::ALL {
+        for &language in Language::ALL {
             let argv = [language.as_str().to_owned(), word.to_owned()];
             let event = event(State::Confirmed, word, &argv, ToolCategory::Write);
             let result = event.gate();

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeSet;
 
+use model::{Outcome, RejectReason};
 use records::{ResultKey, Statement, Trust, attest, verify};
-use sandbox::outcome::Outcome;
-use sandbox::report::{RejectReason, Rejected};
+use sandbox::report::Rejected;
 use serde_json::Value;
 
 use crate::fixture::{Case, Scratch, checked, markdown, request_text};

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use model::Outcome;
 use records::{Fault, PublicResultKey, SignatureProblem, Trust, sign, verify};
-use sandbox::outcome::Outcome;
 
 use crate::fixture::{Case, REQUEST_ID, Scratch, flip, publish, put, replace, stock};
 

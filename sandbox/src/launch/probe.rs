@@ -8,6 +8,7 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 
+use model::{Layer, Mode};
 use nix::unistd::{Gid, Uid, getresgid, getresuid};
 use rustix::net::{AddressFamily, SocketType, connect, ipproto, socket};
 
@@ -16,7 +17,6 @@ use super::filter::Word;
 use super::identity::{self, Identity};
 use super::view::CANARY;
 use crate::plan::Network;
-use crate::report::{Layer, Mode};
 use crate::sys::{Attempt, attempt, errno_of};
 
 /// The first ABI of Landlock that knows TCP.
@@ -133,7 +133,7 @@ fn judge(canary: &Canary) -> Result<(), Failed> {
         Err(error) => errno_of(error),
         Ok(()) => 0,
     };
-    let word = canary.layer.word();
+    let word = canary.layer.as_str();
     let got = if errno == 0 { "was possible" } else { "failed, but not as it must" };
     Err(wrong(format!("probe of {word}: to {} {got}", canary.attempt), errno))
 }

@@ -35,7 +35,7 @@ impl Step {
 
     /// The word for it in JSON, lists and metrics.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Claimed => "claimed",
             Self::Staging => "staging",
@@ -47,7 +47,7 @@ impl Step {
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 

@@ -36,7 +36,7 @@ pub enum DaemonState {
 impl DaemonState {
     /// The word for it in JSON and lists.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Starting => "starting",
             Self::Serving => "serving",
@@ -55,7 +55,7 @@ impl DaemonState {
 
 impl fmt::Display for DaemonState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 

@@ -12,10 +12,10 @@ pub use quote::quote_words;
 pub(crate) use quote::yaml;
 pub use reprint::Unprintable;
 
-use model::{RequestId, Sha256, UtcTime};
+use model::{Language, RequestId, Sha256, UtcTime};
 
 use crate::monty::PureCode;
-use crate::request::{Backend, Language, RequestedBy};
+use crate::request::{Backend, RequestedBy};
 use crate::risk::{RiskLevel, Sensitivity};
 
 /// Everything that the text of a request says, for [`Composition::to_text`]. The values are as they

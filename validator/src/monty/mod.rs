@@ -2,7 +2,7 @@
 //! them. They are read and checked here so that a policy can decide about them; no policy of this
 //! version offers the lane, and nothing may ever run such a request in another one instead.
 
-use model::{Line, SourceSpan, quote};
+use model::{Language, Line, SourceSpan, quote};
 use serde_json::{Map, Value};
 
 use crate::code::Code;
@@ -12,7 +12,6 @@ use crate::network::Network;
 use crate::packages;
 use crate::paths;
 use crate::report::Report;
-use crate::request::Language;
 use crate::sections::{Section, Sections};
 
 pub(crate) const CODE: &str = "Code";

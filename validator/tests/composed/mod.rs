@@ -3,13 +3,13 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
-use model::{Sha256, UtcTime};
+use model::{Language, Sha256, UtcTime};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use validator::{
     Backend, ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
-    Constraint, Language, OneLine, RequestedBy, RiskLevel, Sensitivity, quote_words,
+    Constraint, OneLine, RequestedBy, RiskLevel, Sensitivity, quote_words,
 };
 
 use crate::support;

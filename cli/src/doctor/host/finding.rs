@@ -18,7 +18,7 @@ pub(super) enum Topic {
 }
 
 impl Topic {
-    pub(super) fn word(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",
             Self::Cgroups => "cgroups",
@@ -47,7 +47,7 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    pub(super) fn word(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Warning => "warning",

@@ -38,7 +38,7 @@ pub enum KeyRole {
 impl KeyRole {
     /// Also the name of its file.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Result => "result",
             Self::Log => "log",
@@ -62,7 +62,7 @@ impl KeyRole {
 
 impl fmt::Display for KeyRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -194,7 +194,7 @@ impl KeyChange {
         }
         let form: Form = serde_json::from_slice(entry).map_err(|_| KeyChangeFault::Form)?;
         let Spec { key, new, old, signatures, time } = &form.spec;
-        let role = [KeyRole::Result, KeyRole::Log].into_iter().find(|role| role.word() == key);
+        let role = [KeyRole::Result, KeyRole::Log].into_iter().find(|role| role.as_str() == key);
         let role = role.ok_or(KeyChangeFault::Form)?;
         let time: UtcTime = time.parse().map_err(|_| KeyChangeFault::Form)?;
         let spki = |key: &KeyForm| base64::decode(&key.raw_bytes).ok_or(KeyChangeFault::Form);
