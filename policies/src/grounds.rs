@@ -10,23 +10,13 @@ use crate::ais;
 use crate::decision::RuleVerdict;
 use crate::permissions::{Finding, Source, ToolName};
 
-/// Whether the gate's answer counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum GateMode {
-    /// It does.
-    Enforce,
-    /// It is asked and told, and decides nothing.
-    Shadow,
-}
-
-impl GateMode {
-    /// `enforce` or `shadow`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Enforce => "enforce",
-            Self::Shadow => "shadow",
-        }
+model::closed_set! {
+    /// Whether the gate's answer counts.
+    pub enum GateMode {
+        /// It does.
+        Enforce = "enforce",
+        /// It is asked and told, and decides nothing.
+        Shadow = "shadow",
     }
 }
 

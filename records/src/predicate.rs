@@ -120,8 +120,7 @@ fn provenance() -> Fields {
 }
 
 fn decisions() -> Fields {
-    let verdicts = [Verdict::Pass, Verdict::Refuse, Verdict::NotApplicable].map(Verdict::as_str);
-    let rule = record(&[("rule", text()), ("verdict", words(&verdicts)), ("reason", text())]);
+    let rule = record(&[("rule", text()), ("verdict", words(Verdict::TEXTS)), ("reason", text())]);
     let violation =
         record(&[("code", text()), ("severity", text()), ("message", text()), ("line", count())]);
     let policy = record(&[("name", text()), ("sha256", sha256())]);
@@ -185,10 +184,10 @@ fn answer() -> Value {
 }
 
 fn gate() -> Value {
-    let route = || words(Route::WORDS);
+    let route = || words(Route::TEXTS);
     record(&[
-        ("mode", words(&[GateMode::Enforce, GateMode::Shadow].map(GateMode::as_str))),
-        ("gate_decision", words(Gate::WORDS)),
+        ("mode", words(GateMode::TEXTS)),
+        ("gate_decision", words(Gate::TEXTS)),
         ("recommended_action", route()),
         ("aana_route", or_null(route())),
         ("runtime_recommended_route", or_null(route())),

@@ -55,21 +55,12 @@ pub(crate) struct Case {
     pub(crate) plan: Result<Plan, String>,
 }
 
-/// What would become of it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Ready,
-    Pending,
-    Refused,
-}
-
-impl Outcome {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Ready => "ready",
-            Self::Pending => "pending",
-            Self::Refused => "refused",
-        }
+model::closed_set! {
+    /// What would become of it.
+    pub(crate) enum Outcome {
+        Ready = "ready",
+        Pending = "pending",
+        Refused = "refused",
     }
 }
 

@@ -20,105 +20,55 @@ use validator::{Severity, Violation};
 type Label = [(&'static str, Cow<'static, str>); 1];
 type Seconds = Family<Label, Histogram, fn() -> Histogram>;
 
-/// What takes time between the drop of a request and its published record, in order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Timed {
-    /// From the drop (the change time of its inode) to the claim.
-    Queued,
-    /// From the claim to the decision.
-    Decide,
-    /// The inputs, into their slot.
-    Stage,
-    /// The cell, until it was ready; next to nothing where one was kept ready.
-    Cell,
-    /// The tool, from its start to its end.
-    Run,
-    /// The record signed and in the log.
-    SignLog,
-    /// From there to the published result.
-    Publish,
-    /// From the claim to the published result.
-    Whole,
-}
-
-impl Timed {
-    pub const ALL: [Self; 8] = [
-        Self::Queued,
-        Self::Decide,
-        Self::Stage,
-        Self::Cell,
-        Self::Run,
-        Self::SignLog,
-        Self::Publish,
-        Self::Whole,
-    ];
-
-    /// The value of the label `step`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Decide => "decide",
-            Self::Stage => "stage",
-            Self::Cell => "cell",
-            Self::Run => "run",
-            Self::SignLog => "sign_log",
-            Self::Publish => "publish",
-            Self::Whole => "whole",
-        }
+model::closed_set! {
+    /// What takes time between the drop of a request and its published record, in order.
+    pub enum Timed {
+        /// From the drop (the change time of its inode) to the claim.
+        Queued = "queued",
+        /// From the claim to the decision.
+        Decide = "decide",
+        /// The inputs, into their slot.
+        Stage = "stage",
+        /// The cell, until it was ready; next to nothing where one was kept ready.
+        Cell = "cell",
+        /// The tool, from its start to its end.
+        Run = "run",
+        /// The record signed and in the log.
+        SignLog = "sign_log",
+        /// From there to the published result.
+        Publish = "publish",
+        /// From the claim to the published result.
+        Whole = "whole",
     }
 }
 
-/// Why nothing is admitted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StoppedBy {
-    /// There is no room for the record of one more request.
-    NoRoom,
-    /// A write found no room.
-    Disk,
-    /// There are too few file descriptors for one more request.
-    Descriptors,
-    /// Trust store, keys or policy cannot be read.
-    Trust,
-    /// No sandbox can be started on this host.
-    Host,
-    /// The wall clock is behind what was begun or told.
-    Clock,
-    /// The daemon was told to stop.
-    Drain,
+model::closed_set! {
+    /// Why nothing is admitted.
+    pub enum StoppedBy {
+        /// There is no room for the record of one more request.
+        NoRoom = "no_room",
+        /// A write found no room.
+        Disk = "disk",
+        /// There are too few file descriptors for one more request.
+        Descriptors = "descriptors",
+        /// Trust store, keys or policy cannot be read.
+        Trust = "trust",
+        /// No sandbox can be started on this host.
+        Host = "host",
+        /// The wall clock is behind what was begun or told.
+        Clock = "clock",
+        /// The daemon was told to stop.
+        Drain = "drain",
+    }
 }
 
 impl StoppedBy {
-    pub const ALL: [Self; 7] = [
-        Self::NoRoom,
-        Self::Disk,
-        Self::Descriptors,
-        Self::Trust,
-        Self::Host,
-        Self::Clock,
-        Self::Drain,
-    ];
-
     /// A write or another call found a shortage.
     #[must_use]
     pub fn lacking(want: Want) -> Self {
         match want {
             Want::Room => Self::Disk,
             Want::Descriptors => Self::Descriptors,
-        }
-    }
-
-    /// The value of the label `reason`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NoRoom => "no_room",
-            Self::Disk => "disk",
-            Self::Descriptors => "descriptors",
-            Self::Trust => "trust",
-            Self::Host => "host",
-            Self::Clock => "clock",
-            Self::Drain => "drain",
         }
     }
 }
@@ -317,7 +267,7 @@ impl Metrics {
 
     /// Why nothing is admitted, or that it is again.
     pub fn admission(&self, stopped: Option<StoppedBy>) {
-        for reason in StoppedBy::ALL {
+        for &reason in StoppedBy::ALL {
             let gauge = self.stopped.get_or_create(&label("reason", reason.as_str()));
             self.set(&gauge, u64::from(stopped == Some(reason)));
         }

@@ -20,41 +20,28 @@ use super::uri::spelling;
 pub const TRUST_BYTES_MAX: usize = 1024 * 1024;
 const KEYS_MAX: usize = 1024;
 
-/// What a key may sign.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// A user: UIA.
-    User,
-    /// The runtime of an agent: APA.
-    AgentRuntime,
-    /// A verifier, never also an agent runtime: APr.
-    Verifier,
-    /// The operator of a tool: TCA.
-    Operator,
-    /// Whoever binds calls after approval: IBE.
-    Envelope,
-    /// A host: SCA.
-    Host,
-    /// Whoever revokes: CRL.
-    Revocation,
-}
-
-impl Role {
-    /// The name as it stands in a trust store.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::AgentRuntime => "agent-runtime",
-            Self::Verifier => "verifier",
-            Self::Operator => "operator",
-            Self::Envelope => "envelope",
-            Self::Host => "host",
-            Self::Revocation => "revocation",
-        }
+model::closed_set! {
+    /// What a key may sign.
+    #[derive(PartialOrd, Ord)]
+    pub enum Role {
+        /// A user: UIA.
+        User = "user",
+        /// The runtime of an agent: APA.
+        AgentRuntime = "agent-runtime",
+        /// A verifier, never also an agent runtime: APr.
+        Verifier = "verifier",
+        /// The operator of a tool: TCA.
+        Operator = "operator",
+        /// Whoever binds calls after approval: IBE.
+        Envelope = "envelope",
+        /// A host: SCA.
+        Host = "host",
+        /// Whoever revokes: CRL.
+        Revocation = "revocation",
     }
 }
+
+model::deserialize_closed_set!(Role);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -51,8 +51,9 @@ impl Runtime {
             pids_min: form.pids_min.0,
             heap,
             // What is on no list was told, and no such policy is used.
-            tool_category: ToolCategory::of(&form.tool_category).unwrap_or(ToolCategory::Unknown),
-            risk_domain: RiskDomain::of(&form.risk_domain).unwrap_or(RiskDomain::Unknown),
+            tool_category: ToolCategory::named(&form.tool_category)
+                .unwrap_or(ToolCategory::Unknown),
+            risk_domain: RiskDomain::named(&form.risk_domain).unwrap_or(RiskDomain::Unknown),
         }
     }
 }
@@ -73,8 +74,8 @@ impl Entry<'_, '_> {
             let at = self.at.clone();
             self.problems.add(&at, "not a name", "use 1 to 32 of a-z, 0-9, `-` and `_`");
         }
-        self.one_of("tool_category", &form.tool_category, ToolCategory::WORDS);
-        self.one_of("risk_domain", &form.risk_domain, RiskDomain::WORDS);
+        self.one_of("tool_category", &form.tool_category, ToolCategory::TEXTS);
+        self.one_of("risk_domain", &form.risk_domain, RiskDomain::TEXTS);
         if form.words.is_empty() {
             self.wrong("words", "empty", "name at least one word that chooses this runtime");
         }

@@ -55,7 +55,7 @@ proptest! {
     #[test]
     fn the_runtimes_route_only_tightens(event in event(), route in select(&ROUTES[..])) {
         let result = gate(&event);
-        let runtime = Route::of(event["recommended_route"].as_str().unwrap()).unwrap();
+        let runtime = Route::named(event["recommended_route"].as_str().unwrap()).unwrap();
         prop_assert!(result.recommended_action >= runtime);
         if let Some(own) = result.aana_route {
             prop_assert_eq!(result.recommended_action, own.max(runtime));

@@ -60,7 +60,7 @@ fn going(
     most: usize,
 ) -> Result<Vec<Going>, SpoolError> {
     let mut all = Vec::new();
-    for kind in Kind::ALL {
+    for &kind in Kind::ALL {
         let bounds = kind.bounds(keep);
         if bounds.is_boundless() {
             continue;

@@ -29,9 +29,9 @@ fn confine_as(policy: &Policy, profile: Profile) -> OwnedFd {
 }
 
 /// The errnos of one attempt each, with this word behind it.
-fn attempts(word: u64) -> [i32; 7] {
+fn attempts(word: u64) -> [i32; Attempt::ALL.len()] {
     let code = |done: io::Result<()>| done.err().map_or(0, |error| errno_of(&error));
-    Attempt::ALL.map(|it| code(attempt(it, word)))
+    std::array::from_fn(|at| code(attempt(Attempt::ALL[at], word)))
 }
 
 /// Answers until nobody is left to ask; how often each call was told.
