@@ -3,7 +3,8 @@
 
 use std::process::ExitCode;
 
-use validator::{Rule, escape_line, rules};
+use model::escape_line;
+use validator::{Rule, rules};
 
 use crate::failure::Failure;
 use crate::output;

@@ -8,9 +8,10 @@ pub(crate) use typed::Input;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use model::Sha256;
 use serde_json::{Value, json};
 use spool::{Drafting, SpoolError};
-use validator::{Code, ComposedWork, Composition, Expect, Sha256, Violation};
+use validator::{Code, ComposedWork, Composition, Expect, Violation};
 
 use crate::failure::Failure;
 use crate::lint::{Rules, as_approved};

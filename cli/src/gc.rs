@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use daemon::config::Config;
+use model::escape_line;
 use serde_json::{Value, json};
 use spool::retention::{Going, Gone, Keep, Kind, dry_run};
 use spool::{Places, Spool, SpoolError};
-use validator::escape_line;
 
 use crate::failure::Failure;
 use crate::options::{Format, Gc};
@@ -101,12 +101,12 @@ fn tell(asked: &Gc, places: &Places, keep: &Keep, rows: &[Row]) -> Result<(), Fa
         ))?;
     }
     let said = if asked.dry_run { "would be removed" } else { "removed" };
-    let of_kinds = Kind::ALL.map(|kind| {
+    let of_kinds = Kind::ALL.iter().copied().map(|kind| {
         let (count, bytes) = totals(rows, kind);
         format!("{count} of {}/ ({bytes} bytes)", kind.as_str())
     });
     let spool = escape_line(&places.spool.display().to_string());
-    output::line(format_args!("{spool}: {said}: {}", of_kinds.join(", ")))?;
+    output::line(format_args!("{spool}: {said}: {}", of_kinds.collect::<Vec<_>>().join(", ")))?;
     if keep.is_boundless() {
         output::note("the configuration has no `keep`: everything is kept for ever");
     }
@@ -125,13 +125,13 @@ fn as_json(asked: &Gc, rows: &[Row]) -> Value {
             "left": left.as_ref().map(ToString::to_string),
         })
     });
-    let totals = Kind::ALL.map(|kind| {
+    let totals = Kind::ALL.iter().copied().map(|kind| {
         let (count, bytes) = totals(rows, kind);
         (kind.as_str().to_owned(), json!({ "count": count, "bytes": bytes }))
     });
     json!({
         "dry_run": asked.dry_run,
         "going": going.collect::<Vec<_>>(),
-        "totals": totals.into_iter().collect::<serde_json::Map<_, _>>(),
+        "totals": totals.collect::<serde_json::Map<_, _>>(),
     })
 }

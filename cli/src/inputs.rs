@@ -3,8 +3,9 @@
 
 use std::io::{self, Read};
 
+use model::{Sha256, Sha256Stream};
 use spool::{SpoolError, Submission};
-use validator::{Code, Input, Request, Sha256, Sha256Stream, Violation};
+use validator::{Code, Input, Request, Violation};
 
 use crate::failure::Failure;
 

@@ -5,10 +5,11 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use model::UtcTime;
 use policies::Policy;
 use validator::{
     Ceilings, Code, DocumentKind, Draft, Expect, OwnerUid, Place, RESULT_BYTES_MAX, Request,
-    Severity, UtcTime, Violation, fill_approval,
+    Severity, Violation, fill_approval,
 };
 
 use crate::code;

@@ -24,7 +24,7 @@ pub(crate) use approving::{
     Approve, CaseOptions, Explain, KeyOptions, Reject, Review, RulesOptions, ShowOptions,
     SigningOptions,
 };
-pub(crate) use draft::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, Draft, RISKS, SENSITIVITIES};
+pub(crate) use draft::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, Draft};
 pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use gc::Gc;
 pub(crate) use keys::{KeyFormat, KeyName, Keys, KeysAct, KeysInit, KeysOf, KeysRotate, KeysShow};

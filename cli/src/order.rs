@@ -124,7 +124,11 @@ fn find(dropbox: &Dropbox, asked: &OrderOptions) -> Result<Result<String, String
 /// Where a request is that does not wait.
 fn where_it_is(spool: &Path, id: &str) -> Result<String, Failure> {
     if let Some(last) = records_among(spool, &result_names(spool)?, id).pop() {
-        return Ok(format!("{id}: waits no longer: {}, see {}", last.word(), last.path.display()));
+        return Ok(format!(
+            "{id}: waits no longer: {}, see {}",
+            last.as_str(),
+            last.path.display()
+        ));
     }
     let draft = spool.join("drafts").join(format!("{id}.md"));
     if draft.is_file() {
@@ -144,7 +148,7 @@ fn tell(asked: &OrderOptions, name: &str, order: Order, placed: &Placed) -> Resu
         let path = (!matches!(placed, Placed::NotNeeded)).then(|| output::path(&path));
         return output::line(serde_json::json!({
             "request_id": id,
-            "order": order.word(),
+            "order": order.as_str(),
             "path": path,
             "was_there": matches!(placed, Placed::WasThere),
         }));
@@ -193,8 +197,7 @@ fn tell_what_else(asked: &OrderOptions, name: &str) -> Result<(), Failure> {
     let held = spool::held_in(&asked.spool).remove(name);
     let waits = held.iter().flat_map(|it| &it.waits_for).filter(|it| it.code != "spool.held");
     for waits in waits {
-        let (code, message) =
-            (validator::escape_line(&waits.code), validator::escape_line(&waits.message));
+        let (code, message) = (model::escape_line(&waits.code), model::escape_line(&waits.message));
         output::line(format_args!("    waits also for {code}: {message}"))?;
     }
     Ok(())

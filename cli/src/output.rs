@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use validator::escape_line;
+use model::escape_line;
 
 use crate::failure::Failure;
 

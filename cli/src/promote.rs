@@ -6,9 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use model::Sha256;
 use policies::AisFile;
 use spool::{Dropped, SpoolError, Submission};
-use validator::{Checked, Code, Draft, OwnerUid, Place, Request, Sha256, Violation};
+use validator::{Checked, Code, Draft, OwnerUid, Place, Request, Violation};
 
 use crate::failure::Failure;
 use crate::inputs;

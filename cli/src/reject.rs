@@ -4,10 +4,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use model::{Sha256, escape_line};
 use policies::REJECT_NAMESPACE;
 use serde_json::json;
 use spool::place_beside;
-use validator::{REQUEST_BYTES_MAX, Sha256, escape_line, reveal_line};
+use validator::{REQUEST_BYTES_MAX, reveal_line};
 
 use crate::approve::{NoSigner, Signature, Signer, principal, refused};
 use crate::failure::Failure;

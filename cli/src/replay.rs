@@ -7,10 +7,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
+use model::escape_line;
 use records::{LeftFile, Recalled};
 use serde_json::{Value, json};
 use spool::Replayed;
-use validator::escape_line;
 
 use crate::failure::Failure;
 use crate::options::{Format, Replay};

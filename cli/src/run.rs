@@ -11,10 +11,10 @@ use daemon::{
     find_egress, find_launcher, open_keys,
 };
 
+use model::Outcome;
 use records::log::LogPlace;
 use records::{KeySource, Trust, Verified};
 use sandbox::client::Reach;
-use sandbox::outcome::Outcome;
 use spool::{Places, Spool, SpoolError};
 use validator::REQUEST_BYTES_MAX;
 
@@ -72,7 +72,7 @@ pub(crate) fn live_of(host: &Host, mut followed: Option<Followed>) -> Result<Liv
             pen.lines(&followed.lines(moment));
         }
         for running in watching.in_flight() {
-            pen.state(running.step.word(), &live::of_running(&running, show::now()));
+            pen.state(running.step.as_str(), &live::of_running(&running, show::now()));
         }
     })
 }
@@ -173,7 +173,7 @@ pub(crate) fn nothing_left_to_cancel(interrupted: &AtomicBool) {
 pub(crate) fn report_trouble(request: &Path, bytes: &[u8], told: &Told) {
     show::aside(request, bytes, &told.violations);
     if let Some(reason) = &told.reason {
-        output::note(format_args!("{}: {}", request.display(), validator::escape_line(reason)));
+        output::note(format_args!("{}: {}", request.display(), model::escape_line(reason)));
     }
     if !told.degraded.is_empty() {
         output::note(format_args!(
@@ -202,7 +202,7 @@ fn print_human(told: &Told, verified: Option<&Verified>) -> Result<(), Failure> 
 fn print_json(told: &Told, verified: bool) -> Result<(), Failure> {
     output::line(serde_json::json!({
         "result_id": told.receipt.result_id().as_str(),
-        "outcome": told.outcome.word(),
+        "outcome": told.outcome.as_str(),
         "exit_code": told.exit_code,
         "record": output::path(told.receipt.path()),
         "verified": verified,

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use model::{Sha256Stream, escape_line};
 use serde_json::{Value, json};
-use validator::{Code, Rule, Sha256Stream, Violation, escape_line};
+use validator::{Code, Rule, Violation};
 
 use crate::failure::Failure;
 use crate::lint::Checked;

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet as Marked};
-use validator::{Code, Severity, Violation, escape_line, withheld};
+use model::escape_line;
+use validator::{Code, Severity, Violation, withheld};
 
 use crate::output;
 use crate::screen::Screen;
@@ -140,8 +141,8 @@ pub(crate) fn has_error(violations: &[Violation]) -> bool {
 }
 
 /// The wall clock, whole seconds.
-pub(crate) fn now() -> validator::UtcTime {
+pub(crate) fn now() -> model::UtcTime {
     use std::time::{SystemTime, UNIX_EPOCH};
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    validator::UtcTime::from_unix(i64::try_from(since).unwrap_or(i64::MAX))
+    model::UtcTime::from_unix(i64::try_from(since).unwrap_or(i64::MAX))
 }

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use validator::escape_line;
+use model::escape_line;
 
 /// Every tab is as wide as this, wherever it stands: a caret below is then as wide everywhere.
 const TAB: &str = "    ";

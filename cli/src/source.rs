@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use validator::{Code, Violation, escape_line, withheld};
+use model::escape_line;
+use validator::{Code, Violation, withheld};
 
 /// What stands for a secret. Its length says nothing of the secret's.
 pub(crate) const MASK: &str = "********";

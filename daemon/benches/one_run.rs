@@ -21,16 +21,15 @@ use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use daemon::{Host, HostParts, RecordLog, TrustStore, open_keys};
+use model::{Language, UtcTime};
 use policies::Policy;
 use records::KeySource;
 use records::log::LogPlace;
 use sandbox::client::{Launcher, Reach};
 use sandbox::plan::{
-    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
-    TmpUse,
+    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Runtime, Slot, SlotId, TmpUse,
 };
 use spool::{Places, Spool};
-use validator::UtcTime;
 
 const RUNS: usize = 50;
 const MIB: u64 = 1024 * 1024;
@@ -45,14 +44,14 @@ fn main() {
         let request = request(&top, number);
         rows.whole.push(timed(|| {
             let told = host.run_file(&request, None, 0, &mut || false).unwrap();
-            assert_eq!(told.outcome.word(), "ok", "{told:?}");
+            assert_eq!(told.outcome.as_str(), "ok", "{told:?}");
         }));
         let (plan, result) = plan(&top, number);
         rows.cell.push(timed(|| {
             let directory = fs::File::open(&result).unwrap();
             let ready = launcher.build(plan).unwrap();
             let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
-            assert_eq!(finished.outcome().word(), "ok");
+            assert_eq!(finished.outcome().as_str(), "ok");
         }));
         rows.bare.push(timed(|| {
             assert!(Command::new("/usr/bin/true").status().unwrap().success());
@@ -175,7 +174,7 @@ fn plan(top: &Path, number: usize) -> (Plan, PathBuf) {
     let cell = CellPlan {
         slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
         runtime: Runtime {
-            profile: Profile::Python,
+            language: Language::Python,
             root: None,
             binary: "/usr/bin/true".into(),
             mounts: vec!["/usr".into()],

@@ -5,8 +5,8 @@
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use model::UtcTime;
 use spool::{LastKnown, Spool};
-use validator::UtcTime;
 
 use crate::edge;
 use crate::host::Halt;

@@ -4,12 +4,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::tz::{Dst, TimeZone};
 use jiff::{Timestamp, ToSpan as _};
+use model::{ClaimId, UtcTime};
 use nix::unistd::{Group, Uid, User};
 use policies::StandardTime;
 use records::log::entry::BootId;
 use rustix::rand::{GetRandomFlags, getrandom};
-use spool::ClaimId;
-use validator::UtcTime;
 
 use crate::host::Halt;
 

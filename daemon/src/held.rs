@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use model::{Sha256, UtcTime};
 use spool::{Held, SpoolError, WaitsFor};
-use validator::{Sha256, UtcTime, Violation};
+use validator::Violation;
 
 /// How long a held request may wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use egress::client::Egress;
+use model::{ResultId, Sha256, UtcTime};
 use policies::Policy;
 use records::log::{LogError, ProofFault};
 use records::{BundleFault, Fault, KeyError, ResultKey, RotationError, SignError};
 use sandbox::client::Reach;
 use sandbox::plan::CellPlan;
 use spool::{LastKnown, Spool, SpoolError, StoreError, Want};
-use validator::{ResultId, Sha256, UtcTime};
 
 use crate::clock::Floor;
 use crate::config::{Config, ConfigError};

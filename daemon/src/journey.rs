@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use model::{RequestId, ResultId};
 use policies::{Grant, Submission};
 use sandbox::report::Usage;
 use spool::{Counts, Hashed, Running, Step};
-use validator::{Request, RequestId, ResultId};
+use validator::Request;
 
 use crate::edge;
 use crate::metrics::{Metrics, Timed};

@@ -70,7 +70,7 @@ impl HostManager {
 
     /// How we are, in a line for `systemctl status`.
     pub fn status(&self, said: &str) {
-        let line: String = validator::escape_line(said).chars().take(STATUS_CHARS_MAX).collect();
+        let line: String = model::escape_line(said).chars().take(STATUS_CHARS_MAX).collect();
         self.send(&format!("STATUS={}", line.replace('\n', " ")));
     }
 

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use model::{Sha256, escape_line};
 use policies::permissions::{
     AnswerEvidence, AnswerRules, Author, Calls, Change, Moment, PermissionManager, Source, Terms,
 };
@@ -13,7 +14,7 @@ use spool::{
     AnswerFate, Dropbox, Durable, Filed, Spool, SpoolError, StoreError, ToldPermissions,
     new_traceparent,
 };
-use validator::{Request, Sha256, escape_line};
+use validator::Request;
 
 use crate::edge;
 

@@ -2,11 +2,9 @@
 
 use policies::{Approved, Grant};
 use sandbox::plan::{
-    Cache, CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot,
-    SlotId, TmpUse,
+    Cache, CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Runtime, Slot, SlotId, TmpUse,
 };
 use spool::{EmptySlot, Staged};
-use validator::Language;
 
 use crate::network;
 
@@ -71,7 +69,7 @@ pub(crate) fn cell(grant: &Grant, slot: Slot) -> CellPlan {
     CellPlan {
         slot,
         runtime: Runtime {
-            profile: profile(grant.language()),
+            language: grant.language(),
             binary: grant.binary().to_owned(),
             root: grant.root().map(std::path::Path::to_owned),
             mounts: grant.mounts().to_vec(),
@@ -105,14 +103,4 @@ pub(crate) fn cell(grant: &Grant, slot: Slot) -> CellPlan {
 /// loopback comes up, and with it the network namespace is used up.
 pub(crate) fn may_be_ready(approved: &Approved) -> bool {
     approved.grant().network().is_none()
-}
-
-pub(crate) fn profile(language: Language) -> Profile {
-    match language {
-        Language::Python => Profile::Python,
-        Language::Node => Profile::Node,
-        Language::Ts => Profile::Ts,
-        Language::Go => Profile::Go,
-        Language::Ruby => Profile::Ruby,
-    }
 }

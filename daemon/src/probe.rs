@@ -5,15 +5,16 @@ use std::fs::{self, DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use model::Layer;
 use policies::{Binaries, Policy};
 use records::{reason_of, reason_with_help};
 use rustix::io::Errno;
 use sandbox::client::{BuildError, Launcher, Reach};
 use sandbox::plan::{CellPlan, Demands, Limits, Network, Order, Plan, Runtime, Slot, SlotId};
-use sandbox::report::{Confinement, Layer};
+use sandbox::report::Confinement;
 use validator::{Code, Violation};
 
-use crate::{edge, plan, runtimes};
+use crate::{edge, runtimes};
 
 const MIB: u64 = 1 << 20;
 
@@ -52,7 +53,7 @@ impl HostFault {
 
     /// As a refusal states it; none where no layer is missing.
     pub(crate) fn violation(&self) -> Option<Violation> {
-        let code = Code::Layer(self.layer?.word());
+        let code = Code::Layer(self.layer?.as_str());
         Some(Violation::error(code, self.what.as_str()).hint(self.help.as_str()))
     }
 
@@ -180,7 +181,7 @@ fn runtime(policy: &Policy, binaries: &Binaries) -> Option<Runtime> {
     let (runtime, installed) =
         policy.runtimes().find_map(|runtime| Some((runtime, installed(runtime)?)))?;
     Some(Runtime {
-        profile: plan::profile(runtime.language()),
+        language: runtime.language(),
         binary: installed.binary,
         root: runtime.root().map(Path::to_owned),
         mounts: runtime.mounts().iter().cloned().chain(installed.prefix).collect(),
@@ -230,7 +231,7 @@ mod tests {
             Errno::NOSPC.raw_os_error(),
             Errno::NOSYS.raw_os_error(),
         ];
-        let layers = Layer::ALL.map(Some).into_iter().chain([None]);
+        let layers = Layer::ALL.iter().copied().map(Some).chain([None]);
         let unable = |layer, errno| {
             BuildError::Unable(Unable { layer, step: "make something".to_owned(), errno })
         };
@@ -251,7 +252,7 @@ mod tests {
             assert!(reason.contains(&error.to_string()), "{reason}");
             assert!(reason.ends_with(&format!("; help: {}", fault.help)), "{reason}");
             if let Some(layer) = fault.layer {
-                assert!(reason.starts_with(&format!("layer.{}: ", layer.word())), "{reason}");
+                assert!(reason.starts_with(&format!("layer.{}: ", layer.as_str())), "{reason}");
             }
             assert_eq!(validator::withheld(&reason), None, "{reason}");
         }

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use std::time::Duration;
 
+use model::UtcTime;
 use records::TakeoverError;
 use records::log::entry::{BootId, Heartbeat, heartbeat_is_due};
 use records::log::{Inclusion, Log, LogError, LogKey, LogOrigin, LogPlace, LogView, PublicLogKey};
-use validator::UtcTime;
 
 /// How long one waits for others who append to the same log; each takes milliseconds.
 pub const LOG_WAIT: Duration = Duration::from_secs(30);

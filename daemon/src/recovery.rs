@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
+use model::{Outcome, ResultId};
 use records::log::{LogView, PublicLogKey};
 use records::{Fault, History, NetworkUse, PublicKeys, Subject, Trust, Unaccounted, verify};
-use sandbox::outcome::Outcome;
 use spool::{Originals, Spool, Unfinished};
-use validator::{Draft, OwnerUid, Place, Request, ResultId};
+use validator::{Draft, OwnerUid, Place, Request};
 
 use crate::host::{Halt, Host};
 use crate::tell::{Decided, Story};

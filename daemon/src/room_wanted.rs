@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use spool::{ClaimId, SpoolError, Want};
+use model::ClaimId;
+use spool::{SpoolError, Want};
 
 use crate::host::{Halt, Host};
 

@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use model::UtcTime;
 use records::{ResultKey, TakeoverError};
-use validator::UtcTime;
 
 use crate::edge;
 

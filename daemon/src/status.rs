@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use model::{RequestId, Sha256, UtcTime};
 use policies::Policy;
 use spool::{
     Counts, DaemonState, Running, Seat, Spool, SpoolError, Status, TellsPolicy, ToldWaiting,
     WaitsSince,
 };
-use validator::{RequestId, Sha256, UtcTime};
 
 /// Numbers are told at most this often.
 const TELL_INTERVAL: Duration = Duration::from_secs(1);

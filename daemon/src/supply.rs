@@ -6,30 +6,16 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use model::{Sha256, Sha256Stream};
 use policies::ais::Supply;
 use policies::{Binaries, Policy};
-use validator::{Sha256, Sha256Stream};
+use sandbox::seccomp::SeccompText;
 
 use crate::config::ConfigError;
 use crate::trust_store::{Stamp, stamp};
 
 /// Our programs; what of them is not installed is not used either.
 const PROGRAMS: [&str; 4] = ["toolexec", "toolexecd", "toolexec-launch", "toolexec-egress"];
-
-/// The system calls of every cell, as they are compiled into the launcher.
-const SECCOMP: [&str; 11] = [
-    include_str!("../../sandbox/seccomp/base.txt"),
-    include_str!("../../sandbox/seccomp/escape.txt"),
-    include_str!("../../sandbox/seccomp/go.txt"),
-    include_str!("../../sandbox/seccomp/hosts.txt"),
-    include_str!("../../sandbox/seccomp/node.txt"),
-    include_str!("../../sandbox/seccomp/python.txt"),
-    include_str!("../../sandbox/seccomp/refused.txt"),
-    include_str!("../../sandbox/seccomp/ruby.txt"),
-    include_str!("../../sandbox/seccomp/sampled.txt"),
-    include_str!("../../sandbox/seccomp/setup.txt"),
-    include_str!("../../sandbox/seccomp/ts.txt"),
-];
 
 /// What was found, and where.
 pub struct Found {
@@ -63,7 +49,8 @@ impl Digests {
     pub fn of(&mut self, policy: &Policy, binaries: &Binaries) -> Result<Found, ConfigError> {
         let mut found = Found { digests: Supply::default(), paths: Vec::new() };
         found.digests.policies.insert("policy".to_owned(), policy.sha256());
-        let seccomp = Sha256::of(SECCOMP.concat().as_bytes());
+        let seccomp: Vec<_> = SeccompText::ALL.iter().map(|text| text.text()).collect();
+        let seccomp = Sha256::of(seccomp.concat().as_bytes());
         found.digests.policies.insert("seccomp".to_owned(), seccomp);
         for (name, path) in self.programs() {
             if let Some(digest) = self.of_file(&path)? {

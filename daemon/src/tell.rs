@@ -6,15 +6,15 @@
 
 use std::time::Duration;
 
+use model::{Outcome, RequestId, ResultId, Sha256, UtcTime};
 use policies::{AisFile, Approved, Grounds, SignatureFile, Touch};
 use records::{
     Attested, Fault, NetworkUse, Ran, ReplayOf, Statement, Subject, Trust, attest, verify_gathered,
 };
-use sandbox::outcome::Outcome;
 use sandbox::report::Confinement;
 use spool::failpoint::{Failpoint, reach};
 use spool::{Claimed, Receipt, Replayed, ResultDraft, SpoolError, Want};
-use validator::{Refused, Request, RequestId, ResultId, Sha256, UtcTime, Violation};
+use validator::{Refused, Request, Violation};
 
 use crate::edge;
 use crate::flow::Passage;

@@ -2,116 +2,61 @@
 //! words and fields wherever it goes. `docs/operating.md` has this table; a test holds them together. A line
 //! tells what has happened; nothing reads it to decide.
 
-use std::fmt;
 use std::time::Duration;
 
 use tracing::Level;
 
-/// One transition.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Transition {
-    /// The daemon has begun to recover what an earlier one left.
-    Starting,
-    /// An interrupted request was finished: tidied, completed, or told as `indeterminate`.
-    Recovered,
-    /// What is dropped is taken from now on.
-    Ready,
-    /// A request is ours.
-    Claimed,
-    /// It waits for somebody's answer.
-    Held,
-    /// It was granted what it asks for, and waits for room at most.
-    Granted,
-    /// It is in the ledger, durably: used up.
-    Begun,
-    /// The tool was started.
-    Started,
-    /// The tool ended, or nobody knows.
-    Ended,
-    /// The result of a run is there, durably.
-    Published,
-    /// The result of a refusal is there, durably.
-    Refused,
-    /// What was dropped is out of `approved/`; its copy is in `archive/` or `quarantine/`.
-    Departed,
-    /// Something in `approved/` is not taken until it changes.
-    LeftAlone,
-    /// Somebody asked for its end.
-    Cancelled,
-    /// Nothing is admitted until what is wrong is mended.
-    AdmissionStopped,
-    /// Requests are admitted again.
-    AdmissionResumed,
-    /// Policy, trust and keys were read again and are in force.
-    Reloaded,
-    /// Another key took the place of one of ours, and the log says so.
-    KeyChanged,
-    /// They were read again and are not good: the old ones stay.
-    ReloadRefused,
-    /// Nothing new is taken; runs in flight end.
-    Draining,
-    /// Everything ended in order.
-    Stopped,
-    /// Our own disk, keys or kernel failed.
-    Halted,
+model::closed_set! {
+    /// One transition.
+    pub enum Transition {
+        /// The daemon has begun to recover what an earlier one left.
+        Starting = "starting",
+        /// An interrupted request was finished: tidied, completed, or told as `indeterminate`.
+        Recovered = "recovered",
+        /// What is dropped is taken from now on.
+        Ready = "ready",
+        /// A request is ours.
+        Claimed = "claimed",
+        /// It waits for somebody's answer.
+        Held = "held",
+        /// It was granted what it asks for, and waits for room at most.
+        Granted = "granted",
+        /// It is in the ledger, durably: used up.
+        Begun = "begun",
+        /// The tool was started.
+        Started = "started",
+        /// The tool ended, or nobody knows.
+        Ended = "ended",
+        /// The result of a run is there, durably.
+        Published = "published",
+        /// The result of a refusal is there, durably.
+        Refused = "refused",
+        /// What was dropped is out of `approved/`; its copy is in `archive/` or `quarantine/`.
+        Departed = "departed",
+        /// Something in `approved/` is not taken until it changes.
+        LeftAlone = "left-alone",
+        /// Somebody asked for its end.
+        Cancelled = "cancelled",
+        /// Nothing is admitted until what is wrong is mended.
+        AdmissionStopped = "admission-stopped",
+        /// Requests are admitted again.
+        AdmissionResumed = "admission-resumed",
+        /// Policy, trust and keys were read again and are in force.
+        Reloaded = "reloaded",
+        /// Another key took the place of one of ours, and the log says so.
+        KeyChanged = "key-changed",
+        /// They were read again and are not good: the old ones stay.
+        ReloadRefused = "reload-refused",
+        /// Nothing new is taken; runs in flight end.
+        Draining = "draining",
+        /// Everything ended in order.
+        Stopped = "stopped",
+        /// Our own disk, keys or kernel failed.
+        Halted = "halted",
+    }
 }
 
 impl Transition {
-    /// Every transition.
-    pub const ALL: [Self; 22] = [
-        Self::Starting,
-        Self::Recovered,
-        Self::Ready,
-        Self::Claimed,
-        Self::Held,
-        Self::Granted,
-        Self::Begun,
-        Self::Started,
-        Self::Ended,
-        Self::Published,
-        Self::Refused,
-        Self::Departed,
-        Self::LeftAlone,
-        Self::Cancelled,
-        Self::AdmissionStopped,
-        Self::AdmissionResumed,
-        Self::Reloaded,
-        Self::KeyChanged,
-        Self::ReloadRefused,
-        Self::Draining,
-        Self::Stopped,
-        Self::Halted,
-    ];
-
-    /// Its word, which is the line's message.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Starting => "starting",
-            Self::Recovered => "recovered",
-            Self::Ready => "ready",
-            Self::Claimed => "claimed",
-            Self::Held => "held",
-            Self::Granted => "granted",
-            Self::Begun => "begun",
-            Self::Started => "started",
-            Self::Ended => "ended",
-            Self::Published => "published",
-            Self::Refused => "refused",
-            Self::Departed => "departed",
-            Self::LeftAlone => "left-alone",
-            Self::Cancelled => "cancelled",
-            Self::AdmissionStopped => "admission-stopped",
-            Self::AdmissionResumed => "admission-resumed",
-            Self::Reloaded => "reloaded",
-            Self::KeyChanged => "key-changed",
-            Self::ReloadRefused => "reload-refused",
-            Self::Draining => "draining",
-            Self::Stopped => "stopped",
-            Self::Halted => "halted",
-        }
-    }
-
     /// How much it matters: an error stops something, a warning is an answer that somebody did not want.
     #[must_use]
     pub fn level(self) -> Level {
@@ -121,12 +66,6 @@ impl Transition {
             Self::Claimed | Self::Granted | Self::Begun | Self::Departed => Level::DEBUG,
             _ => Level::INFO,
         }
-    }
-}
-
-impl fmt::Display for Transition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 
@@ -157,7 +96,7 @@ pub const FIELDS: [&str; 8] =
 
 /// Logs a transition.
 pub fn log(transition: Transition, fields: &Fields<'_>) {
-    let text = |text: Option<&str>| text.map(validator::escape_line);
+    let text = |text: Option<&str>| text.map(model::escape_line);
     let (request, result) = (text(fields.request), text(fields.result));
     let (outcome, code, cell) = (fields.outcome, fields.code, fields.cell);
     let ms = fields.time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
@@ -247,7 +186,7 @@ mod tests {
 
     #[test]
     fn every_transition_has_a_word_of_its_own() {
-        let mut words: Vec<_> = Transition::ALL.iter().map(|one| one.word()).collect();
+        let mut words: Vec<_> = Transition::ALL.iter().map(|one| one.as_str()).collect();
         words.sort_unstable();
         words.dedup();
         assert_eq!(words.len(), Transition::ALL.len());

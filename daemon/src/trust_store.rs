@@ -7,8 +7,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use model::Sha256;
 use policies::{Signers, ais};
-use validator::Sha256;
 
 use crate::config::{ConfigError, read_ais_trust, read_revoked, read_signers};
 

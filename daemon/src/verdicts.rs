@@ -1,8 +1,8 @@
 //! What the flow itself has to say against a request, in the words of violations; and what a strict
 //! policy makes of a good run. Pure.
 
+use model::Outcome;
 use policies::Approved;
-use sandbox::outcome::Outcome;
 use sandbox::report::Finished;
 use spool::Seen;
 use validator::{Code, Request, Severity, Violation};

@@ -21,10 +21,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use daemon::metrics::{Metrics, MetricsFile, MetricsSocket, StoppedBy, Timed};
+use model::{Outcome, UtcTime};
 use policies::Policy;
-use sandbox::outcome::Outcome;
 use spool::Counts;
-use validator::{Code, UtcTime, Violation};
+use validator::{Code, Violation};
 
 /// A directory of one test, gone with it.
 struct Desk(PathBuf);
@@ -59,7 +59,7 @@ fn busy() -> Metrics {
     let twice = Violation::error(Code::CommandShell, "one".to_owned());
     let of_a_family = Violation::error(Code::Secret("aws-key"), "two".to_owned());
     metrics.refused(&[twice.clone(), twice, of_a_family]);
-    for timed in Timed::ALL {
+    for &timed in Timed::ALL {
         metrics.took(timed, Duration::from_millis(12));
     }
     metrics.took(Timed::Run, Duration::from_secs(4000));

@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use policies::ais::{
     AisRules, Bundle, Case, SigningKey, Supply, TrustStore, canonical, judge, read_document,
 };
-use validator::UtcTime;
+use model::UtcTime;
 
 const NOBODY: &[u8] = b"{\"version\":1,\"principals\":{},\"keys\":[]}";
 

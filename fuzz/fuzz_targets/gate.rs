@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use policies::aana::{Gate, GateResult, Route, gate_bytes, gate_pre_tool_call};
 use serde_json::json;
-use validator::UtcTime;
+use model::UtcTime;
 
 fuzz_target!(|bytes: &[u8]| {
     let now = UtcTime::from_unix(1_800_000_000);

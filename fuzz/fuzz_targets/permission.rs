@@ -9,7 +9,7 @@ use policies::permissions::{
     Answer, AnswerEvidence, AnswerRules, AskFile, Author, Calls, Moment, PermissionManager, Scoped,
     ToolAuthorizationState, Traceparent,
 };
-use validator::UtcTime;
+use model::UtcTime;
 
 fuzz_target!(|bytes: &[u8]| {
     let traceparent = Traceparent::from_random([1; 24]);

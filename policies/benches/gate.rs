@@ -8,11 +8,11 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use model::{Language, RequestId, Sha256, UtcTime};
 use policies::aana::{
     AuthorizationState, Event, Fact, ProposedRun, RiskDomain, ToolCategory, gate_bytes,
 };
 use serde_json::Value;
-use validator::{Language, RequestId, Sha256, UtcTime};
 
 const CASES: &str = include_str!("../tests/aana/contract_cases.json");
 

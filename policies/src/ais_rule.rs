@@ -9,7 +9,7 @@ use crate::evidence::{AisEvidence, AisFile};
 use crate::grounds::AisFinding;
 use crate::policy::Policy;
 use crate::runtime::Runtime;
-use validator::UtcTime;
+use model::UtcTime;
 
 const RULE: &str = "ais";
 const LEDGER_RULE: &str = "ais.ledger";

@@ -2,7 +2,8 @@
 //! request, policy and evidence, and must never stop at the first rule that says no: the record
 //! states what every rule said.
 
-use validator::{Code, Request, UtcTime, Violation};
+use model::UtcTime;
+use validator::{Code, Request, Violation};
 
 use crate::ais_rule;
 use crate::approval::{self, Approval};
@@ -16,26 +17,16 @@ use crate::policy::Policy;
 use crate::rules;
 use crate::runtime::Runtime;
 
-/// What one rule said.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Verdict {
-    /// The rule is content.
-    Pass,
-    /// The rule forbids the run.
-    Refuse,
-    /// The rule had nothing to decide.
-    NotApplicable,
-}
-
-impl Verdict {
-    /// `pass`, `refuse` or `not_applicable`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Refuse => "refuse",
-            Self::NotApplicable => "not_applicable",
-        }
+model::closed_set! {
+    /// What one rule said.
+    #[derive(Hash)]
+    pub enum Verdict {
+        /// The rule is content.
+        Pass = "pass",
+        /// The rule forbids the run.
+        Refuse = "refuse",
+        /// The rule had nothing to decide.
+        NotApplicable = "not_applicable",
     }
 }
 

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
-use validator::{OwnerUid, UtcTime};
+use model::UtcTime;
+use validator::OwnerUid;
 
 use crate::ais::{Supply, TrustStore};
 use crate::approval::Signers;

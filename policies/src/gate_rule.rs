@@ -1,7 +1,8 @@
 //! The AANA gate as one rule of the decision: the request becomes an event, made of what was verified and of
 //! nothing else. The event must never claim more than the approval's rules found.
 
-use validator::{Code, Request, Sha256};
+use model::Sha256;
+use validator::{Code, Request};
 
 use crate::aana::{AuthorizationState, Event, Fact, GateResult, ProposedRun, Route};
 use crate::approval::Approval;

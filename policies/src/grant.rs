@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use validator::{Language, Request, Sha256, UtcTime};
+use model::{Language, Sha256, UtcTime};
+use validator::Request;
 
 use crate::approval::{Approval, Touch};
 use crate::evidence::Installed;

@@ -1,31 +1,22 @@
 //! Why a decision is what it is: what every rule said, and the whole answer of the gate. It tells, for the
 //! record and for people, and proves nothing to a later step.
 
+use model::UtcTime;
 use serde_json::Value;
-use validator::{CLOCK_SKEW_SEC, UtcTime};
+use validator::CLOCK_SKEW_SEC;
 
 use crate::aana::GateResult;
 use crate::ais;
 use crate::decision::RuleVerdict;
 use crate::permissions::{Finding, Source, ToolName};
 
-/// Whether the gate's answer counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum GateMode {
-    /// It does.
-    Enforce,
-    /// It is asked and told, and decides nothing.
-    Shadow,
-}
-
-impl GateMode {
-    /// `enforce` or `shadow`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Enforce => "enforce",
-            Self::Shadow => "shadow",
-        }
+model::closed_set! {
+    /// Whether the gate's answer counts.
+    pub enum GateMode {
+        /// It does.
+        Enforce = "enforce",
+        /// It is asked and told, and decides nothing.
+        Shadow = "shadow",
     }
 }
 

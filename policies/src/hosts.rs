@@ -209,7 +209,8 @@ impl GrantedNetwork {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use validator::{Draft, OwnerUid, Place, UtcTime};
+    use model::UtcTime;
+    use validator::{Draft, OwnerUid, Place};
 
     /// The check refuses such a request; a request of an older version can still be read.
     #[test]

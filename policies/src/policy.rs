@@ -4,7 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use validator::{Request, RiskLevel, Sha256};
+use model::Sha256;
+use validator::{Request, RiskLevel};
 
 use crate::ais::AisRules;
 use crate::check;
@@ -67,21 +68,12 @@ pub(crate) struct PermissionRules {
     pub(crate) workflow_idle_sec: Option<u64>,
 }
 
-/// Whom a check covers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Covered {
-    Nobody,
-    CoreDraft,
-    Everybody,
-}
-
-impl Covered {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Nobody => "nobody",
-            Self::CoreDraft => "core_draft",
-            Self::Everybody => "everybody",
-        }
+model::closed_set! {
+    /// Whom a check covers.
+    pub(crate) enum Covered {
+        Nobody = "nobody",
+        CoreDraft = "core_draft",
+        Everybody = "everybody",
     }
 }
 

@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use validator::{Backend, Code, Request, Work, escape_line};
+use model::escape_line;
+use validator::{Backend, Code, Request, Work};
 
 use crate::check::LANE;
 use crate::decision::Findings;

@@ -5,11 +5,11 @@ mod scene;
 
 use std::path::PathBuf;
 
+use model::{Language, Sha256};
 use policies::{
     BinaryRule, CacheSource, HeapRule, POLICY_BYTES_MAX, Policy, ProcView, TmpUse, WithoutCache,
 };
 use scene::{changed, shipped};
-use validator::{Language, Sha256};
 
 #[test]
 fn both_shipped_profiles_are_whole() {

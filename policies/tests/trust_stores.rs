@@ -4,10 +4,10 @@
 mod oracle;
 mod soft;
 
+use model::UtcTime;
 use oracle::{Dice, Oracle, Question, ours, time};
 use policies::{Signers, SshSignature, StandardTime};
 use soft::{PRESENT, SoftKey, VERIFIED};
-use validator::UtcTime;
 
 const NAMESPACE: &str = policies::APPROVE_NAMESPACE;
 const MESSAGE: &[u8] = b"exactly these bytes\n";

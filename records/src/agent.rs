@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
+use model::Sha256;
 use p256::ecdsa::signature::Verifier as _;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use ssh_key::{HashAlg, PublicKey, Signature, SshSig};
-use validator::Sha256;
 
 use crate::keys::SigningError;
 

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use model::Sha256;
 use serde::Deserialize;
 use serde_json::Value;
-use validator::{Sha256, StrictJson};
+use validator::StrictJson;
 
 use crate::base64;
 use crate::bundle::{Bundle, Dsse, ENTRY_KIND, ENTRY_VERSION, Entry, MEDIA_TYPE, NO_TIME};

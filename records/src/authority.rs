@@ -2,9 +2,9 @@
 //! AIS guard. The whole answer stands in
 //! the record, as the authority gave it, beside the parts of it that a reader asks for first.
 
+use model::Sha256;
 use policies::{AisFinding, GateFinding, Grounds, PermissionFinding};
 use serde_json::Value;
-use validator::Sha256;
 
 use crate::outside::Showing;
 use crate::yaml::{Map, Node};

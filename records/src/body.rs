@@ -1,9 +1,9 @@
 //! The record's six sections, in upstream's order and with what upstream asks of each. For people
 //! and agents: whatever came from outside is data here, and must never look like words of ours.
 
-use sandbox::outcome::Outcome;
+use model::{Outcome, Sha256};
 use sandbox::report::{Confinement, Finished, Stream};
-use validator::{Code, Request, Sha256, Work, states_digest};
+use validator::{Code, Request, Work, states_digest};
 
 use crate::outside::{Showing, marker};
 use crate::statement::{Statement, Subject};
@@ -115,7 +115,7 @@ fn summary(page: &mut Page<'_>, says: &Statement<'_>, show: Showing) {
         Outcome::Signal(number) => format!(" (signal {number})"),
         _ => String::new(),
     };
-    page.line(format!("- Outcome: {}{detail}", says.outcome.word()));
+    page.line(format!("- Outcome: {}{detail}", says.outcome.as_str()));
     page.line(format!("- Exit code: {}", says.exit_code()));
     if let Some(request) = says.request() {
         page.line(format!("- Purpose: {}", show.prose(request.purpose())));
@@ -162,7 +162,7 @@ fn provenance(page: &mut Page<'_>, says: &Statement<'_>, show: Showing) {
             page.line("");
             let shown = match show.reason(line) {
                 Some(code) => marker(code),
-                None => validator::escape_line(line),
+                None => model::escape_line(line),
             };
             page.line(format!("    {shown}"));
         }
@@ -210,10 +210,10 @@ fn limits(page: &mut Page<'_>, says: &Statement<'_>) {
     for limit in &cell.limits {
         page.line(format!(
             "- Limit {}: asked {}, in force {} ({})",
-            limit.name.word(),
+            limit.name.as_str(),
             limit.asked,
             limit.in_force,
-            limit.mechanism.word()
+            limit.mechanism.as_str()
         ));
     }
 }
@@ -222,7 +222,7 @@ fn confinement(cell: &Confinement) -> String {
     format!(
         "{} mode, uid {}{}, {} namespaces, Landlock ABI {}, seccomp mode {} ({} programs), \
          no_new_privs {}",
-        cell.mode.word(),
+        cell.mode.as_str(),
         cell.uid,
         groups(&cell.groups),
         cell.namespaces.len(),
@@ -273,7 +273,7 @@ fn outputs(page: &mut Page<'_>, says: &Statement<'_>, show: Showing) {
     let rows = in_front.min(ROWS_MAX);
     for object in rejected.iter().take(rows) {
         let path = page.tool_text(tool_text::out_path(&object.path));
-        page.line(format!("- {path}: rejected, {}", object.reason.word()));
+        page.line(format!("- {path}: rejected, {}", object.reason.as_str()));
     }
     more(page, "- rejected: ", all - rows, all <= in_front);
 }
@@ -348,7 +348,7 @@ fn denied(finished: &Finished) -> Option<String> {
 fn unexpected(page: &mut Page<'_>, says: &Statement<'_>, show: Showing) -> Vec<String> {
     let mut notes = Vec::new();
     if !matches!(says.outcome, Outcome::Ok | Outcome::Refused | Outcome::ExitNonzero(_)) {
-        notes.push(format!("outcome {}", says.outcome.word()));
+        notes.push(format!("outcome {}", says.outcome.as_str()));
     }
     if page.withheld > 0 {
         notes.push(format!("{} lines of output withheld, they are in the files", page.withheld));

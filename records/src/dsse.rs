@@ -2,7 +2,7 @@
 //! bytes under their type; they must never be written anew on the way to a verifier, and a signature
 //! must never serve as a name of anything, since anybody can make a second one out of it.
 
-use validator::Sha256;
+use model::Sha256;
 
 use crate::base64;
 use crate::keys::{PublicResultKey, ResultKey, SigningError};

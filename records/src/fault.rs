@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use validator::{Sha256, UtcTime, escape_line};
+use model::{Sha256, UtcTime, escape_line};
 
 use crate::attestation::BundleFault;
 use crate::log::ProofFault;

@@ -2,9 +2,9 @@
 //! fact must stand here in a form that a machine reads, and none may be guessed: what nobody knows
 //! is `unknown`, what was never there is `null`.
 
-use sandbox::outcome::Outcome;
+use model::{Outcome, Sha256};
 use sandbox::report::{Accounting, Artifact, Confinement, DeniedCall, LimitInForce, Stream};
-use validator::{Sha256, Violation};
+use validator::Violation;
 
 use policies::{RuleVerdict, Touch};
 
@@ -61,7 +61,7 @@ fn upstream(says: &Statement<'_>, show: Showing, tool: &ToolShowing) -> Map {
         ("backend", Node::text(says.backend)),
         ("exit_code", Node::Int(says.exit_code().into())),
         ("runtime_sec", Node::Number(format!("{}.{:06}", us / 1_000_000, us % 1_000_000))),
-        ("network_used", Node::text(says.network.word())),
+        ("network_used", Node::text(says.network.as_str())),
         ("network_destinations", show.exact_list(&says.network.destinations())),
         ("artifacts", Node::maps(says.artifacts().iter().map(artifact))),
         ("stdout_sha256", Node::Text(digest(finished.map(|run| run.stdout)))),
@@ -85,7 +85,7 @@ fn provenance(says: &Statement<'_>, files: &RequestFiles<'_>, show: Showing) -> 
     };
     let intent = request.map(|request| request.intent_sha256().to_string());
     let mut map = vec![
-        ("outcome", Node::text(says.outcome.word())),
+        ("outcome", Node::text(says.outcome.as_str())),
         ("reason", says.why_node(show)),
         ("executor_version", Node::text(says.executor_version)),
         ("replay_of", says.replay_of.map_or(Node::Null, |of| replay_of(of, show))),
@@ -164,12 +164,11 @@ fn decisions(says: &Statement<'_>, show: Showing) -> Map {
 }
 
 fn run(says: &Statement<'_>, show: Showing, tool: &ToolShowing) -> Map {
-    let time =
-        |at: Option<validator::UtcTime>| at.map_or(Node::Null, |at| Node::text(at.to_string()));
+    let time = |at: Option<model::UtcTime>| at.map_or(Node::Null, |at| Node::text(at.to_string()));
     let collected = says.ran.map(|ran| &ran.finished.collected);
     let rejected = collected.map_or(&[][..], |collected| &collected.rejected);
     let object = |object: &sandbox::report::Rejected| {
-        vec![("path", tool.words(&object.path)), ("reason", Node::Word(object.reason.word()))]
+        vec![("path", tool.words(&object.path)), ("reason", Node::Word(object.reason.as_str()))]
     };
     let limits = says.confinement().map_or(&[][..], |confinement| &confinement.limits);
     let confinement = says.confinement().map_or(Node::Null, |cell| confinement(cell, show));
@@ -191,8 +190,8 @@ fn run(says: &Statement<'_>, show: Showing, tool: &ToolShowing) -> Map {
 
 fn limit(limit: &LimitInForce) -> Map {
     vec![
-        ("name", Node::Word(limit.name.word())),
-        ("mechanism", Node::Word(limit.mechanism.word())),
+        ("name", Node::Word(limit.name.as_str())),
+        ("mechanism", Node::Word(limit.mechanism.as_str())),
         ("asked", Node::Uint(limit.asked)),
         ("in_force", Node::Uint(limit.in_force)),
     ]
@@ -206,7 +205,7 @@ fn confinement(cell: &Confinement, show: Showing) -> Node {
     // Sixteen digits, as /proc/PID/status writes them.
     let mask = |set: u64| Node::Text(format!("{set:016x}"));
     Node::Map(vec![
-        ("mode", Node::Word(cell.mode.word())),
+        ("mode", Node::Word(cell.mode.as_str())),
         ("uid", Node::Uint(cell.uid.into())),
         (
             "groups",

@@ -2,7 +2,7 @@
 //! the front matter, word for word. It must never say more than the Markdown does or less, so both
 //! are written from one tree.
 
-use validator::Sha256;
+use model::Sha256;
 
 use crate::dsse::Envelope;
 use crate::json;

@@ -9,11 +9,11 @@
 
 use std::fmt;
 
+use model::Sha256;
 use p256::ecdsa::signature::{Signer as _, Verifier as _};
 use p256::ecdsa::{Signature, SigningKey, VerifyingKey};
 use ssh_key::private::{EcdsaKeypair, KeypairData};
 use ssh_key::{Algorithm, EcdsaCurve, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
-use validator::Sha256;
 
 use crate::agent::{AgentError, AgentKey, KeyFingerprint};
 use crate::{base64, spki};

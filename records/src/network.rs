@@ -77,7 +77,7 @@ pub struct Refusal {
 
 impl NetworkUse {
     /// `none` or `allowlist`.
-    pub(crate) fn word(&self) -> &'static str {
+    pub(crate) fn as_str(&self) -> &'static str {
         match self {
             Self::Nothing => "none",
             Self::Unknown { .. } | Self::Known(_) => "allowlist",

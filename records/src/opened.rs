@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::fd::{AsFd, OwnedFd};
 
+use model::ResultId;
 use serde::Deserialize;
-use validator::ResultId;
 
 use crate::tree::{open_directory, open_file, read_bounded};
 use crate::verify::RECORD_BYTES_MAX;

@@ -1,7 +1,8 @@
 //! Text of the request, the policy and the rules on its way into a record. It must never begin a line,
 //! end one, or be read as Markdown; nor may anything that a tool did decide how much of it is shown.
 
-use validator::{Code, escape_line, withheld};
+use model::escape_line;
+use validator::{Code, withheld};
 
 use crate::yaml::{Mask, Node, quoted};
 

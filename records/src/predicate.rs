@@ -2,31 +2,13 @@
 //! words that records are made of, and must never allow a key that no record has: a reader would
 //! wait for it for ever.
 
+use model::{LimitName, Mechanism, Mode, Outcome, RejectReason};
 use policies::aana::{Gate, Route};
 use policies::{GateMode, Verdict};
-use sandbox::outcome::Outcome;
-use sandbox::report::{LimitName, Mechanism, RejectReason};
 use serde_json::{Map, Value, json};
 use validator::JSON_INTEGER_MAX;
 
 use crate::in_toto::PREDICATE_TYPE;
-
-const OUTCOMES: [Outcome; 14] = [
-    Outcome::Ok,
-    Outcome::ExitNonzero(1),
-    Outcome::Signal(1),
-    Outcome::WallLimit,
-    Outcome::CpuLimit,
-    Outcome::MemoryLimit,
-    Outcome::PidsLimit,
-    Outcome::OutputLimit,
-    Outcome::OutputRejected,
-    Outcome::SeccompViolation,
-    Outcome::Cancelled,
-    Outcome::SetupError,
-    Outcome::Refused,
-    Outcome::Indeterminate,
-];
 
 /// Keys that the records of earlier versions do not have.
 const LATER: [&str; 3] = ["ais", "gate", "permission"];
@@ -99,7 +81,7 @@ fn upstream() -> Fields {
             "The tool's own; 128+n after signal n; -1 where nothing ran or nobody knows.",
         ),
         ("runtime_sec", json!({ "type": "number", "minimum": 0 }), "Wall time in seconds."),
-        ("network_used", words(["none", "allowlist"]), "Whether hosts were granted."),
+        ("network_used", words(&["none", "allowlist"]), "Whether hosts were granted."),
         ("network_destinations", list(text()), "Hosts that were, or may have been, reached."),
         ("artifacts", list(artifact), "Files that the tool left and that were kept."),
         ("stdout_sha256", sha256(), "Of the kept bytes."),
@@ -112,7 +94,7 @@ fn provenance() -> Fields {
     let touch = record(&[("user_verified", flag()), ("counter", count())]);
     let approval = record(&[("principal", text()), ("key", text()), ("touch", or_null(touch))]);
     vec![
-        ("outcome", words(OUTCOMES.map(Outcome::word)), "How it ended."),
+        ("outcome", words(Outcome::TEXTS), "How it ended."),
         ("reason", or_null(text()), "Why it was refused, not set up, or is indeterminate."),
         ("executor_version", text(), "Of the program."),
         (
@@ -138,8 +120,7 @@ fn provenance() -> Fields {
 }
 
 fn decisions() -> Fields {
-    let verdicts = [Verdict::Pass, Verdict::Refuse, Verdict::NotApplicable].map(Verdict::as_str);
-    let rule = record(&[("rule", text()), ("verdict", words(verdicts)), ("reason", text())]);
+    let rule = record(&[("rule", text()), ("verdict", words(Verdict::TEXTS)), ("reason", text())]);
     let violation =
         record(&[("code", text()), ("severity", text()), ("message", text()), ("line", count())]);
     let policy = record(&[("name", text()), ("sha256", sha256())]);
@@ -173,7 +154,7 @@ fn permission() -> Value {
         ("subject", text()),
         ("accesscontrol", or_null(text())),
         ("tool", text()),
-        ("state", words(["DENIED", "APPROVED", "REQUESTABLE"])),
+        ("state", words(&["DENIED", "APPROVED", "REQUESTABLE"])),
         ("reason", text()),
     ])
 }
@@ -181,7 +162,7 @@ fn permission() -> Value {
 fn ais() -> Value {
     let said = || or_null(text());
     record(&[
-        ("verdict", words(["accept", "refuse"])),
+        ("verdict", words(&["accept", "refuse"])),
         ("code", said()),
         ("uia", said()),
         ("apa", said()),
@@ -203,10 +184,10 @@ fn answer() -> Value {
 }
 
 fn gate() -> Value {
-    let route = || words(Route::WORDS.iter().copied());
+    let route = || words(Route::TEXTS);
     record(&[
-        ("mode", words([GateMode::Enforce, GateMode::Shadow].map(GateMode::as_str))),
-        ("gate_decision", words(Gate::WORDS.iter().copied())),
+        ("mode", words(GateMode::TEXTS)),
+        ("gate_decision", words(Gate::TEXTS)),
         ("recommended_action", route()),
         ("aana_route", or_null(route())),
         ("runtime_recommended_route", or_null(route())),
@@ -219,14 +200,13 @@ fn gate() -> Value {
 
 fn run() -> Fields {
     let limit = record(&[
-        ("name", words(LimitName::ALL.map(LimitName::word))),
-        ("mechanism", words(Mechanism::ALL.map(Mechanism::word))),
+        ("name", words(LimitName::TEXTS)),
+        ("mechanism", words(Mechanism::TEXTS)),
         ("asked", count()),
         ("in_force", count()),
     ]);
     let stream = || record(&[("kept_bytes", count()), ("produced_bytes", known(count()))]);
-    let rejected =
-        record(&[("path", text()), ("reason", words(RejectReason::ALL.map(RejectReason::word)))]);
+    let rejected = record(&[("path", text()), ("reason", words(RejectReason::TEXTS))]);
     let mut file = record(&[("path", text()), ("sha256", sha256()), ("size_bytes", count())]);
     file["properties"]["name"] = text();
     vec![
@@ -250,7 +230,7 @@ fn confinement() -> Value {
     let mask = || json!({ "type": "string", "pattern": "^[0-9a-f]{16}$" });
     let namespace = record(&[("kind", text()), ("inode", count())]);
     record(&[
-        ("mode", words(["system", "user"])),
+        ("mode", words(Mode::TEXTS)),
         ("uid", count()),
         ("groups", list(count())),
         ("namespaces", list(namespace)),
@@ -340,8 +320,8 @@ fn time() -> Value {
     json!({ "$ref": "#/$defs/time" })
 }
 
-fn words(words: impl IntoIterator<Item = &'static str>) -> Value {
-    json!({ "enum": words.into_iter().collect::<Vec<_>>() })
+fn words(words: &[&str]) -> Value {
+    json!({ "enum": words })
 }
 
 fn list(items: Value) -> Value {

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
+use model::UtcTime;
 use ssh_key::PublicKey;
-use validator::UtcTime;
 
 use crate::key_error::KeyError;
 use crate::key_files::{Custody, KeyDirectory, PUBLIC_BYTES_MAX};

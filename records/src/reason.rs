@@ -1,8 +1,8 @@
 //! The reason of a record: in one line, why a request did not run and what to do about it. Every reader shows
 //! these words, so they are composed and taken apart here alone.
 
-use sandbox::outcome::Outcome;
-use validator::{Severity, Violation, escape_line};
+use model::{Outcome, escape_line};
+use validator::{Severity, Violation};
 
 use crate::outside::Showing;
 use crate::statement::Statement;

@@ -1,9 +1,9 @@
 //! What of a record matters to whoever does its run again: under which policy, when, and what came of
 //! it. It must never be made of other bytes than those that verified.
 
+use model::{ResultId, Sha256, UtcTime};
 use serde::Deserialize;
 use serde_json::Value;
-use validator::{ResultId, Sha256, UtcTime};
 
 /// The facts of a record that a replay needs or is compared by.
 #[derive(Debug)]

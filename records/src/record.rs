@@ -5,8 +5,8 @@
 
 use std::fmt;
 
-use sandbox::outcome::Outcome;
-use validator::{ResultId, Severity, Sha256, Violation, check_result};
+use model::{Outcome, ResultId, Sha256};
+use validator::{Severity, Violation, check_result};
 
 use crate::body::body;
 use crate::front::{facts, front_matter};

@@ -1,9 +1,9 @@
 //! What a record says, before it is words: plain data that the daemon fills in. Nothing here is a
 //! proof, and nothing here may be computed from anything but what it was given.
 
-use sandbox::outcome::Outcome;
+use model::{Outcome, RequestId, ResultId, Sha256, UtcTime};
 use sandbox::report::{Artifact, Confinement, Finished};
-use validator::{ExpectedOutput, Request, RequestId, ResultId, Sha256, UtcTime, Violation};
+use validator::{ExpectedOutput, Request, Violation};
 
 use policies::{Grounds, RuleVerdict, Touch};
 

@@ -1,7 +1,8 @@
 //! The first lines of a tool's stream, made fit for a record: escaped, bounded, and without what
 //! the lint forbids. It must never let a line of the tool begin at the left margin.
 
-use validator::{Code, escape_line, withheld};
+use model::escape_line;
+use validator::{Code, withheld};
 
 use crate::outside::marker;
 

@@ -161,7 +161,7 @@ fn in_quotes(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use sandbox::report::RejectReason;
+    use model::RejectReason;
 
     use super::*;
 

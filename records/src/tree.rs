@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
+use model::{Sha256, Sha256Stream};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
-use validator::{Sha256, Sha256Stream};
 
 use crate::fault::Fault;
 

@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
+use model::Language;
 use sandbox::client::{Launcher, Reach};
 use sandbox::plan::{
-    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
-    TmpUse,
+    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Runtime, Slot, SlotId, TmpUse,
 };
 
 const MIB: u64 = 1024 * 1024;
@@ -77,7 +77,7 @@ impl Bench {
         let running = ready.start(directory.as_fd()).unwrap();
         let finished = running.finish(|| false).unwrap();
         let ended = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
-        assert_eq!(finished.outcome().word(), "ok", "{finished:?}");
+        assert_eq!(finished.outcome().as_str(), "ok", "{finished:?}");
         let said = fs::read_to_string(result.join("stdout")).unwrap();
         times.push(ended.saturating_sub(Duration::from_nanos(said.trim().parse().unwrap())));
         result.join("artifacts/data")
@@ -88,7 +88,7 @@ impl Bench {
         let cell = CellPlan {
             slot: Slot { id: SlotId::new(id).unwrap(), device: found.dev(), inode: found.ino() },
             runtime: Runtime {
-                profile: Profile::Python,
+                language: Language::Python,
                 root: None,
                 binary: "/usr/bin/sh".into(),
                 mounts: vec!["/usr".into()],

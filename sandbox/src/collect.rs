@@ -8,35 +8,13 @@ use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use model::{RejectReason, is_deceptive};
 use rustix::fs::{FileType, Mode, OFlags, fstat, mkdirat, openat};
 use rustix::io::Errno;
 
 use crate::plan::Limits;
 use crate::pour::{Poured, pour};
-use crate::report::{Artifact, Collected, RejectReason, Rejected};
-
-/// Whether a character has no place in a name or a line that people read: control characters, and
-/// those that change the direction or cannot be seen.
-pub(crate) fn is_control(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}'
-                | '\u{34f}'
-                | '\u{61c}'
-                | '\u{115f}'
-                | '\u{1160}'
-                | '\u{180e}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{3164}'
-                | '\u{feff}'
-                | '\u{ffa0}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
-}
+use crate::report::{Artifact, Collected, Rejected};
 
 /// More rejections than the collector tells of by itself, which stops after a thousand.
 const TOLD_MAX: u32 = 1024;
@@ -128,7 +106,7 @@ impl Collection {
 
     fn accept(&mut self, path: &[u8], file: &OwnedFd) -> Result<String, RejectReason> {
         let name = std::str::from_utf8(path).map_err(|_| RejectReason::NameNotUtf8)?;
-        if name.chars().any(is_control) {
+        if name.chars().any(is_deceptive) {
             return Err(RejectReason::NameControl);
         }
         let plain = |part: &str| !matches!(part, "" | "." | "..");
@@ -210,7 +188,7 @@ pub(crate) fn write_all(file: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()
 fn printable(path: &[u8]) -> String {
     let mut text = String::new();
     for c in String::from_utf8_lossy(path).chars() {
-        if is_control(c) || c == '\\' {
+        if is_deceptive(c) || c == '\\' {
             text.extend(c.escape_unicode());
         } else {
             text.push(c);
@@ -264,6 +242,7 @@ mod tests {
         assert_eq!(printable(b"plain.txt"), "plain.txt");
         assert_eq!(printable(b"a\nb"), "a\\u{a}b");
         assert_eq!(printable("a\u{202e}b".as_bytes()), "a\\u{202e}b");
+        assert_eq!(printable("a\u{fe00}b\u{17b4}".as_bytes()), "a\\u{fe00}b\\u{17b4}");
         assert_eq!(printable(b"\xff"), "\u{fffd}");
     }
 }

@@ -7,15 +7,13 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use model::ClosedSet;
+
 use crate::frame::{Ending, Furnishing, Unable};
-use crate::outcome::{Killed, ToolEnd};
-use crate::plan::{
-    Cache, CellPlan, Demands, Limits, Network, Order, ProcView, Profile, Runtime, Slot, SlotId,
-    TmpUse,
-};
+use crate::outcome::ToolEnd;
+use crate::plan::{Cache, CellPlan, Demands, Limits, Order, Runtime, Slot, SlotId};
 use crate::report::{
-    Accounting, CapabilitySets, Confinement, DeniedCall, Layer, LimitInForce, LimitName, Mark,
-    Mechanism, Mode, Step,
+    Accounting, CapabilitySets, Confinement, DeniedCall, LimitInForce, Mark, Step,
 };
 use crate::wire::{Reader, WireError, Writer};
 
@@ -35,29 +33,16 @@ pub(crate) const GROUPS_MAX: usize = 4096;
 /// There are fewer system calls than this.
 const DENIED_MAX: usize = 1024;
 
-pub(crate) const KILLED: [Killed; 6] = [
-    Killed::Wall,
-    Killed::Cpu,
-    Killed::Memory,
-    Killed::Stream,
-    Killed::Cancelled,
-    Killed::Violation,
-];
-
-const PROC_VIEWS: [ProcView; 3] = [ProcView::None, ProcView::Pid, ProcView::Full];
-const NETWORKS: [Network; 2] = [Network::Nothing, Network::Proxy];
-const TMP_USES: [TmpUse; 2] = [TmpUse::Data, TmpUse::Programs];
-
-const MODES: [Mode; 2] = [Mode::System, Mode::User];
-
-pub(crate) fn put_index<T: PartialEq>(writer: &mut Writer, all: &[T], value: &T) {
-    let index = all.iter().position(|one| one == value);
-    writer.count(index.unwrap_or(usize::MAX));
+/// Writes a value of a closed set as its position.
+pub(crate) fn put_value<T: ClosedSet>(writer: &mut Writer, value: T) {
+    let position = T::ALL.iter().position(|one| *one == value);
+    writer.count(position.unwrap_or(usize::MAX));
 }
 
-pub(crate) fn take_index<T: Copy>(reader: &mut Reader<'_>, all: &[T]) -> Result<T, WireError> {
-    let index = reader.count(all.len())?;
-    all.get(index).copied().ok_or(WireError::Range)
+/// Reads a value of a closed set by its position.
+pub(crate) fn take_value<T: ClosedSet>(reader: &mut Reader<'_>) -> Result<T, WireError> {
+    let position = reader.count(T::ALL.len())?;
+    T::ALL.get(position).copied().ok_or(WireError::Range)
 }
 
 fn put_path(writer: &mut Writer, path: &Path) {
@@ -71,7 +56,7 @@ fn take_path(reader: &mut Reader<'_>) -> Result<PathBuf, WireError> {
 pub(crate) fn put_cell_plan(writer: &mut Writer, plan: &CellPlan) {
     writer.text(plan.slot.id.as_str()).u64(plan.slot.device).u64(plan.slot.inode);
     put_runtime(writer, &plan.runtime);
-    put_index(writer, &NETWORKS, &plan.network);
+    put_value(writer, plan.network);
     writer.u32(plan.demands.landlock_abi_min).flag(plan.demands.cgroup_exception);
 }
 
@@ -79,7 +64,7 @@ pub(crate) fn take_cell_plan(reader: &mut Reader<'_>) -> Result<CellPlan, WireEr
     let id = SlotId::new(&reader.text(32)?).ok_or(WireError::Range)?;
     let slot = Slot { id, device: reader.u64()?, inode: reader.u64()? };
     let runtime = take_runtime(reader)?;
-    let network = take_index(reader, &NETWORKS)?;
+    let network = take_value(reader)?;
     let demands = Demands { landlock_abi_min: reader.u32()?, cgroup_exception: reader.flag()? };
     Ok(CellPlan { slot, runtime, network, demands })
 }
@@ -131,7 +116,7 @@ pub(crate) fn take_order(reader: &mut Reader<'_>) -> Result<Order, WireError> {
 }
 
 fn put_runtime(writer: &mut Writer, runtime: &Runtime) {
-    put_index(writer, &Profile::ALL, &runtime.profile);
+    put_value(writer, runtime.language);
     put_path(writer, &runtime.binary);
     writer.flag(runtime.root.is_some());
     if let Some(root) = &runtime.root {
@@ -146,12 +131,12 @@ fn put_runtime(writer: &mut Writer, runtime: &Runtime) {
         put_path(writer, &cache.source);
         put_path(writer, &cache.target);
     }
-    put_index(writer, &TMP_USES, &runtime.tmp);
-    put_index(writer, &PROC_VIEWS, &runtime.proc_view);
+    put_value(writer, runtime.tmp);
+    put_value(writer, runtime.proc_view);
 }
 
 fn take_runtime(reader: &mut Reader<'_>) -> Result<Runtime, WireError> {
-    let profile = take_index(reader, &Profile::ALL)?;
+    let language = take_value(reader)?;
     let binary = take_path(reader)?;
     let own_root = reader.flag()?;
     let root = if own_root { Some(take_path(reader)?) } else { None };
@@ -160,9 +145,9 @@ fn take_runtime(reader: &mut Reader<'_>) -> Result<Runtime, WireError> {
     let caches = (0..reader.count(MOUNTS_MAX)?)
         .map(|_| Ok(Cache { source: take_path(reader)?, target: take_path(reader)? }));
     let caches = caches.collect::<Result<_, WireError>>()?;
-    let tmp = take_index(reader, &TMP_USES)?;
-    let proc_view = take_index(reader, &PROC_VIEWS)?;
-    Ok(Runtime { profile, binary, root, mounts, caches, tmp, proc_view })
+    let tmp = take_value(reader)?;
+    let proc_view = take_value(reader)?;
+    Ok(Runtime { language, binary, root, mounts, caches, tmp, proc_view })
 }
 
 fn put_limits(writer: &mut Writer, limits: &Limits) {
@@ -195,15 +180,15 @@ fn take_limits(reader: &mut Reader<'_>) -> Result<Limits, WireError> {
 
 pub(crate) fn put_unable(writer: &mut Writer, unable: &Unable) {
     writer.flag(unable.layer.is_some());
-    if let Some(layer) = &unable.layer {
-        put_index(writer, &Layer::ALL, layer);
+    if let Some(layer) = unable.layer {
+        put_value(writer, layer);
     }
     writer.text(&unable.step).u32(u32::from_le_bytes(unable.errno.to_le_bytes()));
 }
 
 pub(crate) fn take_unable(reader: &mut Reader<'_>) -> Result<Unable, WireError> {
     let named = reader.flag()?;
-    let layer = if named { Some(take_index(reader, &Layer::ALL)?) } else { None };
+    let layer = if named { Some(take_value(reader)?) } else { None };
     Ok(Unable { layer, step: reader.text(PATH_BYTES_MAX)?, errno: reader.i32()? })
 }
 
@@ -213,8 +198,8 @@ pub(crate) fn put_ending(writer: &mut Writer, ending: &Ending) {
         put_tool_end(writer, end);
     }
     writer.flag(ending.killed.is_some());
-    if let Some(killed) = &ending.killed {
-        put_index(writer, &KILLED, killed);
+    if let Some(killed) = ending.killed {
+        put_value(writer, killed);
     }
     writer.flag(ending.pids_limit_hit).flag(ending.out_full);
     writer.count(ending.denied.len());
@@ -232,7 +217,7 @@ pub(crate) fn take_ending(reader: &mut Reader<'_>) -> Result<Ending, WireError> 
     let known = reader.flag()?;
     let tool = if known { Some(take_tool_end(reader)?) } else { None };
     let ended = reader.flag()?;
-    let killed = if ended { Some(take_index(reader, &KILLED)?) } else { None };
+    let killed = if ended { Some(take_value(reader)?) } else { None };
     let (pids_limit_hit, out_full) = (reader.flag()?, reader.flag()?);
     let denied = (0..reader.count(DENIED_MAX)?)
         .map(|_| Ok(DeniedCall { name: reader.text(NAME_BYTES_MAX)?, count: reader.u64()? }))
@@ -286,7 +271,7 @@ pub(crate) fn take_accounting(reader: &mut Reader<'_>) -> Result<Accounting, Wir
 }
 
 pub(crate) fn put_confinement(writer: &mut Writer, c: &Confinement) {
-    put_index(writer, &MODES, &c.mode);
+    put_value(writer, c.mode);
     writer.u32(c.uid).count(c.groups.len());
     for group in &c.groups {
         writer.u32(*group);
@@ -317,22 +302,22 @@ pub(crate) fn put_confinement(writer: &mut Writer, c: &Confinement) {
 pub(crate) fn put_marks(writer: &mut Writer, marks: &[Mark]) {
     writer.count(marks.len());
     for mark in marks {
-        put_index(writer, &Step::ALL, &mark.step);
+        put_value(writer, mark.step);
         writer.u64(mark.at_ns);
     }
 }
 
 pub(crate) fn take_marks(reader: &mut Reader<'_>) -> Result<Vec<Mark>, WireError> {
     let count = reader.count(Step::ALL.len())?;
-    let mark = |_| Ok(Mark { step: take_index(reader, &Step::ALL)?, at_ns: reader.u64()? });
+    let mark = |_| Ok(Mark { step: take_value(reader)?, at_ns: reader.u64()? });
     (0..count).map(mark).collect()
 }
 
 pub(crate) fn put_limits_in_force(writer: &mut Writer, limits: &[LimitInForce]) {
     writer.count(limits.len());
     for limit in limits {
-        put_index(writer, &LimitName::ALL, &limit.name);
-        put_index(writer, &Mechanism::ALL, &limit.mechanism);
+        put_value(writer, limit.name);
+        put_value(writer, limit.mechanism);
         writer.u64(limit.asked).u64(limit.in_force);
     }
 }
@@ -346,8 +331,8 @@ pub(crate) fn take_limits_in_force(
 
 fn take_limit_in_force(reader: &mut Reader<'_>) -> Result<LimitInForce, WireError> {
     Ok(LimitInForce {
-        name: take_index(reader, &LimitName::ALL)?,
-        mechanism: take_index(reader, &Mechanism::ALL)?,
+        name: take_value(reader)?,
+        mechanism: take_value(reader)?,
         asked: reader.u64()?,
         in_force: reader.u64()?,
     })
@@ -358,7 +343,7 @@ fn take_names(reader: &mut Reader<'_>) -> Result<Vec<String>, WireError> {
 }
 
 pub(crate) fn take_confinement(reader: &mut Reader<'_>) -> Result<Confinement, WireError> {
-    let mode = take_index(reader, &MODES)?;
+    let mode = take_value(reader)?;
     let uid = reader.u32()?;
     let groups = (0..reader.count(GROUPS_MAX)?).map(|_| reader.u32());
     let groups = groups.collect::<Result<_, _>>()?;

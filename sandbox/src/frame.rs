@@ -19,17 +19,17 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use model::{Layer, RejectReason};
+
 use crate::encode::{
-    KILLED, PATH_BYTES_MAX, put_accounting, put_cell_plan, put_confinement, put_ending,
-    put_furnishings, put_index, put_limits_in_force, put_marks, put_order, put_tool_end,
-    put_unable, take_accounting, take_cell_plan, take_confinement, take_ending, take_furnishings,
-    take_index, take_limits_in_force, take_marks, take_order, take_tool_end, take_unable,
+    PATH_BYTES_MAX, put_accounting, put_cell_plan, put_confinement, put_ending, put_furnishings,
+    put_limits_in_force, put_marks, put_order, put_tool_end, put_unable, put_value,
+    take_accounting, take_cell_plan, take_confinement, take_ending, take_furnishings,
+    take_limits_in_force, take_marks, take_order, take_tool_end, take_unable, take_value,
 };
 use crate::outcome::{Killed, ToolEnd};
 use crate::plan::{CellPlan, Order};
-use crate::report::{
-    Accounting, Confinement, DeniedCall, Layer, LimitInForce, Mark, RejectReason, Usage,
-};
+use crate::report::{Accounting, Confinement, DeniedCall, LimitInForce, Mark, Usage};
 use crate::wire::{Reader, WireError, Writer};
 
 /// First bytes of every conversation: the protocol and its version. Both programs come from one build.
@@ -181,7 +181,7 @@ impl ToLauncher {
             }
             Self::Kill(killed) => {
                 writer.u8(4);
-                put_index(&mut writer, &KILLED, killed);
+                put_value(&mut writer, *killed);
             }
         }
         writer.into_bytes()
@@ -199,7 +199,7 @@ impl ToLauncher {
             }
             2 => Self::Order(Box::new(take_order(&mut reader)?)),
             3 => Self::Go,
-            4 => Self::Kill(take_index(&mut reader, &KILLED)?),
+            4 => Self::Kill(take_value(&mut reader)?),
             _ => return Err(WireError::Range),
         };
         reader.end()?;
@@ -353,7 +353,7 @@ impl Evidence {
             }
             Self::Rejected { path, reason } => {
                 writer.u8(3).bytes(path);
-                put_index(&mut writer, &RejectReason::ALL, reason);
+                put_value(&mut writer, *reason);
             }
             Self::End { complete } => {
                 writer.u8(4).flag(*complete);
@@ -369,7 +369,7 @@ impl Evidence {
             2 => Self::File { path: reader.bytes(PATH_BYTES_MAX)?.to_vec(), mode: reader.u32()? },
             3 => Self::Rejected {
                 path: reader.bytes(PATH_BYTES_MAX)?.to_vec(),
-                reason: take_index(&mut reader, &RejectReason::ALL)?,
+                reason: take_value(&mut reader)?,
             },
             4 => Self::End { complete: reader.flag()? },
             5 => Self::Taken { pid: reader.u32()? },

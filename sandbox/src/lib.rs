@@ -18,6 +18,7 @@ pub mod plan;
 mod pour;
 pub mod process;
 pub mod report;
+pub mod seccomp;
 mod steps;
 pub mod subordinate;
 mod sys;

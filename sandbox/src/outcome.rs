@@ -1,63 +1,9 @@
-//! How a run ended: the closed enum of the design, and the one function that decides it.
+//! How a run ended: the facts of a run, and the one function that decides its outcome.
 //!
 //! The decision is pure: it looks at facts that were gathered elsewhere and at nothing else, so that
 //! the same facts give the same outcome for ever.
 
-use std::fmt;
-
-/// How a run ended. The order of precedence when several hold is that of [`decide`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    Ok,
-    /// The tool ended by itself with this code, 1 to 255.
-    ExitNonzero(u8),
-    /// The tool was ended by this signal, which no limit of ours sent.
-    Signal(u8),
-    WallLimit,
-    CpuLimit,
-    MemoryLimit,
-    PidsLimit,
-    OutputLimit,
-    /// The tool ended well, but something in `/out` was refused or could not be collected.
-    OutputRejected,
-    SeccompViolation,
-    Cancelled,
-    /// The cell could not be made; the tool never started.
-    SetupError,
-    /// The request was not accepted; the tool never started.
-    Refused,
-    /// The host died, or the launcher was lost, after the start: nobody knows.
-    Indeterminate,
-}
-
-impl Outcome {
-    /// The word for it in records, logs and JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::ExitNonzero(_) => "exit_nonzero",
-            Self::Signal(_) => "signal",
-            Self::WallLimit => "wall_limit",
-            Self::CpuLimit => "cpu_limit",
-            Self::MemoryLimit => "memory_limit",
-            Self::PidsLimit => "pids_limit",
-            Self::OutputLimit => "output_limit",
-            Self::OutputRejected => "output_rejected",
-            Self::SeccompViolation => "seccomp_violation",
-            Self::Cancelled => "cancelled",
-            Self::SetupError => "setup_error",
-            Self::Refused => "refused",
-            Self::Indeterminate => "indeterminate",
-        }
-    }
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
+use model::Outcome;
 
 /// How the tool's own process ended, as its parent saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,18 +23,23 @@ impl ToolEnd {
     }
 }
 
-/// Why the launcher or the daemon ended the tree before the tool did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Killed {
-    Wall,
-    Cpu,
-    Memory,
-    /// stdout or stderr went over its cap.
-    Stream,
-    /// Somebody asked for it.
-    Cancelled,
-    /// The tool called what only an attempt to leave the cell calls, or too much that is denied.
-    Violation,
+model::closed_set! {
+    /// Why the launcher or the daemon ended the tree before the tool did. The launcher tells it by its
+    /// position.
+    pub enum Killed {
+        /// It ran too long.
+        Wall = "wall",
+        /// It used too much time on processors.
+        Cpu = "cpu",
+        /// It used too much memory.
+        Memory = "memory",
+        /// stdout or stderr went over its cap.
+        Stream = "stream",
+        /// The daemon or its client asked for it.
+        Cancelled = "cancelled",
+        /// The tool called what only an attempt to leave the cell calls, or too much that is denied.
+        Violation = "violation",
+    }
 }
 
 /// What is known at the end of a run that started.

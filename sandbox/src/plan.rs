@@ -6,6 +6,8 @@
 
 use std::path::PathBuf;
 
+use model::Language;
+
 /// A staging slot: 32 lower-case hexadecimal digits, the name of a directory directly below the
 /// staging root. Orders name slots by this id and never by path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,67 +36,43 @@ pub struct Slot {
     pub inode: u64,
 }
 
-/// How much of `/proc` the tool may see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProcView {
-    /// No `/proc` at all.
-    None,
-    /// The tool's own processes only (`subset=pid`, `hidepid=invisible`).
-    Pid,
-    /// The same, and what the kernel says of processors, memory, load and itself; every other file
-    /// is empty.
-    Full,
+model::closed_set! {
+    /// How much of `/proc` the tool may see. Plans tell it by its position.
+    pub enum ProcView {
+        /// No `/proc` at all.
+        None = "none",
+        /// The tool's own processes only (`subset=pid`, `hidepid=invisible`).
+        Pid = "pid",
+        /// The same, and what the kernel says of processors, memory, load and itself; every other file
+        /// is empty.
+        Full = "full",
+    }
 }
 
-/// What `/tmp` holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TmpUse {
-    /// Files to read and write; none is executed.
-    Data,
-    /// Also programs that the tool makes and executes: a compiler's.
-    Programs,
+model::closed_set! {
+    /// What `/tmp` holds. Plans tell it by its position.
+    pub enum TmpUse {
+        /// Files to read and write; none is executed.
+        Data = "data",
+        /// Also programs that the tool makes and executes: a compiler's.
+        Programs = "programs",
+    }
 }
 
-/// Whether anything outside the cell can be reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Network {
-    /// Nothing: no interface is up.
-    Nothing,
-    /// Whatever listens at [`PROXY_PORT`] of the cell's own loopback: a socket that is made with the
-    /// cell and handed to whoever asked for it. There is no other way out.
-    Proxy,
+model::closed_set! {
+    /// Whether anything outside the cell can be reached. Plans tell it by its position.
+    pub enum Network {
+        /// Nothing: no interface is up.
+        Nothing = "nothing",
+        /// Whatever listens at [`PROXY_PORT`] of the cell's own loopback: a socket that is made with the
+        /// cell and handed to whoever asked for it. There is no other way out.
+        Proxy = "proxy",
+    }
 }
 
 /// Where a cell with a network finds its proxy: this port of 127.0.0.1, in a network namespace where
 /// nothing else listens.
 pub const PROXY_PORT: u16 = 3128;
-
-/// Which kind of runtime this is, and so which list of system calls it gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Profile {
-    Python,
-    Node,
-    Ts,
-    Go,
-    Ruby,
-}
-
-impl Profile {
-    /// In the order in which they are encoded.
-    pub const ALL: [Self; 5] = [Self::Python, Self::Node, Self::Ts, Self::Go, Self::Ruby];
-
-    /// The name of its list.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Python => "python",
-            Self::Node => "node",
-            Self::Ts => "ts",
-            Self::Go => "go",
-            Self::Ruby => "ruby",
-        }
-    }
-}
 
 /// The directory of the cell below which caches are bound; nothing else is there.
 pub const CACHES: &str = "/cache";
@@ -116,7 +94,8 @@ pub const MOUNTS_BY_DEFAULT: [&str; 9] =
 /// The interpreter and the read-only directories it needs, as the policy names them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runtime {
-    pub profile: Profile,
+    /// The kind of runtime, and so the list of system calls.
+    pub language: Language,
     /// Absolute path of the program that is executed, as the cell sees it; without a root of its own
     /// the same file as on the host.
     pub binary: PathBuf,

@@ -2,60 +2,33 @@
 //!
 //! Everything here is data for the record. What the kernel cannot tell is `None`, never zero.
 
-use crate::outcome::{Facts, Outcome, decide};
+use model::{LimitName, Mechanism, Mode, Outcome, RejectReason};
 
-/// Who built the cell, and so what the tool's uid is on the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// The launcher was root: the tool has a uid of its own.
-    System,
-    /// The launcher was an ordinary user: the tool has that user's uid, in user namespaces.
-    User,
-}
+use crate::outcome::{Facts, decide};
 
-impl Mode {
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-        }
+model::closed_set! {
+    /// A moment in the making of a cell, in the order in which they come. The launcher tells it by its
+    /// position.
+    pub enum Step {
+        /// The launcher has read the plan.
+        Asked = "asked",
+        /// What the plan names is opened, and init is told.
+        Furnished = "furnished",
+        /// Init has read the plan.
+        Heard = "heard",
+        /// Everything is mounted.
+        Mounted = "mounted",
+        /// Init is the tool's user and has no capability.
+        Stripped = "stripped",
+        /// What is in force so far is read back.
+        Witnessed = "witnessed",
+        /// The Landlock rules are in force.
+        Landlocked = "landlocked",
+        /// The filters are loaded.
+        Filtered = "filtered",
+        /// All probes have run, and the launcher is told.
+        Probed = "probed",
     }
-}
-
-/// A moment in the making of a cell, in the order in which they come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// The launcher has read the plan.
-    Asked,
-    /// What the plan names is opened, and init is told.
-    Furnished,
-    /// Init has read the plan.
-    Heard,
-    /// Everything is mounted.
-    Mounted,
-    /// Init is the tool's user and has no capability.
-    Stripped,
-    /// What is in force so far is read back.
-    Witnessed,
-    Landlocked,
-    Filtered,
-    /// The canaries have sung; the launcher is told.
-    Probed,
-}
-
-impl Step {
-    pub const ALL: [Self; 9] = [
-        Self::Asked,
-        Self::Furnished,
-        Self::Heard,
-        Self::Mounted,
-        Self::Stripped,
-        Self::Witnessed,
-        Self::Landlocked,
-        Self::Filtered,
-        Self::Probed,
-    ];
 }
 
 /// When a step of making a cell was done, in nanoseconds of `CLOCK_MONOTONIC`: for benches, in no record.
@@ -72,100 +45,6 @@ impl Mark {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         let part = |n: i64| u64::try_from(n).unwrap_or(0);
         Self { step, at_ns: part(now.tv_sec) * 1_000_000_000 + part(now.tv_nsec) }
-    }
-}
-
-/// A limit that is in force in the kernel (or by the launcher's own watch).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LimitName {
-    WallMs,
-    CpuMs,
-    CpuMilli,
-    MemoryBytes,
-    Pids,
-    OpenFiles,
-    FileBytes,
-    OutBytes,
-    TmpBytes,
-    ShmBytes,
-    OutInodes,
-}
-
-impl LimitName {
-    pub const ALL: [Self; 11] = [
-        Self::WallMs,
-        Self::CpuMs,
-        Self::CpuMilli,
-        Self::MemoryBytes,
-        Self::Pids,
-        Self::OpenFiles,
-        Self::FileBytes,
-        Self::OutBytes,
-        Self::TmpBytes,
-        Self::ShmBytes,
-        Self::OutInodes,
-    ];
-
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::WallMs => "wall_ms_max",
-            Self::CpuMs => "cpu_ms_max",
-            Self::CpuMilli => "cpu_milli",
-            Self::MemoryBytes => "memory_bytes_max",
-            Self::Pids => "pids_max",
-            Self::OpenFiles => "open_files_max",
-            Self::FileBytes => "file_bytes_max",
-            Self::OutBytes => "out_bytes_max",
-            Self::TmpBytes => "tmp_bytes_max",
-            Self::ShmBytes => "shm_bytes_max",
-            Self::OutInodes => "out_inodes_max",
-        }
-    }
-}
-
-/// What gives a limit its force.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mechanism {
-    CgroupV1,
-    /// Limits and counts of v1; the tree is born in a group of the v2 tree beside it, by which all of it
-    /// can be killed at once.
-    CgroupV1AndV2,
-    CgroupV2,
-    Rlimit,
-    /// The launcher looks every few milliseconds and kills the tree.
-    Sampled,
-    Affinity,
-    /// The launcher's own clock.
-    Timer,
-    /// Size options of the tmpfs.
-    Tmpfs,
-}
-
-impl Mechanism {
-    pub const ALL: [Self; 8] = [
-        Self::CgroupV1,
-        Self::CgroupV1AndV2,
-        Self::CgroupV2,
-        Self::Rlimit,
-        Self::Sampled,
-        Self::Affinity,
-        Self::Timer,
-        Self::Tmpfs,
-    ];
-
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::CgroupV1 => "cgroup v1",
-            Self::CgroupV1AndV2 => "cgroup v1 and v2",
-            Self::CgroupV2 => "cgroup v2",
-            Self::Rlimit => "rlimit",
-            Self::Sampled => "sampled",
-            Self::Affinity => "affinity",
-            Self::Timer => "timer",
-            Self::Tmpfs => "tmpfs",
-        }
     }
 }
 
@@ -288,63 +167,6 @@ pub struct Artifact {
     pub sha256: [u8; 32],
 }
 
-/// Why an object of `/out` was not kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RejectReason {
-    Symlink,
-    Hardlink,
-    Fifo,
-    Socket,
-    Device,
-    NameNotUtf8,
-    /// A control or direction-changing character in the name.
-    NameControl,
-    NameTooLong,
-    TooDeep,
-    TooMany,
-    TooBig,
-    /// Claims more bytes than `/out` can hold.
-    Sparse,
-    Unreadable,
-}
-
-impl RejectReason {
-    pub const ALL: [Self; 13] = [
-        Self::Symlink,
-        Self::Hardlink,
-        Self::Fifo,
-        Self::Socket,
-        Self::Device,
-        Self::NameNotUtf8,
-        Self::NameControl,
-        Self::NameTooLong,
-        Self::TooDeep,
-        Self::TooMany,
-        Self::TooBig,
-        Self::Sparse,
-        Self::Unreadable,
-    ];
-
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Symlink => "symlink",
-            Self::Hardlink => "hardlink",
-            Self::Fifo => "fifo",
-            Self::Socket => "socket",
-            Self::Device => "device",
-            Self::NameNotUtf8 => "name-not-utf8",
-            Self::NameControl => "name-control",
-            Self::NameTooLong => "name-too-long",
-            Self::TooDeep => "too-deep",
-            Self::TooMany => "too-many",
-            Self::TooBig => "too-big",
-            Self::Sparse => "sparse",
-            Self::Unreadable => "unreadable",
-        }
-    }
-}
-
 /// An object of `/out` that was not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
@@ -382,42 +204,5 @@ impl Finished {
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         decide(&self.facts)
-    }
-}
-
-/// A layer of confinement, by the name that policies and refusals use (`layer.<name>`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layer {
-    UserNamespace,
-    Namespaces,
-    Mounts,
-    Landlock,
-    Seccomp,
-    Capabilities,
-    Cgroup,
-}
-
-impl Layer {
-    pub const ALL: [Self; 7] = [
-        Self::UserNamespace,
-        Self::Namespaces,
-        Self::Mounts,
-        Self::Landlock,
-        Self::Seccomp,
-        Self::Capabilities,
-        Self::Cgroup,
-    ];
-
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::UserNamespace => "user_namespace",
-            Self::Namespaces => "namespaces",
-            Self::Mounts => "mounts",
-            Self::Landlock => "landlock.fs",
-            Self::Seccomp => "seccomp",
-            Self::Capabilities => "capabilities",
-            Self::Cgroup => "cgroup",
-        }
     }
 }

@@ -2,58 +2,37 @@
 //! name (prctl(2), `PR_SET_NAME`), so that others can name the step of a process that answers nobody.
 
 use std::ffi::CStr;
-use std::fmt;
 
-/// One step; those of the launcher, of a slot and of the sandbox's init follow one another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SetupStep {
-    BaseRoot,
-    FindCgroups,
-    OuterFilter,
-    Namespaces,
-    MakeCgroups,
-    BaseMounts,
-    StartInit,
-    OpenInputs,
-    CloneRuntime,
-    MakeNetwork,
-    AwaitInit,
-    SetLimits,
-    JoinCgroups,
-    PrivateMounts,
-    MountRuntime,
-    DropRights,
-    Landlock,
-    LoadFilter,
-    SelfTest,
+model::closed_set! {
+    /// One step; those of the launcher, of a slot and of the sandbox's init follow one another. The text
+    /// says what it does.
+    pub(crate) enum SetupStep {
+        BaseRoot = "make the launcher's root",
+        FindCgroups = "find the control groups",
+        OuterFilter = "load the launcher's filter",
+        Namespaces = "enter the namespaces",
+        MakeCgroups = "make control groups",
+        BaseMounts = "mount the base of the sandbox",
+        StartInit = "start the sandbox's init",
+        OpenInputs = "open the staging slot",
+        CloneRuntime = "clone the runtime's mounts",
+        MakeNetwork = "make the sandbox's network",
+        AwaitInit = "wait for the sandbox's init",
+        SetLimits = "set the limits",
+        JoinCgroups = "join the control groups",
+        PrivateMounts = "mount the sandbox's own file systems",
+        MountRuntime = "mount the runtime",
+        DropRights = "drop all rights",
+        Landlock = "restrict files with Landlock",
+        LoadFilter = "load the filter",
+        SelfTest = "test the confinement",
+    }
 }
 
 /// The name of a process that is at none of them.
 const AT_NO_STEP: &CStr = c"toolexec-launch";
 
 impl SetupStep {
-    const ALL: [Self; 19] = [
-        Self::BaseRoot,
-        Self::FindCgroups,
-        Self::OuterFilter,
-        Self::Namespaces,
-        Self::MakeCgroups,
-        Self::BaseMounts,
-        Self::StartInit,
-        Self::OpenInputs,
-        Self::CloneRuntime,
-        Self::MakeNetwork,
-        Self::AwaitInit,
-        Self::SetLimits,
-        Self::JoinCgroups,
-        Self::PrivateMounts,
-        Self::MountRuntime,
-        Self::DropRights,
-        Self::Landlock,
-        Self::LoadFilter,
-        Self::SelfTest,
-    ];
-
     /// The process name; the kernel keeps 15 bytes.
     fn name(self) -> &'static CStr {
         match self {
@@ -80,7 +59,7 @@ impl SetupStep {
     }
 
     pub(crate) fn of_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|step| step.name().to_bytes() == name.as_bytes())
+        Self::ALL.iter().copied().find(|step| step.name().to_bytes() == name.as_bytes())
     }
 
     /// Names this process after the step. A kernel that refuses only costs the name.
@@ -94,44 +73,17 @@ impl SetupStep {
     }
 }
 
-impl fmt::Display for SetupStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::BaseRoot => "make the launcher's root",
-            Self::FindCgroups => "find the control groups",
-            Self::OuterFilter => "load the launcher's filter",
-            Self::Namespaces => "enter the namespaces",
-            Self::MakeCgroups => "make control groups",
-            Self::BaseMounts => "mount the base of the sandbox",
-            Self::StartInit => "start the sandbox's init",
-            Self::OpenInputs => "open the staging slot",
-            Self::CloneRuntime => "clone the runtime's mounts",
-            Self::MakeNetwork => "make the sandbox's network",
-            Self::AwaitInit => "wait for the sandbox's init",
-            Self::SetLimits => "set the limits",
-            Self::JoinCgroups => "join the control groups",
-            Self::PrivateMounts => "mount the sandbox's own file systems",
-            Self::MountRuntime => "mount the runtime",
-            Self::DropRights => "drop all rights",
-            Self::Landlock => "restrict files with Landlock",
-            Self::LoadFilter => "load the filter",
-            Self::SelfTest => "test the confinement",
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_step_has_a_name_of_its_own_that_the_kernel_keeps() {
-        for step in SetupStep::ALL {
+        for &step in SetupStep::ALL {
             let name = step.name().to_str().unwrap();
             assert!(name.len() <= 15, "{name}");
             assert_eq!(SetupStep::of_name(name), Some(step));
         }
-        assert!(SetupStep::ALL.len() == SetupStep::SelfTest as usize + 1);
         assert_eq!(SetupStep::of_name("toolexec-launch"), None);
     }
 }

@@ -292,29 +292,18 @@ pub(crate) fn reset_signals() {
     }
 }
 
-/// A call that must be refused in a finished cell. The arguments are fixed here, so that an attempt
-/// does no harm even where it is not refused: they name no memory and no other process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Attempt {
-    Netlink,
-    Vsock,
-    Ptrace,
-    Mount,
-    Keyctl,
-    IoUring,
-    UserNamespace,
-}
-
-impl Attempt {
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Netlink,
-        Self::Vsock,
-        Self::Ptrace,
-        Self::Mount,
-        Self::Keyctl,
-        Self::IoUring,
-        Self::UserNamespace,
-    ];
+model::closed_set! {
+    /// A call that must be refused in a finished cell. The arguments are fixed here, so that an attempt
+    /// does no harm even where it is not refused: they name no memory and no other process.
+    pub(crate) enum Attempt {
+        Netlink = "make a netlink socket",
+        Vsock = "make a vsock socket",
+        Ptrace = "call ptrace",
+        Mount = "call mount",
+        Keyctl = "call keyctl",
+        IoUring = "call io_uring_setup",
+        UserNamespace = "unshare the user namespace",
+    }
 }
 
 /// Tries this call, with `sixth` in the argument that none of them has. What it would change is this

@@ -15,11 +15,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use model::{Language, Outcome};
 use sandbox::client::{BuildError, Launcher, Reach};
-use sandbox::outcome::Outcome;
 use sandbox::plan::{
-    Cache, CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot,
-    SlotId, TmpUse,
+    Cache, CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Runtime, Slot, SlotId, TmpUse,
 };
 
 const MIB: u64 = 1024 * 1024;
@@ -55,7 +54,7 @@ impl Drop for Scratch {
 /// Debian's own shell, with nothing of `/proc`.
 fn shell() -> Runtime {
     Runtime {
-        profile: Profile::Python,
+        language: Language::Python,
         binary: fs::canonicalize("/bin/sh").unwrap(),
         root: None,
         mounts: vec![PathBuf::from("/usr")],

@@ -13,8 +13,8 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
+use model::Sha256;
 use spool::{Places, Spool};
-use validator::Sha256;
 
 fn main() {
     let lines: u64 = std::env::var("LINES").map_or(1_000_000, |it| it.parse().unwrap());

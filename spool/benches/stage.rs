@@ -20,8 +20,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use model::{Sha256, Sha256Stream};
 use scene::{Scene, staged_file};
-use validator::{Sha256, Sha256Stream};
 
 const MIB: u64 = 1024;
 const ROUNDS: u64 = 5;

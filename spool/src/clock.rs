@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use validator::{ResultId, UtcTime};
+use model::{ResultId, UtcTime};
 
 use crate::error::SpoolError;
 use crate::places::Spool;

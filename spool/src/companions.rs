@@ -83,7 +83,7 @@ fn add_signatures(
     // at is told: one of the others may be gone, or unreadable.
     const READ_MAX: usize = policies::SIGNATURE_FILES_MAX + 1;
     if let Some(beyond) = names.get(READ_MAX) {
-        let path = validator::escape_line(&parent.join(beyond).display().to_string());
+        let path = model::escape_line(&parent.join(beyond).display().to_string());
         let (count, max) = (names.len(), policies::SIGNATURE_FILES_MAX);
         let why = format!("{path}: one of {count} signature files; at most {max} are read");
         companions.unread.push(why);
@@ -93,7 +93,7 @@ fn add_signatures(
         match read_signature(directory, &path, name) {
             Ok(Some(file)) => companions.signatures.push(file),
             Ok(None) => {}
-            Err(error) => companions.unread.push(validator::escape_line(&error.to_string())),
+            Err(error) => companions.unread.push(model::escape_line(&error.to_string())),
         }
     }
 }
@@ -109,7 +109,7 @@ fn read_ais(directory: &OwnedFd, parent: &Path, file_name: &str) -> AisFile {
         .and_then(|file| read_bounded(&file, &path, policies::ais::BUNDLE_BYTES_MAX, Links::One));
     match read {
         Ok((bytes, _)) => AisFile::Read { name, bytes },
-        Err(error) => AisFile::Unread(validator::escape_line(&error.to_string())),
+        Err(error) => AisFile::Unread(model::escape_line(&error.to_string())),
     }
 }
 
@@ -121,7 +121,7 @@ fn read_signature(
 ) -> Result<Option<SignatureFile>, SpoolError> {
     // Records and messages hold the name as text.
     let unreadable = || io::Error::new(io::ErrorKind::InvalidFilename, "the name is no plain text");
-    let name = name.into_string().ok().filter(|name| validator::escape_line(name) == *name);
+    let name = name.into_string().ok().filter(|name| model::escape_line(name) == *name);
     let name = name.ok_or_else(|| SpoolError::io(path, "read the name")(unreadable()))?;
     let file = match open_beneath(directory, &name, OFlags::RDONLY) {
         Err(rustix::io::Errno::NOENT) => return Ok(None),

@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use validator::ResultId;
+use model::ResultId;
 
 use crate::claim::{Claimed, ClaimedObject, Dropped, Origin, remove_claim, remove_tree};
 use crate::companions::is_signature_of;
@@ -159,7 +159,7 @@ pub(crate) fn take_originals_away(
 fn take_companions_away(dropbox: &Path, file_name: &str, beside: &[String], keep: Option<&Path>) {
     let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
     let inputs = format!("{stem}.inputs");
-    let orders = Order::ALL.map(|order| order.file_name(file_name));
+    let orders = Order::ALL.iter().map(|order| order.file_name(file_name));
     let fixed = [format!("{stem}{AIS_SUFFIX}")].into_iter().chain(orders);
     // A note could be another's by accident; only what belongs to the request leaves with it.
     let signatures = beside.iter().filter(|name| is_signature_of(OsStr::new(name), file_name));

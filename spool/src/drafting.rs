@@ -6,7 +6,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use validator::Sha256;
+use model::Sha256;
 
 use crate::claim::remove_tree;
 use crate::durable;

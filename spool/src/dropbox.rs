@@ -7,12 +7,11 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use model::{ClaimId, Sha256};
 use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, access, fstat, openat, statat};
-use validator::{Draft, REQUEST_BYTES_MAX, Sha256};
+use validator::{Draft, REQUEST_BYTES_MAX};
 
-use crate::claim::{
-    ClaimId, Claimed, Dropped, Links, Origin, open_beneath, open_inputs, read_bounded,
-};
+use crate::claim::{Claimed, Dropped, Links, Origin, open_beneath, open_inputs, read_bounded};
 use crate::companions::{Companions, is_signature_of};
 use crate::error::SpoolError;
 use crate::orders::Order;

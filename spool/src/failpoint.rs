@@ -8,109 +8,53 @@
 //! its threads, until somebody lets it go on; `all` has it stop at every place, every time.
 //! `TOOLEXEC_FAILPOINT_LOG=<file>` has it add a line with the name of each place that it comes to.
 
-/// A place between two acts, in the order in which a request comes to them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failpoint {
-    /// The private copy is written, under a hidden name.
-    ClaimCopied,
-    /// It has its name in `work/`.
-    Claimed,
-    /// The inputs are in their slot.
-    Staged,
-    /// The claim is durable; the ledger does not have it.
-    ClaimDurable,
-    /// The ledger line is written and not yet durable.
-    IntentWritten,
-    /// The ledger line is durable; nothing runs.
-    IntentDurable,
-    /// The tool was started.
-    Started,
-    /// The tool has ended and what it left is gathered, under a hidden name.
-    Collected,
-    /// The record is written and signed, under a hidden name.
-    RecordWritten,
-    /// The log's files and the proofs are written; none of it is durable.
-    LogWritten,
-    /// All of it is durable; the log has not got its new checkpoint.
-    ResultDurable,
-    /// The checkpoint is in its place.
-    LogAdopted,
-    /// The result has its name, not durably.
-    Published,
-    /// The result has its name, durably.
-    PublishedDurable,
-    /// The original was moved out of `approved/`, into the claim.
-    OriginalAside,
-    /// What belongs to it was taken away too.
-    OriginalsGone,
-    /// The claim is in `archive/`.
-    Archived,
-    /// The claim of a refusal is in `quarantine/`.
-    Quarantined,
-    /// What can never be a request is in `quarantine/`.
-    ObjectQuarantined,
-    /// A claim that came to nothing has its hidden name, and is still there.
-    ClaimHidden,
-    /// Retention has hidden what it removes.
-    RetentionHidden,
-    /// Retention has removed it.
-    RetentionRemoved,
-}
-
-impl Failpoint {
-    /// Every place.
-    pub const ALL: [Self; 22] = [
-        Self::ClaimCopied,
-        Self::Claimed,
-        Self::Staged,
-        Self::ClaimDurable,
-        Self::IntentWritten,
-        Self::IntentDurable,
-        Self::Started,
-        Self::Collected,
-        Self::RecordWritten,
-        Self::LogWritten,
-        Self::ResultDurable,
-        Self::LogAdopted,
-        Self::Published,
-        Self::PublishedDurable,
-        Self::OriginalAside,
-        Self::OriginalsGone,
-        Self::Archived,
-        Self::Quarantined,
-        Self::ObjectQuarantined,
-        Self::ClaimHidden,
-        Self::RetentionHidden,
-        Self::RetentionRemoved,
-    ];
-
-    /// Its name in the environment.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ClaimCopied => "claim-copied",
-            Self::Claimed => "claimed",
-            Self::Staged => "staged",
-            Self::ClaimDurable => "claim-durable",
-            Self::IntentWritten => "intent-written",
-            Self::IntentDurable => "intent-durable",
-            Self::Started => "started",
-            Self::Collected => "collected",
-            Self::RecordWritten => "record-written",
-            Self::LogWritten => "log-written",
-            Self::ResultDurable => "result-durable",
-            Self::LogAdopted => "log-adopted",
-            Self::Published => "published",
-            Self::PublishedDurable => "published-durable",
-            Self::OriginalAside => "original-aside",
-            Self::OriginalsGone => "originals-gone",
-            Self::Archived => "archived",
-            Self::Quarantined => "quarantined",
-            Self::ObjectQuarantined => "object-quarantined",
-            Self::ClaimHidden => "claim-hidden",
-            Self::RetentionHidden => "retention-hidden",
-            Self::RetentionRemoved => "retention-removed",
-        }
+model::closed_set! {
+    /// A place between two acts, in the order in which a request comes to them.
+    pub enum Failpoint {
+        /// The private copy is written, under a hidden name.
+        ClaimCopied = "claim-copied",
+        /// It has its name in `work/`.
+        Claimed = "claimed",
+        /// The inputs are in their slot.
+        Staged = "staged",
+        /// The claim is durable; the ledger does not have it.
+        ClaimDurable = "claim-durable",
+        /// The ledger line is written and not yet durable.
+        IntentWritten = "intent-written",
+        /// The ledger line is durable; nothing runs.
+        IntentDurable = "intent-durable",
+        /// The tool was started.
+        Started = "started",
+        /// The tool has ended and what it left is gathered, under a hidden name.
+        Collected = "collected",
+        /// The record is written and signed, under a hidden name.
+        RecordWritten = "record-written",
+        /// The log's files and the proofs are written; none of it is durable.
+        LogWritten = "log-written",
+        /// All of it is durable; the log has not got its new checkpoint.
+        ResultDurable = "result-durable",
+        /// The checkpoint is in its place.
+        LogAdopted = "log-adopted",
+        /// The result has its name, not durably.
+        Published = "published",
+        /// The result has its name, durably.
+        PublishedDurable = "published-durable",
+        /// The original was moved out of `approved/`, into the claim.
+        OriginalAside = "original-aside",
+        /// What belongs to it was taken away too.
+        OriginalsGone = "originals-gone",
+        /// The claim is in `archive/`.
+        Archived = "archived",
+        /// The claim of a refusal is in `quarantine/`.
+        Quarantined = "quarantined",
+        /// What can never be a request is in `quarantine/`.
+        ObjectQuarantined = "object-quarantined",
+        /// A claim that came to nothing has its hidden name, and is still there.
+        ClaimHidden = "claim-hidden",
+        /// Retention has hidden what it removes.
+        RetentionHidden = "retention-hidden",
+        /// Retention has removed it.
+        RetentionRemoved = "retention-removed",
     }
 }
 
@@ -140,7 +84,7 @@ mod asked {
         if let Some(log) = std::env::var_os("TOOLEXEC_FAILPOINT_LOG") {
             let opened = OpenOptions::new().append(true).create(true).open(log);
             // One write, since several threads come to places at once.
-            let line = format!("{}\n", point.name());
+            let line = format!("{}\n", point.as_str());
             let written = opened.and_then(|mut file| file.write_all(line.as_bytes()));
             assert!(written.is_ok(), "TOOLEXEC_FAILPOINT_LOG cannot be written");
         }
@@ -162,6 +106,6 @@ mod asked {
             return true;
         }
         let (name, nth) = asked.split_once(':').unwrap_or((&asked, "1"));
-        name == point.name() && (reached.fetch_add(1, Ordering::SeqCst) + 1).to_string() == nth
+        name == point.as_str() && (reached.fetch_add(1, Ordering::SeqCst) + 1).to_string() == nth
     }
 }

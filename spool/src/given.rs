@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-use validator::ResultId;
+use model::ResultId;
 
 use crate::error::SpoolError;
 use crate::lock::{Hold, Locked, hold};
@@ -66,7 +66,7 @@ fn recent(file: &File, id: &ResultId) -> io::Result<Vec<ResultId>> {
 mod tests {
     use std::fs;
 
-    use validator::UtcTime;
+    use model::UtcTime;
 
     use super::*;
 

@@ -50,7 +50,7 @@ mod want;
 
 pub use barrier::OnItsWay;
 pub use beside::{insist_unchanged, place_beside, replace_own};
-pub use claim::{ClaimId, Claimed, ClaimedObject, Replayed};
+pub use claim::{Claimed, ClaimedObject, Replayed};
 pub use clock::LastKnown;
 pub use drafting::Drafting;
 pub use dropbox::{Dropbox, Listed, Submitted, Waiting, stem_of};

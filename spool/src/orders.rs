@@ -18,15 +18,16 @@ use crate::fresh::Fresh;
 /// Nothing is in it, so anybody may read it.
 const ORDER_MODE: u32 = 0o644;
 
-/// What is asked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
-    /// It waits until it is released.
-    Hold,
-    /// It waits no longer for its operators; what else holds it, holds it.
-    Release,
-    /// It is refused if it waits, and ended if it runs.
-    Cancel,
+model::closed_set! {
+    /// What is asked.
+    pub enum Order {
+        /// It waits until it is released.
+        Hold = "hold",
+        /// It waits no longer for its operators; what else holds it, holds it.
+        Release = "release",
+        /// It is refused if it waits, and ended if it runs.
+        Cancel = "cancel",
+    }
 }
 
 /// An order that lies there, and whose file it is.
@@ -37,22 +38,10 @@ pub struct Ordered {
 }
 
 impl Order {
-    pub const ALL: [Self; 3] = [Self::Hold, Self::Release, Self::Cancel];
-
-    /// How it is called.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Hold => "hold",
-            Self::Release => "release",
-            Self::Cancel => "cancel",
-        }
-    }
-
     /// The name of its file beside a request's file.
     #[must_use]
     pub fn file_name(self, request: &str) -> String {
-        format!("{request}.{}", self.word())
+        format!("{request}.{}", self.as_str())
     }
 }
 

@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use validator::{Sha256, Sha256Stream};
+use model::{Sha256, Sha256Stream};
 
 use crate::hashed::Hashed;
 

@@ -10,8 +10,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use model::ResultId;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, mkdirat, openat};
-use validator::ResultId;
 
 use crate::barrier::Barrier;
 use crate::claim::remove_tree;

@@ -5,7 +5,9 @@
 use std::fs::{self, DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 
-use crate::claim::{ClaimId, remove_tree};
+use model::ClaimId;
+
+use crate::claim::remove_tree;
 use crate::error::SpoolError;
 use crate::places::Spool;
 

@@ -10,9 +10,10 @@ use std::io::{self, Seek};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
+use model::Sha256;
 use policies::Approved;
 use rustix::fs::{OFlags, fstat};
-use validator::{Code, Input, Sha256, Violation};
+use validator::{Code, Input, Violation};
 
 use crate::claim::{Claimed, Inputs, Links, insist_on_file, open_beneath, remove_tree};
 use crate::error::SpoolError;

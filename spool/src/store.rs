@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use model::Sha256;
 use rustix::fs::OFlags;
-use validator::Sha256;
 
 /// How much is kept, and for how long after its last use.
 #[derive(Clone, Copy, Debug)]

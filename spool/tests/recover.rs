@@ -13,9 +13,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use model::{ClaimId, ResultId};
 use spool::state::Illegal;
-use spool::{ClaimId, Claimed, Dropbox, Places, Recovered, Spool, Trouble};
-use validator::ResultId;
+use spool::{Claimed, Dropbox, Places, Recovered, Spool, Trouble};
 
 const ID: &str = "TR-20260209-160501Z-crash";
 

@@ -16,8 +16,9 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 
+use model::ClaimId;
 use scene::Scene;
-use spool::{ClaimId, Submission};
+use spool::Submission;
 
 const NAME: &str = "TR-20260209-160501Z-stage.md";
 

@@ -16,9 +16,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
+use model::Sha256;
 use scene::{Scene, sha256_of, staged_file};
 use spool::{Spool, Staged};
-use validator::Sha256;
 
 const MIB: usize = 1024 * 1024;
 

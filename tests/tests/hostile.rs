@@ -87,13 +87,13 @@ fn run_mode(
     table: &mut Table,
     wrong: &mut Vec<String>,
 ) {
-    let test = format!("hostile::{}", mode.word());
+    let test = format!("hostile::{}", mode.as_str());
     let bench = match mode {
         Mode::System => Bench::of_root(&test),
         Mode::User => Bench::of_an_ordinary_user(&test),
     };
     let Some(bench) = bench else {
-        return table.column(mode.word(), vec!["skipped".to_owned(); cases.len()]);
+        return table.column(mode.as_str(), vec!["skipped".to_owned(); cases.len()]);
     };
     let cells = Cells::new(mode, bench, host);
     cells.warm_up();
@@ -103,7 +103,7 @@ fn run_mode(
     for (case, (verdict, _)) in cases.iter().zip(&told) {
         match verdict {
             Verdict::Differs(in_what) => {
-                wrong.push(format!("{} ({}): {in_what:?}", case.name, mode.word()));
+                wrong.push(format!("{} ({}): {in_what:?}", case.name, mode.as_str()));
             }
             // Told where the suite's summary is made of, so that a green suite still says it.
             Verdict::Known(why) => {
@@ -114,11 +114,11 @@ fn run_mode(
         }
     }
     let row = |(verdict, got): &(Verdict, Option<Got>)| verdict.cell(got.as_ref());
-    table.column(mode.word(), told.iter().map(row).collect());
+    table.column(mode.as_str(), told.iter().map(row).collect());
     cells.check_records();
     let left = Remains::left_since(&before);
-    table.note(format!("Left behind in {} mode: {}.", mode.word(), or_nothing(&left)));
-    wrong.extend(left.into_iter().map(|line| format!("left behind ({}): {line}", mode.word())));
+    table.note(format!("Left behind in {} mode: {}.", mode.as_str(), or_nothing(&left)));
+    wrong.extend(left.into_iter().map(|line| format!("left behind ({}): {line}", mode.as_str())));
 }
 
 fn or_nothing(left: &[String]) -> String {
@@ -142,7 +142,7 @@ fn run_case(cells: &Cells, case: &Case, built: &Built) -> (Verdict, Option<Got>)
         (None, verdict) => verdict,
     };
     if let Verdict::Differs(_) = verdict {
-        println!("{} ({}): {}", case.name, cells.mode.word(), got.brief());
+        println!("{} ({}): {}", case.name, cells.mode.as_str(), got.brief());
     }
     (verdict, Some(got))
 }
@@ -176,15 +176,15 @@ fn run_elsewhere(
     let begun = Instant::now();
     let cells = match Elsewhere::new(launcher, place.path(), host.told()) {
         Err(why) => {
-            table.note(format!("{}: {why}.", launcher.word()));
+            table.note(format!("{}: {why}.", launcher.as_str()));
             vec!["-".to_owned(); cases.len()]
         }
         Ok(elsewhere) => {
-            table.note(format!("{}, {}.", launcher.word(), launcher.usage()));
+            table.note(format!("{}, {}.", launcher.as_str(), launcher.usage()));
             let all: Vec<_> = cases.iter().zip(built).collect();
             two_at_a_time(&all, |(case, built)| elsewhere.run(case, built))
         }
     };
-    table.column(launcher.word(), cells);
-    println!("{} took {:?}", launcher.word(), begun.elapsed());
+    table.column(launcher.as_str(), cells);
+    println!("{} took {:?}", launcher.as_str(), begun.elapsed());
 }

@@ -15,10 +15,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use criterion::Criterion;
+use model::UtcTime;
 use table::{Row, shown};
-use validator::{
-    Draft, Expect, OwnerUid, Place, REQUEST_BYTES_MAX, Severity, UtcTime, check_result, lint,
-};
+use validator::{Draft, Expect, OwnerUid, Place, REQUEST_BYTES_MAX, Severity, check_result, lint};
 
 const REQUEST: &str = include_str!("check/request.md");
 const REQUEST_NAME: &str = "TR-20260209-160501Z-weather-statistics.md";

@@ -1,12 +1,12 @@
 //! Do the sections `## Input Files` and `## Output Expectations` say what the front matter says?
 //! The person who approves reads the sections; a difference must never pass.
 
+use model::{Line, Sha256, SourceSpan, quote};
+
 use crate::code::Code;
 use crate::declared::{Declarations, Declared};
-use crate::digest::Sha256;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 use crate::sections::Section;
-use crate::text::{Line, quote};
 
 pub(crate) fn inputs(section: &Section<'_>, declared: &Declarations<Sha256>, report: &mut Report) {
     let Some(declared) = declared else { return };
@@ -106,7 +106,7 @@ fn strangers<'a, T>(
     line: &Line<'_>,
     paths: &[(&'a str, usize)],
     known: &Known<'_, T>,
-) -> Vec<(&'a str, Spot)> {
+) -> Vec<(&'a str, SourceSpan)> {
     const TOLD_PER_LINE: usize = 50;
     paths
         .iter()
@@ -143,7 +143,7 @@ fn check_digests(
     for (word, digest) in stated {
         if expected.binary_search(&digest).is_err() {
             let message = format!("{}: not the digest that `inputs` declares", quote(word));
-            report.error(Code::InputsMismatch, Spot::new(line.number, 0), message);
+            report.error(Code::InputsMismatch, SourceSpan::new(line.number, 0), message);
         }
     }
 }

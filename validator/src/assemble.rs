@@ -1,27 +1,27 @@
 //! The whole check of a request's text, in the order of the schema. It must never stop at the
 //! first violation: command, sections and front matter are each read as far as they can be.
 
+use model::{Line, RequestId, Sha256, SourceSpan};
+
 use crate::agreement;
 use crate::code::Code;
 use crate::command;
 use crate::declared::{self, Declarations};
-use crate::digest::Sha256;
 use crate::document::{Document, REQUEST_FRONT};
 use crate::extension::Extensions;
 use crate::fields::Fields;
-use crate::id::RequestId;
 use crate::limits::Limits;
 use crate::minimal;
 use crate::monty;
 use crate::network::Network;
 use crate::node::Node;
 use crate::prose;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 use crate::request::{Backend, Constraint, Parts, Work};
 use crate::risk::Risk;
 use crate::schema::{Asked, Identity, Words};
 use crate::sections::Sections;
-use crate::text::{self, Line};
+use crate::text::{self};
 use crate::violation::{Severity, Violation};
 
 const COMMAND: &str = "Command";
@@ -102,7 +102,7 @@ pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Reading {
     let excused = asked.approval_severity == Severity::Warning;
     if parts.is_none() && !report.failed() && !excused {
         // Every gap has its own violation; this keeps a mistake of ours from passing as valid.
-        report.error(Code::FrontmatterValue, Spot::WHOLE_FILE, "request: could not be read");
+        report.error(Code::FrontmatterValue, SourceSpan::WHOLE_FILE, "request: could not be read");
     }
     let failed = report.failed();
     Reading { violations: report.into_rows(), failed, id, parts }

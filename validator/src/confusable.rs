@@ -2,13 +2,12 @@
 //! and letters that all stand for ASCII ones. Only words with other letters than ASCII are looked
 //! at; nothing here may refuse a person's name for being written in their own script.
 
+use model::{Line, Placed, SourceSpan, escape_line, has_deceptive};
 use unicode_security::MixedScript;
 use unicode_security::confusable_detection::skeleton;
 
 use crate::code::Code;
-use crate::fields::Placed;
-use crate::report::{Report, Spot};
-use crate::text::{Line, escape_line, has_trick};
+use crate::report::Report;
 use crate::violation::Violation;
 
 /// Enough of a word to judge it; what is longer is no word that a person compares.
@@ -31,7 +30,7 @@ pub(crate) fn check_name(key: &str, name: Placed<&str>, report: &mut Report) {
 /// seen or turns the text round, or letters of several scripts in one word.
 #[must_use]
 pub fn misleading(name: &str) -> Option<&'static str> {
-    if has_trick(name) {
+    if has_deceptive(name) {
         return Some("a character in it that nobody sees, or that changes the direction");
     }
     let mixed = |word: &str| !word.is_ascii() && !word.is_single_script();
@@ -112,7 +111,7 @@ fn escaped(word: &str) -> String {
 }
 
 /// Refuses a host whose ASCII form stands for letters that imitate others.
-pub(crate) fn check_host(host: &str, spot: Spot, report: &mut Report) {
+pub(crate) fn check_host(host: &str, spot: SourceSpan, report: &mut Report) {
     if !host.split('.').any(|label| label.starts_with("xn--")) {
         return;
     }

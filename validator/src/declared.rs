@@ -1,11 +1,11 @@
 //! The files that a request declares: inputs under /in with their digests, expected outputs under
 //! /out. A declared name must never leave its directory, whatever joins it to a path.
 
+use model::{Placed, Sha256, SourceSpan, quote};
+
 use crate::code::Code;
-use crate::digest::Sha256;
-use crate::fields::{Fields, Placed};
-use crate::report::{Report, Spot};
-use crate::text::quote;
+use crate::fields::Fields;
+use crate::report::Report;
 
 pub(crate) const COMPONENTS_MAX: usize = 8;
 pub(crate) const COMPONENT_BYTES_MAX: usize = 255;
@@ -55,7 +55,7 @@ impl ExpectedOutput {
 /// A declaration as far as it could be read: the path, and the rest if it was right.
 pub(crate) struct Declared<T> {
     pub(crate) path: String,
-    pub(crate) spot: Spot,
+    pub(crate) spot: SourceSpan,
     pub(crate) rest: Option<T>,
 }
 
@@ -183,7 +183,7 @@ fn refuse_doubles<T>(found: &[Declared<T>], code: Code, key: &str, report: &mut 
     }
 }
 
-fn by_line(a: Spot, b: Spot) -> std::cmp::Ordering {
+fn by_line(a: SourceSpan, b: SourceSpan) -> std::cmp::Ordering {
     (a.line, a.column).cmp(&(b.line, b.column))
 }
 

@@ -1,10 +1,12 @@
 //! A document as front matter and body. The front matter is looked for at the very top only; a
 //! block further down must never be taken for it.
 
+use model::{Line, SourceSpan};
+
 use crate::code::Code;
 use crate::node::{self, Node, Value};
-use crate::report::{Report, Spot};
-use crate::text::{self, Line};
+use crate::report::Report;
+use crate::text::{self};
 
 /// How much front matter a kind of document may have.
 #[derive(Clone, Copy)]
@@ -34,18 +36,18 @@ pub(crate) struct Document<'a> {
 impl<'a> Document<'a> {
     /// The place of the character that begins at this byte of the document. A fence of the front
     /// matter is no line of either part, and nothing is looked for in one.
-    pub(crate) fn spot(&self, byte: usize) -> Spot {
+    pub(crate) fn spot(&self, byte: usize) -> SourceSpan {
         let lines = if byte < self.body_offset { &self.front_lines } else { &self.body_lines };
         let after = lines.partition_point(|line| line.offset <= byte);
         match after.checked_sub(1).and_then(|index| lines.get(index)) {
             Some(line) => line.spot(byte - line.offset),
-            None => Spot::WHOLE_FILE,
+            None => SourceSpan::WHOLE_FILE,
         }
     }
 
     /// Splits the text and reads its front matter; checks the characters of the whole.
     pub(crate) fn read(text: &'a str, most: FrontMatterMax, report: &mut Report) -> Self {
-        let lines = text::lines(text);
+        let lines = model::lines(text);
         text::check(&lines, report);
         let Some(close) = closing_line(lines.iter().copied()) else {
             report_missing(&lines, report);
@@ -63,8 +65,8 @@ impl<'a> Document<'a> {
         let start = lines.get(1).map_or(0, |line| line.offset);
         let front = read_front(text.get(start..close.offset).unwrap_or(""), most, report);
         for line in &front_lines {
-            if text::has_invisible(line.text) {
-                let spot = Spot::new(line.number, 0);
+            if model::has_invisible(line.text) {
+                let spot = SourceSpan::new(line.number, 0);
                 report.error(Code::TextConfusable, spot, "front matter: an invisible character");
             }
         }
@@ -76,7 +78,7 @@ impl<'a> Document<'a> {
 /// The source of the front matter, if the text has one that is closed.
 pub(crate) fn front_source(text: &str) -> Option<&str> {
     let start = text.find('\n')? + 1;
-    text.get(start..closing_line(text::each_line(text))?.offset)
+    text.get(start..closing_line(model::each_line(text))?.offset)
 }
 
 /// The line that closes the front matter.
@@ -92,7 +94,7 @@ fn closing_line<'a>(mut lines: impl Iterator<Item = Line<'a>>) -> Option<Line<'a
 /// The front matter's map; what is wrong with it is reported.
 pub(crate) fn read_front(yaml: &str, most: FrontMatterMax, report: &mut Report) -> Option<Node> {
     if yaml.len() > most.bytes {
-        let spot = Spot::new(1, 1);
+        let spot = SourceSpan::new(1, 1);
         let message = format!("front matter: larger than {} KiB", most.bytes / 1024);
         report.error(Code::FrontmatterTooLarge, spot, message);
         return None;
@@ -109,7 +111,11 @@ pub(crate) fn read_front(yaml: &str, most: FrontMatterMax, report: &mut Report) 
         }
         None => {
             if unread {
-                report.error(Code::FrontmatterMissing, Spot::new(1, 1), "front matter: empty");
+                report.error(
+                    Code::FrontmatterMissing,
+                    SourceSpan::new(1, 1),
+                    "front matter: empty",
+                );
             }
             None
         }
@@ -118,7 +124,7 @@ pub(crate) fn read_front(yaml: &str, most: FrontMatterMax, report: &mut Report) 
 
 fn report_missing(lines: &[Line<'_>], report: &mut Report) {
     let first = lines.iter().find(|line| !line.text.trim().is_empty());
-    let spot = Spot::new(1, 1);
+    let spot = SourceSpan::new(1, 1);
     let (message, hint) = match first.map(|line| line.text.trim()) {
         Some(mark) if mark.starts_with("```") || mark.starts_with("~~~") => (
             "front matter: it stands in a code fence",

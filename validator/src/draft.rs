@@ -4,13 +4,12 @@
 use std::fmt;
 use std::ops::Deref;
 
+use model::{RequestId, Sha256, UtcTime};
+
 use crate::REQUEST_BYTES_MAX;
 use crate::assemble;
-use crate::digest::Sha256;
-use crate::id::RequestId;
 use crate::request::Request;
 use crate::schema::{Asked, Words};
-use crate::time::UtcTime;
 use crate::violation::{Severity, Violation};
 
 /// The user who owns a file, as the kernel told it.

@@ -1,22 +1,16 @@
 //! Typed reading of a front matter map. Every key that is missing or of the wrong type is
 //! reported, none of them ends the reading, and no value is ever guessed.
 
+use model::{Placed, SourceSpan, quote};
+
 use crate::code::Code;
 use crate::node::{Entry, Node, ScalarKind, Value};
-use crate::report::{Report, Spot};
-use crate::text::quote;
-
-/// A value and the place where it stands.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed<T> {
-    pub(crate) value: T,
-    pub(crate) spot: Spot,
-}
+use crate::report::Report;
 
 /// One map of the front matter while it is read.
 pub(crate) struct Fields<'n> {
     entries: &'n [Entry],
-    spot: Spot,
+    spot: SourceSpan,
     /// What stands before a key in messages, such as `inputs[0].`.
     prefix: String,
 }
@@ -44,7 +38,7 @@ impl<'n> Fields<'n> {
         self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
     }
 
-    pub(crate) fn spot(&self) -> Spot {
+    pub(crate) fn spot(&self) -> SourceSpan {
         self.spot
     }
 
@@ -102,7 +96,7 @@ impl<'n> Fields<'n> {
             "must not be empty"
         } else if text.value.contains(['\n', '\r']) {
             "must be one line"
-        } else if crate::text::has_trick(text.value) {
+        } else if model::has_deceptive(text.value) {
             // YAML escapes bring in what the check of the raw text cannot see.
             "must not hold control, direction or invisible characters"
         } else {
@@ -120,7 +114,7 @@ impl<'n> Fields<'n> {
         text: Placed<&'n str>,
         report: &mut Report,
     ) -> Option<Placed<&'n str>> {
-        if !text.value.split('\n').any(crate::text::has_trick) {
+        if !text.value.split('\n').any(model::has_deceptive) {
             return Some(text);
         }
         let wrong = "must not hold control, direction or invisible characters";

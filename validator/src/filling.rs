@@ -3,13 +3,13 @@
 
 use std::fmt;
 
+use model::{Line, UtcTime};
+
 use crate::compose::{OneLine, yaml};
 use crate::document::{Document, REQUEST_FRONT};
 use crate::node::{Entry, Node, Value};
 use crate::report::Report;
 use crate::schema;
-use crate::text::Line;
-use crate::time::UtcTime;
 
 /// A request whose approval is filled in.
 #[derive(Debug)]

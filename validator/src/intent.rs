@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use model::Sha256;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::digest::Sha256;
 use crate::request::{Parts, Work};
 
 /// The members in code point order, as they are written.

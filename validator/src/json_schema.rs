@@ -1,14 +1,13 @@
 //! The front matter of a request as a JSON Schema, for editors. It is made of the same lists as the
 //! check and must never be taken for it: it knows one value at a time, no dates and no section.
 
+use model::{Language, SLUG_MAX, has_deceptive};
 use serde_json::{Map, Value, json};
 
 use crate::assemble::KEYS;
 use crate::declared::{COMPONENT_BYTES_MAX, COMPONENTS_MAX};
-use crate::id::SLUG_MAX;
 use crate::limits::{CORES_MAX, MEMORY_MIB_MAX, TIME_SEC_MAX};
-use crate::request::{Backend, Constraint, Language, RequestedBy};
-use crate::text::has_trick;
+use crate::request::{Backend, Constraint, RequestedBy};
 
 /// Keys of the schema that a request may leave out.
 const OPTIONAL: [&str; 3] = ["network", "network_allowlist", "backend"];
@@ -65,10 +64,8 @@ fn value_of(key: &str, sentence: &Value) -> Value {
             text(&format!("^TR-[0-9]{{4}}{DATE}-{TIME}Z-{slug}$"))
         }
         "created_utc" | "approved_utc" => text(STAMP),
-        "requested_by" => {
-            one_of(&[RequestedBy::Human, RequestedBy::CoreDraft].map(RequestedBy::as_str))
-        }
-        "language" => one_of(&Language::ALL.map(Language::as_str)),
+        "requested_by" => one_of(RequestedBy::TEXTS),
+        "language" => one_of(Language::TEXTS),
         "network" => json!({ "enum": ["none", "allowlist"], "default": "none" }),
         "network_allowlist" => list(text(&host())),
         "cpu_limit" => json!({ "anyOf": [
@@ -90,9 +87,7 @@ fn value_of(key: &str, sentence: &Value) -> Value {
             ("description", json!({ "type": "string" })),
         ])),
         "constraints" => list(json!({ "allOf": [sentence], "examples": Constraint::SEED })),
-        "backend" => {
-            one_of(&[Backend::Era, Backend::Monty, Backend::Confined].map(Backend::as_str))
-        }
+        "backend" => one_of(Backend::TEXTS),
         // `approved_by` and `purpose`, and whatever sentence is added to the keys.
         _ => sentence.clone(),
     }
@@ -205,7 +200,7 @@ fn trick_class() -> String {
     let mut class = String::new();
     let mut open: Option<(char, char)> = None;
     for c in '\0'..=char::MAX {
-        if !has_trick(c.encode_utf8(&mut [0; 4])) {
+        if !has_deceptive(c.encode_utf8(&mut [0; 4])) {
             continue;
         }
         open = match open {

@@ -15,13 +15,11 @@ mod command;
 mod compose;
 mod confusable;
 mod declared;
-mod digest;
 mod document;
 mod draft;
 mod extension;
 mod fields;
 mod filling;
-mod id;
 mod intent;
 mod json;
 mod json_schema;
@@ -51,7 +49,6 @@ mod shells;
 mod speech;
 mod table;
 mod text;
-mod time;
 mod violation;
 
 pub use code::Code;
@@ -62,11 +59,9 @@ pub use compose::{
 };
 pub use confusable::{are_alike, looks, misleading};
 pub use declared::{ExpectedOutput, Input};
-pub use digest::{NotASha256, Sha256, Sha256Stream};
 pub use draft::{Checked, Draft, OwnerUid, Place, Recalled, Refused, TooLarge};
 pub use extension::Agent;
 pub use filling::{Filled, NotFillable, fill_approval};
-pub use id::{NotAnId, RequestId, ResultId};
 pub use json::{JSON_INTEGER_MAX, JsonError, StrictJson, read_json};
 pub use json_schema::front_matter_schema;
 pub use limits::{Ceilings, CpuCores, at_ceiling};
@@ -74,13 +69,11 @@ pub use lint::{DocumentKind, Expect, lint};
 pub use marks::{marks, reveal_line};
 pub use monty::PureCode;
 pub use network::{HostPort, Network};
-pub use request::{Backend, Constraint, Language, Request, RequestedBy, Work};
+pub use request::{Backend, Constraint, Request, RequestedBy, Work};
 pub use result::{RESULT_BYTES_MAX, check_result, states_digest, withheld};
 pub use risk::{Risk, RiskLevel, Sensitivity};
 pub use rules::Rule;
 pub use secrets::{SecretKind, secret_kinds};
-pub use text::escape_line;
-pub use time::{NotATime, UtcTime};
 pub use violation::{Severity, Violation};
 
 /// The most bytes a request may have.

@@ -3,12 +3,14 @@
 
 use std::fmt;
 
+use model::{Placed, SourceSpan, quote};
+
 use crate::code::Code;
 use crate::document::{Document, REQUEST_FRONT};
-use crate::fields::{Fields, Placed};
+use crate::fields::Fields;
 use crate::node::ScalarKind;
-use crate::report::{Report, Spot};
-use crate::text::{self, quote};
+use crate::report::Report;
+use crate::text::{self};
 use crate::violation::Violation;
 
 /// One PiB in MiB: beyond any host, far below overflow in bytes.
@@ -140,7 +142,7 @@ pub fn at_ceiling(bytes: &[u8], ceilings: Ceilings) -> Vec<Violation> {
     let mut report = Report::default();
     let mut tell = |key: &str, asked: Option<u64>, ceiling: u64| {
         if asked == Some(ceiling) {
-            let spot = fields.peek(key).map_or(Spot::WHOLE_FILE, |node| node.spot);
+            let spot = fields.peek(key).map_or(SourceSpan::WHOLE_FILE, |node| node.spot);
             let message = format!("`{key}`: the most that policy allows at all");
             let hint = "ask for what the tool needs";
             let row = Violation::warning(Code::LimitsCeiling, message).within(spot);

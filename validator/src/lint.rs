@@ -1,6 +1,8 @@
 //! What `toolexec lint` says of a file, whatever it is. It must never yield a request: a lint that
 //! is content is no proof of anything.
 
+use model::UtcTime;
+
 use crate::REQUEST_BYTES_MAX;
 use crate::assemble;
 use crate::code::Code;
@@ -10,29 +12,18 @@ use crate::report::Report;
 use crate::result;
 use crate::schema::{Asked, Words};
 use crate::text;
-use crate::time::UtcTime;
 use crate::violation::{Severity, Violation};
 
-/// What a file says that it is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum DocumentKind {
-    /// A tool request, by `request_type` or a name beginning with `TR-`.
-    Request,
-    /// A tool result, by `result_type` or a name beginning with `TS-`.
-    Result,
-    /// Neither; it is checked as a request.
-    Unknown,
-}
-
-impl DocumentKind {
-    /// `request`, `result` or `unknown`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Request => "request",
-            Self::Result => "result",
-            Self::Unknown => "unknown",
-        }
+model::closed_set! {
+    /// What a file says that it is.
+    #[derive(Hash)]
+    pub enum DocumentKind {
+        /// A tool request, by `request_type` or a name beginning with `TR-`.
+        Request = "request",
+        /// A tool result, by `result_type` or a name beginning with `TS-`.
+        Result = "result",
+        /// Neither; it is checked as a request.
+        Unknown = "unknown",
     }
 }
 

@@ -2,12 +2,14 @@
 //! seem, secrets, installations. An input is the tool's own business, so nothing here refuses
 //! anything, and a file without marks is no proof that it is harmless.
 
+use model::{Line, SourceSpan, escape_line};
+
 use crate::code::Code;
 use crate::confusable;
 use crate::packages;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 use crate::secrets;
-use crate::text::{self, Line, escape_line};
+use crate::text::{self};
 use crate::violation::Violation;
 
 /// Everything in a text of any kind that its reader should look at, by place. A mark's severity is
@@ -15,7 +17,7 @@ use crate::violation::Violation;
 #[must_use]
 pub fn marks(text: &str) -> Vec<Violation> {
     let mut report = Report::default();
-    let lines = text::lines(text);
+    let lines = model::lines(text);
     text::check(&lines, &mut report);
     mark_imitations(&lines, &mut report);
     mark_secrets(text, &lines, &mut report);
@@ -91,7 +93,7 @@ fn mark_installs(lines: &[Line<'_>], report: &mut Report) {
             let message = "text: here packages seem to be installed";
             report.add(
                 Violation::warning(Code::PackageInstall, message)
-                    .within(Spot::new(line.number, 0))
+                    .within(SourceSpan::new(line.number, 0))
                     .hint(packages::HINT),
             );
         }

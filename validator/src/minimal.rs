@@ -1,13 +1,14 @@
 //! Is more asked for than is used? Only warnings: what a script reads or reaches is not in the
 //! text, so nobody can be sure here, and nothing may be refused for it.
 
+use model::{Sha256, SourceSpan};
+
 use crate::code::Code;
 use crate::declared::Declared;
-use crate::digest::Sha256;
 use crate::fields::Fields;
 use crate::network::HostPort;
 use crate::paths;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 use crate::violation::Violation;
 
 /// Files of these kinds are what a script loads by itself, without being told on the command line.
@@ -87,7 +88,7 @@ pub(crate) fn check_hosts(fields: &Fields<'_>, texts: &[&str], report: &mut Repo
 
 const HOSTS_SEEN: usize = 50;
 
-fn tell(host: &HostPort, spot: Spot, report: &mut Report) {
+fn tell(host: &HostPort, spot: SourceSpan, report: &mut Report) {
     let message = format!("`network_allowlist`: nothing says what {} is for", host.host());
     let hint = "name it in the command or in `Network rationale:`, or leave it out";
     report.add(Violation::warning(Code::NetworkHostUnused, message).within(spot).hint(hint));

@@ -4,13 +4,14 @@
 use std::fmt;
 use std::net::Ipv4Addr;
 
+use model::{Placed, SourceSpan, quote};
+
 use crate::code::Code;
 use crate::confusable;
-use crate::fields::{Fields, Placed};
+use crate::fields::Fields;
 use crate::node::Node;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 use crate::schema::Words;
-use crate::text::quote;
 
 const PORT_HTTPS: u16 = 443;
 
@@ -149,7 +150,7 @@ impl Network {
     }
 }
 
-fn unused(spot: Spot, report: &mut Report) {
+fn unused(spot: SourceSpan, report: &mut Report) {
     let message = "`network_allowlist`: hosts are listed although `network` is `none`";
     let hint = "write `[]`, or `network: \"allowlist\"`";
     report.error_hint(Code::NetworkAllowlistUnused, spot, message, hint);

@@ -5,11 +5,11 @@ mod tree;
 
 pub(crate) use tree::parse;
 
-use crate::report::Spot;
+use model::SourceSpan;
 
 #[derive(Debug)]
 pub(crate) struct Node {
-    pub(crate) spot: Spot,
+    pub(crate) spot: SourceSpan,
     pub(crate) value: Value,
 }
 
@@ -27,7 +27,7 @@ pub(crate) enum Value {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) key: String,
-    pub(crate) spot: Spot,
+    pub(crate) spot: SourceSpan,
     pub(crate) node: Node,
 }
 
@@ -58,7 +58,7 @@ impl Node {
     }
 
     /// Calls `see` with every scalar of the tree, keys excepted.
-    pub(crate) fn each_scalar(&self, see: &mut dyn FnMut(&str, Spot)) {
+    pub(crate) fn each_scalar(&self, see: &mut dyn FnMut(&str, SourceSpan)) {
         match &self.value {
             Value::Scalar { text, .. } => see(text, self.spot),
             Value::List(items) => items.iter().for_each(|item| item.each_scalar(see)),

@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
+use model::{Line, SourceSpan, quote};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::code::Code;
 use crate::document::Document;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 use crate::table::Table;
-use crate::text::{Line, quote};
 
 /// What a Markdown reader makes of the lines.
 #[derive(Default)]
@@ -123,7 +123,7 @@ impl Rendered {
     ) {
         for heading in self.headings.iter().filter(|heading| !is_section(heading.line)) {
             if let Some(title) = titles.iter().find(|title| is_title(&heading.text, title)) {
-                report_title(title, Spot::new(heading.line, 1), report);
+                report_title(title, SourceSpan::new(heading.line, 1), report);
             }
         }
     }
@@ -185,7 +185,7 @@ pub(crate) fn refuse_comment_titles(lines: &[Line<'_>], titles: &[&str], report:
     for line in lines {
         let Some(text) = hashed(line.text) else { continue };
         if let Some(title) = titles.iter().find(|title| is_title(text, title)) {
-            report_title(title, Spot::new(line.number, 1), report);
+            report_title(title, SourceSpan::new(line.number, 1), report);
         }
     }
 }
@@ -196,7 +196,7 @@ fn hashed(line: &str) -> Option<&str> {
     text.starts_with('#').then(|| text.trim_matches('#'))
 }
 
-fn report_title(title: &str, spot: Spot, report: &mut Report) {
+fn report_title(title: &str, spot: SourceSpan, report: &mut Report) {
     let message = format!("{}: a rendered page shows a second heading of this title", quote(title));
     let hint = "write the heading in other words, or leave it out";
     report.error_hint(Code::SectionDuplicate, spot, message, hint);

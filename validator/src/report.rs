@@ -1,34 +1,14 @@
 //! Where violations are gathered while a document is read. It must never forget that there was an
 //! error, even when it stops keeping rows to stay small on hostile input.
 
+use model::SourceSpan;
+
 use crate::code::Code;
 use crate::secrets;
 use crate::violation::{Severity, Violation};
 
 /// Enough for any honest document; a hostile one cannot make the report grow with its size.
 const ROWS_MAX: usize = 500;
-
-/// A place in the document: line and column from 1, zero for "as a whole", and how many
-/// characters of the line are meant, zero where nobody knows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Spot {
-    pub(crate) line: usize,
-    pub(crate) column: usize,
-    pub(crate) width: usize,
-}
-
-impl Spot {
-    pub(crate) const WHOLE_FILE: Self = Self { line: 0, column: 0, width: 0 };
-
-    pub(crate) fn new(line: usize, column: usize) -> Self {
-        Self { line, column, width: 0 }
-    }
-
-    /// The same place, and how many characters from there on are meant.
-    pub(crate) fn wide(self, width: usize) -> Self {
-        Self { width, ..self }
-    }
-}
 
 #[derive(Default)]
 pub(crate) struct Report {
@@ -51,21 +31,21 @@ impl Report {
         }
     }
 
-    pub(crate) fn error(&mut self, code: Code, spot: Spot, message: impl Into<String>) {
+    pub(crate) fn error(&mut self, code: Code, spot: SourceSpan, message: impl Into<String>) {
         self.add(Violation::error(code, message).within(spot));
     }
 
     pub(crate) fn error_hint(
         &mut self,
         code: Code,
-        spot: Spot,
+        spot: SourceSpan,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
         self.add(Violation::error(code, message).within(spot).hint(hint));
     }
 
-    pub(crate) fn warning(&mut self, code: Code, spot: Spot, message: impl Into<String>) {
+    pub(crate) fn warning(&mut self, code: Code, spot: SourceSpan, message: impl Into<String>) {
         self.add(Violation::warning(code, message).within(spot));
     }
 

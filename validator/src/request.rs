@@ -1,89 +1,37 @@
 //! A well-formed request: the proof that the text was checked. It must never be made but by the
 //! check, so it has no public field, no `Clone` and no `Default`. It says nothing about approval.
 
+use model::{Language, RequestId, Sha256, UtcTime};
+
 use crate::declared::{ExpectedOutput, Input};
-use crate::digest::Sha256;
 use crate::draft::OwnerUid;
 use crate::extension::Agent;
-use crate::id::RequestId;
 use crate::limits::CpuCores;
 use crate::monty::PureCode;
 use crate::network::Network;
 use crate::risk::Risk;
-use crate::time::UtcTime;
 
-/// Who wrote the request, by its own words (seed 002, `requested_by`).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum RequestedBy {
-    /// `human`
-    Human,
-    /// `core_draft`
-    CoreDraft,
-}
-
-impl RequestedBy {
-    /// `human` or `core_draft`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Human => "human",
-            Self::CoreDraft => "core_draft",
-        }
+model::closed_set! {
+    /// Who wrote the request, by its own words (seed 002, `requested_by`).
+    #[derive(Hash)]
+    pub enum RequestedBy {
+        /// `human`
+        Human = "human",
+        /// `core_draft`
+        CoreDraft = "core_draft",
     }
 }
 
-/// The language of the tool (seed 002, `language`).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Language {
-    /// `python`
-    Python,
-    /// `node`
-    Node,
-    /// `ts`
-    Ts,
-    /// `go`
-    Go,
-    /// `ruby`
-    Ruby,
-}
-
-impl Language {
-    /// Every language, in the seed's order.
-    pub const ALL: [Self; 5] = [Self::Python, Self::Node, Self::Ts, Self::Go, Self::Ruby];
-
-    /// The word of the schema.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Python => "python",
-            Self::Node => "node",
-            Self::Ts => "ts",
-            Self::Go => "go",
-            Self::Ruby => "ruby",
-        }
-    }
-}
-
-/// The lane that a request names (upstream's later key `backend`).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Backend {
-    /// `ERA`
-    Era,
-    /// `monty`; such a request is checked, but no policy of this version offers the lane.
-    Monty,
-    /// `confined`
-    Confined,
-}
-
-impl Backend {
-    /// The word of the schema.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Era => "ERA",
-            Self::Monty => "monty",
-            Self::Confined => "confined",
-        }
+model::closed_set! {
+    /// The lane that a request names (upstream's later key `backend`).
+    #[derive(Hash)]
+    pub enum Backend {
+        /// `ERA`
+        Era = "ERA",
+        /// `monty`; such a request is checked, but no policy of this version offers the lane.
+        Monty = "monty",
+        /// `confined`
+        Confined = "confined",
     }
 }
 

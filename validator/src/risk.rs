@@ -1,55 +1,36 @@
 //! The risk assessment: four lines that a person reads before approving. What they say is the
 //! requester's own opinion and must never be taken for more.
 
+use model::{ClosedSet, SourceSpan, quote};
+
 use crate::code::Code;
 use crate::network::Network;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 use crate::sections::Section;
-use crate::text::quote;
 
-/// The requester's own estimate.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum RiskLevel {
-    /// `low`
-    Low,
-    /// `medium`
-    Medium,
-    /// `high`
-    High,
-}
-
-impl RiskLevel {
-    /// `low`, `medium` or `high`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
+model::closed_set! {
+    /// The requester's own estimate.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum RiskLevel {
+        /// `low`
+        Low = "low",
+        /// `medium`
+        Medium = "medium",
+        /// `high`
+        High = "high",
     }
 }
 
-/// How sensitive the requester says the data is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Sensitivity {
-    /// `public`
-    Public,
-    /// `internal`
-    Internal,
-    /// `confidential`
-    Confidential,
-}
-
-impl Sensitivity {
-    /// `public`, `internal` or `confidential`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Public => "public",
-            Self::Internal => "internal",
-            Self::Confidential => "confidential",
-        }
+model::closed_set! {
+    /// How sensitive the requester says the data is.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Sensitivity {
+        /// `public`
+        Public = "public",
+        /// `internal`
+        Internal = "internal",
+        /// `confidential`
+        Confidential = "confidential",
     }
 }
 
@@ -94,21 +75,8 @@ impl Risk {
     ) -> Option<Self> {
         let found = answers(section, report);
         let [level, justification, sensitivity, rationale] = found;
-        let level = choose(
-            level,
-            &[RiskLevel::Low, RiskLevel::Medium, RiskLevel::High].map(|it| (it.as_str(), it)),
-            Code::RiskLevel,
-            "Risk level",
-            report,
-        );
-        let sensitivity = choose(
-            sensitivity,
-            &[Sensitivity::Public, Sensitivity::Internal, Sensitivity::Confidential]
-                .map(|it| (it.as_str(), it)),
-            Code::RiskSensitivity,
-            "Data sensitivity",
-            report,
-        );
+        let level: Option<RiskLevel> = choose(level, Key::RiskLevel, report);
+        let sensitivity: Option<Sensitivity> = choose(sensitivity, Key::DataSensitivity, report);
         let justification = justification.filter(|(text, spot)| {
             let given = !text.is_empty();
             if !given {
@@ -135,25 +103,48 @@ impl Risk {
     }
 }
 
-const KEYS: [&str; 4] = ["Risk level", "Justification", "Data sensitivity", "Network rationale"];
+model::closed_set! {
+    /// What each line answers, in the order of the schema.
+    enum Key {
+        /// How risky the run is.
+        RiskLevel = "Risk level",
+        /// Why it is justified.
+        Justification = "Justification",
+        /// How sensitive its data is.
+        DataSensitivity = "Data sensitivity",
+        /// Why it needs a network.
+        NetworkRationale = "Network rationale",
+    }
+}
 
-type Answer = Option<(String, Spot)>;
+impl Key {
+    /// The code of a wrong answer.
+    fn code(self) -> Code {
+        match self {
+            Self::RiskLevel => Code::RiskLevel,
+            Self::Justification => Code::RiskJustification,
+            Self::DataSensitivity => Code::RiskSensitivity,
+            Self::NetworkRationale => Code::RiskNetworkRationale,
+        }
+    }
+}
+
+type Answer = Option<(String, SourceSpan)>;
 
 /// The value of each key, with the lines that continue it; missing and doubled ones are reported.
 fn answers(section: &Section<'_>, report: &mut Report) -> [Answer; 4] {
     let mut found: [Answer; 4] = [None, None, None, None];
     let mut current: Option<usize> = None;
     for line in &section.lines {
-        let spot = Spot::new(line.number, 1);
-        if let Some((index, value)) = key_line(line.text) {
+        let spot = SourceSpan::new(line.number, 1);
+        if let Some((index, key, value)) = key_line(line.text) {
             current = Some(index);
             match found.get_mut(index) {
                 Some(slot @ None) => *slot = Some((value.to_owned(), spot)),
                 _ => {
                     current = None;
-                    let key = KEYS.get(index).unwrap_or(&"");
                     let message = format!("`{key}:` appears twice");
-                    report.error(CODES[index.min(3)], spot, message);
+                    report.error(key.code(), spot, message);
                 }
             }
         } else if line.text.trim().is_empty() {
@@ -165,7 +156,7 @@ fn answers(section: &Section<'_>, report: &mut Report) -> [Answer; 4] {
             value.push_str(line.text.trim());
         }
     }
-    for (key, _) in KEYS.iter().zip(&found).filter(|(_, answer)| answer.is_none()) {
+    for (key, _) in Key::ALL.iter().zip(&found).filter(|(_, answer)| answer.is_none()) {
         let message = format!("`{key}:` the line is missing");
         let hint = format!("begin a line with `{key}:`");
         report.error_hint(Code::RiskMissing, section.spot, message, hint);
@@ -173,39 +164,30 @@ fn answers(section: &Section<'_>, report: &mut Report) -> [Answer; 4] {
     found
 }
 
-const CODES: [Code; 4] =
-    [Code::RiskLevel, Code::RiskJustification, Code::RiskSensitivity, Code::RiskNetworkRationale];
-
-/// Which key a line answers, and its value, without list mark, bold and backticks.
-fn key_line(line: &str) -> Option<(usize, &str)> {
+/// Which key a line answers, with its position, and its value, without list mark, bold and backticks.
+fn key_line(line: &str) -> Option<(usize, Key, &str)> {
     let decoration = |c: char| "*_`".contains(c);
     let line = line.trim();
     let line =
         line.strip_prefix(['-', '*', '+']).filter(|rest| rest.starts_with(' ')).unwrap_or(line);
     let line = line.trim_start().trim_start_matches(decoration);
-    KEYS.iter().enumerate().find_map(|(index, key)| {
-        let head = line.get(..key.len())?;
-        let rest = line.get(key.len()..)?.trim_start_matches(decoration);
-        let value = rest.strip_prefix(':').filter(|_| head.eq_ignore_ascii_case(key))?;
-        Some((index, value.trim_matches(|c: char| decoration(c) || c.is_whitespace())))
+    Key::ALL.iter().enumerate().find_map(|(index, key)| {
+        let name = key.as_str();
+        let head = line.get(..name.len())?;
+        let rest = line.get(name.len()..)?.trim_start_matches(decoration);
+        let value = rest.strip_prefix(':').filter(|_| head.eq_ignore_ascii_case(name))?;
+        Some((index, *key, value.trim_matches(|c: char| decoration(c) || c.is_whitespace())))
     })
 }
 
-fn choose<T: Copy>(
-    answer: Answer,
-    values: &[(&str, T)],
-    code: Code,
-    key: &str,
-    report: &mut Report,
-) -> Option<T> {
+fn choose<T: ClosedSet>(answer: Answer, key: Key, report: &mut Report) -> Option<T> {
     let (text, spot) = answer?;
-    let chosen = values.iter().find(|(word, _)| text.eq_ignore_ascii_case(word));
+    let chosen = T::ALL.iter().find(|value| text.eq_ignore_ascii_case(value.as_str()));
     if chosen.is_none() {
-        let words: Vec<&str> = values.iter().map(|(word, _)| *word).collect();
-        let message = format!("`{key}:` {} is not one of {}", quote(&text), words.join(", "));
-        report.error(code, spot, message);
+        let message = format!("`{key}:` {} is not one of {}", quote(&text), T::TEXTS.join(", "));
+        report.error(key.code(), spot, message);
     }
-    chosen.map(|(_, value)| *value)
+    chosen.copied()
 }
 
 fn is_nothing(text: &str) -> bool {

@@ -1,16 +1,15 @@
 //! The keys that say what a request is and who approved it: type, version, id, dates, people,
 //! language, lane. A name in the text must never be taken here for a verified approval.
 
+use model::{Language, Placed, RequestId, UtcTime, alternatives, quote};
+
 use crate::CLOCK_SKEW_SEC;
 use crate::code::Code;
 use crate::confusable;
-use crate::fields::{Fields, Placed};
-use crate::id::RequestId;
+use crate::fields::Fields;
 use crate::node::{Node, ScalarKind};
 use crate::report::Report;
-use crate::request::{Backend, Language, RequestedBy};
-use crate::text::quote;
-use crate::time::UtcTime;
+use crate::request::{Backend, RequestedBy};
 use crate::violation::{Severity, Violation};
 
 const DAY_SEC: i64 = 24 * 3600;
@@ -197,16 +196,13 @@ fn approval<'n>(
 
 fn requested_by(fields: &Fields<'_>, report: &mut Report) -> Option<RequestedBy> {
     let text = fields.text("requested_by", report)?;
-    match text.value {
-        "human" => Some(RequestedBy::Human),
-        "core_draft" => Some(RequestedBy::CoreDraft),
-        other => {
-            let message = format!("`requested_by`: {} is not a value", quote(other));
-            let hint = "write human or core_draft";
-            report.error_hint(Code::FrontmatterValue, text.spot, message, hint);
-            None
-        }
+    let requested_by = RequestedBy::named(text.value);
+    if requested_by.is_none() {
+        let message = format!("`requested_by`: {} is not a value", quote(text.value));
+        let hint = format!("write {}", alternatives(RequestedBy::TEXTS));
+        report.error_hint(Code::FrontmatterValue, text.spot, message, hint);
     }
+    requested_by
 }
 
 const SHELLS: [&str; 14] = [
@@ -228,7 +224,7 @@ const SHELLS: [&str; 14] = [
 
 fn language(fields: &Fields<'_>, report: &mut Report) -> Option<Language> {
     let text = fields.text("language", report)?;
-    let language = Language::ALL.into_iter().find(|language| language.as_str() == text.value);
+    let language = Language::named(text.value);
     if language.is_none() {
         let lower = text.value.to_ascii_lowercase();
         let (code, what) = if SHELLS.contains(&lower.as_str()) {
@@ -237,7 +233,7 @@ fn language(fields: &Fields<'_>, report: &mut Report) -> Option<Language> {
             (Code::LanguageUnknown, "is not a known language")
         };
         let message = format!("`language`: {} {what}", quote(text.value));
-        let hint = "write python, node, ts, go or ruby";
+        let hint = format!("write {}", alternatives(Language::TEXTS));
         report.error_hint(code, text.spot, message, hint);
     }
     language
@@ -246,20 +242,19 @@ fn language(fields: &Fields<'_>, report: &mut Report) -> Option<Language> {
 fn backend(fields: &Fields<'_>, report: &mut Report) -> Option<Backend> {
     fields.peek("backend")?;
     let text = fields.text("backend", report)?;
-    match text.value {
-        "ERA" => Some(Backend::Era),
-        "confined" => Some(Backend::Confined),
-        "monty" => {
+    let backend = Backend::named(text.value);
+    match backend {
+        Some(Backend::Monty) => {
             // Form is all that is decided here, but whoever writes one should know its end.
             let message = "`backend`: no policy of this version offers the monty lane";
             report.warning(Code::BackendUnavailable, text.spot, message);
-            Some(Backend::Monty)
         }
-        other => {
-            let message = format!("`backend`: {} is not a value", quote(other));
-            let hint = "write ERA, monty or confined, or leave the key out";
+        Some(Backend::Era | Backend::Confined) => {}
+        None => {
+            let message = format!("`backend`: {} is not a value", quote(text.value));
+            let hint = format!("write {}, or leave the key out", alternatives(Backend::TEXTS));
             report.error_hint(Code::BackendValue, text.spot, message, hint);
-            None
         }
     }
+    backend
 }

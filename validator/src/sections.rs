@@ -1,15 +1,16 @@
 //! The second-level sections of a document, by source lines. A heading counts only if a Markdown
 //! reader sees the same heading: what a person approves must never differ from what is read here.
 
+use model::{Line, SourceSpan, quote};
+
 use crate::code::Code;
 use crate::document::Document;
 use crate::rendered::{self, Rendered};
-use crate::report::{Report, Spot};
-use crate::text::{Line, quote};
+use crate::report::Report;
 
 pub(crate) struct Section<'a> {
     pub(crate) title: &'a str,
-    pub(crate) spot: Spot,
+    pub(crate) spot: SourceSpan,
     /// The lines below the heading, up to the next one.
     pub(crate) lines: Vec<Line<'a>>,
 }
@@ -31,7 +32,7 @@ impl<'a> Sections<'a> {
         let mut all: Vec<Section<'a>> = Vec::new();
         for line in &document.body_lines {
             if let Some(title) = heading(line.text) {
-                let spot = Spot::new(line.number, 1);
+                let spot = SourceSpan::new(line.number, 1);
                 all.push(Section { title, spot, lines: Vec::new() });
             } else if let Some(section) = all.last_mut() {
                 section.lines.push(*line);
@@ -131,7 +132,7 @@ impl<'a> Sections<'a> {
         for title in wanted.iter().filter(|title| !found.contains(*title)) {
             let message = format!("`## {title}`: the section is missing");
             let hint = format!("begin a line with exactly `## {title}`");
-            report.error_hint(Code::SectionMissing, Spot::WHOLE_FILE, message, hint);
+            report.error_hint(Code::SectionMissing, SourceSpan::WHOLE_FILE, message, hint);
         }
     }
 }
@@ -213,7 +214,7 @@ fn report_disagreements(
         let text = document.body_lines.get(number - base).map_or("", |line| line.text);
         report.error_hint(
             Code::SectionUnexpected,
-            Spot::new(number, 1),
+            SourceSpan::new(number, 1),
             format!("{}: a Markdown reader sees a second-level heading here", quote(text)),
             "write sections as `## Title` at the start of a line; no `---` line under text",
         );

@@ -1,28 +1,19 @@
 //! One row of a report: what is wrong, where, and what would help. A row is no proof of anything,
 //! so its fields are open; it must never hold the text of a secret it reports.
 
+use model::SourceSpan;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::code::Code;
-use crate::report::Spot;
 
-/// Whether a violation makes the file invalid.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Severity {
-    /// The file is invalid.
-    Error,
-    /// Worth a look; the file stays valid.
-    Warning,
-}
-
-impl Severity {
-    /// `error` or `warning`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-        }
+model::closed_set! {
+    /// Whether a violation makes the file invalid.
+    #[derive(Hash)]
+    pub enum Severity {
+        /// The file is invalid.
+        Error = "error",
+        /// Worth a look; the file stays valid.
+        Warning = "warning",
     }
 }
 
@@ -72,7 +63,7 @@ impl Violation {
     }
 
     /// The same, at this place of the document.
-    pub(crate) fn within(self, spot: Spot) -> Self {
+    pub(crate) fn within(self, spot: SourceSpan) -> Self {
         Self { width: spot.width, ..self.at(spot.line, spot.column) }
     }
 

@@ -8,12 +8,13 @@ mod support;
 use std::process::Command;
 
 use composed::{accepted_texts, composition, sentence};
+use model::UtcTime;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use validator::{
-    Checked, Composition, Draft, OneLine, OwnerUid, Place, Request, Severity, UtcTime, Violation,
+    Checked, Composition, Draft, OneLine, OwnerUid, Place, Request, Severity, Violation,
     command_words, quote_words,
 };
 

@@ -2,8 +2,9 @@
 //! to the valid request that does not.
 
 mod support;
+use model::Sha256;
 use support::{ID, checked, errors, expect, now, valid, warnings, with};
-use validator::{Draft, OwnerUid, Place, REQUEST_BYTES_MAX, RiskLevel, Sensitivity, Sha256};
+use validator::{Draft, OwnerUid, Place, REQUEST_BYTES_MAX, RiskLevel, Sensitivity};
 
 #[test]
 fn the_seeds_example_is_valid() {

@@ -2,9 +2,10 @@
 //! and in every part of a result, and lines that are fine are tried as hard as lines that are not.
 
 mod support;
+use model::escape_line;
 use proptest::prelude::*;
 use support::{HASH, ID};
-use validator::{Severity, check_result, escape_line, withheld};
+use validator::{Severity, check_result, withheld};
 
 /// Each a line that must not stand in a result, with the part of it that is named.
 const PAYLOADS: [(&str, &str); 22] = [

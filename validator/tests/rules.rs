@@ -9,8 +9,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use model::UtcTime;
 use validator::rules::{self, Base, Case, Expected, Weight};
-use validator::{Code, Expect, Rule, Severity, UtcTime, Violation};
+use validator::{Code, Expect, Rule, Severity, Violation};
 
 fn now() -> UtcTime {
     "2026-02-09T18:00:00Z".parse().unwrap()

@@ -1,12 +1,12 @@
 //! What a host and whoever revokes assert: TCA, SCA, CRL, made and signed in one step. They say what was
 //! found here and now.
 
+use model::UtcTime;
 use policies::ais::{
     Artifact, Crl as CrlContent, HostClaim, Sca as ScaContent, Sealed, SigningKey,
     Tca as TcaContent, embed, host_tca,
 };
 use serde_json::{Map, Value, json};
-use validator::UtcTime;
 
 use super::document::Understood;
 use super::{Done, Stop, key, print, used};

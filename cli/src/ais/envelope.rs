@@ -3,13 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
+use model::UtcTime;
 use policies::ais::{
     Apa, Apr, Artifact, Crl, RequestFacts, Sca, Sealed, Step, Tca, Uia, canonical, embed,
 };
 use rustix::rand::{GetRandomFlags, getrandom};
 use serde_json::{Map, Value, json};
 use spool::place_beside;
-use validator::UtcTime;
 
 use super::{Done, Stop, document, key, print};
 use crate::failure::Failure;

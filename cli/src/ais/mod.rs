@@ -116,7 +116,7 @@ fn print_step(asked: &Step) -> Done {
 fn print_schema(asked: &Schema) -> Done {
     let name = &asked.artifact;
     let same = |artifact: &Artifact| artifact.as_str().eq_ignore_ascii_case(name);
-    match Artifact::ALL.into_iter().find(same) {
+    match Artifact::ALL.iter().copied().find(same) {
         Some(artifact) => {
             output::text(artifact.schema())?;
             Ok(ExitCode::SUCCESS)

@@ -10,10 +10,11 @@ mod ssh_keygen;
 
 use std::process::ExitCode;
 
+use model::Sha256;
 use policies::{APPROVE_NAMESPACE, SIGNATURE_FILES_MAX, SignatureFile};
 use serde_json::json;
 use spool::{SpoolError, insist_unchanged, place_beside, replace_own};
-use validator::{Sha256, Violation, reveal_line};
+use validator::{Violation, reveal_line};
 
 use crate::failure::Failure;
 use crate::options::{Approve, Format};

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use daemon::was_begun;
+use model::escape_line;
 use serde_json::json;
 use spool::{Daemon, Places, Survey};
-use validator::escape_line;
 
 use super::ledger;
 use crate::failure::Failure;

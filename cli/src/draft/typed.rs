@@ -6,9 +6,10 @@ use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use model::{RequestId, Sha256, UtcTime};
 use validator::{
     ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
-    Constraint, OneLine, RequestId, Sha256, UtcTime, quote_words,
+    Constraint, OneLine, quote_words,
 };
 
 use crate::failure::Failure;

@@ -5,8 +5,9 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use model::escape_line;
 use rustix::fs::{CWD, Mode, OFlags, openat};
-use validator::{escape_line, reveal_line};
+use validator::reveal_line;
 
 use super::Moment;
 

@@ -1,8 +1,8 @@
 //! What is in flight in one line, cut to no width: its step, and what it has used of what it may. It reads
 //! no clock and no file.
 
+use model::UtcTime;
 use spool::{Running, Step};
-use validator::UtcTime;
 
 use super::measure::{bytes_of, seconds_of, share};
 

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use model::{ResultId, escape_line};
 use records::log::{Accounts, Claim, Fsck as Checked, fsck as check};
 use serde_json::json;
 use spool::state::{RemovedError, each_removed};
-use validator::{ResultId, escape_line};
 
 use crate::failure::Failure;
 use crate::log::open::{Halt, Opened};

@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use model::Sha256;
 use records::log::is_consistent;
 use serde_json::json;
-use validator::Sha256;
 
 use crate::log::open::{Halt, Opened};
 use crate::log::options::Consistency;

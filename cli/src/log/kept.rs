@@ -6,9 +6,9 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use model::escape_line;
 use records::log::Cosigned;
 use serde_json::json;
-use validator::escape_line;
 
 use crate::failure::Failure;
 use crate::log::copy::write_out;

@@ -5,8 +5,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use model::escape_line;
 use records::log::{Cosigned, LogError, WitnessKey, checkpoint_in};
-use validator::escape_line;
 
 use crate::log::copy::write_anew;
 use crate::log::kept::{file_name, keep, store, tell_cosigned, tell_request};

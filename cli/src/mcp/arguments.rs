@@ -3,59 +3,28 @@
 
 use std::borrow::Cow;
 
+use model::{ClosedSet, Language, RequestId, ResultId};
 use rmcp::schemars::{self, JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
-use validator::{Language, RequestId, ResultId, RiskLevel, Sensitivity};
+use validator::{RiskLevel, Sensitivity};
 
-use crate::options::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, RISKS, SENSITIVITIES};
+use crate::options::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC};
 
-/// Words of the request's schema.
-pub(super) trait Listed: Copy + 'static {
-    const ALL: &'static [Self];
-    const NAME: &'static str;
-    fn word(self) -> &'static str;
-}
-
-impl Listed for Language {
-    const ALL: &'static [Self] = &Language::ALL;
-    const NAME: &'static str = "Language";
-    fn word(self) -> &'static str {
-        self.as_str()
-    }
-}
-
-impl Listed for RiskLevel {
-    const ALL: &'static [Self] = &RISKS;
-    const NAME: &'static str = "RiskLevel";
-    fn word(self) -> &'static str {
-        self.as_str()
-    }
-}
-
-impl Listed for Sensitivity {
-    const ALL: &'static [Self] = &SENSITIVITIES;
-    const NAME: &'static str = "Sensitivity";
-    fn word(self) -> &'static str {
-        self.as_str()
-    }
-}
-
-/// One of them.
+/// A word of the request's schema.
 pub(super) struct Word<T>(pub(super) T);
 
-impl<'de, T: Listed> Deserialize<'de> for Word<T> {
+impl<'de, T: ClosedSet> Deserialize<'de> for Word<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let typed = Cow::<str>::deserialize(from)?;
-        let found = T::ALL.iter().find(|value| value.word() == typed);
-        let words = || T::ALL.iter().map(|it| it.word()).collect::<Vec<_>>().join(", ");
+        let found = T::ALL.iter().find(|value| value.as_str() == typed);
         found
             .map(|value| Self(*value))
-            .ok_or_else(|| D::Error::custom(format!("is none of {}", words())))
+            .ok_or_else(|| D::Error::custom(format!("is none of {}", T::TEXTS.join(", "))))
     }
 }
 
-impl<T: Listed> JsonSchema for Word<T> {
+impl<T: ClosedSet> JsonSchema for Word<T> {
     fn schema_name() -> Cow<'static, str> {
         T::NAME.into()
     }
@@ -65,8 +34,7 @@ impl<T: Listed> JsonSchema for Word<T> {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let words: Vec<&str> = T::ALL.iter().map(|it| it.word()).collect();
-        json_schema!({ "type": "string", "enum": words })
+        json_schema!({ "type": "string", "enum": T::TEXTS })
     }
 }
 

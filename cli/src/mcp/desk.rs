@@ -77,7 +77,7 @@ impl Desk {
         self.spool.join("drafts")
     }
 
-    pub(super) fn result_path(&self, id: &validator::ResultId) -> PathBuf {
+    pub(super) fn result_path(&self, id: &model::ResultId) -> PathBuf {
         self.spool.join("results").join(id.as_str())
     }
 

@@ -3,10 +3,11 @@
 //! nothing was verified. A tool chooses the names of its files: they must never stand in our own words,
 //! outside the fence.
 
+use model::{ResultId, escape_line};
 use records::{Claims, ResultDirectory, Verified};
 use rmcp::model::ContentBlock;
 use serde_json::{Value, json};
-use validator::{ResultId, Severity, check_result, escape_line};
+use validator::{Severity, check_result};
 
 use super::arguments::{Id, ReadArguments};
 use super::desk::Desk;

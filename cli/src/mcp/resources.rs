@@ -1,12 +1,13 @@
 //! Resources: the schema of requests, and each result as a page of marked text. The same care is taken of
 //! them as of the tools: ids are parsed, and nothing is shown that does not hold.
 
+use model::{ResultId, escape_line};
 use rmcp::ErrorData;
 use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
     ResourceContents, ResourceTemplate,
 };
-use validator::{ResultId, escape_line, front_matter_schema};
+use validator::front_matter_schema;
 
 use super::desk::Desk;
 use super::fence::Fence;

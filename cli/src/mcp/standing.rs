@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
+use model::{RequestId, ResultId};
 use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 use spool::{Step, WaitsSince, held_in, running_in, told_status, waiting_in};
 use tokio::time::{Instant, sleep};
-use validator::{RequestId, ResultId};
 
 use super::arguments::{Id, WaitArguments};
 use super::desk::Desk;
@@ -54,10 +54,10 @@ pub(super) struct Recorded {
 }
 
 impl Stand {
-    fn word(&self) -> &str {
+    fn as_str(&self) -> &str {
         match self {
             Self::Recorded(record) => &record.outcome,
-            Self::InFlight(step, _) => step.word(),
+            Self::InFlight(step, _) => step.as_str(),
             Self::Held(_) => "held",
             Self::Waiting(_) => "waiting",
             Self::Drafted => "drafted",
@@ -96,7 +96,7 @@ impl Stand {
         }
         json!({
             "request_id": id.as_str(),
-            "state": self.word(),
+            "state": self.as_str(),
             "meaning": self.meaning(),
             "result_id": result_id,
             "reason": reason,
@@ -139,7 +139,7 @@ fn look(desk: &Desk, id: &RequestId) -> Result<Stand, Failure> {
 pub(super) fn recorded(desk: &Desk, id: &RequestId) -> Result<Option<Recorded>, Failure> {
     let records = records_among(desk.spool(), &result_names(desk.spool())?, id.as_str());
     let recorded = end_of(records).and_then(|record| {
-        let (outcome, has_reason) = (record.word().to_owned(), record.reason().is_some());
+        let (outcome, has_reason) = (record.as_str().to_owned(), record.reason().is_some());
         Some(Recorded { id: record.name().parse().ok()?, outcome, has_reason })
     });
     Ok(recorded)
@@ -199,7 +199,7 @@ pub(super) async fn wait(
         let pause = LOOK_INTERVAL.max(looked.elapsed() * PAUSE_FACTOR);
         let is_over = matches!(stand, Stand::Recorded(_)) || begun.elapsed() >= longest;
         let is_news = told.as_ref().is_none_or(|(at, last)| {
-            last.word() != stand.word() || at.elapsed() >= PROGRESS_INTERVAL
+            last.as_str() != stand.as_str() || at.elapsed() >= PROGRESS_INTERVAL
         });
         if is_news || is_over {
             progress(context, &stand, begun.elapsed(), longest).await;
@@ -228,7 +228,7 @@ async fn progress(
     longest: Duration,
 ) {
     let Some(token) = context.meta.get_progress_token() else { return };
-    let message = format!("{} after {} s", stand.word(), elapsed.as_secs());
+    let message = format!("{} after {} s", stand.as_str(), elapsed.as_secs());
     let told = ProgressNotificationParam::new(token, elapsed.as_secs_f64())
         .with_total(longest.as_secs_f64())
         .with_message(message);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use validator::UtcTime;
+use model::UtcTime;
 
 #[derive(Args)]
 #[command(after_help = "\

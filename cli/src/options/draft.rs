@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
-use validator::{Language, RequestedBy, RiskLevel, Sensitivity};
+use model::{ClosedSet, Language};
+use validator::{RequestedBy, RiskLevel, Sensitivity};
 
 use super::{Format, SourceOptions};
 
@@ -34,7 +35,7 @@ pub(crate) struct Draft {
     #[arg(long)]
     pub(crate) slug: Option<String>,
     /// The language of the tool
-    #[arg(long, value_parser = word_of(Language::ALL, Language::as_str))]
+    #[arg(long, value_parser = word_of::<Language>())]
     pub(crate) language: Language,
     /// The command in its words; they are quoted where need be
     #[arg(last = true, value_name = "COMMAND")]
@@ -64,19 +65,19 @@ pub(crate) struct Draft {
     #[arg(long, value_name = "SECONDS", default_value_t = DRAFT_TIME_SEC, allow_negative_numbers = true)]
     pub(crate) time_sec: u64,
     /// Your estimate of the risk
-    #[arg(long, value_parser = word_of(RISKS, RiskLevel::as_str))]
+    #[arg(long, value_parser = word_of::<RiskLevel>())]
     pub(crate) risk: RiskLevel,
     /// Why the run is justified
     #[arg(long, value_name = "TEXT")]
     pub(crate) justification: String,
     /// How sensitive the data is
-    #[arg(long, value_parser = word_of(SENSITIVITIES, Sensitivity::as_str))]
+    #[arg(long, value_parser = word_of::<Sensitivity>())]
     pub(crate) sensitivity: Sensitivity,
     /// Who writes the request
     #[arg(
         long,
         default_value = "human",
-        value_parser = word_of([RequestedBy::Human, RequestedBy::CoreDraft], RequestedBy::as_str)
+        value_parser = word_of::<RequestedBy>()
     )]
     pub(crate) requested_by: RequestedBy,
     /// Who asks, for `x-requester`
@@ -99,19 +100,9 @@ pub(crate) const DRAFT_CPU: &str = "1";
 pub(crate) const DRAFT_MEMORY_MB: u64 = 256;
 pub(crate) const DRAFT_TIME_SEC: u64 = 60;
 
-pub(crate) const RISKS: [RiskLevel; 3] = [RiskLevel::Low, RiskLevel::Medium, RiskLevel::High];
-pub(crate) const SENSITIVITIES: [Sensitivity; 3] =
-    [Sensitivity::Public, Sensitivity::Internal, Sensitivity::Confidential];
-
 /// Reads a word of the request's schema; the help lists them.
-fn word_of<const N: usize, T>(
-    values: [T; N],
-    word: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T>
-where
-    T: Copy + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(values.map(word)).try_map(move |typed| {
-        values.into_iter().find(|value| word(*value) == typed).ok_or("not one of the words")
+fn word_of<T: ClosedSet + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(T::TEXTS.iter().copied()).try_map(|typed| {
+        T::ALL.iter().copied().find(|value| value.as_str() == typed).ok_or("not one of the words")
     })
 }

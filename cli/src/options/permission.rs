@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use model::UtcTime;
 use policies::permissions::{AccessControl, AgentName, GrantId, Subject, ToolName, Traceparent};
-use validator::UtcTime;
 
 use super::{Format, StateOption};
 

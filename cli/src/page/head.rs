@@ -140,7 +140,7 @@ fn request_bytes(dir: &Path, facts: &Facts) -> Option<Vec<u8>> {
     let named = facts.rows("files").iter().find(|row| facts::text(&row["sha256"]) == wanted)?;
     let bytes =
         records::read_claimed(dir, facts::text(&named["path"]), REQUEST_BYTES_MAX).ok()??;
-    (validator::Sha256::of(&bytes).to_string() == wanted).then_some(bytes)
+    (model::Sha256::of(&bytes).to_string() == wanted).then_some(bytes)
 }
 
 fn purpose(dir: &Path, facts: &Facts) -> Option<String> {

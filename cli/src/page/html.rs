@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use validator::escape_line;
+use model::escape_line;
 
 /// The whole style of the page; the policy in its head names its digest, so no other style counts.
 pub(super) const STYLE: &str = include_str!("style.css");
@@ -189,7 +189,7 @@ impl Html {
 #[cfg(test)]
 mod tests {
     use base64::Engine as _;
-    use validator::Sha256;
+    use model::Sha256;
 
     use super::*;
 

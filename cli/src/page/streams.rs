@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use validator::Sha256;
+use model::Sha256;
 
 use super::facts::{self, Facts};
 use super::html::{Html, Literal, literal};

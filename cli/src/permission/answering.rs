@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use daemon::config::{read_revoked, read_signers};
+use model::Sha256;
 use policies::permissions::{
     ANSWER_BYTES_MAX, ASK_BYTES_MAX, Accepted, Answer, AnswerData, AnswerEvidence, AnswerRules,
     Answered, Arguments, AskFile, Change, Denied, FileOwner, GrantLimits, Granted,
@@ -18,7 +19,7 @@ use policies::permissions::{
 use policies::{SIGNATURE_BYTES_MAX, SIGNATURE_FILES_MAX, SignatureFile};
 use serde_json::json;
 use spool::place_beside;
-use validator::{Sha256, reveal_line};
+use validator::reveal_line;
 
 use super::Undone;
 use crate::approve::{NoSigner, Signer};
@@ -130,7 +131,7 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn accept(asked: &PermissionSet, path: &Path, now: validator::UtcTime) -> Result<Accepted, Undone> {
+fn accept(asked: &PermissionSet, path: &Path, now: model::UtcTime) -> Result<Accepted, Undone> {
     let file = open_document(path)?;
     let found = file.metadata().map_err(Failure::io(path))?;
     let owner = FileOwner { uid: found.uid(), mode: found.mode() };

@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
+use model::escape_line;
 use policies::permissions::{Grant, OpenAsk, Source, Standing, Terms};
 use serde_json::json;
-use validator::{escape_line, reveal_line};
+use validator::reveal_line;
 
 use super::{Undone, source_json};
 use crate::failure::Failure;

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use model::escape_line;
 use serde_json::{Value, json};
 use spool::{Alive, DaemonState, Status, ToldError, daemon_alive, told_status};
-use validator::escape_line;
 
 /// What is known of the daemon of a spool.
 pub(super) struct Daemon {
@@ -41,13 +41,13 @@ impl Daemon {
     }
 
     /// One word for all of it.
-    pub(super) fn word(&self) -> &'static str {
+    pub(super) fn as_str(&self) -> &'static str {
         match (self.alive, &self.told, self.present()) {
-            (Alive::Yes(_), _, Some(told)) => told.state.word(),
+            (Alive::Yes(_), _, Some(told)) => told.state.as_str(),
             (Alive::Yes(_), _, None) => "untold",
             (Alive::Unknown, _, _) => "unseen",
             (Alive::No, Ok(told), _) if told.state.is_of_the_living() => "died",
-            (Alive::No, Ok(told), _) => told.state.word(),
+            (Alive::No, Ok(told), _) => told.state.as_str(),
             (Alive::No, Err(_), _) => "absent",
         }
     }
@@ -62,7 +62,7 @@ impl Daemon {
 
     /// The same in a sentence.
     pub(super) fn sentence(&self) -> String {
-        let said = match (self.word(), &self.told) {
+        let said = match (self.as_str(), &self.told) {
             ("untold", Err(error @ (ToldError::Unreadable(..) | ToldError::Unsound(..)))) => {
                 format!("a daemon is at work on the spool; {error}")
             }
@@ -105,7 +105,7 @@ impl Daemon {
     pub(super) fn json(&self) -> Value {
         let told = self.told.as_ref().ok();
         json!({
-            "state": self.word(),
+            "state": self.as_str(),
             "alive": match self.alive {
                 Alive::Yes(_) => Some(true),
                 Alive::No => Some(false),

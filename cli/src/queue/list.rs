@@ -48,11 +48,11 @@ pub(crate) fn list(asked: &List) -> Result<ExitCode, Failure> {
 }
 
 fn print_human(row: &Row) -> Result<(), Failure> {
-    let text = |text: &str| validator::escape_line(text);
+    let text = |text: &str| model::escape_line(text);
     output::line(format_args!(
         "{:<20}  {:<17}  {}  {}",
         text(row.created_utc.as_deref().unwrap_or("-")),
-        text(row.state.word()),
+        text(row.state.as_str()),
         text(&row.request_id),
         text(row.result_id.as_deref().unwrap_or("-")),
     ))?;
@@ -70,7 +70,7 @@ pub(super) fn reason_line(row: &Row) -> Option<String> {
 /// What a held request waits for, a line each.
 pub(super) fn held_lines(state: &State) -> Vec<String> {
     let State::Held(held) = state else { return Vec::new() };
-    let text = |text: &str| validator::escape_line(text);
+    let text = |text: &str| model::escape_line(text);
     let line = |waits: &spool::WaitsFor| {
         let (code, message) = (text(&waits.code), text(&waits.message));
         format!("until {}: {code}: {message}", text(&held.until_utc))
@@ -87,7 +87,7 @@ pub(super) fn json_of(row: &Row) -> serde_json::Value {
     };
     serde_json::json!({
         "request_id": row.request_id,
-        "state": row.state.word(),
+        "state": row.state.as_str(),
         "result_id": row.result_id,
         "created_utc": row.created_utc,
         "reason": row.reason,

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use validator::{RequestId, ResultId};
+use model::{RequestId, ResultId};
 
 use super::results::{request_of, result_names};
 use super::rows::Queue;

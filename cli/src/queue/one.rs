@@ -5,8 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use model::{UtcTime, escape_line};
 use serde_json::{Value, json};
-use validator::{UtcTime, escape_line};
 
 use super::daemon::Daemon;
 use super::list::{held_lines, json_of};
@@ -116,8 +116,8 @@ impl One {
     fn state(&self) -> &str {
         let of_row = self.rows.first().map(|row| &row.state);
         match (of_row, self.records.last()) {
-            (Some(State::Recorded) | None, Some(record)) => record.word(),
-            (Some(state), _) => state.word(),
+            (Some(State::Recorded) | None, Some(record)) => record.as_str(),
+            (Some(state), _) => state.as_str(),
             (None, None) => "unknown",
         }
     }
@@ -135,7 +135,7 @@ impl One {
             if let State::InFlight(running) | State::Interrupted(running) = &row.state {
                 lines.push(escape_line(&format!("claimed    {}", running.since_utc)));
                 let (step, since) = (running.step, &running.step_since_utc);
-                lines.push(escape_line(&format!("{:<11}{since}", step.word())));
+                lines.push(escape_line(&format!("{:<11}{since}", step.as_str())));
             }
             if matches!(row.state, State::Interrupted(_)) {
                 lines.push("           the daemon died; its next start tells the end".to_owned());

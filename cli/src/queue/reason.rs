@@ -1,8 +1,8 @@
 //! A record's reason on a screen: short where there is a line for it, whole where a person asked about one
 //! request. The words are the record's own.
 
+use model::escape_line;
 use records::split_reason;
-use validator::escape_line;
 
 /// Characters that a row of a list has room for.
 const SHORT_CHARS_MAX: usize = 160;

@@ -46,7 +46,7 @@ impl Published {
     }
 
     /// The outcome, or that the record cannot be read.
-    pub(crate) fn word(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         self.said.as_ref().map_or("unreadable", |said| &said.outcome)
     }
 
@@ -68,7 +68,7 @@ pub(crate) fn records_among(place: &Path, names: &[String], request_id: &str) ->
 
 /// The record that tells the end of a request: that of its run, else the last one.
 pub(crate) fn end_of(mut records: Vec<Published>) -> Option<Published> {
-    let ran = records.iter().position(|one| !matches!(one.word(), "refused" | "unreadable"));
+    let ran = records.iter().position(|one| !matches!(one.as_str(), "refused" | "unreadable"));
     match ran {
         Some(at) => Some(records.swap_remove(at)),
         None => records.pop(),

@@ -39,11 +39,11 @@ impl State {
         "recorded",
     ];
 
-    pub(super) fn word(&self) -> &str {
+    pub(super) fn as_str(&self) -> &str {
         match self {
             Self::Waiting => "waiting",
             Self::Held(_) => "held",
-            Self::InFlight(running) => running.step.word(),
+            Self::InFlight(running) => running.step.as_str(),
             Self::Interrupted(_) => "interrupted",
             Self::Recorded => "recorded",
             Self::Done(outcome) => outcome,

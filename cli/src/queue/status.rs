@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
+use model::{UtcTime, escape_line};
 use serde_json::{Value, json};
 use spool::{Running, Step};
-use validator::{UtcTime, escape_line};
 
 use super::daemon::Daemon;
 use super::list::{held_lines, json_of, reason_line};
@@ -66,7 +66,7 @@ impl View {
     fn counts(&self) -> BTreeMap<&str, usize> {
         let mut counts: BTreeMap<&str, usize> = State::WORDS.map(|word| (word, 0)).into();
         for row in &self.rows {
-            *counts.entry(row.state.word()).or_default() += 1;
+            *counts.entry(row.state.as_str()).or_default() += 1;
         }
         counts
     }
@@ -118,7 +118,7 @@ impl View {
             lines.push(format!("free         {} MiB", bytes / MIB));
         }
         self.in_flight().take(SHOWN_ROWS).for_each(|(row, running)| {
-            lines.push(format!("{:<13}{}", row.state.word(), self.running_line(row, running)));
+            lines.push(format!("{:<13}{}", row.state.as_str(), self.running_line(row, running)));
         });
         for row in
             self.rows.iter().filter(|row| matches!(row.state, State::Held(_))).take(SHOWN_ROWS)
@@ -128,7 +128,7 @@ impl View {
         }
         for row in &self.last {
             let created = row.created_utc.as_deref().unwrap_or("-");
-            let (word, id) = (row.state.word(), &row.request_id);
+            let (word, id) = (row.state.as_str(), &row.request_id);
             lines.push(escape_line(&format!("ended        {created}  {word:<17}  {id}")));
             lines.extend(reason_line(row).map(|line| format!("             {line}")));
         }

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use model::{RequestId, UtcTime, escape_line};
 use serde_json::json;
 use spool::{held_in, running_in, waiting_in};
-use validator::{RequestId, UtcTime, escape_line};
 
 use super::daemon::Daemon;
 use super::hint::Hints;
@@ -123,7 +123,7 @@ fn draw(pen: &mut Pen, place: &Path, waiting: &[String]) {
     };
     if let Some(running) = running {
         let numbers = live::of_running(running, show::now());
-        return pen.state(running.step.word(), &format!("{numbers}{more}"));
+        return pen.state(running.step.as_str(), &format!("{numbers}{more}"));
     }
     let held = held_in(place);
     let of_first = waiting.iter().find_map(|id| held.get(&format!("{id}.md")));
@@ -177,7 +177,8 @@ fn look(place: &Path, waiting: Vec<String>) -> Result<Vec<(String, Option<End>)>
     let end = |id: &str, original: &Original| match end_of(records_among(place, &names, id)) {
         // What was refused may be mended and dropped again: that record is not the end of it then.
         Some(record)
-            if record.word() == "refused" && (original.is_younger_than(&record) || is_told(id)) =>
+            if record.as_str() == "refused"
+                && (original.is_younger_than(&record) || is_told(id)) =>
         {
             None
         }
@@ -195,7 +196,7 @@ fn look(place: &Path, waiting: Vec<String>) -> Result<Vec<(String, Option<End>)>
 fn told(format: Format, id: &str, end: &End) -> Result<u8, Failure> {
     let (word, code) = match end {
         End::Record(record) => {
-            let word = record.word();
+            let word = record.as_str();
             let code = match word {
                 "ok" => 0,
                 "refused" => 2,

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use daemon::{Digests, preview, user_name};
+use model::{Sha256, UtcTime};
 use policies::ais::Supply;
 use policies::{
     AisEvidence, AisFile, Evidence, Ledger, Outlook, Permission, Prospect, REJECT_NAMESPACE,
@@ -11,9 +12,7 @@ use policies::{
 };
 use sandbox::plan::Plan;
 use spool::{SpoolError, Submission};
-use validator::{
-    Checked, Code, Draft, NotFillable, OneLine, OwnerUid, Place, Sha256, UtcTime, Violation,
-};
+use validator::{Checked, Code, Draft, NotFillable, OneLine, OwnerUid, Place, Violation};
 
 use super::human::Texts;
 use super::rules::HostRules;
@@ -56,21 +55,12 @@ pub(crate) struct Case {
     pub(crate) plan: Result<Plan, String>,
 }
 
-/// What would become of it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Ready,
-    Pending,
-    Refused,
-}
-
-impl Outcome {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Ready => "ready",
-            Self::Pending => "pending",
-            Self::Refused => "refused",
-        }
+model::closed_set! {
+    /// What would become of it.
+    pub(crate) enum Outcome {
+        Ready = "ready",
+        Pending = "pending",
+        Refused = "refused",
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use validator::ResultId;
+use model::ResultId;
 
 use crate::failure::Failure;
 

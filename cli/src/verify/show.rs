@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use model::escape_line;
 use records::{Fault, NotChecked, Verified};
 use serde_json::{Value, json};
-use validator::escape_line;
 
 use crate::failure::Failure;
 use crate::options::Format;

@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};
+use model::Sha256;
 use records::log::{Checkpoint, PublicLogKey};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use signed_note::{Note, StandardVerifier, VerifierList};
 use tlog_tiles::Hash;
-use validator::Sha256;
 
 use crate::desk::{Desk, ORIGIN, said};
 

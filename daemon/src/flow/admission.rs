@@ -1,11 +1,12 @@
 //! Bytes to an approved request whose inputs are staged. Nothing here may start anything.
 
+use model::UtcTime;
 use policies::ais::Supply;
 use policies::{
     AisEvidence, AisFile, Approved, Decision, Evidence, Ledger, Permission, Submission, authorise,
 };
 use spool::{Claimed, Seen, StageError, Staged};
-use validator::{Checked, Code, Draft, Place, Request, UtcTime, Violation};
+use validator::{Checked, Code, Draft, Place, Request, Violation};
 
 use super::{Passage, Step, Why, end};
 use crate::edge;

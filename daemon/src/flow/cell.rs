@@ -29,19 +29,11 @@ pub(super) struct Prepared {
     pub(super) violations: Vec<Violation>,
 }
 
-/// When a run's cell was made.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Made {
-    Ahead,
-    ForThisRun,
-}
-
-impl Made {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Ahead => "ready",
-            Self::ForThisRun => "cold",
-        }
+model::closed_set! {
+    /// When a run's cell was made.
+    pub(super) enum Made {
+        Ahead = "ready",
+        ForThisRun = "cold",
     }
 }
 

@@ -1,9 +1,10 @@
 //! What an operator asks of a request, and its turn: nothing of it is staged, and no cell is built, before
 //! there is room for both. Must never let one overtake another, nor let one run that is held.
 
+use model::{UtcTime, escape_line};
 use policies::Approved;
 use spool::{Claimed, Order, Ordered};
-use validator::{Code, Request, UtcTime, Violation, escape_line};
+use validator::{Code, Request, Violation};
 
 use super::{Passage, Step, Why, Wish, end};
 use crate::edge;

@@ -11,10 +11,10 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
+use model::{Outcome, Sha256, UtcTime};
 use policies::Submission;
-use sandbox::outcome::Outcome;
 use spool::{Claimed, Ordered, Originals, Receipt, Replayed, ReserveInUse, SpoolError, Want};
-use validator::{Code, Draft, Sha256, UtcTime, Violation};
+use validator::{Code, Draft, Violation};
 
 use crate::edge;
 use crate::held::Patience;

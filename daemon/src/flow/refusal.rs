@@ -1,10 +1,10 @@
 //! What did not run: its record, and where its files go. Every refusal is told; nothing here uses a request up.
 
+use model::{Outcome, ResultId, Sha256, UtcTime};
 use policies::Approved;
 use records::Subject;
-use sandbox::outcome::Outcome;
 use spool::{Claimed, ClaimedObject, SpoolError};
-use validator::{Refused, Request, ResultId, Sha256, UtcTime, Violation};
+use validator::{Refused, Request, Violation};
 
 use super::{Passage, Step, Told, end, told};
 use crate::host::Halt;

@@ -1,14 +1,14 @@
 //! Begin, start, finish, tell: the only place where a tool runs. What happens after the intent ends in a
 //! record, whatever it is.
 
+use model::{Outcome, ResultId};
 use policies::Approved;
 use records::NetworkUse;
 use sandbox::client::{BuildError, ReadyCell, RunNews};
-use sandbox::outcome::Outcome;
 use sandbox::report::{Confinement, Finished};
 use spool::failpoint::{Failpoint, reach};
 use spool::{BeginError, Begun, ResultDraft};
-use validator::{Code, ResultId, Violation};
+use validator::{Code, Violation};
 
 use super::cell::{Made, Prepared};
 use super::{Answer, Passage, Told, Why, Wish, told};
@@ -169,7 +169,7 @@ impl Passage<'_> {
             Err(error) => return Ended::NeverStarted(HostFault::of(&error).reason()),
         };
         let id = begun.staged().approved().request().id();
-        let (request, cell) = (Some(id.as_str()), Some(made.word()));
+        let (request, cell) = (Some(id.as_str()), Some(made.as_str()));
         let fields = Fields { request, cell, ..Fields::default() };
         transition::log(Transition::Started, &fields);
         self.journey.came_to(spool::Step::Running);

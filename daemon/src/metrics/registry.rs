@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
+use model::{Outcome, UtcTime};
 use policies::Policy;
 use prometheus_client::encoding::text;
 use prometheus_client::metrics::counter::Counter;
@@ -12,93 +13,56 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
-use sandbox::outcome::Outcome;
 use spool::{Counts, Want};
-use validator::{Severity, UtcTime, Violation};
+use validator::{Severity, Violation};
 
 /// One label with its value.
 type Label = [(&'static str, Cow<'static, str>); 1];
 type Seconds = Family<Label, Histogram, fn() -> Histogram>;
 
-/// What takes time between the drop of a request and its published record, in order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Timed {
-    /// From the drop (the change time of its inode) to the claim.
-    Queued,
-    /// From the claim to the decision.
-    Decide,
-    /// The inputs, into their slot.
-    Stage,
-    /// The cell, until it was ready; next to nothing where one was kept ready.
-    Cell,
-    /// The tool, from its start to its end.
-    Run,
-    /// The record signed and in the log.
-    SignLog,
-    /// From there to the published result.
-    Publish,
-    /// From the claim to the published result.
-    Whole,
-}
-
-impl Timed {
-    pub const ALL: [Self; 8] = [
-        Self::Queued,
-        Self::Decide,
-        Self::Stage,
-        Self::Cell,
-        Self::Run,
-        Self::SignLog,
-        Self::Publish,
-        Self::Whole,
-    ];
-
-    /// The value of the label `step`.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Decide => "decide",
-            Self::Stage => "stage",
-            Self::Cell => "cell",
-            Self::Run => "run",
-            Self::SignLog => "sign_log",
-            Self::Publish => "publish",
-            Self::Whole => "whole",
-        }
+model::closed_set! {
+    /// What takes time between the drop of a request and its published record, in order.
+    pub enum Timed {
+        /// From the drop (the change time of its inode) to the claim.
+        Queued = "queued",
+        /// From the claim to the decision.
+        Decide = "decide",
+        /// The inputs, into their slot.
+        Stage = "stage",
+        /// The cell, until it was ready; next to nothing where one was kept ready.
+        Cell = "cell",
+        /// The tool, from its start to its end.
+        Run = "run",
+        /// The record signed and in the log.
+        SignLog = "sign_log",
+        /// From there to the published result.
+        Publish = "publish",
+        /// From the claim to the published result.
+        Whole = "whole",
     }
 }
 
-/// Why nothing is admitted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StoppedBy {
-    /// There is no room for the record of one more request.
-    NoRoom,
-    /// A write found no room.
-    Disk,
-    /// There are too few file descriptors for one more request.
-    Descriptors,
-    /// Trust store, keys or policy cannot be read.
-    Trust,
-    /// No sandbox can be started on this host.
-    Host,
-    /// The wall clock is behind what was begun or told.
-    Clock,
-    /// The daemon was told to stop.
-    Drain,
+model::closed_set! {
+    /// Why nothing is admitted.
+    pub enum StoppedBy {
+        /// There is no room for the record of one more request.
+        NoRoom = "no_room",
+        /// A write found no room.
+        Disk = "disk",
+        /// There are too few file descriptors for one more request.
+        Descriptors = "descriptors",
+        /// Trust store, keys or policy cannot be read.
+        Trust = "trust",
+        /// No sandbox can be started on this host.
+        Host = "host",
+        /// The wall clock is behind what was begun or told.
+        Clock = "clock",
+        /// The daemon was told to stop.
+        Drain = "drain",
+    }
 }
 
 impl StoppedBy {
-    pub const ALL: [Self; 7] = [
-        Self::NoRoom,
-        Self::Disk,
-        Self::Descriptors,
-        Self::Trust,
-        Self::Host,
-        Self::Clock,
-        Self::Drain,
-    ];
-
     /// A write or another call found a shortage.
     #[must_use]
     pub fn lacking(want: Want) -> Self {
@@ -107,39 +71,7 @@ impl StoppedBy {
             Want::Descriptors => Self::Descriptors,
         }
     }
-
-    /// The value of the label `reason`.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::NoRoom => "no_room",
-            Self::Disk => "disk",
-            Self::Descriptors => "descriptors",
-            Self::Trust => "trust",
-            Self::Host => "host",
-            Self::Clock => "clock",
-            Self::Drain => "drain",
-        }
-    }
 }
-
-/// Every outcome; the numbers that some carry are no labels.
-const OUTCOMES: [Outcome; 14] = [
-    Outcome::Ok,
-    Outcome::ExitNonzero(1),
-    Outcome::Signal(1),
-    Outcome::WallLimit,
-    Outcome::CpuLimit,
-    Outcome::MemoryLimit,
-    Outcome::PidsLimit,
-    Outcome::OutputLimit,
-    Outcome::OutputRejected,
-    Outcome::SeccompViolation,
-    Outcome::Cancelled,
-    Outcome::SetupError,
-    Outcome::Refused,
-    Outcome::Indeterminate,
-];
 
 /// The numbers of one daemon.
 pub struct Metrics {
@@ -192,11 +124,11 @@ impl Metrics {
     /// What may be is there from the beginning: a rate needs the zero before the first.
     fn begin(self) -> Self {
         self.requests(&Counts::default());
-        for outcome in OUTCOMES {
-            self.outcomes.get_or_create(&label("outcome", outcome.word())).inc_by(0);
+        for outcome in Outcome::TEXTS {
+            self.outcomes.get_or_create(&label("outcome", outcome)).inc_by(0);
         }
         for timed in Timed::ALL {
-            drop(self.steps.get_or_create(&label("step", timed.word())));
+            drop(self.steps.get_or_create(&label("step", timed.as_str())));
         }
         self.admission(None);
         self
@@ -260,7 +192,7 @@ impl Metrics {
 
     /// A record was published.
     pub fn ended(&self, outcome: Outcome) {
-        self.outcomes.get_or_create(&label("outcome", outcome.word())).inc();
+        self.outcomes.get_or_create(&label("outcome", outcome.as_str())).inc();
         self.changed();
     }
 
@@ -279,7 +211,7 @@ impl Metrics {
 
     /// A request has a step behind it.
     pub fn took(&self, timed: Timed, time: Duration) {
-        self.steps.get_or_create(&label("step", timed.word())).observe(time.as_secs_f64());
+        self.steps.get_or_create(&label("step", timed.as_str())).observe(time.as_secs_f64());
         self.changed();
     }
 
@@ -335,8 +267,8 @@ impl Metrics {
 
     /// Why nothing is admitted, or that it is again.
     pub fn admission(&self, stopped: Option<StoppedBy>) {
-        for reason in StoppedBy::ALL {
-            let gauge = self.stopped.get_or_create(&label("reason", reason.word()));
+        for &reason in StoppedBy::ALL {
+            let gauge = self.stopped.get_or_create(&label("reason", reason.as_str()));
             self.set(&gauge, u64::from(stopped == Some(reason)));
         }
     }

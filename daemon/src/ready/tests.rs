@@ -3,7 +3,8 @@
 
 #![allow(clippy::disallowed_methods, reason = "files of a test")]
 
-use sandbox::plan::{Demands, ProcView, Profile, Runtime, Slot, SlotId, TmpUse};
+use model::Language;
+use sandbox::plan::{Demands, ProcView, Runtime, Slot, SlotId, TmpUse};
 
 use super::*;
 
@@ -11,7 +12,7 @@ fn plan(top: &Path) -> CellPlan {
     CellPlan {
         slot: Slot { id: SlotId::new(&"0".repeat(32)).unwrap(), device: 1, inode: 1 },
         runtime: Runtime {
-            profile: Profile::Python,
+            language: Language::Python,
             binary: "/bin/tool".into(),
             root: Some(top.to_owned()),
             mounts: vec![top.join("mount")],

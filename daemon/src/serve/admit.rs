@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 
+use model::UtcTime;
 use spool::{Waiting, Want};
-use validator::UtcTime;
 
 use super::worker::{self, Word, Work};
 use super::{AtWork, Identity, InFlight};

@@ -24,10 +24,10 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
+use model::UtcTime;
 use notify::RecommendedWatcher;
 use spool::retention::Keep;
 use spool::{DaemonState, Dropbox, Order, Originals};
-use validator::UtcTime;
 
 use crate::edge;
 use crate::flow::Why;

@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::time::Instant;
 
+use model::UtcTime;
 use spool::{Counts, DaemonState, WAITING_TOLD_MAX, WaitsSince};
-use validator::UtcTime;
 
 use super::AtWork;
 use super::window::Window;

@@ -37,7 +37,7 @@ fn remove(host: &Host, orders: &Orders, keep: &Keep) {
                 Gone::Left(error) => tracing::warn!("{error}; left for the next time"),
             }
         }
-        for kind in Kind::ALL {
+        for &kind in Kind::ALL {
             tell(kind, &removed);
         }
         if !removal.is_full || removed.is_empty() || is_stopped() {

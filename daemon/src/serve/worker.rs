@@ -8,10 +8,10 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use model::{ClaimId, Outcome, UtcTime};
 use policies::Submission;
-use sandbox::outcome::Outcome;
-use spool::{ClaimId, Claimed, Dropbox, Ordered, Originals, SpoolError, Waiting};
-use validator::{Code, Draft, Severity, UtcTime, Violation};
+use spool::{Claimed, Dropbox, Ordered, Originals, SpoolError, Waiting};
+use validator::{Code, Draft, Severity, Violation};
 
 use super::watch::Event;
 use crate::edge;
@@ -204,7 +204,7 @@ fn refuse_object(
     code: Code,
     message: String,
 ) -> Result<Taken, Halt> {
-    let shown = validator::escape_line(&message);
+    let shown = model::escape_line(&message);
     claimed(host, |id| {
         let Some(claimed) = host.spool.claim_object(dropbox, name, id)? else {
             return Ok(Taken::Answered(Originals::Gone));

@@ -55,10 +55,10 @@ impl<'a> Call<'a> {
         let references = event.get("evidence_refs")?.as_array()?;
         Some(Self {
             tool_name: text("tool_name")?,
-            category: ToolCategory::of(text("tool_category")?)?,
-            declared: AuthorizationState::of(text("authorization_state")?)?,
-            domain: RiskDomain::of(text("risk_domain")?)?,
-            route: Route::of(text("recommended_route")?)?,
+            category: ToolCategory::named(text("tool_category")?)?,
+            declared: AuthorizationState::named(text("authorization_state")?)?,
+            domain: RiskDomain::named(text("risk_domain")?)?,
+            route: Route::named(text("recommended_route")?)?,
             user_intent: text("user_intent").unwrap_or_default(),
             arguments: event.get("proposed_arguments")?.as_object()?,
             references: references.iter().map(Reference::read).collect::<Option<_>>()?,
@@ -104,7 +104,7 @@ impl<'a> Reference<'a> {
         let hours = |name| freshness.and_then(|it| it.get(name)).and_then(Value::as_f64);
         let too_old =
             hours("age_hours").zip(hours("max_age_hours")).is_some_and(|(age, max)| age > max);
-        let trust = text("trust_tier").map_or(Some(TrustTier::Unknown), TrustTier::of)?;
+        let trust = text("trust_tier").map_or(Some(TrustTier::Unknown), TrustTier::named)?;
         let by_trust = match trust {
             TrustTier::Verified | TrustTier::Runtime => Freshness::Fresh,
             _ => Freshness::Unknown,
@@ -114,15 +114,15 @@ impl<'a> Reference<'a> {
         let told = |text: &&str| !text.is_empty();
         Some(Self {
             source_id,
-            kind: text("kind").map_or(Some(EvidenceKind::Other), EvidenceKind::of)?,
+            kind: text("kind").map_or(Some(EvidenceKind::Other), EvidenceKind::named)?,
             trust,
             redaction: text("redaction_status")
-                .map_or(Some(RedactionStatus::Unknown), RedactionStatus::of)?,
+                .map_or(Some(RedactionStatus::Unknown), RedactionStatus::named)?,
             summary,
             summary_lower: texts.summary,
             authority_text: texts.authority,
             provenance: text("provenance").unwrap_or("runtime"),
-            freshness: match fresh("status").map_or(Some(by_trust), Freshness::of)? {
+            freshness: match fresh("status").map_or(Some(by_trust), Freshness::named)? {
                 _ if too_old => Freshness::Stale,
                 stated => stated,
             },

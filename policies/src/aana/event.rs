@@ -2,8 +2,8 @@
 //! ours, and what somebody else wrote stands only where no word of it counts. An event must never
 //! claim more than the facts that it was made of.
 
+use model::{Language, RequestId, Sha256, UtcTime};
 use serde_json::{Map, Value, json};
-use validator::{Language, RequestId, Sha256, UtcTime};
 
 use super::vocabulary::{
     AuthorizationState, EvidenceKind, RedactionStatus, RiskDomain, Route, ToolCategory, TrustTier,

@@ -3,8 +3,9 @@
 
 use std::collections::HashSet;
 
+use model::UtcTime;
 use serde::Serialize;
-use validator::{CLOCK_SKEW_SEC, UtcTime};
+use validator::CLOCK_SKEW_SEC;
 
 use super::call::Reference;
 use super::vocabulary::{EvidenceKind, Freshness, RedactionStatus, ToolCategory, TrustTier};

@@ -19,8 +19,8 @@ mod surface;
 mod vocabulary;
 mod wording;
 
+use model::UtcTime;
 use serde_json::Value;
-use validator::UtcTime;
 
 pub use authority::AuthorizationReport;
 pub use event::{Event, Fact, ProposedRun};
@@ -57,7 +57,7 @@ pub fn gate_pre_tool_call(event: &Value, now: UtcTime) -> GateResult {
     let errors = schema::errors(event);
     if !errors.is_empty() {
         let forbidden = schema::forbidden(
-            event.get("tool_category").and_then(Value::as_str).and_then(ToolCategory::of),
+            event.get("tool_category").and_then(Value::as_str).and_then(ToolCategory::named),
             event.get("recommended_route"),
             event.get("authorization_state"),
         );

@@ -1,7 +1,7 @@
 //! Times as evidence has them: ISO 8601 with or without an offset; without one it is UTC. It must
 //! never make more of a text than upstream does: what it cannot read is no time.
 
-use validator::UtcTime;
+use model::UtcTime;
 
 /// The point in time that a text names, fractions of a second cut off.
 pub(super) fn parse(text: &str) -> Option<UtcTime> {
@@ -55,7 +55,7 @@ mod tests {
     use super::parse;
 
     fn unix(text: &str) -> Option<i64> {
-        parse(text).map(validator::UtcTime::unix)
+        parse(text).map(model::UtcTime::unix)
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Values as upstream's messages show them: in the manner of Python. A message must never be as long
 //! as what it complains of, nor carry a character that a terminal would obey.
 
+use model::escape_line;
 use serde_json::Value;
-use validator::escape_line;
 
 /// How much of a value is shown.
 const SHOWN_MAX: usize = 80;

@@ -51,12 +51,12 @@ const fn optional(name: &'static str, form: Form) -> Field {
 const EVENT: &[Field] = &[
     optional("schema_version", Form::Exactly(CONTRACT)),
     required("tool_name", Form::Name),
-    required("tool_category", Form::Word(ToolCategory::WORDS)),
-    required("authorization_state", Form::Word(AuthorizationState::WORDS)),
+    required("tool_category", Form::Word(ToolCategory::TEXTS)),
+    required("authorization_state", Form::Word(AuthorizationState::TEXTS)),
     required("evidence_refs", Form::References),
-    required("risk_domain", Form::Word(RiskDomain::WORDS)),
+    required("risk_domain", Form::Word(RiskDomain::TEXTS)),
     required("proposed_arguments", Form::Anything),
-    required("recommended_route", Form::Word(Route::WORDS)),
+    required("recommended_route", Form::Word(Route::TEXTS)),
     optional("request_id", Form::Text),
     optional("agent_id", Form::Text),
     optional("user_intent", Form::Text),
@@ -64,16 +64,16 @@ const EVENT: &[Field] = &[
 ];
 
 const SUBJECT: &[Field] = &[
-    optional("subject_type", Form::Word(SubjectType::WORDS)),
+    optional("subject_type", Form::Word(SubjectType::TEXTS)),
     optional("subject_ref", Form::Text),
 ];
 
 /// Only the source must be named: what else the contract requires has a default where it is left out.
 const REFERENCE: &[Field] = &[
     required("source_id", Form::Name),
-    optional("kind", Form::Word(EvidenceKind::WORDS)),
-    optional("trust_tier", Form::Word(TrustTier::WORDS)),
-    optional("redaction_status", Form::Word(RedactionStatus::WORDS)),
+    optional("kind", Form::Word(EvidenceKind::TEXTS)),
+    optional("trust_tier", Form::Word(TrustTier::TEXTS)),
+    optional("redaction_status", Form::Word(RedactionStatus::TEXTS)),
     optional("summary", Form::Text),
     optional("retrieved_at", Form::Text),
     optional("freshness", Form::Object(FRESHNESS)),
@@ -85,7 +85,7 @@ const REFERENCE: &[Field] = &[
 ];
 
 const FRESHNESS: &[Field] = &[
-    optional("status", Form::Word(Freshness::WORDS)),
+    optional("status", Form::Word(Freshness::TEXTS)),
     optional("checked_at", Form::Text),
     optional("max_age_hours", Form::Number),
     optional("age_hours", Form::Number),
@@ -132,7 +132,7 @@ pub(super) fn forbidden(
         Some(ToolCategory::Unknown) => {
             if let Some(route) = route {
                 walk.path = vec![Step::Name("recommended_route")];
-                walk.word(route, &Route::WORDS[1..]);
+                walk.word(route, &Route::TEXTS[1..]);
             }
             return walk.told();
         }

@@ -1,52 +1,10 @@
 //! The closed lists of words of an event, in the order of the contract. What is on no list must
 //! never be taken for anything: there are no aliases and no defaults here.
 
-use serde::{Serialize, Serializer};
-
-/// An enum whose values are the contract's words, and everything that follows from that.
-macro_rules! vocabulary {
-    ($(#[$about:meta])* $name:ident { $($(#[$meaning:meta])* $value:ident = $word:literal,)+ }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub enum $name {
-            $($(#[$meaning])* $value,)+
-        }
-
-        impl $name {
-            /// Every value, in the contract's order.
-            pub const ALL: &'static [Self] = &[$(Self::$value,)+];
-            /// Their words, in the same order.
-            pub const WORDS: &'static [&'static str] = &[$($word,)+];
-
-            /// The word of the contract.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$value => $word,)+
-                }
-            }
-
-            /// The value with exactly this word.
-            #[must_use]
-            pub fn of(word: &str) -> Option<Self> {
-                match word {
-                    $($word => Some(Self::$value),)+
-                    _ => None,
-                }
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
-            }
-        }
-    };
-}
-
-vocabulary! {
+model::closed_set! {
     /// What is to be done with an action; the greater is the stricter.
-    Route {
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Route {
         /// Execute, within what was checked.
         Accept = "accept",
         /// Ask for what is missing.
@@ -58,9 +16,10 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+model::closed_set! {
     /// What a tool does.
-    ToolCategory {
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum ToolCategory {
         /// Reads what is public.
         PublicRead = "public_read",
         /// Reads what is somebody's.
@@ -72,9 +31,10 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+model::closed_set! {
     /// How far an authority is verified; the greater is the stronger.
-    AuthorizationState {
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum AuthorizationState {
         /// Not at all.
         None = "none",
         /// Somebody says so.
@@ -88,9 +48,10 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+model::closed_set! {
     /// What an action puts at risk.
-    RiskDomain {
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum RiskDomain {
         /// Systems in operation.
         Devops = "devops",
         /// Money.
@@ -122,9 +83,10 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+model::closed_set! {
     /// What a reference refers to.
-    EvidenceKind {
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum EvidenceKind {
         /// Words of a user.
         UserMessage = "user_message",
         /// Words of an assistant.
@@ -146,9 +108,10 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+model::closed_set! {
     /// By whose word a reference stands.
-    TrustTier {
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum TrustTier {
         /// Verified.
         Verified = "verified",
         /// The runtime's.
@@ -162,9 +125,10 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+model::closed_set! {
     /// What a reference lets be seen.
-    RedactionStatus {
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum RedactionStatus {
         /// Nothing that is not public.
         Public = "public",
         /// Private values were taken out.
@@ -176,9 +140,10 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+model::closed_set! {
     /// Whether a reference still holds.
-    Freshness {
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Freshness {
         /// It does.
         Fresh = "fresh",
         /// It does no longer.
@@ -188,9 +153,10 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+model::closed_set! {
     /// Whose authorization was looked at.
-    SubjectType {
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum SubjectType {
         /// A user.
         User = "user",
         /// An account.
@@ -212,15 +178,29 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+model::closed_set! {
     /// What the gate says.
-    Gate {
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Gate {
         /// The action may be executed.
         Pass = "pass",
         /// It may not.
         Fail = "fail",
     }
 }
+
+model::serialize_closed_set!(
+    Route,
+    ToolCategory,
+    AuthorizationState,
+    RiskDomain,
+    EvidenceKind,
+    TrustTier,
+    RedactionStatus,
+    Freshness,
+    SubjectType,
+    Gate,
+);
 
 impl AuthorizationState {
     /// Whether something private may be read.

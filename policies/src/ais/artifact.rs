@@ -4,50 +4,28 @@
 use super::code::Code;
 use super::trust::Role;
 
-/// One of the artifacts of seed 004.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Artifact {
-    /// User Intent Assertion.
-    Uia,
-    /// Agent Plan Assertion.
-    Apa,
-    /// Alignment Proof.
-    Apr,
-    /// Tool Capability Assertion.
-    Tca,
-    /// Intent-Bound Envelope.
-    Ibe,
-    /// Supply Chain Assertion.
-    Sca,
-    /// Revocation list.
-    Crl,
+model::closed_set! {
+    /// One of the artifacts of seed 004.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Artifact {
+        /// User Intent Assertion.
+        Uia = "UIA",
+        /// Agent Plan Assertion.
+        Apa = "APA",
+        /// Alignment Proof.
+        Apr = "APr",
+        /// Tool Capability Assertion.
+        Tca = "TCA",
+        /// Intent-Bound Envelope.
+        Ibe = "IBE",
+        /// Supply Chain Assertion.
+        Sca = "SCA",
+        /// Revocation list.
+        Crl = "CRL",
+    }
 }
 
 impl Artifact {
-    /// All of them, in the order of the seed.
-    pub const ALL: [Self; 7] =
-        [Self::Uia, Self::Apa, Self::Apr, Self::Tca, Self::Ibe, Self::Sca, Self::Crl];
-
-    /// The name as it stands in `@type`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Uia => "UIA",
-            Self::Apa => "APA",
-            Self::Apr => "APr",
-            Self::Tca => "TCA",
-            Self::Ibe => "IBE",
-            Self::Sca => "SCA",
-            Self::Crl => "CRL",
-        }
-    }
-
-    /// The artifact of this `@type`.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|artifact| artifact.as_str() == name)
-    }
-
     /// Its JSON Schema (draft 2020-12), the exact text.
     #[must_use]
     pub fn schema(self) -> &'static str {

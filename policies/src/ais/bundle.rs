@@ -71,7 +71,7 @@ impl fmt::Display for BundleError {
             Self::NotAnObject => f.write_str("bundle: not an object"),
             Self::Missing(name) => write!(f, "bundle: `{name}` is missing"),
             Self::Unknown(name) => {
-                write!(f, "bundle: unknown member `{}`", validator::escape_line(name))
+                write!(f, "bundle: unknown member `{}`", model::escape_line(name))
             }
             Self::Artifact(error) => error.fmt(f),
         }

@@ -9,73 +9,44 @@ const MESSAGE_CHARS_MAX: usize = 1000;
 /// The same of what was compared; records have room for so much.
 const DETAILS_BYTES_MAX: usize = 4096;
 
-macro_rules! codes {
-    ($($variant:ident $text:literal $meaning:literal)*) => {
-        /// Why a bundle is refused.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub enum Code {
-            $(#[doc = $meaning] $variant,)*
-        }
-
-        impl Code {
-            /// Every code.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// The code as it is written.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text),* }
-            }
-
-            /// What it means, in a sentence.
-            #[must_use]
-            pub fn meaning(self) -> &'static str {
-                match self { $(Self::$variant => $meaning),* }
-            }
-        }
-    };
-}
-
-codes! {
-    InputBadJson "INPUT-BAD-JSON" "The bundle is no JSON that everybody reads alike."
-    InputSchemaInvalid "INPUT-SCHEMA-INVALID" "An artifact has not the form of its schema, or arguments not that of their operation."
-    UiaSigInvalid "UIA-SIG-INVALID" "The UIA is not signed by a key of its subject in the role user."
-    ApaSigInvalid "APA-SIG-INVALID" "The APA is not signed by a key in the role agent-runtime."
-    AprSigInvalid "APR-SIG-INVALID" "The APr is not signed by a key in the role verifier that is independent of the planner."
-    TcaSigInvalid "TCA-SIG-INVALID" "The TCA is not signed by a key of its operator in the role operator."
-    IbeSigInvalid "IBE-SIG-INVALID" "The IBE is not signed by a key in the role envelope."
-    ScaSigInvalid "SCA-SIG-INVALID" "The SCA is not signed by a key in the role host."
-    CrlSigInvalid "CRL-SIG-INVALID" "The CRL is not signed by a key in the role revocation."
-    IbeExpired "IBE-EXPIRED" "The time in exp is past."
-    IbeLifetimeExceeded "IBE-LIFETIME-EXCEEDED" "The time in exp is further off than policy allows."
-    UiaExpired "UIA-EXPIRED" "The time in timeWindow.notAfter is past."
-    IbeReplay "IBE-REPLAY" "The nonce was used before."
-    CrlStale "CRL-STALE" "There is no revocation list, or none that is of now."
-    UiaRevoked "UIA-REVOKED" "The user's intent was revoked."
-    ApaRevoked "APA-REVOKED" "The plan was revoked."
-    LinkMismatch "LINK-MISMATCH" "One artifact refers to another than the one that is there."
-    IbeStepNotFound "IBE-STEP-NOT-FOUND" "The plan has no such step."
-    IbeBindingMismatch "IBE-BINDING-MISMATCH" "The step is not what the request would do."
-    PlanNotExplicit "PLAN-NOT-EXPLICIT" "Arguments of a step are missing or still to be filled in."
-    PlanGuardUnmet "PLAN-GUARD-UNMET" "The step is one of several alternatives, and its guard does not choose it."
-    PlanTotalsLow "PLAN-TOTALS-LOW" "The totals of the plan are less than the sum of its steps."
-    AlignMismatch "ALIGN-MISMATCH" "Evidence or a score is not what its method computes."
-    AlignBelowThreshold "ALIGN-BELOW-THRESHOLD" "The plan covers less of the intent than policy asks for."
-    RiskBudgetExceeded "RISK-BUDGET-EXCEEDED" "The risk is above what the user's level allows."
-    RiskWritesExceeded "RISK-WRITES-EXCEEDED" "More writes than the user or the step allows."
-    RiskRecordsExceeded "RISK-RECORDS-EXCEEDED" "More records than the user allows."
-    RiskCallsExceeded "RISK-CALLS-EXCEEDED" "More external calls than the user or the step allows."
-    DataClassNotPermitted "DATA-CLASS-NOT-PERMITTED" "A class of data that the user did not permit."
-    TcaOpNotAllowed "TCA-OP-NOT-ALLOWED" "The tool's assertion has no such operation."
-    TcaEffectsExceeded "TCA-EFFECTS-EXCEEDED" "The step would do more than the operation declares."
-    DestinationNotAllowed "DESTINATION-NOT-ALLOWED" "A host that the user or the operation does not name."
-    ScaMismatch "SCA-MISMATCH" "What is used is not what the supply chain assertion says."
-    AuthzPolicyDeny "AUTHZ-POLICY-DENY" "Policy does not accept this profile, method, obligation or jurisdiction."
-}
-
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+model::closed_set! {
+    /// Why a bundle is refused.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Code {
+        InputBadJson = "INPUT-BAD-JSON": "The bundle is no JSON that everybody reads alike.",
+        InputSchemaInvalid = "INPUT-SCHEMA-INVALID": "An artifact has not the form of its schema, or arguments not that of their operation.",
+        UiaSigInvalid = "UIA-SIG-INVALID": "The UIA is not signed by a key of its subject in the role user.",
+        ApaSigInvalid = "APA-SIG-INVALID": "The APA is not signed by a key in the role agent-runtime.",
+        AprSigInvalid = "APR-SIG-INVALID": "The APr is not signed by a key in the role verifier that is independent of the planner.",
+        TcaSigInvalid = "TCA-SIG-INVALID": "The TCA is not signed by a key of its operator in the role operator.",
+        IbeSigInvalid = "IBE-SIG-INVALID": "The IBE is not signed by a key in the role envelope.",
+        ScaSigInvalid = "SCA-SIG-INVALID": "The SCA is not signed by a key in the role host.",
+        CrlSigInvalid = "CRL-SIG-INVALID": "The CRL is not signed by a key in the role revocation.",
+        IbeExpired = "IBE-EXPIRED": "The time in exp is past.",
+        IbeLifetimeExceeded = "IBE-LIFETIME-EXCEEDED": "The time in exp is further off than policy allows.",
+        UiaExpired = "UIA-EXPIRED": "The time in timeWindow.notAfter is past.",
+        IbeReplay = "IBE-REPLAY": "The nonce was used before.",
+        CrlStale = "CRL-STALE": "There is no revocation list, or none that is of now.",
+        UiaRevoked = "UIA-REVOKED": "The user's intent was revoked.",
+        ApaRevoked = "APA-REVOKED": "The plan was revoked.",
+        LinkMismatch = "LINK-MISMATCH": "One artifact refers to another than the one that is there.",
+        IbeStepNotFound = "IBE-STEP-NOT-FOUND": "The plan has no such step.",
+        IbeBindingMismatch = "IBE-BINDING-MISMATCH": "The step is not what the request would do.",
+        PlanNotExplicit = "PLAN-NOT-EXPLICIT": "Arguments of a step are missing or still to be filled in.",
+        PlanGuardUnmet = "PLAN-GUARD-UNMET": "The step is one of several alternatives, and its guard does not choose it.",
+        PlanTotalsLow = "PLAN-TOTALS-LOW": "The totals of the plan are less than the sum of its steps.",
+        AlignMismatch = "ALIGN-MISMATCH": "Evidence or a score is not what its method computes.",
+        AlignBelowThreshold = "ALIGN-BELOW-THRESHOLD": "The plan covers less of the intent than policy asks for.",
+        RiskBudgetExceeded = "RISK-BUDGET-EXCEEDED": "The risk is above what the user's level allows.",
+        RiskWritesExceeded = "RISK-WRITES-EXCEEDED": "More writes than the user or the step allows.",
+        RiskRecordsExceeded = "RISK-RECORDS-EXCEEDED": "More records than the user allows.",
+        RiskCallsExceeded = "RISK-CALLS-EXCEEDED": "More external calls than the user or the step allows.",
+        DataClassNotPermitted = "DATA-CLASS-NOT-PERMITTED": "A class of data that the user did not permit.",
+        TcaOpNotAllowed = "TCA-OP-NOT-ALLOWED": "The tool's assertion has no such operation.",
+        TcaEffectsExceeded = "TCA-EFFECTS-EXCEEDED": "The step would do more than the operation declares.",
+        DestinationNotAllowed = "DESTINATION-NOT-ALLOWED": "A host that the user or the operation does not name.",
+        ScaMismatch = "SCA-MISMATCH": "What is used is not what the supply chain assertion says.",
+        AuthzPolicyDeny = "AUTHZ-POLICY-DENY": "Policy does not accept this profile, method, obligation or jurisdiction.",
     }
 }
 
@@ -94,7 +65,7 @@ impl Refusal {
     pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
         // It may repeat what somebody else wrote, who may have written megabytes.
         let shown: String = message.into().chars().take(MESSAGE_CHARS_MAX).collect();
-        Self { code, message: validator::escape_line(&shown), details: json!({}) }
+        Self { code, message: model::escape_line(&shown), details: json!({}) }
     }
 
     pub(super) fn with(mut self, details: Value) -> Self {

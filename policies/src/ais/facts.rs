@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use model::{Language, Sha256};
 use serde_json::{Map, Value, json};
-use validator::{HostPort, Language, Request, Sha256};
+use validator::{HostPort, Request};
 
 /// A request as the guard sees it.
 #[derive(Clone, Debug)]

@@ -3,8 +3,9 @@
 
 use std::fmt;
 
+use model::UtcTime;
 use serde::Deserialize;
-use validator::{JSON_INTEGER_MAX, UtcTime};
+use validator::JSON_INTEGER_MAX;
 
 use super::uri::spelling;
 
@@ -121,7 +122,7 @@ impl TryFrom<String> for Time {
 }
 
 fn shown(text: &str) -> String {
-    validator::escape_line(&text.chars().take(80).collect::<String>())
+    model::escape_line(&text.chars().take(80).collect::<String>())
 }
 
 impl Text {

@@ -4,7 +4,6 @@
 use base64ct::{Base64UrlUnpadded, Encoding};
 use hmac::{Hmac, Mac};
 use p256::ecdsa::signature::Verifier;
-use serde::Deserialize;
 use serde_json::Value;
 use validator::read_json;
 
@@ -13,32 +12,19 @@ use super::public_key::PublicKey;
 const HEADER_BYTES_MAX: usize = 1024;
 const COMPACT_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// How a key signs (RFC 7518, RFC 8037).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-pub enum Algorithm {
-    /// Ed25519.
-    EdDSA,
-    /// ECDSA on P-256 with SHA-256.
-    ES256,
-    /// HMAC with SHA-256, which whoever verifies could have made as well: for demonstrations.
-    HS256,
-}
-
-impl Algorithm {
-    /// The name as it stands in `alg`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::EdDSA => "EdDSA",
-            Self::ES256 => "ES256",
-            Self::HS256 => "HS256",
-        }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        [Self::EdDSA, Self::ES256, Self::HS256].into_iter().find(|it| it.as_str() == name)
+model::closed_set! {
+    /// How a key signs (RFC 7518, RFC 8037).
+    pub enum Algorithm {
+        /// Ed25519.
+        EdDSA = "EdDSA",
+        /// ECDSA on P-256 with SHA-256.
+        ES256 = "ES256",
+        /// HMAC with SHA-256, which whoever verifies could have made as well: for demonstrations.
+        HS256 = "HS256",
     }
 }
+
+model::deserialize_closed_set!(Algorithm);
 
 /// A compact JWS, taken apart and not verified.
 pub(super) struct Compact<'a> {

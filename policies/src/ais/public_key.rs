@@ -43,7 +43,7 @@ impl fmt::Display for PublicKeyError {
             }
             Self::Member(name) => write!(f, "the JWK's `{name}` is missing or wrong"),
             Self::Unknown(name) => {
-                write!(f, "the JWK has `{}`, which has no place here", validator::escape_line(name))
+                write!(f, "the JWK has `{}`, which has no place here", model::escape_line(name))
             }
             Self::Kind => f.write_str("neither Ed25519 nor P-256 in software"),
             Self::Unsound => f.write_str("not a sound point of its curve"),

@@ -18,7 +18,7 @@ pub struct RulesError(String);
 
 impl fmt::Display for RulesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rules: {}", validator::escape_line(&self.0))
+        write!(f, "rules: {}", model::escape_line(&self.0))
     }
 }
 

@@ -33,7 +33,7 @@ impl Malformed {
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The reader repeats names and values of whoever wrote the document.
-        write!(f, "{}: {}", self.artifact.as_str(), validator::escape_line(&self.what))
+        write!(f, "{}: {}", self.artifact.as_str(), model::escape_line(&self.what))
     }
 }
 

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use model::UtcTime;
 use serde::Deserialize;
 use serde_json::Value;
-use validator::{CLOCK_SKEW_SEC, UtcTime, read_json};
+use validator::{CLOCK_SKEW_SEC, read_json};
 
 use super::field::{Text, Time};
 use super::jws::{Algorithm, Compact};
@@ -19,41 +20,28 @@ use super::uri::spelling;
 pub const TRUST_BYTES_MAX: usize = 1024 * 1024;
 const KEYS_MAX: usize = 1024;
 
-/// What a key may sign.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// A user: UIA.
-    User,
-    /// The runtime of an agent: APA.
-    AgentRuntime,
-    /// A verifier, never also an agent runtime: APr.
-    Verifier,
-    /// The operator of a tool: TCA.
-    Operator,
-    /// Whoever binds calls after approval: IBE.
-    Envelope,
-    /// A host: SCA.
-    Host,
-    /// Whoever revokes: CRL.
-    Revocation,
-}
-
-impl Role {
-    /// The name as it stands in a trust store.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::AgentRuntime => "agent-runtime",
-            Self::Verifier => "verifier",
-            Self::Operator => "operator",
-            Self::Envelope => "envelope",
-            Self::Host => "host",
-            Self::Revocation => "revocation",
-        }
+model::closed_set! {
+    /// What a key may sign.
+    #[derive(PartialOrd, Ord)]
+    pub enum Role {
+        /// A user: UIA.
+        User = "user",
+        /// The runtime of an agent: APA.
+        AgentRuntime = "agent-runtime",
+        /// A verifier, never also an agent runtime: APr.
+        Verifier = "verifier",
+        /// The operator of a tool: TCA.
+        Operator = "operator",
+        /// Whoever binds calls after approval: IBE.
+        Envelope = "envelope",
+        /// A host: SCA.
+        Host = "host",
+        /// Whoever revokes: CRL.
+        Revocation = "revocation",
     }
 }
+
+model::deserialize_closed_set!(Role);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -113,7 +101,7 @@ pub enum TrustError {
 
 impl fmt::Display for TrustError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = validator::escape_line;
+        let shown = model::escape_line;
         match self {
             Self::TooLarge => f.write_str("trust store: larger than 1 MiB"),
             Self::Form(what) => write!(f, "trust store: {}", shown(what)),

@@ -18,17 +18,18 @@ pub struct SignerKey {
     data: KeyData,
 }
 
-/// The kinds of key there are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum KeyKind {
-    /// `ssh-ed25519`
-    Ed25519,
-    /// `ecdsa-sha2-nistp256`
-    P256,
-    /// `sk-ssh-ed25519@openssh.com`: Ed25519 in a security key.
-    SkEd25519,
-    /// `sk-ecdsa-sha2-nistp256@openssh.com`: P-256 in a security key.
-    SkP256,
+model::closed_set! {
+    /// The kinds of key there are.
+    pub enum KeyKind {
+        /// `ssh-ed25519`
+        Ed25519 = "ssh-ed25519",
+        /// `ecdsa-sha2-nistp256`
+        P256 = "ecdsa-sha2-nistp256",
+        /// `sk-ssh-ed25519@openssh.com`: Ed25519 in a security key.
+        SkEd25519 = "sk-ssh-ed25519@openssh.com",
+        /// `sk-ecdsa-sha2-nistp256@openssh.com`: P-256 in a security key.
+        SkP256 = "sk-ecdsa-sha2-nistp256@openssh.com",
+    }
 }
 
 /// Why a key is not one that may sign.
@@ -48,12 +49,12 @@ impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kind(kind) => {
-                write!(f, "key type `{}` is not accepted", validator::escape_line(kind))
+                write!(f, "key type `{}` is not accepted", model::escape_line(kind))
             }
             Self::Damaged(kind) => write!(f, "the {} key is damaged", kind.as_str()),
             Self::Unsound(kind) => write!(f, "the {} key is not a sound one", kind.as_str()),
             Self::Application(name) => {
-                let shown = validator::escape_line(name);
+                let shown = model::escape_line(name);
                 write!(f, "the security key was made for `{shown}` and not for SSH")
             }
         }
@@ -63,27 +64,10 @@ impl fmt::Display for KeyError {
 impl std::error::Error for KeyError {}
 
 impl KeyKind {
-    const ALL: [Self; 4] = [Self::Ed25519, Self::P256, Self::SkEd25519, Self::SkP256];
-
-    /// The name by which OpenSSH calls it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ed25519 => "ssh-ed25519",
-            Self::P256 => "ecdsa-sha2-nistp256",
-            Self::SkEd25519 => "sk-ssh-ed25519@openssh.com",
-            Self::SkP256 => "sk-ecdsa-sha2-nistp256@openssh.com",
-        }
-    }
-
     /// Whether a security key signs, and says whether somebody touched it.
     #[must_use]
     pub fn is_security_key(self) -> bool {
         matches!(self, Self::SkEd25519 | Self::SkP256)
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 

@@ -77,7 +77,7 @@ impl Options {
             // OpenSSH matches option names without regard to case.
             let name_end = rest.find(['=', ',']).unwrap_or(rest.len());
             let name = rest[..name_end].to_ascii_lowercase();
-            let shown = validator::escape_line(&name);
+            let shown = model::escape_line(&name);
             if !["namespaces", "valid-after", "valid-before"].contains(&name.as_str()) {
                 return Err(format!("option `{shown}` is not accepted"));
             }
@@ -100,7 +100,7 @@ impl Options {
 
     fn set(&mut self, name: &str, value: &str, zone: StandardTime) -> Result<(), String> {
         let time = || {
-            let shown = validator::escape_line(value);
+            let shown = model::escape_line(value);
             read_time(value, zone)
                 .ok_or_else(|| format!("{name} \"{shown}\" is not YYYYMMDD[HHMM[SS]][Z]"))
         };

@@ -22,7 +22,8 @@ mod validity;
 mod votes;
 mod wire;
 
-use validator::{Code, Request, RiskLevel, UtcTime};
+use model::UtcTime;
+use validator::{Code, Request, RiskLevel};
 
 use crate::decision::Findings;
 use crate::evidence::Evidence;

@@ -22,7 +22,7 @@ impl Patterns {
                 Some(pattern) => (&mut patterns.unwanted, pattern),
                 None => (&mut patterns.wanted, item),
             };
-            let shown = validator::escape_line(item);
+            let shown = model::escape_line(item);
             if pattern.is_empty() {
                 return Err(format!("`{shown}` is empty between the commas"));
             }
@@ -38,7 +38,7 @@ impl Patterns {
             list.push(pattern.to_owned());
         }
         if patterns.wanted.is_empty() {
-            return Err(format!("`{}` matches nobody", validator::escape_line(text)));
+            return Err(format!("`{}` matches nobody", model::escape_line(text)));
         }
         Ok(patterns)
     }

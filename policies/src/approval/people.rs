@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use validator::{Code, Request, RiskLevel, escape_line};
+use model::escape_line;
+use validator::{Code, Request, RiskLevel};
 
 use super::signers::Signers;
 use super::sshsig::Touch;

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use base64ct::{Base64, Encoding};
+use model::Sha256;
 use sha1::{Digest, Sha1};
-use validator::Sha256;
 
 use super::key::SignerKey;
 use super::krl;

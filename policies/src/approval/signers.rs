@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use validator::UtcTime;
+use model::UtcTime;
 
 use super::key::SignerKey;
 use super::line;

@@ -117,7 +117,7 @@ impl fmt::Display for SignatureError {
             Self::NotASignature => f.write_str("not an SSH signature"),
             Self::Version(version) => write!(f, "version {version} is not known"),
             Self::Hash(name) => {
-                let shown = validator::escape_line(name);
+                let shown = model::escape_line(name);
                 write!(f, "made with hash `{shown}`, not sha256 or sha512")
             }
             Self::Key(error) => error.fmt(f),

@@ -1,7 +1,8 @@
 //! The rules about the request as a whole, whoever signed it: times, host, single use, rejection.
 //! None of them may be outvoted by signatures.
 
-use validator::{CLOCK_SKEW_SEC, Code, Request, UtcTime, escape_line};
+use model::{UtcTime, escape_line};
+use validator::{CLOCK_SKEW_SEC, Code, Request};
 
 use super::votes::{SIGNATURE_FILES_MAX, Votes};
 use crate::decision::Findings;

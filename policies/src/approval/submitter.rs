@@ -21,7 +21,7 @@ pub(super) fn judge(
         Submission::Invoked { uid, name } => (*uid, name.as_deref(), true),
         Submission::Dropped { owner, owner_name } => (owner.get(), owner_name.as_deref(), false),
     };
-    let who = name.map_or_else(|| uid.to_string(), validator::escape_line);
+    let who = name.map_or_else(|| uid.to_string(), model::escape_line);
     let listed = rules.knows(submission);
     if !rules.self_approval && people.ask_as(name.unwrap_or(&who)) {
         let reason = format!("{who} asks for this run and cannot approve it");

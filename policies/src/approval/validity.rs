@@ -1,7 +1,7 @@
 //! The time window of a key in `allowed_signers`, in OpenSSH's spelling. It must never ask for the
 //! time zone of the host: a time without `Z` means the zone that the caller names.
 
-use validator::UtcTime;
+use model::UtcTime;
 
 /// From when to when a key's approvals count; both ends belong to it, as with `ssh-keygen`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -60,7 +60,7 @@ pub(crate) fn read_time(text: &str, zone: StandardTime) -> Option<UtcTime> {
 
 #[cfg(test)]
 mod tests {
-    use validator::UtcTime;
+    use model::UtcTime;
 
     use super::{StandardTime, Validity};
 

@@ -2,7 +2,8 @@
 //! count for another namespace, another key's owner or another time than its own, and one that was
 //! read and cannot be used must never stop one that can: anybody may drop a broken file.
 
-use validator::{Request, UtcTime, escape_line};
+use model::{UtcTime, escape_line};
+use validator::Request;
 
 use super::key::SignerKey;
 use super::signers::{Signer, Signers};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use validator::{UtcTime, escape_line};
+use model::{UtcTime, escape_line};
 
 use super::answer::{Answer, NotAccepted};
 use super::change::Author;

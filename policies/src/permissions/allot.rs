@@ -1,7 +1,7 @@
 //! Which grant is used for which call. A use must never be counted for two calls, nor a grant be used for
 //! an input that it is not for.
 
-use validator::{Sha256, UtcTime};
+use model::{Sha256, UtcTime};
 
 use super::call::{AskedTool, digest};
 use super::finding::Finding;

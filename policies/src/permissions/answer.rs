@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::num::NonZeroU32;
 
+use model::{Sha256, UtcTime, escape_line};
 use serde::{Deserialize, Serialize};
-use validator::{Sha256, UtcTime, escape_line, read_json};
+use validator::read_json;
 
 use super::as_text;
 use super::ask::AskId;

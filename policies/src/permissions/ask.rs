@@ -4,8 +4,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use model::{Sha256, UtcTime};
 use serde::{Deserialize, Serialize};
-use validator::{Sha256, UtcTime, read_json};
+use validator::read_json;
 
 use super::as_text;
 use super::call::Calls;

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use model::Sha256;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use validator::{JsonError, Request, Sha256, Work, read_json};
+use validator::{JsonError, Request, Work, read_json};
 
 use super::name::{NotAName, Source, ToolName};
 

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
+use model::UtcTime;
 use serde::{Deserialize, Serialize};
-use validator::UtcTime;
 
 use super::as_text;
 use super::ask::{AskId, OpenAsk};

@@ -5,8 +5,8 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
+use model::{Sha256, UtcTime};
 use serde::{Deserialize, Serialize};
-use validator::{Sha256, UtcTime};
 
 use super::as_text;
 use super::finding::ToolAuthorizationState;
@@ -137,8 +137,8 @@ impl Standing {
 mod inputs {
     //! Digests as texts, where there may be none.
 
+    use model::Sha256;
     use serde::{Deserializer, Serializer};
-    use validator::Sha256;
 
     use super::as_text::each;
 

@@ -7,8 +7,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use model::Language;
 use serde::{Deserialize, Serialize};
-use validator::{Language, Request};
+use validator::Request;
 
 /// The most bytes that a name may have.
 pub const NAME_BYTES_MAX: usize = 512;

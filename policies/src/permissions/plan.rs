@@ -3,7 +3,7 @@
 
 use std::num::NonZeroU32;
 
-use validator::UtcTime;
+use model::UtcTime;
 
 use super::acceptance::Accepted;
 use super::allot::allot;

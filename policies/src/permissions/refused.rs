@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use validator::UtcTime;
+use model::UtcTime;
 
 use super::ask::AskId;
 use super::finding::Finding;

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use validator::{Sha256, UtcTime};
+use model::{Sha256, UtcTime};
 
 use super::allot::allot;
 use super::ask::{AskId, OpenAsk};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use validator::Language;
+use model::Language;
 
 use super::spelling::{is_long_option, is_slug, is_variable, is_word};
 use super::{BinaryRule, CacheRule, HeapRule, ProcView, Runtime, TmpUse};
@@ -51,8 +51,9 @@ impl Runtime {
             pids_min: form.pids_min.0,
             heap,
             // What is on no list was told, and no such policy is used.
-            tool_category: ToolCategory::of(&form.tool_category).unwrap_or(ToolCategory::Unknown),
-            risk_domain: RiskDomain::of(&form.risk_domain).unwrap_or(RiskDomain::Unknown),
+            tool_category: ToolCategory::named(&form.tool_category)
+                .unwrap_or(ToolCategory::Unknown),
+            risk_domain: RiskDomain::named(&form.risk_domain).unwrap_or(RiskDomain::Unknown),
         }
     }
 }
@@ -73,8 +74,8 @@ impl Entry<'_, '_> {
             let at = self.at.clone();
             self.problems.add(&at, "not a name", "use 1 to 32 of a-z, 0-9, `-` and `_`");
         }
-        self.one_of("tool_category", &form.tool_category, ToolCategory::WORDS);
-        self.one_of("risk_domain", &form.risk_domain, RiskDomain::WORDS);
+        self.one_of("tool_category", &form.tool_category, ToolCategory::TEXTS);
+        self.one_of("risk_domain", &form.risk_domain, RiskDomain::TEXTS);
         if form.words.is_empty() {
             self.wrong("words", "empty", "name at least one word that chooses this runtime");
         }
@@ -110,10 +111,9 @@ impl Entry<'_, '_> {
     }
 
     fn language(&mut self, written: &str) -> Language {
-        let known = Language::ALL.map(Language::as_str);
-        self.one_of("language", written, &known);
+        self.one_of("language", written, Language::TEXTS);
         // After the problem above the entry is thrown away, so the stand-in is never used.
-        Language::ALL.into_iter().find(|it| it.as_str() == written).unwrap_or(Language::Python)
+        Language::named(written).unwrap_or(Language::Python)
     }
 
     fn one_of(&mut self, key: &str, value: &str, known: &[&str]) {

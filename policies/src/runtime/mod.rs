@@ -7,7 +7,7 @@ mod spelling;
 
 use std::path::{Path, PathBuf};
 
-use validator::Language;
+use model::Language;
 
 pub(crate) use spelling::is_slug;
 

@@ -3,9 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
+mod algorithm;
 mod bytes;
 mod events;
-mod model;
 mod ours;
 mod properties;
 mod published;
@@ -13,9 +13,9 @@ mod schema;
 mod stricter;
 mod unproved;
 
+use model::UtcTime;
 use policies::aana::{Gate, GateResult, Route, gate_pre_tool_call};
 use serde_json::Value;
-use validator::UtcTime;
 
 /// The time at which upstream was asked.
 fn now() -> UtcTime {

@@ -1,13 +1,13 @@
 //! Our own events: a request whose approvals are all there is accepted whatever its command and its
 //! people are called, and one that lacks any is not.
 
+use model::{Language, RequestId, Sha256};
 use policies::aana::{
     AuthorizationState as State, Event, Fact, ProposedRun, RiskDomain, Route, ToolCategory,
 };
 use proptest::prelude::*;
-use validator::{Language, RequestId, Sha256};
 
-use crate::{gate, model, now, strictness};
+use crate::{algorithm, gate, now, strictness};
 
 fn id() -> RequestId {
     "TR-20260209-160501Z-4111-1111-1111-1111".parse().unwrap()
@@ -66,14 +66,14 @@ const AWKWARD: [&str; 14] = [
 #[test]
 fn a_confirmed_request_is_accepted_whatever_its_words() {
     for word in AWKWARD {
-        for language in Language::ALL {
+        for &language in Language::ALL {
             let argv = [language.as_str().to_owned(), word.to_owned()];
             let event = event(State::Confirmed, word, &argv, ToolCategory::Write);
             let result = event.gate();
             assert!(result.passes(), "{word}: {result:#?}");
             assert_eq!(result.reasons, ["write_has_explicit_confirmation"], "{word}");
             // Any other gate of the contract is content with it as well.
-            assert!(model::answer(&with_recent_times(&event)).unwrap().passes, "{word}");
+            assert!(algorithm::answer(&with_recent_times(&event)).unwrap().passes, "{word}");
         }
     }
 }

@@ -7,7 +7,7 @@ use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 
 use crate::events::{ROUTES, broken_event, event, reference};
-use crate::{gate, model, strictness};
+use crate::{algorithm, gate, strictness};
 
 fn order(route: Route) -> usize {
     ROUTES.iter().position(|it| *it == route.as_str()).unwrap()
@@ -43,7 +43,7 @@ proptest! {
     #[test]
     fn never_looser_than_the_model_of_upstream(event in prop_oneof![event(), broken_event()]) {
         let result = gate(&event);
-        if let Some(upstream) = model::answer(&event) {
+        if let Some(upstream) = algorithm::answer(&event) {
             let said = format!("{event}\n{upstream:?}\n{result:#?}");
             prop_assert!(order(result.recommended_action) >= upstream.route, "{}", said);
             prop_assert!(!result.passes() || upstream.passes, "{}", said);
@@ -55,7 +55,7 @@ proptest! {
     #[test]
     fn the_runtimes_route_only_tightens(event in event(), route in select(&ROUTES[..])) {
         let result = gate(&event);
-        let runtime = Route::of(event["recommended_route"].as_str().unwrap()).unwrap();
+        let runtime = Route::named(event["recommended_route"].as_str().unwrap()).unwrap();
         prop_assert!(result.recommended_action >= runtime);
         if let Some(own) = result.aana_route {
             prop_assert_eq!(result.recommended_action, own.max(runtime));

@@ -12,7 +12,7 @@ const MEASURED: &str = include_str!("measured.jsonl");
 
 fn route(word: &Value) -> Route {
     // Where upstream names no route there was no event, and nothing is stricter.
-    word.as_str().and_then(Route::of).unwrap_or(Route::Refuse)
+    word.as_str().and_then(Route::named).unwrap_or(Route::Refuse)
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn every_case_is_answered_as_the_table_says() {
             assert_eq!(&said[name], expected, "{name} of {}", case["case"]);
         }
         let upstream = |name: &str| case["upstream"][name].as_str().unwrap_or("refuse");
-        let upstream_route = Route::of(upstream("recommended_action")).unwrap();
+        let upstream_route = Route::named(upstream("recommended_action")).unwrap();
         let stricter = result.recommended_action > upstream_route
             || !result.passes() && upstream("gate_decision") == "pass";
         assert!(stricter, "{} is no stricter here", case["case"]);

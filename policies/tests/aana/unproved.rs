@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{gate, model};
+use crate::{algorithm, gate};
 
 /// Summaries of an approval that was not given, or that no longer holds.
 const DENIED: [&str; 34] = [
@@ -174,7 +174,7 @@ fn no_denied_or_unproved_write_is_accepted() {
         if result.passes() || result.recommended_action.as_str() == "accept" {
             accepted.push(what.as_str());
         }
-        as_upstream += u32::from(model::answer(event).is_some_and(|it| it.passes));
+        as_upstream += u32::from(algorithm::answer(event).is_some_and(|it| it.passes));
     }
     let count = writes.len();
     assert!(count >= 94 && as_upstream >= 94, "{count} writes, upstream accepts {as_upstream}");
@@ -210,7 +210,7 @@ fn a_declared_state_needs_evidence_that_somebody_verified_or_the_runtime_states(
         let event = event("confirmed", with(proof(), "trust_tier", tier.into()));
         let result = gate(&event);
         assert_eq!(result.passes(), passes, "{tier}: {result:#?}");
-        assert!(model::answer(&event).unwrap().passes, "{tier}");
+        assert!(algorithm::answer(&event).unwrap().passes, "{tier}");
         let told = "authorization_state_not_lifted_from_unverified_evidence";
         assert_eq!(result.reasons.iter().any(|it| it == told), !passes, "{tier}");
     }

@@ -59,7 +59,7 @@ fn a_request_with_its_bundle_runs_and_uses_the_nonce_up() {
     let rules = &approved.grounds().rules;
     assert_eq!(verdict(rules, "ais"), Verdict::Pass);
     assert_eq!(verdict(rules, "ais.binding"), Verdict::Pass);
-    let after: validator::UtcTime = "2026-02-09T17:12:01Z".parse().expect("a time");
+    let after: model::UtcTime = "2026-02-09T17:12:01Z".parse().expect("a time");
     let late = approved.still_holds(after).expect_err("the envelope is over");
     assert_eq!(late.code.as_str(), "ais.ibe-expired");
 }

@@ -3,10 +3,10 @@
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use ed25519_dalek::Signer as _;
+use model::Sha256;
 use p256::elliptic_curve::PrimeField;
 use policies::ais::{Code, SigningKey, canonical, sign};
 use serde_json::{Value, json};
-use validator::Sha256;
 
 use crate::scene::{Scene, key};
 

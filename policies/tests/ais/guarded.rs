@@ -270,7 +270,7 @@ const REFUSED: &[(Code, &str, Change)] = &[
 
 impl Scene {
     fn set_digest(&mut self, kind: &str) {
-        let other = validator::Sha256::of(b"other");
+        let other = model::Sha256::of(b"other");
         let supply = &mut self.supply;
         let digests = match kind {
             "policies" => &mut supply.policies,

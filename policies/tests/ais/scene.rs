@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 
 use ed25519_dalek::pkcs8::{EncodePrivateKey as _, EncodePublicKey as _};
+use model::{Sha256, UtcTime};
 use p256::pkcs8::LineEnding;
 use policies::ais::{
     AisRules, Artifact, Bundle, Case, ProfileRules, Refusal, RequestFacts, SigningKey, Supply,
     TrustStore, embed, guard,
 };
 use serde_json::{Map, Value, json};
-use validator::{HostPort, Sha256, UtcTime};
+use validator::HostPort;
 
 pub(crate) const NOW: &str = "2026-06-01T12:00:00Z";
 pub(crate) const TOOL: &str = "toolexec.run.python";

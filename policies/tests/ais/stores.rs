@@ -76,7 +76,7 @@ fn one_key_is_read_in_every_form() {
                 private: secret.into(),
             })
         } else {
-            let seed = validator::Sha256::of(role.as_bytes());
+            let seed = model::Sha256::of(role.as_bytes());
             let pair = ssh_key::private::Ed25519Keypair::from_seed(seed.as_bytes());
             ssh_key::PrivateKey::from(pair)
         };
@@ -103,7 +103,7 @@ fn one_key_is_read_in_every_form() {
 }
 
 fn p256_secret(role: &str) -> p256::SecretKey {
-    let seed = validator::Sha256::of(role.as_bytes());
+    let seed = model::Sha256::of(role.as_bytes());
     p256::SecretKey::from_slice(seed.as_bytes()).expect("a scalar")
 }
 

@@ -8,8 +8,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use model::UtcTime;
 use policies::{Signers, SshSignature};
-use validator::UtcTime;
 
 /// A directory of one test, with `ssh-keygen` beside it.
 pub(crate) struct Oracle(PathBuf);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use model::UtcTime;
 use policies::permissions::{AnswerEvidence, AnswerRules, Author, FileOwner, PERMISSION_NAMESPACE};
 use policies::{APPROVE_NAMESPACE, Revoked, SignatureFile, Signers};
-use validator::UtcTime;
 
 use super::scene::{Desk, NOON, answer, calls, source};
 use soft::SoftKey;

@@ -123,7 +123,7 @@ fn an_answer_counts_once_and_for_its_own_question() {
         (edited(&yes, |it| it.answers.source = other.clone()), |it| {
             matches!(it, Refused::OtherSource(_))
         }),
-        (edited(&yes, |it| it.answers.sha256 = validator::Sha256::of(b"")), |it| {
+        (edited(&yes, |it| it.answers.sha256 = model::Sha256::of(b"")), |it| {
             matches!(it, Refused::OtherBytes(_))
         }),
     ];

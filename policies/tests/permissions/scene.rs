@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use model::UtcTime;
 use policies::permissions::{
     Accepted, Answer, AnswerData, Answered, Author, Calls, Change, GrantLimits, Lodged, Moment,
     PermissionManager, Refused, Scoped, Source, ToolAuthorizationState, ToolName,
 };
 use serde_json::{Map, Value};
-use validator::UtcTime;
 
 pub(crate) const NOON: &str = "2026-02-09T12:00:00Z";
 

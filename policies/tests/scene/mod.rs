@@ -5,11 +5,12 @@
 
 use std::collections::HashSet;
 
+use model::UtcTime;
 use policies::{
     AisEvidence, AisFile, Binaries, Decision, Evidence, Ledger, Policy, RuleVerdict, SignatureFile,
     Signers, Submission, Verdict,
 };
-use validator::{Draft, OwnerUid, Place, Request, UtcTime, Violation};
+use validator::{Draft, OwnerUid, Place, Request, Violation};
 
 pub(crate) const NOW: &str = "2026-02-09T17:00:00Z";
 pub(crate) const ID: &str = "TR-20260209-160501Z-stats";

@@ -6,8 +6,8 @@
 
 use base64ct::{Base64, Encoding};
 use ed25519_dalek::Signer;
+use model::Sha256;
 use policies::SignatureFile;
-use validator::Sha256;
 
 /// Somebody touched the security key.
 pub(crate) const PRESENT: u8 = 1;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use validator::Sha256;
+use model::Sha256;
 
 use crate::log::checkpoint::Checkpoint;
 use crate::log::edge::Growth;

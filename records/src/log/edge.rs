@@ -2,7 +2,7 @@
 //! arithmetic: only reading the edge may touch the disk, and what was read must lead to the root of
 //! the checkpoint before it is used.
 
-use validator::Sha256;
+use model::Sha256;
 
 use crate::log::LogError;
 use crate::log::checkpoint::Checkpoint;

@@ -10,7 +10,7 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
-use validator::Sha256;
+use model::Sha256;
 
 use crate::log::checkpoint::{Checkpoint, CheckpointFault};
 use crate::log::disk::Disk;

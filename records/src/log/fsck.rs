@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
-use validator::Sha256;
+use model::Sha256;
 
 use crate::log::files::{Found, files_below};
 use crate::log::merkle::{Peaks, leaf_hash, perfect_root};

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use validator::Sha256;
+use model::Sha256;
 
 use crate::log::checkpoint::{Checkpoint, head_in};
 use crate::log::disk::{Disk, Durable};

@@ -6,10 +6,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
+use model::{Sha256, UtcTime};
 use ssh_key::private::{Ed25519Keypair, KeypairData};
 use ssh_key::public::{Ed25519PublicKey, KeyData};
 use ssh_key::{HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
-use validator::{Sha256, UtcTime};
 
 use crate::agent::{AgentKey, KeyFingerprint};
 use crate::base64;

@@ -1,7 +1,7 @@
 //! The arithmetic of RFC 6962's Merkle tree: hashes, roots, proofs and their checks. Pure: hashes
 //! are asked for by place, and what a proof is checked against must never come from the proof.
 
-use validator::{Sha256, Sha256Stream};
+use model::{Sha256, Sha256Stream};
 
 /// A proof that is longer than the tallest tree is no proof.
 pub(crate) const HASHES_MAX: usize = 64;

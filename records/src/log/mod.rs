@@ -108,7 +108,7 @@ mod witness;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use validator::Sha256;
+use model::Sha256;
 
 pub use append::Prepared;
 pub use checkpoint::{Checkpoint, CheckpointFault};

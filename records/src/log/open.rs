@@ -7,7 +7,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use validator::Sha256;
+use model::Sha256;
 
 use crate::log::checkpoint::Checkpoint;
 use crate::log::disk::Disk;

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use validator::Sha256;
+use model::Sha256;
 
 use crate::base64;
 use crate::log::checkpoint::{Checkpoint, CheckpointFault, decimal};

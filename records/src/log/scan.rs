@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
+use model::Sha256;
 use serde::Deserialize;
-use validator::Sha256;
 
 use crate::attestation::{BUNDLE_BYTES_MAX, BundleFault};
 use crate::base64;

@@ -1,7 +1,7 @@
 //! Names and contents of the files of C2SP tlog-tiles: hash tiles and entry bundles, 256 wide, whole
 //! or partial. Nothing here may touch a disk.
 
-use validator::Sha256;
+use model::Sha256;
 
 /// Hashes in a whole tile, entries in a whole bundle.
 pub(crate) const WIDTH: u64 = 256;

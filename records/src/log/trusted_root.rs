@@ -1,7 +1,7 @@
 //! Sigstore's `trusted_root.json` for a log of ours: what its stock verifiers take to know the log by.
 //! It must never name an authority that nobody needs for our records.
 
-use validator::UtcTime;
+use model::UtcTime;
 
 use crate::base64;
 use crate::log::key::PublicLogKey;

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use ed25519_dalek::{Signature, VerifyingKey};
-use validator::UtcTime;
+use model::UtcTime;
 
 use crate::base64;
 use crate::log::LogError;

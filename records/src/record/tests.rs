@@ -1,8 +1,9 @@
 //! What gives way when the lint refuses a document, with lints that refuse what the real one would not.
 
+use model::Mode;
 use sandbox::outcome::{Facts, ToolEnd};
 use sandbox::report::{
-    Accounting, Artifact, CapabilitySets, Collected, Confinement, Finished, Mode, Stream,
+    Accounting, Artifact, CapabilitySets, Collected, Confinement, Finished, Stream,
 };
 use validator::Code;
 

@@ -10,7 +10,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use validator::UtcTime;
+use model::UtcTime;
 
 use crate::agent::KeyFingerprint;
 use crate::custody;
@@ -138,14 +138,14 @@ impl Rotation<'_> {
         if matches!(self.source, KeySource::Agent { .. }) {
             return Ok(Some(self.key(self.role)?).filter(|found| !found.is(old)));
         }
-        let in_place = self.load(self.role.word())?;
+        let in_place = self.load(self.role.as_str())?;
         let beside = self.load(&name_of_new(self.role))?;
         let [in_place_new, beside] = [in_place, beside].map(|it| it.filter(|found| !found.is(old)));
         match (in_place_new, beside) {
             (Some(_), Some(_)) => Err(RotationError::Two(self.keys.path(&name_of_new(self.role)))),
             (Some(new), None) | (None, Some(new)) => Ok(Some(new)),
-            (None, None) if self.load(self.role.word())?.is_none() => {
-                Err(self.keys.missing(self.role.word()).into())
+            (None, None) if self.load(self.role.as_str())?.is_none() => {
+                Err(self.keys.missing(self.role.as_str()).into())
             }
             (None, None) => Ok(None),
         }
@@ -156,7 +156,7 @@ impl Rotation<'_> {
         if matches!(self.source, KeySource::Agent { .. }) {
             return Ok(());
         }
-        let (place, beside) = (self.role.word(), name_of_new(self.role));
+        let (place, beside) = (self.role.as_str(), name_of_new(self.role));
         if self.load(place)?.is_some_and(|found| found.is(new)) {
             old.write_to(&self.keys, &beside)?;
             self.keys.exchange(place, &beside)?;
@@ -211,7 +211,7 @@ fn put_back(source: &KeySource, directory: &Path, role: KeyRole) -> Result<(), R
     // A key beside it that cannot be used is judged when it is to be taken over.
     let Ok(Some(beside)) = rotation.load(&name_of_new(role)) else { return Ok(()) };
     if rotation.is_in_force(&beside.public()).is_ok() {
-        rotation.keys.exchange(role.word(), &name_of_new(role))?;
+        rotation.keys.exchange(role.as_str(), &name_of_new(role))?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use validator::UtcTime;
+use model::UtcTime;
 
 use crate::key_error::KeyError;
 use crate::keys::SigningError;

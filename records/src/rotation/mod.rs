@@ -17,7 +17,7 @@ mod at_work;
 mod error;
 mod host_key;
 
-use validator::UtcTime;
+use model::UtcTime;
 
 use crate::agent::KeyFingerprint;
 use crate::custody;
@@ -126,7 +126,7 @@ impl<'a> Rotation<'a> {
             }
             (KeySource::Agent { .. }, KeyRole::Log) => Ok(self.log_key()?.into()),
             (_, KeyRole::Result) => {
-                self.load(role.word())?.ok_or_else(|| self.keys.missing(role.word()))
+                self.load(role.as_str())?.ok_or_else(|| self.keys.missing(role.as_str()))
             }
             (_, KeyRole::Log) => Ok(self.log_key()?.into()),
         }
@@ -293,7 +293,7 @@ impl<'a> Rotation<'a> {
             self.keys.replace(RETIRED, &lines)?;
         }
         if !matches!(self.source, KeySource::Agent { .. }) {
-            self.keys.rename(&name_of_new(self.role), self.role.word())?;
+            self.keys.rename(&name_of_new(self.role), self.role.as_str())?;
         }
         Ok(())
     }

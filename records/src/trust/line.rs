@@ -1,11 +1,11 @@
 //! One line of OpenSSH `allowed_signers` text, read strictly: an option that is not understood is an
 //! error. It must never give a key more than its line says, or accept one for which others can sign.
 
+use model::UtcTime;
 use p256::ecdsa::{Signature, VerifyingKey};
 use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use ssh_key::public::KeyData;
 use ssh_key::{Algorithm, EcdsaCurve, PublicKey, SshSig};
-use validator::UtcTime;
 
 use crate::keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL};
 
@@ -102,7 +102,7 @@ impl Signer {
         while !rest.is_empty() {
             let (name, after) = rest.split_once('=').unwrap_or((rest, ""));
             let value = after.strip_prefix('"').and_then(|after| after.split_once('"'));
-            let shown = validator::escape_line(name.split(',').next().unwrap_or(name));
+            let shown = model::escape_line(name.split(',').next().unwrap_or(name));
             let name = name.to_ascii_lowercase();
             if !["namespaces", "valid-after", "valid-before"].contains(&name.as_str()) {
                 return Err(format!("option `{shown}` is not read here"));
@@ -187,7 +187,7 @@ fn read_key(text: &str) -> Result<PublicKey, String> {
 /// Reads `YYYYMMDD[HHMM[SS]]Z`. Without the Z it would be local time, which a verifier years later
 /// cannot know.
 fn read_time(text: &str) -> Result<UtcTime, String> {
-    let wrong = || format!("time `{}`: write YYYYMMDDHHMMSSZ", validator::escape_line(text));
+    let wrong = || format!("time `{}`: write YYYYMMDDHHMMSSZ", model::escape_line(text));
     let digits = text.strip_suffix(['Z', 'z']).ok_or_else(wrong)?;
     if ![8, 12, 14].contains(&digits.len()) || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(wrong());

@@ -6,9 +6,9 @@ mod line;
 
 use std::fmt;
 
+use model::UtcTime;
 use policies::Signers;
 use ssh_key::{HashAlg, SshSig};
-use validator::UtcTime;
 
 use crate::fault::SignatureProblem;
 use crate::keys::{PublicResultKey, RESULT_NAMESPACE};
@@ -141,7 +141,7 @@ impl Trust {
     ) -> Result<SignedBy, SignatureProblem> {
         let signature = SshSig::from_pem(armoured).map_err(|_| SignatureProblem::NotASignature)?;
         if signature.namespace() != RESULT_NAMESPACE {
-            let found = validator::escape_line(signature.namespace());
+            let found = model::escape_line(signature.namespace());
             return Err(SignatureProblem::Namespace { found });
         }
         if signature.version() != SshSig::VERSION || !signature.reserved().is_empty() {

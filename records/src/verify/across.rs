@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use validator::{ResultId, Sha256};
+use model::{ResultId, Sha256};
 
 use crate::verify::verdict::Verified;
 

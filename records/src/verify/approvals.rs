@@ -4,9 +4,10 @@
 
 use std::fmt;
 
+use model::UtcTime;
 use policies::{APPROVE_NAMESPACE, NotEntitled, REJECT_NAMESPACE, Signers, SshSignature, Verified};
 use serde_json::Value;
-use validator::{Draft, OwnerUid, Recalled, Request, UtcTime};
+use validator::{Draft, OwnerUid, Recalled, Request};
 
 use crate::verify::contradiction::principals;
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use validator::{Sha256, UtcTime};
+use model::{Sha256, UtcTime};
 
 use crate::attestation::{BundleFault, SignedBundle, VerifiedBundle, read_bundle};
 use crate::dsse::Envelope;

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use model::{Sha256, UtcTime};
 use serde::Deserialize;
 use serde_json::Value;
-use validator::{Sha256, UtcTime};
 
 use crate::tree::is_own;
 

@@ -3,8 +3,9 @@
 
 use std::os::fd::BorrowedFd;
 
+use model::{ResultId, Sha256, UtcTime};
 use serde_json::Value;
-use validator::{Code, Recalled, ResultId, Severity, Sha256, UtcTime, check_result};
+use validator::{Code, Recalled, Severity, check_result};
 
 use crate::attestation::front_matter;
 use crate::dsse::Envelope;

@@ -19,8 +19,8 @@ mod verdict;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::Path;
 
+use model::ResultId;
 use rustix::fs::{Mode, OFlags};
-use validator::ResultId;
 
 use crate::fault::Fault;
 use crate::tree::Tree;

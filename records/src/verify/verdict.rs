@@ -3,8 +3,8 @@
 
 use std::fmt;
 
+use model::{ResultId, Sha256};
 use serde_json::Value;
-use validator::{ResultId, Sha256};
 
 use crate::keys::RESULT_PRINCIPAL;
 use crate::recalled::Recalled;

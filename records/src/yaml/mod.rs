@@ -4,7 +4,7 @@
 
 mod read;
 
-use validator::escape_line;
+use model::escape_line;
 
 pub(crate) use read::read;
 

@@ -5,13 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base64::prelude::*;
+use model::{Outcome, Sha256};
 use records::log::{Inclusion, Log, ProofFault};
 use records::{
     Attested, BundleFault, PublicResultKey, Statement, VerifiedBundle, attest, sign, verify_bundle,
 };
-use sandbox::outcome::Outcome;
 use serde_json::{Value, json};
-use validator::Sha256;
 
 use crate::fixture::{Case, Scratch, flip, put, stock};
 use crate::log::log_key;
@@ -117,7 +116,7 @@ fn what_never_ran_has_a_bundle_too() {
         let inclusion = log.append(&attested.envelope().log_entry()).unwrap();
         let bundle = attested.envelope().bundle(&inclusion).unwrap();
         let verified = verify_bundle(&bundle, &key.public(), log.key()).unwrap();
-        assert_eq!(verified.facts()["outcome"], outcome.word());
+        assert_eq!(verified.facts()["outcome"], outcome.as_str());
         let md = std::str::from_utf8(&attested.record().files()[0].1).unwrap();
         assert_eq!(verified.drift(md), Ok(vec![]));
     }

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use model::Sha256;
 use proptest::prelude::*;
 use records::log::{
     BATCH_MAX, Checkpoint, Inclusion, Log, LogError, LogPlace, LogView, Prepared, fsck,
 };
-use validator::Sha256;
 
 use crate::fixture::{Scratch, flip, put, replace};
 use crate::log::{entry, grown, log_key, opened};

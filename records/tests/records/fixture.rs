@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use model::{LimitName, Mechanism, Mode, Outcome, ResultId, Sha256, UtcTime};
 use records::{
     Grounds, NetworkUse, Ran, ResultKey, RuleVerdict, SignedRecord, Statement, Subject, Verdict,
     sign,
 };
-use sandbox::outcome::{Facts, Outcome, ToolEnd};
+use sandbox::outcome::{Facts, ToolEnd};
 use sandbox::report::{
-    Accounting, Artifact, CapabilitySets, Collected, Confinement, Finished, LimitInForce,
-    LimitName, Mechanism, Mode, Stream,
+    Accounting, Artifact, CapabilitySets, Collected, Confinement, Finished, LimitInForce, Stream,
 };
-use validator::{Draft, OwnerUid, Place, Request, ResultId, Sha256, UtcTime};
+use validator::{Draft, OwnerUid, Place, Request};
 
 pub(crate) const REQUEST_ID: &str = "TR-20261121-120000Z-stats";
 

@@ -5,12 +5,11 @@ use std::fs::File;
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
+use model::{Outcome, ResultId, Sha256};
 use policies::Grounds;
 use records::{
     Attested, Fault, ReplayOf, ResultKey, Statement, Subject, Trust, attest, verify_gathered,
 };
-use sandbox::outcome::Outcome;
-use validator::{ResultId, Sha256};
 
 use crate::fixture::{CREATED, Case, Scratch, at, flip, publish, put};
 use crate::nasty::nasty;

@@ -1,9 +1,9 @@
 //! Text that would like to be more than text: in streams, names, purposes and reasons. It must not
 //! change what the record states, nor keep the record from being made.
 
+use model::{Outcome, RejectReason};
 use records::{Statement, Trust, sign, verify};
-use sandbox::outcome::Outcome;
-use sandbox::report::{RejectReason, Rejected};
+use sandbox::report::Rejected;
 
 use crate::fixture::{Case, SECTIONS, Scratch, headings, markdown, publish, put};
 

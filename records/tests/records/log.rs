@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ct_merkle::mem_backed_tree::MemoryBackedTree;
+use model::Sha256;
 use records::log::{
     Checkpoint, CheckpointFault, FsckFault, Inclusion, Log, LogError, LogKey, LogOrigin, LogPlace,
     LogView, ProofFault, PublicLogKey, fsck,
@@ -12,7 +13,6 @@ use records::log::{
 use records::{KeyError, ResultKey};
 use signed_note::{Note, StandardVerifier, VerifierList};
 use tlog_tiles::{Hash, TileReader};
-use validator::Sha256;
 
 use crate::fixture::{Scratch, flip, put, replace};
 

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeSet;
 
+use model::{Outcome, RejectReason};
 use records::{ResultKey, Statement, Trust, attest, verify};
-use sandbox::outcome::Outcome;
-use sandbox::report::{RejectReason, Rejected};
+use sandbox::report::Rejected;
 use serde_json::Value;
 
 use crate::fixture::{Case, Scratch, checked, markdown, request_text};
@@ -180,8 +180,7 @@ fn collected(name: &[u8]) -> Result<String, Rejected> {
     let kept =
         |c: char| matches!(c, '\u{17b4}' | '\u{17b5}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..);
     let hidden = |c: char| {
-        c.is_control()
-            || !kept(c) && !validator::escape_line(c.encode_utf8(&mut [0; 4])).starts_with(c)
+        c.is_control() || !kept(c) && !model::escape_line(c.encode_utf8(&mut [0; 4])).starts_with(c)
     };
     let reason = match std::str::from_utf8(name) {
         Ok(text) if !text.chars().any(hidden) => return Ok(text.to_owned()),

@@ -4,10 +4,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use model::{Outcome, RejectReason, ResultId, Sha256};
 use records::{ResultKey, Statement, Subject, Trust, sign, verify};
-use sandbox::outcome::{Outcome, ToolEnd};
-use sandbox::report::{RejectReason, Rejected};
-use validator::{Code, Request, ResultId, Sha256, Violation, check_result};
+use sandbox::outcome::ToolEnd;
+use sandbox::report::Rejected;
+use validator::{Code, Request, Violation, check_result};
 
 use crate::fixture::{
     CREATED, Case, SECTIONS, Scratch, at, checked, headings, publish, request_text,
@@ -104,23 +105,6 @@ pub(crate) fn nasty() -> Vec<Vec<u8>> {
     all
 }
 
-const OUTCOMES: [Outcome; 14] = [
-    Outcome::Ok,
-    Outcome::ExitNonzero(3),
-    Outcome::Signal(11),
-    Outcome::WallLimit,
-    Outcome::CpuLimit,
-    Outcome::MemoryLimit,
-    Outcome::PidsLimit,
-    Outcome::OutputLimit,
-    Outcome::OutputRejected,
-    Outcome::SeccompViolation,
-    Outcome::Cancelled,
-    Outcome::SetupError,
-    Outcome::Refused,
-    Outcome::Indeterminate,
-];
-
 /// Whether runs end so, and whether requests do that never start.
 fn ran_or_not(outcome: Outcome) -> (bool, bool) {
     match outcome {
@@ -176,7 +160,7 @@ fn holds(statement: &Statement<'_>, case: &Case, key: &ResultKey, about: &str) -
     let verified = verify(&dir, &Trust::from_key(&key.public()));
     assert!(verified.is_ok(), "{about}: {verified:?}");
     let summary = records::summary(&dir).unwrap();
-    assert_eq!(summary.outcome, statement.outcome.word(), "{about}");
+    assert_eq!(summary.outcome, statement.outcome.as_str(), "{about}");
     md.to_owned()
 }
 
@@ -253,7 +237,7 @@ fn every_text_with_every_outcome_is_recorded_and_verifies() {
                 _ => 5,
             };
             let outcomes: Vec<Outcome> =
-                OUTCOMES.into_iter().skip(number % step).step_by(step).collect();
+                Outcome::ALL.iter().copied().skip(number % step).step_by(step).collect();
             every_place(bytes, &outcomes, &key);
         }
     };

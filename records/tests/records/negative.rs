@@ -132,7 +132,7 @@ impl Published {
         let encoded = |bytes: &[u8]| Value::from(BASE64_STANDARD.encode(bytes));
         let mut entry: Value =
             serde_json::from_slice(&self.logged.attested.envelope().log_entry()).unwrap();
-        let digest = validator::Sha256::of(&pae(payload));
+        let digest = model::Sha256::of(&pae(payload));
         let record = &mut entry["spec"]["hashedRekordV002"];
         record["data"]["digest"] = encoded(digest.as_bytes());
         record["signature"]["content"] = encoded(&der);

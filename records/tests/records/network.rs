@@ -1,7 +1,7 @@
 //! What a record says of a run that had hosts: what was reached, what was refused, what nobody knows.
 
+use model::Outcome;
 use records::{HostUse, NetworkReport, NetworkUse, Refusal, Statement, Unaccounted};
-use sandbox::outcome::Outcome;
 
 use crate::fixture::Case;
 use crate::render::rendered;

@@ -1,9 +1,10 @@
 //! Each shape of record: it passes the lint, and says what upstream asks and what DESIGN adds.
 
+use model::{Outcome, RejectReason, ResultId, Sha256};
 use records::{SignError, Statement, Subject, Trust, sign, verify};
-use sandbox::outcome::{Facts, Outcome, ToolEnd};
-use sandbox::report::{Artifact, RejectReason, Rejected};
-use validator::{Code, ResultId, Sha256, Violation};
+use sandbox::outcome::{Facts, ToolEnd};
+use sandbox::report::{Artifact, Rejected};
+use validator::{Code, Violation};
 
 use crate::fixture::{CREATED, Case, REQUEST_ID, SECTIONS, Scratch, at, headings, markdown};
 

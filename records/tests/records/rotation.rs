@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::UtcTime;
 use records::log::{
     Checkpoint, KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole, Log, LogError, LogKey,
     LogView, fsck,
@@ -16,7 +17,6 @@ use records::{
     Successor, rotate, sign,
 };
 use serde_json::Value;
-use validator::UtcTime;
 
 use crate::agent::{StockAgent, source};
 use crate::fixture::{Case, Scratch, at, put, replace, skipped, stock};
@@ -175,7 +175,7 @@ fn the_entry_is_canonical_and_counts_whole_or_not_at_all() {
         let value: Value = serde_json::from_slice(entry).unwrap();
         assert_eq!(serde_json_canonicalizer::to_vec(&value).unwrap(), entry);
         assert_eq!(value["kind"], "toolexec-key-change");
-        assert_eq!(value["spec"]["key"], role.word());
+        assert_eq!(value["spec"]["key"], role.as_str());
         for at in 0..entry.len() {
             let mut changed = entry.to_vec();
             changed[at] ^= 1;

@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use model::{Outcome, RequestId, ResultId};
 use records::{Statement, Subject, sign, summary};
-use sandbox::outcome::Outcome;
-use validator::{RequestId, ResultId};
 
 use crate::fixture::{CREATED, Case, REQUEST_ID, Scratch, at, publish, put, replace};
 

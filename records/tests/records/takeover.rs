@@ -32,7 +32,7 @@ fn waiting(host: &Host, keys: &KeysAtWork) -> Result<Vec<Takeover>, RotationErro
 /// Gives a host another host's key of this role, under this name.
 fn put(host: &Host, role: KeyRole, name: &str) {
     let other = Host::new();
-    fs::copy(other.dir().join(role.word()), host.dir().join(name)).unwrap();
+    fs::copy(other.dir().join(role.as_str()), host.dir().join(name)).unwrap();
 }
 
 fn put_file(path: &Path, bytes: &[u8]) {

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use model::Outcome;
 use records::{Fault, PublicResultKey, SignatureProblem, Trust, sign, verify};
-use sandbox::outcome::Outcome;
 
 use crate::fixture::{Case, REQUEST_ID, Scratch, flip, publish, put, replace, stock};
 
@@ -96,7 +96,7 @@ fn a_changed_record_is_named() {
     // Also where the fact itself is changed to fit another file.
     let published = Published::new();
     replace(&published.dir.join("stdout"), b"else\n");
-    let (old, new) = (validator::Sha256::of(b"done\n"), validator::Sha256::of(b"else\n"));
+    let (old, new) = (model::Sha256::of(b"done\n"), model::Sha256::of(b"else\n"));
     let md = md.replace(&old.to_string(), &new.to_string());
     replace(&published.md(), md.as_bytes());
     assert!(matches!(published.faults()[..], [Fault::Signature { .. }]));

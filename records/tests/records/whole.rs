@@ -4,13 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use model::{Outcome, ResultId, Sha256};
 use records::log::{Log, LogKey, LogView};
 use records::{
     Across, ApprovalProblem, BundleFault, Clash, Fault, History, HistoryError, NotChecked,
     ReplayOf, Statement, Trust, Verified, attest, sign, verify, verify_bundle_alone,
 };
-use sandbox::outcome::Outcome;
-use validator::{ResultId, Sha256};
 
 use crate::attestation::Logged;
 use crate::fixture::{Case, REQUEST_ID, Scratch, publish, put, replace, stock};
@@ -124,7 +123,7 @@ fn what_never_ran_verifies_with_its_log_too() {
             put(&dir.join(name), &bytes);
         }
         let verified = verify(&dir, &trust(&logged)).unwrap();
-        assert_eq!((verified.outcome(), verified.exit_code()), (outcome.word(), -1));
+        assert_eq!((verified.outcome(), verified.exit_code()), (outcome.as_str(), -1));
     }
 }
 

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use model::Language;
 use sandbox::client::{Launcher, PreparedCell, Reach, ReadyCell};
 use sandbox::plan::{
-    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
-    TmpUse,
+    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Runtime, Slot, SlotId, TmpUse,
 };
 use sandbox::report::{Mark, Step};
 
@@ -104,7 +104,7 @@ impl Cells {
         let started = begun.elapsed();
         let finished = running.finish(|| false).unwrap();
         let after = begun.elapsed() - started;
-        assert_eq!(finished.outcome().word(), "ok", "{finished:?}");
+        assert_eq!(finished.outcome().as_str(), "ok", "{finished:?}");
         let ended = Duration::from_micros(finished.accounting.wall_us.unwrap());
         [started, ended, after.saturating_sub(ended)]
     }
@@ -118,7 +118,7 @@ impl Cells {
         CellPlan {
             slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
             runtime: Runtime {
-                profile: Profile::Python,
+                language: Language::Python,
                 binary: self.tool.clone(),
                 root: None,
                 mounts: vec![self.tool.parent().unwrap().to_owned(), "/usr".into()],

@@ -9,6 +9,7 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use model::RejectReason;
 use nix::dir::Dir;
 use nix::fcntl::AtFlags;
 use nix::sys::prctl;
@@ -21,7 +22,6 @@ use super::identity::Identity;
 use super::{Failed, confine};
 use crate::frame::Evidence;
 use crate::plan::Limits;
-use crate::report::{self, RejectReason};
 use crate::sys::{self, Cloned, Fork};
 use crate::wire;
 
@@ -36,7 +36,7 @@ pub(super) fn fork(
     evidence: &OwnedFd,
     limits: &Limits,
     identity: Identity,
-    mode: report::Mode,
+    mode: model::Mode,
     filters: &Filters,
 ) -> io::Result<Cloned> {
     match sys::clone_process(0)? {
@@ -58,7 +58,7 @@ fn give_up_rights(
     out: BorrowedFd<'_>,
     evidence: &OwnedFd,
     identity: Identity,
-    mode: report::Mode,
+    mode: model::Mode,
     filters: &Filters,
 ) -> Result<(), Failed> {
     sys::close_all_but(&[out, evidence.as_fd()]).map_err(Failed::at("close what is not needed"))?;
@@ -243,7 +243,7 @@ fn name_fault(path: &[u8]) -> Option<RejectReason> {
     };
     if path.len() > PATH_BYTES_MAX {
         Some(RejectReason::NameTooLong)
-    } else if text.chars().any(crate::collect::is_control) {
+    } else if text.chars().any(model::is_deceptive) {
         Some(RejectReason::NameControl)
     } else {
         None

@@ -14,6 +14,7 @@ use landlock::{
     PathBeneath, PathFd, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetStatus, Scope,
 };
+use model::{Layer, LimitName, Mechanism, Mode};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sha2::{Digest, Sha256};
 
@@ -22,7 +23,7 @@ use super::house::DEVICES;
 use super::view::WRITABLE;
 use super::{Failed, probe, programs};
 use crate::plan::{CellPlan, Limits, Network, PROXY_PORT, ProcView, TmpUse};
-use crate::report::{CapabilitySets, Layer, LimitInForce, LimitName, Mechanism, Mode};
+use crate::report::{CapabilitySets, LimitInForce};
 
 /// The newest Landlock that the crate knows; the kernel's own ABI decides what of it is in force.
 const NEWEST: ABI = ABI::V9;

@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use model::{Layer, Mode};
 use nix::sched::{CloneFlags, unshare};
 use rustix::fs::CWD;
 use rustix::mount::{
@@ -22,7 +23,6 @@ use super::filter::{Filters, MemoryWatch};
 use super::identity::{self, Identity, Uids};
 use super::options::Options;
 use super::{Failed, confine, subordinate};
-use crate::report::{Layer, Mode};
 use crate::steps::SetupStep;
 use crate::sys;
 

@@ -6,13 +6,13 @@ use std::fs::{DirBuilder, File};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 
+use model::{Layer, Mode};
 use nix::unistd::{Gid, Uid};
 use rustix::fs::{FlockOperation, Mode as FileMode, OFlags, flock, open, openat};
 
 use super::options::Options;
 use super::{Failed, subordinate};
 use crate::encode::GROUPS_MAX;
-use crate::report::{Layer, Mode};
 use crate::subordinate::Subordinate;
 
 /// First of the uids of cells in system mode; owning nothing on the host.

@@ -13,6 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use model::{Layer, Mode};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
 use nix::sys::resource::{UsageWho, getrusage};
@@ -33,7 +34,7 @@ use super::{Failed, confine, probe, view};
 use crate::frame::{Evidence, FromInit, Furnishing, ToInit, ToolReport};
 use crate::outcome::ToolEnd;
 use crate::plan::{CellPlan, Network, Order};
-use crate::report::{Accounting, Confinement, Layer, Mark, Mode, Step};
+use crate::report::{Accounting, Confinement, Mark, Step};
 use crate::steps::SetupStep;
 use crate::sys;
 use crate::wire;
@@ -191,7 +192,7 @@ fn prepare(
     let landlock = rules.enforce(plan)?;
     done(Step::Landlocked);
     SetupStep::LoadFilter.begin();
-    let profile = Profile::of(plan.runtime.profile);
+    let profile = Profile::Of(plan.runtime.language);
     let word = draw_word()?;
     let (seccomp_sha256, listener) =
         birth.house.filters.load_last(profile, birth.memory, plan.network, word)?;
@@ -220,7 +221,7 @@ fn prepare(
         mounts_sha256: [0; 32],
         limits: Vec::new(),
         degraded: match birth.memory {
-            MemoryWatch::Sampled => vec![Layer::Cgroup.word().to_owned()],
+            MemoryWatch::Sampled => vec![Layer::Cgroup.as_str().to_owned()],
             MemoryWatch::Kernel => Vec::new(),
         },
     };

@@ -38,8 +38,9 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
+use model::Layer;
+
 use crate::frame::Unable;
-use crate::report::Layer;
 
 use door::Door;
 use options::Options;

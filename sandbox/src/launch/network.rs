@@ -11,6 +11,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
+use model::Layer;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
@@ -22,7 +23,6 @@ use super::Failed;
 use super::sockets::open_diag;
 use crate::plan::PROXY_PORT;
 use crate::process::ends_within;
-use crate::report::Layer;
 use crate::sys::{self, Fork};
 use crate::wire;
 

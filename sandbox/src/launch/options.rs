@@ -8,11 +8,11 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::{Component, Path, PathBuf};
 
+use model::Mode;
 use rustix::net::sockopt::socket_peercred;
 
 use super::Failed;
 use crate::plan::{CACHES, CellPlan, MOUNTS_BY_DEFAULT, OUT_INODES_MAX, Order, Runtime};
-use crate::report::Mode;
 
 pub(super) const USAGE: &str = "\
 usage: toolexec-launch --staging DIR [options]    (its door is standard input)

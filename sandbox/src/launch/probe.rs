@@ -8,6 +8,7 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 
+use model::{Layer, Mode};
 use nix::unistd::{Gid, Uid, getresgid, getresuid};
 use rustix::net::{AddressFamily, SocketType, connect, ipproto, socket};
 
@@ -16,7 +17,6 @@ use super::filter::Word;
 use super::identity::{self, Identity};
 use super::view::CANARY;
 use crate::plan::Network;
-use crate::report::{Layer, Mode};
 use crate::sys::{Attempt, attempt, errno_of};
 
 /// The first ABI of Landlock that knows TCP.
@@ -58,25 +58,23 @@ fn canaries(landlock_abi: u32, network: Network, word: Word) -> impl Iterator<It
         loopback(landlock_abi, network),
     ];
     let filtered = move |it: Attempt, word: u64| {
-        let (attempt_name, refused_with) = denied(it);
-        canary(Layer::Seccomp, attempt_name, refused_with, attempt(it, word))
+        canary(Layer::Seccomp, it.as_str(), refused_with(it), attempt(it, word))
     };
-    let at_once = Attempt::ALL.into_iter().map(move |it| filtered(it, word.value()));
+    let at_once = Attempt::ALL.iter().copied().map(move |it| filtered(it, word.value()));
     // And one as the tool will make it: somebody must be there who answers.
     let told = std::iter::once_with(move || filtered(Attempt::Keyctl, 0));
     fixed.into_iter().chain(datagrams(network)).chain(at_once).chain(told)
 }
 
-/// What it is, and how the filter refuses it.
-fn denied(attempt: Attempt) -> (&'static str, i32) {
+/// How the filter refuses it.
+fn refused_with(attempt: Attempt) -> i32 {
     match attempt {
-        Attempt::Netlink => ("make a netlink socket", libc::EAFNOSUPPORT),
-        Attempt::Vsock => ("make a vsock socket", libc::EAFNOSUPPORT),
-        Attempt::Ptrace => ("call ptrace", libc::EPERM),
-        Attempt::Mount => ("call mount", libc::EPERM),
-        Attempt::Keyctl => ("call keyctl", libc::EPERM),
-        Attempt::IoUring => ("call io_uring_setup", libc::EPERM),
-        Attempt::UserNamespace => ("unshare the user namespace", libc::EPERM),
+        Attempt::Netlink | Attempt::Vsock => libc::EAFNOSUPPORT,
+        Attempt::Ptrace
+        | Attempt::Mount
+        | Attempt::Keyctl
+        | Attempt::IoUring
+        | Attempt::UserNamespace => libc::EPERM,
     }
 }
 
@@ -133,7 +131,7 @@ fn judge(canary: &Canary) -> Result<(), Failed> {
         Err(error) => errno_of(error),
         Ok(()) => 0,
     };
-    let word = canary.layer.word();
+    let word = canary.layer.as_str();
     let got = if errno == 0 { "was possible" } else { "failed, but not as it must" };
     Err(wrong(format!("probe of {word}: to {} {got}", canary.attempt), errno))
 }

@@ -8,11 +8,11 @@
 use std::fs::{DirEntry, read_dir};
 use std::path::Path;
 
+use model::Layer;
 use rustix::mount::{MountFlags, mount};
 
 use super::Failed;
 use super::house::{attach, copy_of};
-use crate::report::Layer;
 
 /// What runtimes ask the machine: how many processors and how busy, how much memory, which kernel.
 /// `sys` is readable and, behind Landlock and without capabilities, never writable.

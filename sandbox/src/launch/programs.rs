@@ -11,6 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
+use model::Layer;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2, readlinkat};
 use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
@@ -20,7 +21,6 @@ use super::house::{CERTIFICATES, HOST, LOADER_CACHE, attach, copy_of, make_dir, 
 use super::view::make_link;
 use crate::frame::Furnishing;
 use crate::plan::{CellPlan, Network, Runtime};
-use crate::report::Layer;
 
 /// What is taken of a root file system: where distributions and images keep programs.
 const TOPS: [&str; 8] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "opt"];

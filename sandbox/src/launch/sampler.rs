@@ -7,13 +7,15 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use model::{LimitName, Mechanism};
+
 use super::machine::Machine;
 use super::procfs::{self, Elsewhere, Look};
 use super::sockets::Sockets;
 use super::windows::Windows;
 use super::{Failed, confine};
 use crate::plan::Limits;
-use crate::report::{Accounting, LimitInForce, LimitName, Mechanism};
+use crate::report::{Accounting, LimitInForce};
 
 /// In how many looks once what is slow to ask is asked: page tables cannot grow much faster than pages.
 const ELSEWHERE_EVERY: u64 = 4;

@@ -10,6 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use model::Layer;
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
@@ -26,7 +27,6 @@ use super::zygote::Seat;
 use super::{Failed, view};
 use crate::frame::{Evidence, FromLauncher, ToLauncher};
 use crate::plan;
-use crate::report::Layer;
 use crate::steps::SetupStep;
 use crate::wire;
 

@@ -7,6 +7,7 @@
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
+use model::{Layer, Mode};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -19,7 +20,6 @@ use super::house::House;
 use super::identity::Identity;
 use super::init::{Birth, live};
 use crate::process::{ProcessState, ends_within};
-use crate::report::{Layer, Mode};
 use crate::sys::{self, Cloned, Fork};
 
 /// How long init may take to end.

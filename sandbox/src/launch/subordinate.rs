@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use model::Layer;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
@@ -20,7 +21,6 @@ use super::Failed;
 use super::identity::{Identity, Uids};
 use super::options::Options;
 use crate::process::ends_within;
-use crate::report::Layer;
 use crate::subordinate::{self, Subordinate};
 use crate::sys::{self, Cloned, Fork};
 

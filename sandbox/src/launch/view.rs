@@ -11,6 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use model::Layer;
 use rustix::fs::{Mode, OFlags, ResolveFlags, fstat, open, openat2};
 use rustix::mount::{MountFlags, OpenTreeFlags, mount, mount_remount, open_tree};
 
@@ -24,7 +25,6 @@ use super::proc_view::{mount_processes, show_machine};
 use super::programs::furnish;
 use crate::frame::Furnishing;
 use crate::plan::{CellPlan, ProcView, Slot, TmpUse};
-use crate::report::Layer;
 
 /// A file that exists, that file modes allow, and that no Landlock rule grants: see `probe`.
 pub(super) const CANARY: &str = "/.canary";

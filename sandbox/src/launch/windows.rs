@@ -7,11 +7,12 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use model::{LimitName, Mechanism};
 use rustix::fs::fstatvfs;
 use rustix::mount::{FsPickFlags, fsconfig_reconfigure, fsconfig_set_string, fspick};
 
 use crate::plan::Limits;
-use crate::report::{LimitInForce, LimitName, Mechanism};
+use crate::report::LimitInForce;
 
 /// What a file with nothing in it costs the kernel.
 const INODE_BYTES: u64 = 1024;

@@ -10,6 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use model::Layer;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -23,7 +24,6 @@ use super::identity::{Identity, Uids};
 use super::options::Options;
 use super::seat::{self, Remains};
 use crate::process::ProcessState;
-use crate::report::Layer;
 use crate::steps::SetupStep;
 use crate::sys::{self, Fork};
 

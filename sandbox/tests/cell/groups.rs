@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use model::{LimitName, Mechanism};
 use sandbox::plan::Plan;
-use sandbox::report::{LimitName, Mechanism};
 
 use crate::stand::*;
 

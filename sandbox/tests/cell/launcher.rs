@@ -3,9 +3,9 @@
 use std::fs;
 use std::os::fd::AsFd;
 
+use model::Outcome;
 use rustix::net::{SendFlags, send};
 use sandbox::client::BuildError;
-use sandbox::outcome::Outcome;
 use sandbox::plan::{CellPlan, Limits, Network, Plan};
 use sandbox::report::Confinement;
 

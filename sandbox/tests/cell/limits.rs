@@ -4,10 +4,10 @@ use std::fs;
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 
+use model::{LimitName, Mechanism, Outcome};
 use sandbox::client::{BuildError, Launcher, Reach};
-use sandbox::outcome::Outcome;
 use sandbox::plan::Limits;
-use sandbox::report::{LimitInForce, LimitName, Mechanism};
+use sandbox::report::LimitInForce;
 
 use crate::stand::*;
 
@@ -22,9 +22,9 @@ fn in_force(ran: &Ran, name: LimitName) -> (Mechanism, u64) {
 fn every_limit_is_read_back() {
     let limits = Limits { file_bytes_max: 5 * MIB, ..LIMITS };
     let ran = check("pass", limits, Outcome::Ok);
-    for name in LimitName::ALL {
+    for &name in LimitName::ALL {
         let row = ran.confinement.limits.iter().find(|limit| limit.name == name);
-        let row = row.unwrap_or_else(|| panic!("{} is not there", name.word()));
+        let row = row.unwrap_or_else(|| panic!("{} is not there", name.as_str()));
         assert!(row.in_force > 0 && row.in_force <= row.asked, "{row:?}");
     }
     assert_eq!(in_force(&ran, LimitName::FileBytes), (Mechanism::Rlimit, 5 * MIB));
@@ -103,7 +103,7 @@ fn files_beyond_the_most_that_are_kept_are_rejected() {
     let kept = &ran.finished.collected;
     assert_eq!((kept.artifacts.len(), kept.rejected.len()), (100, 1));
     assert_eq!(
-        (kept.rejected[0].path.as_str(), kept.rejected[0].reason.word()),
+        (kept.rejected[0].path.as_str(), kept.rejected[0].reason.as_str()),
         ("100", "too-many")
     );
 }

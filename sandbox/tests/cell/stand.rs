@@ -8,14 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use model::{Language, Outcome};
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with,
 };
 use sandbox::client::{Launcher, Reach};
-use sandbox::outcome::Outcome;
 use sandbox::plan::{
-    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
-    TmpUse,
+    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Runtime, Slot, SlotId, TmpUse,
 };
 use sandbox::report::{Confinement, Finished};
 
@@ -83,7 +82,7 @@ pub(crate) fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
     let cell = CellPlan {
         slot: Slot { id: SlotId::new(&id).unwrap(), device: found.dev(), inode: found.ino() },
         runtime: Runtime {
-            profile: Profile::Python,
+            language: Language::Python,
             root: None,
             binary: fs::canonicalize("/usr/bin/python3").unwrap(),
             mounts: vec![PathBuf::from("/usr")],

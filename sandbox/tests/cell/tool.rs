@@ -3,10 +3,9 @@
 use std::fs;
 use std::os::fd::AsFd;
 
+use model::{Mode, Outcome};
 use sandbox::client::BuildError;
-use sandbox::outcome::Outcome;
 use sandbox::plan::{Limits, Plan, ProcView};
-use sandbox::report::Mode;
 
 use crate::stand::*;
 
@@ -254,7 +253,7 @@ fn a_kernel_with_less_than_asked_is_refused_by_name() {
     let Err(BuildError::Unable(unable)) = launcher.build(order).map(drop) else {
         panic!("a cell was built");
     };
-    assert_eq!(unable.layer, Some(sandbox::report::Layer::Landlock), "{unable}");
+    assert_eq!(unable.layer, Some(model::Layer::Landlock), "{unable}");
 }
 
 #[test]
@@ -289,7 +288,7 @@ fn odd_objects_in_out_are_rejected_by_kind() {
         os.makedirs('/'.join('d'*10)); open('plain','w').write('p')";
     let limits = Limits { file_bytes_max: 1 << 41, ..LIMITS };
     let ran = check(script, limits, Outcome::OutputRejected);
-    let words: Vec<_> = ran.finished.collected.rejected.iter().map(|r| r.reason.word()).collect();
+    let words: Vec<_> = ran.finished.collected.rejected.iter().map(|r| r.reason.as_str()).collect();
     for reason in [
         "symlink",
         "fifo",

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use model::Language;
 use sandbox::client::{BuildError, Launcher, PreparedCell, Reach};
 use sandbox::plan::{
-    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Profile, Runtime, Slot, SlotId,
-    TmpUse,
+    CellPlan, Demands, Limits, Network, Order, Plan, ProcView, Runtime, Slot, SlotId, TmpUse,
 };
 
 const MIB: u64 = 1024 * 1024;
@@ -186,7 +186,7 @@ impl Runs {
             Course::Running => self.start(&slot, "waits", drop),
             Course::Cancelled => self.start(&slot, "floods", |running| {
                 let finished = running.finish(|| true).unwrap();
-                let outcome = finished.outcome().word();
+                let outcome = finished.outcome().as_str();
                 assert!(["cancelled", "output_limit"].contains(&outcome), "{finished:?}");
             }),
             Course::Refused => {
@@ -214,7 +214,7 @@ impl Runs {
         // Where limits are sampled, a tool that fails between two looks has just failed.
         let sampled = finished.accounting.memory_peak_sampled && outcome == "pids_limit";
         let expected = if sampled { &["pids_limit", "exit_nonzero"][..] } else { &[outcome] };
-        assert!(expected.contains(&finished.outcome().word()), "{word}: {finished:?}");
+        assert!(expected.contains(&finished.outcome().as_str()), "{word}: {finished:?}");
     }
 
     fn start(&self, slot: &Path, word: &str, then: impl FnOnce(sandbox::client::RunningCell)) {
@@ -251,7 +251,7 @@ impl Runs {
         CellPlan {
             slot: Slot { id, device: found.dev(), inode: found.ino() },
             runtime: Runtime {
-                profile: Profile::Python,
+                language: Language::Python,
                 root: None,
                 binary: self.tool.clone(),
                 mounts: vec![self.tool.parent().unwrap().to_owned()],

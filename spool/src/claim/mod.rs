@@ -13,11 +13,12 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use model::{ClaimId, ResultId};
 use policies::{AisFile, SignatureFile};
 use rustix::fs::{
     CWD, FileType, Mode, OFlags, ResolveFlags, SeekFrom, fstat, openat, openat2, seek,
 };
-use validator::{Draft, OwnerUid, REQUEST_BYTES_MAX, ResultId};
+use validator::{Draft, OwnerUid, REQUEST_BYTES_MAX};
 
 use crate::companions::Companions;
 use crate::durable;
@@ -33,28 +34,6 @@ pub(crate) use note::{
     ClaimNote, Dropped, INTENT, Kind, claim_note, intent_in, note_intent, noted_result,
 };
 pub use object::ClaimedObject;
-
-/// A name in `work/` and `staging/`, of a claim or of a slot that was made ahead of one: 32 lower-case hexadecimal digits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClaimId(String);
-
-impl ClaimId {
-    /// From 16 random bytes.
-    #[must_use]
-    pub fn from_random(bytes: [u8; 16]) -> Self {
-        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-    }
-
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
-        (name.len() == 32 && name.bytes().all(hex)).then(|| Self(name.to_owned()))
-    }
-
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
 
 /// Where the request came from, and so what becomes of the original.
 pub(crate) enum Origin {

@@ -8,8 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use model::{ResultId, Sha256};
 use serde::{Deserialize, Serialize};
-use validator::{ResultId, Sha256};
 
 use crate::durable;
 use crate::error::SpoolError;

@@ -6,9 +6,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use validator::ResultId;
+use model::{ClaimId, ResultId};
 
-use super::ClaimId;
 use super::note::{ClaimNote, Dropped, Kind, note_result};
 use crate::dropbox::Dropbox;
 use crate::error::SpoolError;

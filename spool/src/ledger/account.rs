@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use validator::{RequestId, ResultId};
+use model::{ClaimId, RequestId, ResultId};
 
 use super::scan::{entries, salvage};
 use super::{HEAD, Intent, LedgerFault};
-use crate::claim::{ClaimId, INTENT, intent_in};
+use crate::claim::{INTENT, intent_in};
 use crate::error::SpoolError;
 use crate::places::{Places, Spool};
 use crate::retention::each_name;

@@ -7,9 +7,10 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use model::{ClaimId, RequestId, Sha256, UtcTime};
 use rustix::fs::{FlockOperation, flock, fstat, stat};
 use serde::Serialize;
-use validator::{Request, RequestId, Sha256, UtcTime};
+use validator::Request;
 
 use super::entry::{Entry, Note};
 use super::head::{Head, HeadFile};
@@ -18,7 +19,6 @@ use super::keys::{self, Key, Keys, LEDGER_BYTES_MAX};
 use super::lines::{LINE_BYTES_MAX, Lines, Next, line_at};
 use super::seal::{self, Seal, Sum};
 use super::{LedgerFault, Seen};
-use crate::claim::ClaimId;
 use crate::error::SpoolError;
 use crate::lock::{Hold, hold};
 

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use model::{ResultId, UtcTime};
 use serde::{Deserialize, Serialize};
-use validator::{ResultId, UtcTime};
 
 use super::keys::Key;
 use crate::claim::Replayed;

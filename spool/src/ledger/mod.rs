@@ -30,7 +30,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::MutexGuard;
 
-use validator::{RequestId, ResultId, Sha256, UtcTime};
+use model::{RequestId, ResultId, Sha256, UtcTime};
 
 use crate::claim::note_intent;
 use crate::error::SpoolError;
@@ -73,7 +73,7 @@ impl fmt::Display for Seen {
                 write!(f, "these bytes were run before; the record is {}", record.display())
             }
             Self::SameNonce { nonce } => {
-                let nonce = validator::escape_line(nonce);
+                let nonce = model::escape_line(nonce);
                 write!(f, "the nonce `{nonce}` of its envelope was used before")
             }
             Self::SameId { record, .. } => {

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use validator::{ResultId, UtcTime};
+use model::{ResultId, UtcTime};
 
 use super::HEAD;
 use super::account::{archived_intent, intents_in_work, unknown_to_the_readable_lines};

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use validator::Sha256Stream;
+use model::Sha256Stream;
 
 /// A checksum of a line and of all lines above it: half of a SHA-256.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use validator::{RequestId, Sha256};
+use model::{RequestId, Sha256};
 
 use super::file::Ledger;
 use super::lines::LINE_BYTES_MAX;
@@ -150,7 +150,7 @@ fn a_replay_uses_no_request_up_and_is_found_by_its_claim() {
     desk.add(&text);
     let mut ledger = open(&desk.path());
     assert_eq!(seen(&mut ledger, 1, 1), None);
-    let claim = crate::claim::ClaimId::from_name(&"c".repeat(32)).unwrap();
+    let claim = model::ClaimId::from_name(&"c".repeat(32)).unwrap();
     assert!(ledger.intent_of(&claim).unwrap().is_some());
     desk.add(&line(1));
     assert!(matches!(seen(&mut ledger, 1, 1), Some(Seen::SameBytes { .. })));

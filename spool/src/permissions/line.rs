@@ -1,9 +1,9 @@
 //! One line of the trail: a checksum that covers the line and, through the checksum before it, every
 //! line above; and what happened, in JSON. A line must never be taken in whose checksum is not that.
 
+use model::Sha256;
 use policies::permissions::Entry;
 use serde::{Deserialize, Serialize};
-use validator::Sha256;
 
 /// The most bytes of a line.
 pub(super) const LINE_BYTES_MAX: usize = 1024 * 1024;
@@ -23,7 +23,7 @@ impl From<Sum> for crate::ledger::Sum {
 
 impl Sum {
     fn then(self, json: &[u8]) -> Self {
-        let mut stream = validator::Sha256Stream::new();
+        let mut stream = model::Sha256Stream::new();
         stream.update(&self.0);
         stream.update(json);
         Self::half(&stream.finish())

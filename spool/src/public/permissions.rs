@@ -4,9 +4,9 @@
 
 use std::path::Path;
 
+use model::UtcTime;
 use policies::permissions::{Register, Source, Standing, ToolAuthorizationState, ToolName};
 use serde::{Deserialize, Serialize};
-use validator::UtcTime;
 
 use super::status::{ToldError, told_document};
 use super::tell::{remove, tell_json};

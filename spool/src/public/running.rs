@@ -2,11 +2,10 @@
 //! until its record is published.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
+use model::{RequestId, UtcTime};
 use serde::{Deserialize, Serialize};
-use validator::{RequestId, UtcTime};
 
 use super::tell::{read_told, remove, remove_all, tell_json, told_names};
 use crate::error::SpoolError;
@@ -15,41 +14,23 @@ use crate::places::{Spool, make_dir};
 /// More than any of them has.
 const RUNNING_BYTES_MAX: usize = 16 * 1024;
 
-/// How far a request in flight has come.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Step {
-    /// It is ours, and is being decided.
-    Claimed,
-    /// Its inputs and its cell are being made.
-    Staging,
-    /// The tool runs, or is about to: the request is used up.
-    Running,
-    /// The tool has ended; the record is being made.
-    Publishing,
-}
-
-impl Step {
-    /// In the order in which a request comes to them.
-    pub const ALL: [Self; 4] = [Self::Claimed, Self::Staging, Self::Running, Self::Publishing];
-
-    /// The word for it in JSON, lists and metrics.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Claimed => "claimed",
-            Self::Staging => "staging",
-            Self::Running => "running",
-            Self::Publishing => "publishing",
-        }
+model::closed_set! {
+    /// How far a request in flight has come.
+    #[derive(PartialOrd, Ord)]
+    pub enum Step {
+        /// It is ours, and is being decided.
+        Claimed = "claimed",
+        /// Its inputs and its cell are being made.
+        Staging = "staging",
+        /// The tool runs, or is about to: the request is used up.
+        Running = "running",
+        /// The tool has ended; the record is being made.
+        Publishing = "publishing",
     }
 }
 
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
+model::serialize_closed_set!(Step);
+model::deserialize_closed_set!(Step);
 
 /// A request in flight. The limits are those that it asks for and is granted; what is used is what the
 /// launcher told last.

@@ -4,9 +4,9 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use model::{Sha256, UtcTime};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use validator::{Sha256, UtcTime};
 
 use super::alive::Seat;
 use super::kept_room::{read_kept, tell_kept};
@@ -17,45 +17,30 @@ use crate::places::{Spool, make_dir};
 /// More than it ever has.
 const STATUS_BYTES_MAX: usize = 64 * 1024;
 
-/// What a daemon is doing as a whole.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DaemonState {
-    /// It recovers what an earlier one left; nothing is taken yet.
-    Starting,
-    /// It takes what is dropped, unless admission is stopped.
-    Serving,
-    /// It was told to stop: runs in flight end, nothing new is taken.
-    Draining,
-    /// It ended in order; nothing was in flight.
-    Stopped,
-    /// It ended because its own disk, keys or kernel failed.
-    Halted,
+model::closed_set! {
+    /// What a daemon is doing as a whole.
+    pub enum DaemonState {
+        /// It recovers what an earlier one left; nothing is taken yet.
+        Starting = "starting",
+        /// It takes what is dropped, unless admission is stopped.
+        Serving = "serving",
+        /// It was told to stop: runs in flight end, nothing new is taken.
+        Draining = "draining",
+        /// It ended in order; nothing was in flight.
+        Stopped = "stopped",
+        /// It ended because its own disk, keys or kernel failed.
+        Halted = "halted",
+    }
 }
 
-impl DaemonState {
-    /// The word for it in JSON and lists.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Starting => "starting",
-            Self::Serving => "serving",
-            Self::Draining => "draining",
-            Self::Stopped => "stopped",
-            Self::Halted => "halted",
-        }
-    }
+model::serialize_closed_set!(DaemonState);
+model::deserialize_closed_set!(DaemonState);
 
+impl DaemonState {
     /// Whether it is one that a daemon is in while it lives.
     #[must_use]
     pub fn is_of_the_living(self) -> bool {
         matches!(self, Self::Starting | Self::Serving | Self::Draining)
-    }
-}
-
-impl fmt::Display for DaemonState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 

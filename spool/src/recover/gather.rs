@@ -5,9 +5,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use validator::ResultId;
+use model::{ClaimId, ResultId};
 
-use crate::claim::{ClaimId, ClaimNote, Kind, claim_note, noted_result};
+use crate::claim::{ClaimNote, Kind, claim_note, noted_result};
 use crate::depart::ASIDE;
 use crate::durable;
 use crate::error::SpoolError;

@@ -14,9 +14,9 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use validator::ResultId;
+use model::{ClaimId, ResultId};
 
-use crate::claim::{ClaimId, ClaimNote, Kind, remove_claim, remove_tree};
+use crate::claim::{ClaimNote, Kind, remove_claim, remove_tree};
 use crate::depart::{leave_report, take_object_away, take_originals_away};
 use crate::durable;
 use crate::error::SpoolError;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::Path;
 
-use validator::ResultId;
+use model::ResultId;
 
 use crate::claim::remove_tree;
 use crate::error::SpoolError;

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use model::{ClaimId, RequestId, ResultId, Sha256, UtcTime};
 use policies::{AisFile, SignatureFile};
-use validator::{RequestId, ResultId, Sha256, UtcTime};
 
 use super::gather::Found;
-use crate::claim::{ClaimId, ClaimNote, Replayed};
+use crate::claim::{ClaimNote, Replayed};
 use crate::companions::Companions;
 use crate::error::SpoolError;
 use crate::ledger::Intent;

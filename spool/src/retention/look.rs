@@ -6,11 +6,11 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use validator::{ResultId, UtcTime};
+use model::{ClaimId, ResultId, UtcTime};
 
 use super::plan::{Entry, FLOOR_SEC, Oldest};
 use super::{Going, Keep, Kind};
-use crate::claim::{ClaimId, noted_result};
+use crate::claim::noted_result;
 use crate::error::SpoolError;
 use crate::ledger::results_of;
 use crate::places::{Places, Spool};
@@ -60,7 +60,7 @@ fn going(
     most: usize,
 ) -> Result<Vec<Going>, SpoolError> {
     let mut all = Vec::new();
-    for kind in Kind::ALL {
+    for &kind in Kind::ALL {
         let bounds = kind.bounds(keep);
         if bounds.is_boundless() {
             continue;

@@ -15,7 +15,7 @@ mod remove;
 
 use std::path::PathBuf;
 
-use validator::UtcTime;
+use model::UtcTime;
 
 use crate::places::Places;
 
@@ -32,31 +32,20 @@ pub struct Keep {
     pub quarantine: Bounds,
 }
 
-/// One of the kinds of things that are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// Records, with what their runs left.
-    Results,
-    /// Requests that were run.
-    Archive,
-    /// What was refused.
-    Quarantine,
+model::closed_set! {
+    /// One of the kinds of things that are kept.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Kind {
+        /// Records, with what their runs left.
+        Results = "results",
+        /// Requests that were run.
+        Archive = "archive",
+        /// What was refused.
+        Quarantine = "quarantine",
+    }
 }
 
 impl Kind {
-    /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Results, Self::Archive, Self::Quarantine];
-
-    /// The name of its directory in a spool.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Results => "results",
-            Self::Archive => "archive",
-            Self::Quarantine => "quarantine",
-        }
-    }
-
     fn directory(self, places: &Places) -> PathBuf {
         match self {
             Self::Results => places.results.clone(),
@@ -77,7 +66,7 @@ impl Keep {
     /// Whether nothing ever goes.
     #[must_use]
     pub fn is_boundless(&self) -> bool {
-        Kind::ALL.into_iter().all(|kind| kind.bounds(self).is_boundless())
+        Kind::ALL.iter().all(|kind| kind.bounds(self).is_boundless())
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BinaryHeap;
 use std::num::NonZero;
 
-use validator::UtcTime;
+use model::UtcTime;
 
 /// Nothing younger is ever removed, whatever the bounds: it may still be on its way, and somebody looks.
 pub const FLOOR_SEC: i64 = 3600;
@@ -28,23 +28,13 @@ impl Bounds {
     }
 }
 
-/// Which bound has one go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Why {
-    Days,
-    Count,
-    Bytes,
-}
-
-impl Why {
-    /// Its word in configuration and answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Days => "days",
-            Self::Count => "count",
-            Self::Bytes => "bytes",
-        }
+model::closed_set! {
+    /// Which bound has one go.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Why {
+        Days = "days",
+        Count = "count",
+        Bytes = "bytes",
     }
 }
 

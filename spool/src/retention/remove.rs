@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use validator::{Sha256Stream, UtcTime};
+use model::{Sha256Stream, UtcTime};
 
 use super::look::each_name;
 use super::marks::mark;
@@ -50,8 +50,8 @@ impl Spool {
         self.finish_removals()?;
         let mut going = self.going(keep, now, most)?;
         let is_full = Kind::ALL
-            .into_iter()
-            .any(|kind| going.iter().filter(|one| one.kind == kind).count() >= most);
+            .iter()
+            .any(|kind| going.iter().filter(|one| one.kind == *kind).count() >= most);
         let mut gone = Vec::new();
         while !going.is_empty() && !is_stopped() {
             let batch: Vec<Going> = going.drain(..going.len().min(BATCH)).collect();
@@ -69,7 +69,7 @@ impl Spool {
     /// # Errors
     /// What is there cannot be read.
     pub fn finish_removals(&self) -> Result<(), SpoolError> {
-        for kind in Kind::ALL {
+        for &kind in Kind::ALL {
             let directory = kind.directory(self.places());
             let mut hidden: Vec<PathBuf> = Vec::new();
             each_name(&directory, &mut |name| {

@@ -11,8 +11,8 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
+use model::{Sha256, UtcTime};
 use proptest::prelude::*;
-use validator::{Sha256, UtcTime};
 
 use super::{Bounds, Entry, FLOOR_SEC, Gone, Keep, Oldest, Why, dry_run};
 use crate::places::{Places, Spool};

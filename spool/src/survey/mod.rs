@@ -13,7 +13,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::claim::{ClaimId, claim_note, intent_in, noted_result};
+use model::ClaimId;
+
+use crate::claim::{claim_note, intent_in, noted_result};
 use crate::places::Places;
 use crate::publish::UNVERIFIED;
 use crate::recover::{claim_of, original_of};
@@ -253,7 +255,7 @@ impl Look<'_> {
         }
         let archived = self.names(&archive);
         // `permissions/` has answers that were taken in.
-        let archived = archived.iter().filter(|id| id.parse::<validator::ResultId>().is_ok());
+        let archived = archived.iter().filter(|id| id.parse::<model::ResultId>().is_ok());
         let archived = archived.filter(|id| !self.known.ids.contains(*id));
         unknown.extend(archived.map(|id| archive.join(id)));
         if unknown.is_empty() {

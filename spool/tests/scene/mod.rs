@@ -12,9 +12,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use model::{ClaimId, Sha256, UtcTime};
 use policies::{Approved, Binaries, Decision, Evidence, Policy, Submission};
-use spool::{ClaimId, Claimed, Places, Spool, StageError, Staged};
-use validator::{Place, Sha256, UtcTime};
+use spool::{Claimed, Places, Spool, StageError, Staged};
+use validator::Place;
 
 const NOW: &str = "2026-02-09T17:00:00Z";
 const ID: &str = "TR-20260209-160501Z-stage";

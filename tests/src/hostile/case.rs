@@ -18,7 +18,7 @@ impl Mode {
     pub const ALL: [Self; 2] = [Self::System, Self::User];
 
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
             Self::User => "user",
@@ -100,7 +100,7 @@ impl Case {
             let lines = self.words.iter().filter(|(key, _)| key == wanted);
             lines.map(|(_, value)| value.as_str()).collect()
         };
-        let special = said(&format!("{key}.{}", mode.word()));
+        let special = said(&format!("{key}.{}", mode.as_str()));
         let special = if special.is_empty() { said(key) } else { special };
         special.into_iter().filter(|value| *value != "none").collect()
     }

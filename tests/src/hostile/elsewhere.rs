@@ -41,14 +41,14 @@ impl Elsewhere {
     /// # Errors
     /// It is not installed, or does not run even a program that does nothing.
     pub fn new(launcher: Launcher, place: &Path, told: String) -> Result<Self, String> {
-        let test = format!("hostile::{}", launcher.word());
+        let test = format!("hostile::{}", launcher.as_str());
         let bench = if launcher.is_for_root() {
             Bench::of_root(&test).ok_or("needs root")?
         } else {
             Bench::of_an_ordinary_user(&test).ok_or("no ordinary user with namespaces")?
         };
         let found =
-            Said::of(bench.command("sh").args(["-c", "command -v \"$0\"", launcher.word()]));
+            Said::of(bench.command("sh").args(["-c", "command -v \"$0\"", launcher.as_str()]));
         if found.code != Some(0) {
             return Err("not installed".to_owned());
         }
@@ -159,7 +159,7 @@ impl Elsewhere {
         let hide = "umount /sys/fs/cgroup/unified 2>/dev/null; exec crun \"$@\"";
         match self.launcher {
             Launcher::Crun => vec!["unshare", "--mount", "sh", "-c", hide, "crun"],
-            _ => vec![self.launcher.word()],
+            _ => vec![self.launcher.as_str()],
         }
     }
 
@@ -178,7 +178,7 @@ impl Elsewhere {
 
     /// The launcher's own specification, with the least that a run of ours needs.
     fn bundle(&self, desk: &Desk, words: &[String]) {
-        let mut spec = self.bench.command(self.launcher.word());
+        let mut spec = self.bench.command(self.launcher.as_str());
         Said::of(spec.arg("spec").current_dir(&desk.top)).assert_code(0);
         let path = desk.top.join("config.json");
         let mut config: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();

@@ -16,7 +16,7 @@ impl Launcher {
     pub const ALL: [Self; 4] = [Self::Bwrap, Self::Crun, Self::Runc, Self::Firejail];
 
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Bwrap => "bwrap",
             Self::Crun => "crun",

@@ -59,15 +59,17 @@ impl Failpoints {
     pub fn names() -> Vec<String> {
         let path = workspace().join("spool/src/failpoint.rs");
         let text = fs::read_to_string(&path).unwrap();
-        let named = text.split_once("fn name(").unwrap().1;
-        let named = named.split_once("\n    }\n").unwrap().0;
-        let names: Vec<_> = named
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix("Self::")?.split_once(" => \""))
-            .map(|(_, name)| name.split('"').next().unwrap().to_owned())
-            .collect();
-        let said = text.split_once("const ALL: [Self; ").unwrap().1.split(']').next().unwrap();
-        assert_eq!(said, names.len().to_string(), "{} is not read rightly", path.display());
+        let set = text.split_once("pub enum Failpoint {\n").unwrap().1;
+        let set = set.split_once("\n    }\n").unwrap().0;
+        let values: Vec<_> =
+            set.lines().map(str::trim).filter(|line| !line.starts_with("///")).collect();
+        let name = |value: &&str| {
+            let (_, text) = value.split_once(" = \"")?;
+            Some(text.strip_suffix("\",")?.to_owned())
+        };
+        let names: Vec<_> = values.iter().filter_map(name).collect();
+        assert!(!names.is_empty(), "{} is not read rightly", path.display());
+        assert_eq!(names.len(), values.len(), "{} is not read rightly", path.display());
         names
     }
 }

@@ -9,15 +9,16 @@ use toolexec_tests::workspace;
 use crate::rust_text::code_of;
 
 /// A crate, and all of ours that it imports.
-pub(crate) const GRAPH: [(&str, &[&str]); 9] = [
-    ("validator", &[]),
-    ("sandbox", &[]),
+pub(crate) const GRAPH: [(&str, &[&str]); 10] = [
+    ("model", &[]),
+    ("validator", &["model"]),
+    ("sandbox", &["model"]),
     ("egress", &[]),
-    ("policies", &["validator"]),
-    ("spool", &["policies", "validator"]),
-    ("records", &["policies", "sandbox", "validator"]),
-    ("daemon", &["egress", "policies", "records", "sandbox", "spool", "validator"]),
-    ("cli", &["daemon", "policies", "records", "sandbox", "spool", "validator"]),
+    ("policies", &["model", "validator"]),
+    ("spool", &["model", "policies", "validator"]),
+    ("records", &["model", "policies", "sandbox", "validator"]),
+    ("daemon", &["egress", "model", "policies", "records", "sandbox", "spool", "validator"]),
+    ("cli", &["daemon", "model", "policies", "records", "sandbox", "spool", "validator"]),
     ("tests", &[]),
 ];
 

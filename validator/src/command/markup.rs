@@ -3,9 +3,10 @@
 
 use std::ops::Range;
 
+use model::Line;
+
 use crate::code::Code;
 use crate::report::Report;
-use crate::text::Line;
 
 /// The bytes of the line that are the command itself.
 pub(crate) fn strip(line: &Line<'_>, report: &mut Report) -> Range<usize> {

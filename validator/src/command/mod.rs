@@ -10,10 +10,12 @@ mod markup;
 mod operators;
 mod words;
 
+use model::{Line, SourceSpan};
+
 use crate::code::Code;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 use crate::sections::Section;
-use crate::text::{self, Line};
+use crate::text::{self};
 use crate::violation::Violation;
 use words::Word;
 
@@ -103,9 +105,9 @@ fn judge(
     read: impl FnOnce(&Section<'_>, &mut Report) -> Option<Vec<String>>,
 ) -> Result<Vec<String>, Vec<Violation>> {
     let mut report = Report::default();
-    let lines = text::lines(text);
+    let lines = model::lines(text);
     text::check(&lines, &mut report);
-    let section = Section { title: "Command", spot: Spot::new(1, 1), lines };
+    let section = Section { title: "Command", spot: SourceSpan::new(1, 1), lines };
     match read(&section, &mut report) {
         Some(argv) if !report.failed() => Ok(argv),
         _ => Err(report.into_rows()),
@@ -113,7 +115,7 @@ fn judge(
 }
 
 /// The line without the blanks around it.
-fn whole(line: &Line<'_>) -> Spot {
+fn whole(line: &Line<'_>) -> SourceSpan {
     let shown = markup::without_blanks(line.text);
     let width = line.text.get(shown.clone()).unwrap_or("").chars().count();
     line.spot(shown.start).wide(width)
@@ -129,7 +131,7 @@ fn is_fence(line: &str) -> bool {
 fn words(line: &Line<'_>, report: &mut Report) -> Option<Vec<Word>> {
     if line.text.len() > LINE_BYTES_MAX {
         let message = format!("command: longer than {LINE_BYTES_MAX} bytes");
-        report.error(Code::TextTooLarge, Spot::new(line.number, 1), message);
+        report.error(Code::TextTooLarge, SourceSpan::new(line.number, 1), message);
         return None;
     }
     let plain = markup::strip(line, report);

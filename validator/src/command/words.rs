@@ -3,13 +3,14 @@
 
 use std::ops::Range;
 
+use model::{Line, SourceSpan, has_invisible};
+
 use super::WORD_BYTES_MAX;
 use super::braces;
 use super::expansions::{self, Marked, Written, begins_name, is_of_name};
 use super::operators::QUOTE_IT;
 use crate::code::Code;
-use crate::report::{Report, Spot};
-use crate::text::{Line, has_invisible};
+use crate::report::Report;
 
 pub(crate) struct Word {
     pub(crate) text: String,
@@ -23,8 +24,8 @@ pub(crate) struct Word {
 
 impl Word {
     /// The word as it stands in this line.
-    pub(crate) fn spot(&self, line: usize) -> Spot {
-        Spot::new(line, self.column).wide(self.width)
+    pub(crate) fn spot(&self, line: usize) -> SourceSpan {
+        SourceSpan::new(line, self.column).wide(self.width)
     }
 }
 
@@ -105,7 +106,7 @@ impl Splitter<'_, '_> {
     pub(super) fn tell(&mut self, at: Range<usize>, code: Code, what: &str, hint: &str) {
         if !self.told.contains(&code) {
             self.told.push(code);
-            let spot = Spot::new(self.line, self.before + at.start + 1).wide(at.len());
+            let spot = SourceSpan::new(self.line, self.before + at.start + 1).wide(at.len());
             self.report.error_hint(code, spot, format!("command: {what}"), hint);
         }
     }

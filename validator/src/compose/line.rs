@@ -4,6 +4,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use model::{DeceptiveChar, deceptive};
+
 /// Text without line ends and control characters other than tabs; it may be empty.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct OneLine(String);
@@ -36,7 +38,7 @@ impl FromStr for OneLine {
 
     fn from_str(text: &str) -> Result<Self, NotOneLine> {
         let unfit =
-            |c: &char| (c.is_control() && *c != '\t') || matches!(c, '\u{2028}' | '\u{2029}');
+            |c: &char| matches!(deceptive(*c), Some(DeceptiveChar::Nul | DeceptiveChar::Control));
         match text.chars().find(unfit) {
             Some(c) => Err(NotOneLine(c)),
             None => Ok(Self(text.to_owned())),

@@ -12,12 +12,11 @@ pub use quote::quote_words;
 pub(crate) use quote::yaml;
 pub use reprint::Unprintable;
 
-use crate::digest::Sha256;
-use crate::id::RequestId;
+use model::{Language, RequestId, Sha256, UtcTime};
+
 use crate::monty::PureCode;
-use crate::request::{Backend, Language, RequestedBy};
+use crate::request::{Backend, RequestedBy};
 use crate::risk::{RiskLevel, Sensitivity};
-use crate::time::UtcTime;
 
 /// Everything that the text of a request says, for [`Composition::to_text`]. The values are as they
 /// were given: whether a name, a host or a limit is allowed is told by the check of the text.

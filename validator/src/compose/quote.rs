@@ -1,8 +1,9 @@
 //! Quoting: words as a command line, and text as a YAML scalar. What comes out must be read back as
 //! exactly what went in, by our own readers and by bash.
 
+use model::has_deceptive;
+
 use super::line::{NotOneLine, OneLine};
-use crate::text::has_trick;
 
 /// Words that bash would take for its own grammar where a command name stands. (`{`, `!`, `[[` and
 /// their like are quoted for their characters.)
@@ -68,7 +69,7 @@ pub(crate) fn yaml(text: &str) -> String {
 
 fn is_printable(c: char) -> bool {
     // YAML knows no U+FFFE and U+FFFF, and none of the planes' last two is a character.
-    !has_trick(c.encode_utf8(&mut [0; 4])) && u32::from(c) & 0xfffe != 0xfffe
+    !has_deceptive(c.encode_utf8(&mut [0; 4])) && u32::from(c) & 0xfffe != 0xfffe
 }
 
 fn escape(code: u32) -> String {

@@ -2,6 +2,7 @@
 //! them. They are read and checked here so that a policy can decide about them; no policy of this
 //! version offers the lane, and nothing may ever run such a request in another one instead.
 
+use model::{Language, Line, SourceSpan, quote};
 use serde_json::{Map, Value};
 
 use crate::code::Code;
@@ -10,10 +11,8 @@ use crate::json;
 use crate::network::Network;
 use crate::packages;
 use crate::paths;
-use crate::report::{Report, Spot};
-use crate::request::Language;
+use crate::report::Report;
 use crate::sections::{Section, Sections};
-use crate::text::{Line, quote};
 
 pub(crate) const CODE: &str = "Code";
 pub(crate) const INPUTS: &str = "Inputs (JSON)";
@@ -146,7 +145,7 @@ fn check_line(line: &Line<'_>, report: &mut Report) {
         let message = format!("code: Python reads U+{:04X} as another letter", u32::from(letter));
         report.error(Code::CodeForbidden, line.spot(at).wide(1), message);
     }
-    let spot = Spot::new(line.number, 0);
+    let spot = SourceSpan::new(line.number, 0);
     paths::check_code(line.text, spot, report);
     if packages::mentions_install(line.text) {
         report.error(Code::PackageInstall, spot, "code: it installs packages");
@@ -208,7 +207,7 @@ fn inputs_of(section: &Section<'_>, report: &mut Report) -> Option<Map<String, V
         Ok(inputs) => inputs,
         Err((line, problem)) => {
             // serde_json counts bytes; a place that nobody can point at is the line's.
-            let spot = Spot::new(first + line.saturating_sub(1), 0);
+            let spot = SourceSpan::new(first + line.saturating_sub(1), 0);
             let message = format!("`## Inputs (JSON)`: {problem}");
             let hint = "write one object, such as {\"rows\": [1, 2]}";
             report.error_hint(Code::CodeInputs, spot, message, hint);
@@ -219,7 +218,7 @@ fn inputs_of(section: &Section<'_>, report: &mut Report) -> Option<Map<String, V
     if let Some(key) = strange {
         let message = format!("`## Inputs (JSON)`: {} is no name of a variable", quote(key));
         let hint = "letters, digits and `_`, not beginning with a digit, no word of Python's own";
-        report.error_hint(Code::CodeInputs, Spot::new(first, 0), message, hint);
+        report.error_hint(Code::CodeInputs, SourceSpan::new(first, 0), message, hint);
         return None;
     }
     Some(inputs)

@@ -5,18 +5,19 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use model::SourceSpan;
 use serde_yaml::granit_parser::{Event, Marker, Options, Parser, ScalarStyle, Span};
 
 use super::{Entry, Node, Value};
 use crate::code::Code;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 
 const DEPTH_MAX: usize = 16;
 
 /// A collection that is still open while events arrive.
 enum Open {
-    List(Spot, Vec<Node>),
-    Map(Spot, Vec<Entry>, Keys, Option<(String, Spot)>),
+    List(SourceSpan, Vec<Node>),
+    Map(SourceSpan, Vec<Entry>, Keys, Option<(String, SourceSpan)>),
 }
 
 /// The keys of a map by their hashes, so that a map of many keys is not searched for each.
@@ -55,11 +56,11 @@ impl Lines {
     }
 
     /// The place of a mark, in the document if the YAML begins in this line of it.
-    fn spot(&self, mark: &Marker, first_line: usize) -> Spot {
+    fn spot(&self, mark: &Marker, first_line: usize) -> SourceSpan {
         match (&self.0, mark.byte_offset()) {
-            (None, _) | (_, None) => Spot::new(mark.line() + first_line - 1, mark.col() + 1),
+            (None, _) | (_, None) => SourceSpan::new(mark.line() + first_line - 1, mark.col() + 1),
             (Some(ends), Some(at)) => {
-                Spot::new(ends.partition_point(|end| *end <= at) + first_line, 0)
+                SourceSpan::new(ends.partition_point(|end| *end <= at) + first_line, 0)
             }
         }
     }
@@ -159,18 +160,18 @@ impl Tree<'_> {
         true
     }
 
-    fn spot(&self, span: &Span) -> Spot {
+    fn spot(&self, span: &Span) -> SourceSpan {
         let (start, end) = (&span.start, &span.end);
         let spot = self.lines.spot(start, self.first_line);
         let one_line = start.line() == end.line() && spot.column > 0;
         spot.wide(if one_line { end.col().saturating_sub(start.col()) } else { 0 })
     }
 
-    fn refuse(&mut self, spot: Spot, message: &str, hint: &str) {
+    fn refuse(&mut self, spot: SourceSpan, message: &str, hint: &str) {
         self.report.error_hint(Code::FrontmatterSyntax, spot, message, hint);
     }
 
-    fn refuse_marks(&mut self, anchor: usize, tag: bool, spot: Spot) {
+    fn refuse_marks(&mut self, anchor: usize, tag: bool, spot: SourceSpan) {
         if anchor != 0 {
             self.refuse(spot, "front matter: anchors are not read", "quote a value with `&`");
         }
@@ -218,7 +219,7 @@ fn key_of(node: Node, entries: &[Entry], keys: &mut Keys) -> (String, Option<(Co
         let message = "front matter: merges are not read".to_owned();
         Some((Code::FrontmatterSyntax, message))
     } else if keys.has(&text, entries) {
-        let message = format!("{}: the key appears twice", crate::text::quote(&text));
+        let message = format!("{}: the key appears twice", model::quote(&text));
         Some((Code::FrontmatterDuplicateKey, message))
     } else {
         None

@@ -1,9 +1,10 @@
 //! Paths in the words of a command that are no code: every absolute path counts, for the tool
 //! gets it as it is.
 
+use model::{SourceSpan, quote};
+
 use super::{Kind, TOLD_PER_LINE, climbs, has_file_url, is_home, is_windows, kind, known};
-use crate::report::{Report, Spot};
-use crate::text::quote;
+use crate::report::Report;
 
 /// The absolute paths of a word: the word itself, or what follows `=`, `:`, `,`, `@` or an
 /// attached short option. What follows `scheme://` is a URL.
@@ -28,7 +29,7 @@ pub(crate) fn absolute_in(word: &str) -> Vec<&str> {
 }
 
 /// Checks a word that is no code; returns how many rows it gave.
-pub(crate) fn check_word(word: &str, spot: Spot, report: &mut Report) -> usize {
+pub(crate) fn check_word(word: &str, spot: SourceSpan, report: &mut Report) -> usize {
     let mut wrong: Vec<(Kind, &str)> =
         absolute_in(word).into_iter().map(|path| (kind(path), path)).collect();
     // An argument may be JSON or a list: there only what is known to be the host's counts.
@@ -49,7 +50,7 @@ pub(crate) fn check_word(word: &str, spot: Spot, report: &mut Report) -> usize {
     wrong.len()
 }
 
-pub(super) fn tell(kind: Kind, path: &str, spot: Spot, report: &mut Report) {
+pub(super) fn tell(kind: Kind, path: &str, spot: SourceSpan, report: &mut Report) {
     if let Some((code, what)) = kind.wrong() {
         let message = format!("command: {} {what}", quote(path));
         report.error_hint(code, spot, message, kind.hint());

@@ -1,16 +1,18 @@
 //! Paths in program text on the command line. `/` may be a division or begin a pattern there, so
 //! only well-known host paths count, and an input only where a whole string is its path.
 
+use model::SourceSpan;
+
 use super::argv::tell;
 use super::{Kind, TOLD_PER_LINE, below_in, climbs, has_file_url, known};
-use crate::report::{Report, Spot};
+use crate::report::Report;
 
 fn in_path(c: char) -> bool {
     c.is_ascii_alphanumeric() || "._-/~".contains(c)
 }
 
 /// Checks program text; returns how many rows it gave.
-pub(crate) fn check_code(code: &str, spot: Spot, report: &mut Report) -> usize {
+pub(crate) fn check_code(code: &str, spot: SourceSpan, report: &mut Report) -> usize {
     let mut told = 0;
     for word in code.split(|c: char| !in_path(c)) {
         let kind = if climbs(word) { Some(Kind::Climbs) } else { known(word) };

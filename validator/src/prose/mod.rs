@@ -6,17 +6,18 @@
 //! mention is a warning (see [`crate::speech`] for why). Where files are listed a host path is an
 //! error whatever is said of it.
 
+use model::{Line, SourceSpan, has_deceptive, quote};
+
 use crate::code::Code;
 use crate::document::Document;
 use crate::node::{Node, Value};
 use crate::packages;
 use crate::paths::{self, Kind};
 use crate::privileges;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 use crate::secrets;
 use crate::shells;
 use crate::speech::{self, Speech, Word};
-use crate::text::{Line, has_trick, quote};
 
 /// What kind of text it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub(crate) fn check(lines: &[Line<'_>], strict: bool, report: &mut Report) {
     let words = speech::read(lines.iter().map(|line| line.text));
     let text = if strict { Text::Listing } else { Text::Prose };
     let place = |word: &Word<'_>, end: usize| {
-        let Some(line) = lines.get(word.line) else { return Spot::WHOLE_FILE };
+        let Some(line) = lines.get(word.line) else { return SourceSpan::WHOLE_FILE };
         let meant = line.text.get(word.at..end).unwrap_or("");
         line.spot(word.at).wide(meant.chars().count())
     };
@@ -64,7 +65,7 @@ pub(crate) fn check_front_matter(front: &Node, lines: &[Line<'_>], report: &mut 
 /// A foreign extension may hold anything but what a reader cannot see.
 fn check_extension(node: &Node, report: &mut Report) {
     node.each_scalar(&mut |text, spot| {
-        if text.split('\n').any(has_trick) {
+        if text.split('\n').any(has_deceptive) {
             let message = "an extension: control, direction or invisible characters";
             report.error(Code::FrontmatterValue, spot, message);
         }
@@ -104,7 +105,7 @@ enum Found<'a> {
 fn check_words(
     words: &[Word<'_>],
     text: Text,
-    place: &dyn Fn(&Word<'_>, usize) -> Spot,
+    place: &dyn Fn(&Word<'_>, usize) -> SourceSpan,
     report: &mut Report,
 ) {
     let (mut line, mut told, mut warned) = (0, 0, Vec::new());

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use model::{Line, Placed, Sha256, escape_line, quote};
+
 use crate::code::Code;
-use crate::digest::Sha256;
-use crate::fields::{Fields, Placed};
+use crate::fields::Fields;
 use crate::report::Report;
-use crate::text::{Line, escape_line, quote};
 
 use super::front;
 

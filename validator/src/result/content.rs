@@ -6,11 +6,11 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use model::{Line, SourceSpan};
 
 use crate::code::Code;
 use crate::node::{Node, Value};
-use crate::report::{Report, Spot};
-use crate::text::Line;
+use crate::report::Report;
 
 use super::words::Words;
 use super::{instruction, marks, payload, policy_claim, script};
@@ -198,7 +198,7 @@ pub(super) fn check_front_matter(node: &Node, report: &mut Report) {
     }
 }
 
-fn tell(code: Code, spot: Spot, report: &mut Report) {
+fn tell(code: Code, spot: SourceSpan, report: &mut Report) {
     let (message, hint) = match code {
         Code::ResultPayload => (
             "text: an executable payload stands here",

@@ -1,14 +1,12 @@
 //! The front matter of a result: upstream's keys and what their values must be. What two keys say
 //! of the same thing must never differ.
 
+use model::{Placed, RequestId, ResultId, Sha256, UtcTime, quote};
+
 use crate::code::Code;
-use crate::digest::Sha256;
-use crate::fields::{Fields, Placed};
-use crate::id::{RequestId, ResultId};
+use crate::fields::Fields;
 use crate::report::Report;
 use crate::schema;
-use crate::text::quote;
-use crate::time::UtcTime;
 use crate::violation::Violation;
 
 const DAY_SEC: i64 = 24 * 3600;

@@ -14,11 +14,13 @@ mod script;
 mod streams;
 mod words;
 
+use model::SourceSpan;
+
 use crate::code::Code;
 use crate::document::{Document, RESULT_FRONT};
 use crate::fields::Fields;
 use crate::prose;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 use crate::secrets;
 use crate::sections::{Section, Sections};
 use crate::text;
@@ -40,7 +42,7 @@ pub fn check_result(bytes: &[u8], file_name: &str) -> Vec<Violation> {
     let mut report = Report::default();
     if bytes.len() > RESULT_BYTES_MAX {
         let message = format!("file: {} bytes; the limit is {RESULT_BYTES_MAX}", bytes.len());
-        report.error(Code::TextTooLarge, Spot::WHOLE_FILE, message);
+        report.error(Code::TextTooLarge, SourceSpan::WHOLE_FILE, message);
         return report.into_rows();
     }
     let text = text::decode(bytes, &mut report);

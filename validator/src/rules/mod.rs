@@ -75,32 +75,19 @@ impl fmt::Display for Weight {
     }
 }
 
-/// Who can tell that a rule is broken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum By {
-    /// The validator, from the text alone.
-    Text,
-    /// Policy, with the signatures and what it knows of people and hosts.
-    Policy,
-    /// The spool, with the files and what was run before.
-    Spool,
-    /// The host on which the tool would run.
-    Host,
-    /// Nothing in this version: the code is kept for a check that is still to come.
-    Later,
-}
-
-impl By {
-    /// One word or a few, for a table.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Text => "the text alone",
-            Self::Policy => "policy",
-            Self::Spool => "the spool",
-            Self::Host => "the host",
-            Self::Later => "a later version",
-        }
+model::closed_set! {
+    /// Who can tell that a rule is broken.
+    pub enum By {
+        /// The validator, from the text alone.
+        Text = "the text alone",
+        /// Policy, with the signatures and what it knows of people and hosts.
+        Policy = "policy",
+        /// The spool, with the files and what was run before.
+        Spool = "the spool",
+        /// The host on which the tool would run.
+        Host = "the host",
+        /// Nothing in this version: the code is kept for a check that is still to come.
+        Later = "a later version",
     }
 }
 

@@ -3,9 +3,10 @@
 
 use std::fmt::Write;
 
+use model::escape_line;
+
 use super::base::Base;
 use super::{Case, Example, Expected, Rule, all};
-use crate::text::escape_line;
 
 const COLUMNS: usize = 80;
 const INDENT: &str = "    ";

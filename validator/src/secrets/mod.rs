@@ -11,8 +11,8 @@ mod code_host;
 mod encoded;
 mod guess;
 mod kind;
+mod language_model;
 mod messaging;
-mod model;
 mod office;
 mod payment;
 mod service;
@@ -23,9 +23,10 @@ use std::sync::LazyLock;
 use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::dfa::DFA;
 use aho_corasick::{Anchored, MatchKind, StartKind};
+use model::SourceSpan;
 
 use crate::code::Code;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 use crate::violation::{Severity, Violation};
 
 use alphabet::{Alphabet, Reach};
@@ -74,7 +75,7 @@ pub fn secret_kinds() -> &'static [SecretKind] {
             cloud::KINDS,
             messaging::KINDS,
             payment::KINDS,
-            model::KINDS,
+            language_model::KINDS,
             office::KINDS,
             service::KINDS,
             guess::KINDS,
@@ -252,17 +253,17 @@ fn kind_of(text: &str, name_end: usize, value: &str) -> &'static str {
 }
 
 /// Reports a secret; one that only words tell is a warning.
-pub(crate) fn report(found: &Found, spot: Spot, report: &mut Report) {
+pub(crate) fn report(found: &Found, spot: SourceSpan, report: &mut Report) {
     let looks = if found.sure { "is" } else { "looks like" };
     report_as(found.kind, looks, spot, report);
 }
 
 /// Reports the value of an option such as `--password`.
-pub(crate) fn report_password(spot: Spot, report: &mut Report) {
+pub(crate) fn report_password(spot: SourceSpan, report: &mut Report) {
     report_as(PASSWORD, "looks like", spot, report);
 }
 
-fn report_as(kind: &'static str, looks: &str, spot: Spot, report: &mut Report) {
+fn report_as(kind: &'static str, looks: &str, spot: SourceSpan, report: &mut Report) {
     let known = secret_kinds().iter().find(|it| it.name == kind);
     let what = known.map_or("a secret", |it| it.what);
     let severity = known.map_or(Severity::Error, |it| it.severity);

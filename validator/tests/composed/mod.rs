@@ -3,13 +3,13 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
+use model::{Language, Sha256, UtcTime};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use validator::{
     Backend, ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
-    Constraint, Language, OneLine, RequestedBy, RiskLevel, Sensitivity, Sha256, UtcTime,
-    quote_words,
+    Constraint, OneLine, RequestedBy, RiskLevel, Sensitivity, quote_words,
 };
 
 use crate::support;
@@ -70,7 +70,7 @@ pub(crate) fn sentence() -> impl Strategy<Value = String> {
         2 => "\\PC{0,8}",
     ];
     vec(piece, 1..6).prop_map(|pieces| pieces.concat()).prop_filter("a line that is told", |text| {
-        !text.trim().is_empty() && validator::escape_line(text) == *text && !text.contains('\t')
+        !text.trim().is_empty() && model::escape_line(text) == *text && !text.contains('\t')
     })
 }
 

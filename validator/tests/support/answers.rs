@@ -4,9 +4,10 @@
 #![allow(dead_code, reason = "each program uses a part")]
 #![allow(unreachable_pub, reason = "a test uses it itself, the fuzz targets from outside")]
 
+use model::{UtcTime, escape_line};
 use validator::{
-    Checked, DocumentKind, Draft, Expect, OwnerUid, Place, REQUEST_BYTES_MAX, Severity, UtcTime,
-    Violation, Work, check_result, command_words, escape_line, lint, withheld,
+    Checked, DocumentKind, Draft, Expect, OwnerUid, Place, REQUEST_BYTES_MAX, Severity, Violation,
+    Work, check_result, command_words, lint, withheld,
 };
 
 const ROWS_MAX: usize = 1000;

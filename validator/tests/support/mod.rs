@@ -3,7 +3,8 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
-use validator::{Checked, Draft, OwnerUid, Place, Severity, UtcTime};
+use model::UtcTime;
+use validator::{Checked, Draft, OwnerUid, Place, Severity};
 
 pub(crate) const ID: &str = "TR-20260209-160501Z-python-stats";
 pub(crate) const COMMAND: &str = "python -u script.py --in /in/input.csv --out /out/output.json";

@@ -1,59 +1,33 @@
 //! What `doctor` says of one thing: how it is, and what to do about it. Whoever finds nothing wrong says
 //! so too; what could not be looked at is never passed over, nor taken for good.
 
-/// What a finding is about, in the order in which they are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Topic {
-    Kernel,
-    Cgroups,
-    Programs,
-    Runtimes,
-    Sandbox,
-    Rules,
-    Keys,
-    Places,
-    Disk,
-    Clock,
-    Log,
-}
-
-impl Topic {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Kernel => "kernel",
-            Self::Cgroups => "cgroups",
-            Self::Programs => "programs",
-            Self::Runtimes => "runtimes",
-            Self::Sandbox => "sandbox",
-            Self::Rules => "rules",
-            Self::Keys => "keys",
-            Self::Places => "places",
-            Self::Disk => "disk",
-            Self::Clock => "clock",
-            Self::Log => "log",
-        }
+model::closed_set! {
+    /// What a finding is about, in the order in which they are told.
+    #[derive(PartialOrd, Ord)]
+    pub(super) enum Topic {
+        Kernel = "kernel",
+        Cgroups = "cgroups",
+        Programs = "programs",
+        Runtimes = "runtimes",
+        Sandbox = "sandbox",
+        Rules = "rules",
+        Keys = "keys",
+        Places = "places",
+        Disk = "disk",
+        Clock = "clock",
+        Log = "log",
     }
 }
 
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Ok,
-    /// Something works less well, or not for everybody.
-    Warning,
-    /// Runs are refused, or what is promised does not hold.
-    Failure,
-    NotLookedAt,
-}
-
-impl Verdict {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Failure => "failure",
-            Self::NotLookedAt => "not looked at",
-        }
+model::closed_set! {
+    /// How bad it is.
+    pub(super) enum Verdict {
+        Ok = "ok",
+        /// Something works less well, or not for everybody.
+        Warning = "warning",
+        /// Runs are refused, or what is promised does not hold.
+        Failure = "failure",
+        NotLookedAt = "not looked at",
     }
 }
 

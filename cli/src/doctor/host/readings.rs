@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use model::UtcTime;
 use sandbox::subordinate::NoSubordinate;
-use validator::UtcTime;
 
 /// Where the package has the launcher; the AppArmor profile that comes with it names it.
 pub(super) const PACKAGED_LAUNCHER: &str = "/usr/libexec/toolexec/toolexec-launch";

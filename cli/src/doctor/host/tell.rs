@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
+use model::escape_line;
 use serde_json::{Value, json};
-use validator::escape_line;
 
 use super::finding::{Finding, Verdict};
 use super::readings::Subject;
@@ -20,7 +20,7 @@ pub(super) fn as_text(screen: Screen, findings: &[Finding]) -> String {
     for of_topic in findings.chunk_by(|one, next| one.topic == next.topic) {
         if let Some(first) = of_topic.first() {
             let bold = if screen.colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
-            push(&mut text, format_args!("{}{}{}", bold.0, first.topic.word(), bold.1));
+            push(&mut text, format_args!("{}{}{}", bold.0, first.topic.as_str(), bold.1));
         }
         of_topic.iter().for_each(|finding| one(&mut text, screen, finding));
     }
@@ -39,7 +39,7 @@ pub(super) fn as_text(screen: Screen, findings: &[Finding]) -> String {
 }
 
 fn one(text: &mut String, screen: Screen, finding: &Finding) {
-    let word = format!("{:<VERDICT_COLUMNS$}", finding.verdict.word());
+    let word = format!("{:<VERDICT_COLUMNS$}", finding.verdict.as_str());
     let word =
         if screen.colour { format!("{}{word}\x1b[0m", colour(finding.verdict)) } else { word };
     let (object, found) = (escape_line(&finding.object), escape_line(&finding.found));
@@ -72,9 +72,9 @@ pub(super) fn as_json(subject: &Subject, findings: &[Finding]) -> Value {
     };
     let listed = findings.iter().map(|finding| {
         json!({
-            "topic": finding.topic.word(),
+            "topic": finding.topic.as_str(),
             "object": finding.object,
-            "verdict": finding.verdict.word(),
+            "verdict": finding.verdict.as_str(),
             "found": finding.found,
             "remedy": finding.remedy,
         })

@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use model::{Sha256, escape_line};
 use spool::Order;
-use validator::{REQUEST_BYTES_MAX, Sha256, escape_line, reveal_line};
+use validator::{REQUEST_BYTES_MAX, reveal_line};
 
 use super::super::one::text_of;
 use super::super::options::Watch;

@@ -7,9 +7,9 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use model::escape_line;
 use rustix::event::{PollFd, PollFlags};
 use serde_json::{Value, json};
-use validator::escape_line;
 
 use super::super::daemon::Daemon;
 use super::super::hint::Hints;
@@ -58,7 +58,7 @@ fn changes(place: &Path, known: &mut Known) -> Vec<Value> {
     let at = show::now().to_string();
     let mut changes = Vec::new();
     let daemon = Daemon::of(place);
-    let now = (daemon.word(), daemon.admits());
+    let now = (daemon.as_str(), daemon.admits());
     if known.daemon.replace(now) != Some(now) {
         changes.push(json!({ "at_utc": at, "daemon": daemon.json() }));
     }
@@ -66,7 +66,7 @@ fn changes(place: &Path, known: &mut Known) -> Vec<Value> {
     let mut states: BTreeMap<String, String> = rows
         .into_iter()
         .filter(|row| row.state != State::Recorded)
-        .map(|row| (row.request_id, row.state.word().to_owned()))
+        .map(|row| (row.request_id, row.state.as_str().to_owned()))
         .collect();
     let names: BTreeSet<String> = result_names(place).unwrap_or_default().into_iter().collect();
     let before = known.results.replace(names);
@@ -77,7 +77,7 @@ fn changes(place: &Path, known: &mut Known) -> Vec<Value> {
             let from = known.states.remove(id);
             states.remove(id);
             let ended = Published::at(place.join("results").join(name));
-            changes.push(change(id, from.as_ref(), Some(ended.word()), Some(name)));
+            changes.push(change(id, from.as_ref(), Some(ended.as_str()), Some(name)));
         }
     }
     for (id, state) in &states {

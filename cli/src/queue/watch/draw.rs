@@ -112,7 +112,7 @@ fn asked(wanted: Wanted, item: &Item, typed: &str, width: u16) -> String {
         Wanted::Cancel => format!(" to cancel {} type `{}`: ", item.id, item.last_part()),
     };
     let room = usize::from(width).saturating_sub(question.chars().count() + 1).max(12);
-    let typed: Vec<char> = validator::escape_line(typed).chars().collect();
+    let typed: Vec<char> = model::escape_line(typed).chars().collect();
     let end: String = typed[typed.len().saturating_sub(room)..].iter().collect();
     format!("{question}{end}_")
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use validator::{RequestId, escape_line};
+use model::{RequestId, escape_line};
 
 use super::super::daemon::Daemon;
 use super::super::reason;
@@ -47,7 +47,7 @@ impl Gatherer {
         Seen {
             spool: escape_line(&self.place.to_string_lossy()),
             at: show::now(),
-            daemon: daemon.word(),
+            daemon: daemon.as_str(),
             sentence: stopped.map_or_else(|| short(&daemon), |why| escape_line(&why)),
             admits: daemon.admits(),
             policy: daemon.policy().map(|(name, _)| escape_line(name)),
@@ -81,7 +81,7 @@ fn short(daemon: &Daemon) -> String {
 }
 
 fn item_of(row: Row) -> Item {
-    let state = escape_line(row.state.word());
+    let state = escape_line(row.state.as_str());
     let created = row.created_utc.unwrap_or_default();
     let (note, is) = match row.state {
         State::Held(held) => {

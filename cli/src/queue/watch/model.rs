@@ -13,22 +13,23 @@ pub(super) const ROWS_LEAST: u16 = 20;
 /// Longer reasons are for a file.
 const TYPED_CHARS_MAX: usize = 400;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Pane {
-    Queue,
-    Running,
-    Outcomes,
+model::closed_set! {
+    /// One of the lists on the screen, from top to bottom.
+    pub(super) enum Pane {
+        /// What waits.
+        Queue = "queue",
+        /// What is in flight.
+        Running = "running",
+        /// What ended last.
+        Outcomes = "outcomes",
+    }
 }
 
 impl Pane {
-    pub(super) const ALL: [Self; 3] = [Self::Queue, Self::Running, Self::Outcomes];
+    pub(super) const COUNT: usize = Self::ALL.len();
 
     fn at(self) -> usize {
-        match self {
-            Self::Queue => 0,
-            Self::Running => 1,
-            Self::Outcomes => 2,
-        }
+        self as usize
     }
 }
 
@@ -72,7 +73,7 @@ pub(super) struct Model {
     pub(super) over: Over,
     pub(super) message: Option<String>,
     /// Which one of each pane is chosen: its place, and its key so that it stays chosen when others come.
-    chosen: [(usize, String); 3],
+    chosen: [(usize, String); Pane::COUNT],
     /// How many rows a text has.
     pub(super) text_rows: usize,
     /// Whether there is a key to sign with.
@@ -121,7 +122,7 @@ impl Model {
     }
 
     fn settle(&mut self) {
-        for pane in Pane::ALL {
+        for &pane in Pane::ALL {
             let (at, key) = &self.chosen[pane.at()];
             let items = self.items(pane);
             let found = items.iter().position(|item| item.key == *key);
@@ -167,8 +168,8 @@ impl Model {
             Key::End | Key::Char('G') => self.choose(last),
             Key::PageUp => self.choose(at.saturating_sub(5)),
             Key::PageDown => self.choose((at + 5).min(last)),
-            Key::Tab => self.pane = Pane::ALL[(self.pane.at() + 1) % 3],
-            Key::BackTab => self.pane = Pane::ALL[(self.pane.at() + 2) % 3],
+            Key::Tab => self.pane = Pane::ALL[(self.pane.at() + 1) % Pane::COUNT],
+            Key::BackTab => self.pane = Pane::ALL[(self.pane.at() + Pane::COUNT - 1) % Pane::COUNT],
             Key::Char('?') => self.over = Over::Help,
             Key::Char('q' | 'Q') => return Act::Quit,
             _ => {

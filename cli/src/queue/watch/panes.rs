@@ -1,12 +1,12 @@
 //! The three panes: what waits, what runs with what it uses, and how the last ones ended. Each has the rows
 //! that it needs while there are enough; what is chosen is always seen.
 
+use model::UtcTime;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
 use spool::{Running, Step};
-use validator::UtcTime;
 
 use super::cells::{Look, put, right, set_line, title};
 use super::model::{Model, Pane};
@@ -24,14 +24,15 @@ const RUNNING_ROWS: u16 = 2;
 const ROWS_EACH: u16 = 2;
 
 pub(super) fn draw(model: &Model, look: Look, area: Rect, buffer: &mut Buffer) {
-    let wanted = Pane::ALL.map(|pane| {
+    let wanted = std::array::from_fn(|at| {
+        let pane = Pane::ALL[at];
         let items = u16::try_from(model.items(pane).len()).unwrap_or(u16::MAX);
         // One more where there is room, so that panes stand apart.
         let rows = items.saturating_mul(if pane == Pane::Running { RUNNING_ROWS } else { 1 });
         rows.saturating_add(1)
     });
     let mut y = area.y;
-    for (pane, rows) in Pane::ALL.into_iter().zip(rows_of(wanted, area.height)) {
+    for (&pane, rows) in Pane::ALL.iter().zip(rows_of(wanted, area.height)) {
         let place = Rect { y, height: rows + 1, ..area };
         y += rows + 1;
         let shown = title_of(model, pane);
@@ -42,14 +43,16 @@ pub(super) fn draw(model: &Model, look: Look, area: Rect, buffer: &mut Buffer) {
 }
 
 /// The rows of each, without its title: what it wants if all of that is there, else a fair part.
-fn rows_of(wanted: [u16; 3], height: u16) -> [u16; 3] {
-    let all = height.saturating_sub(3);
-    let mut rows = [ROWS_EACH.min(all / 3); 3];
+fn rows_of(wanted: [u16; Pane::COUNT], height: u16) -> [u16; Pane::COUNT] {
+    let panes = u16::try_from(Pane::COUNT).unwrap_or(u16::MAX);
+    let all = height.saturating_sub(panes);
+    let mut rows = [ROWS_EACH.min(all / panes); Pane::COUNT];
     let mut left = all - rows.iter().sum::<u16>();
     while left > 0 {
-        let needy = (0..3).filter(|at| rows[*at] < wanted[*at]).min_by_key(|at| rows[*at]);
+        let needy =
+            (0..Pane::COUNT).filter(|at| rows[*at] < wanted[*at]).min_by_key(|at| rows[*at]);
         // What nobody wants is the last one's, at the bottom of the screen.
-        let at = needy.unwrap_or(2);
+        let at = needy.unwrap_or(Pane::COUNT - 1);
         rows[at] += 1;
         left -= 1;
     }

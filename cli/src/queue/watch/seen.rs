@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
+use model::UtcTime;
 use spool::Running;
-use validator::UtcTime;
 
 /// All of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -91,7 +91,7 @@ pub(super) mod example {
             cpu_ms: Some(11_800),
             cpu_ms_max: Some(60_000),
         };
-        let (state, is) = (step.word().to_owned(), Is::InFlight(Box::new(running)));
+        let (state, is) = (step.as_str().to_owned(), Is::InFlight(Box::new(running)));
         Item { state, note: "of alice".to_owned(), is, ..item(id, "running") }
     }
 

@@ -1,8 +1,9 @@
 //! What time and use take away: ends that are past, nonces that were used, revocations. A revocation
 //! list that is not of now must never be taken for one that revokes nothing.
 
+use model::UtcTime;
 use serde_json::json;
-use validator::{CLOCK_SKEW_SEC, UtcTime};
+use validator::CLOCK_SKEW_SEC;
 
 use super::super::code::{Code, Refusal};
 use super::super::crl::RevokedKind;

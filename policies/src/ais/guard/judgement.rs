@@ -1,7 +1,7 @@
 //! What the guard said, rule by rule, and the proof that it accepted.
 
+use model::UtcTime;
 use serde_json::{Value, json};
-use validator::UtcTime;
 
 use super::super::artifact::Artifact;
 use super::super::code::{Code, Refusal};
@@ -37,7 +37,7 @@ impl Check {
         match answer {
             Ok(Said::Good(saw)) => {
                 let shown: String = saw.chars().take(SAW_CHARS_MAX).collect();
-                Self { rule, saw: validator::escape_line(&shown), verdict: Verdict::Passed }
+                Self { rule, saw: model::escape_line(&shown), verdict: Verdict::Passed }
             }
             Ok(Said::NotAsked(why)) => {
                 Self { rule, saw: why.to_owned(), verdict: Verdict::NotAsked }

@@ -14,7 +14,7 @@ mod plan;
 mod signatures;
 mod supply;
 
-use validator::UtcTime;
+use model::UtcTime;
 
 use super::bundle::Bundle;
 use super::code::Refusal;

@@ -1,8 +1,8 @@
 //! Whether what is used is what the supply chain assertion says. What it does not name must never count
 //! as being in it.
 
+use model::Sha256;
 use serde_json::json;
-use validator::Sha256;
 
 use super::super::code::{Code, Refusal};
 use super::super::rules::Presence;

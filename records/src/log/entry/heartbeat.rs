@@ -5,8 +5,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use model::UtcTime;
 use serde::Deserialize;
-use validator::UtcTime;
 
 use crate::log::entry::OWN_VERSION;
 

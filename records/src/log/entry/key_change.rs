@@ -7,9 +7,9 @@
 
 use std::fmt;
 
+use model::UtcTime;
 use serde::Deserialize;
 use ssh_key::{HashAlg, LineEnding, PublicKey, SshSig};
-use validator::UtcTime;
 
 use crate::agent::KeyFingerprint;
 use crate::keys::{ResultKey, SigningError};
@@ -26,25 +26,17 @@ const ARMOUR: [&str; 2] = ["-----BEGIN SSH SIGNATURE-----\n", "-----END SSH SIGN
 /// As `ssh-keygen` breaks its lines.
 const ARMOUR_LINE: usize = 70;
 
-/// What a key is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyRole {
-    /// It signs records.
-    Result,
-    /// It signs checkpoints.
-    Log,
+model::closed_set! {
+    /// What a key is for.
+    pub enum KeyRole {
+        /// It signs records.
+        Result = "result",
+        /// It signs checkpoints.
+        Log = "log",
+    }
 }
 
 impl KeyRole {
-    /// Also the name of its file.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Result => "result",
-            Self::Log => "log",
-        }
-    }
-
     fn details(self) -> &'static str {
         match self {
             Self::Result => "PKIX_ECDSA_P256_SHA_256",
@@ -57,12 +49,6 @@ impl KeyRole {
             Self::Result => key.key_data().ecdsa().is_some(),
             Self::Log => key.key_data().ed25519().is_some(),
         }
-    }
-}
-
-impl fmt::Display for KeyRole {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 
@@ -194,7 +180,7 @@ impl KeyChange {
         }
         let form: Form = serde_json::from_slice(entry).map_err(|_| KeyChangeFault::Form)?;
         let Spec { key, new, old, signatures, time } = &form.spec;
-        let role = [KeyRole::Result, KeyRole::Log].into_iter().find(|role| role.word() == key);
+        let role = KeyRole::named(key);
         let role = role.ok_or(KeyChangeFault::Form)?;
         let time: UtcTime = time.parse().map_err(|_| KeyChangeFault::Form)?;
         let spki = |key: &KeyForm| base64::decode(&key.raw_bytes).ok_or(KeyChangeFault::Form);

@@ -7,9 +7,10 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use model::{ResultId, Sha256, UtcTime};
 use serde::Deserialize;
 use serde_json::Value;
-use validator::{CLOCK_SKEW_SEC, ResultId, Sha256, UtcTime};
+use validator::CLOCK_SKEW_SEC;
 
 use crate::fault::Fault;
 use crate::yaml;

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use model::UtcTime;
 use serde_json::Value;
-use validator::UtcTime;
 
 use crate::fault::Fault;
 use crate::predicate::predicate_schema;

@@ -13,6 +13,8 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use model::{LimitName, Mechanism};
+
 use self::waking::{Listening, Woken, stopped};
 use self::watching::Watch;
 use super::cgroup::{Alarm, CpuTimes, Knobs};
@@ -28,7 +30,7 @@ use super::{Failed, affinity, collector, confine, programs, view};
 use crate::frame::{FromInit, FromLauncher, ToInit, ToLauncher};
 use crate::plan::{CellPlan, Limits, Order};
 use crate::process::ProcessState;
-use crate::report::{LimitInForce, LimitName, Mark, Mechanism, Step};
+use crate::report::{LimitInForce, Mark, Step};
 use crate::steps::SetupStep;
 use crate::wire;
 

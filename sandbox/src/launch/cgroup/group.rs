@@ -16,11 +16,11 @@ use cgroups_rs::cpuacct::CpuAcctController;
 use cgroups_rs::hierarchies::V2;
 use cgroups_rs::memory::MemController;
 use cgroups_rs::pid::PidController;
+use model::{Layer, Mechanism};
 
 use super::leftovers::{remove, sweep_beside};
 use super::{Joining, Knobs, V2_ROOT, if_there, knobs};
 use crate::launch::Failed;
-use crate::report::{Layer, Mechanism};
 
 /// A directory for each controller of v1.
 pub(in crate::launch) struct V1Places {

@@ -8,10 +8,12 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use model::{LimitName, Mechanism};
+
 use super::group::V1Places;
 use super::{Alarm, if_there};
 use crate::plan::Limits;
-use crate::report::{Accounting, LimitInForce, LimitName, Mechanism};
+use crate::report::{Accounting, LimitInForce};
 
 /// The longest of these files, `memory.events` of v2 and `cpu.stat`, have a few hundred bytes.
 pub(super) const FILE_BYTES_MAX: usize = 4096;
@@ -152,7 +154,7 @@ impl Knobs {
             (LimitName::Pids, u64::from(limits.pids_max), tasks.saturating_sub(1)),
         ];
         if let Some((name, asked, found)) = table.iter().find(|(_, asked, found)| found > asked) {
-            let name = name.word();
+            let name = name.as_str();
             return Err(io::Error::other(format!("{name}: asked {asked}, in force {found}")));
         }
         let mechanism = self.mechanism;

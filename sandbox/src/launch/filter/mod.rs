@@ -18,9 +18,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 
+use model::Layer;
+
 use super::Failed;
 use crate::plan;
-use crate::report::Layer;
 use crate::sys;
 pub(super) use policy::{Answered, Network, Policy, Profile};
 pub(super) use text::Denial;
@@ -56,7 +57,7 @@ impl Filters {
         let last = |profile| {
             (profile, policy.last(profile, memory, Network::Nothing, Answered::ByListener))
         };
-        let lasts = Profile::ALL.into_iter().map(last).collect();
+        let lasts = Profile::all().map(last).collect();
         Ok(Self { policy, outer_sha256, memory, lasts })
     }
 

@@ -4,36 +4,41 @@
 //! runtime. A [`Policy`] only says and compiles; it loads nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
+
+use model::Language;
 
 use super::MemoryWatch;
 use super::names;
 use super::text::{self, Bare, Denial, Rule, Rules, Text, Wrong};
 use super::tree::{self, Answer, Leaf, Program};
+use crate::seccomp::SeccompText;
 
 /// Whose list of calls a cell is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::launch) enum Profile {
+    /// What every program needs, and a process of our own.
     Base,
-    Python,
-    Node,
-    Ts,
-    Go,
-    Ruby,
+    /// A runtime.
+    Of(Language),
 }
 
 impl Profile {
-    pub(in crate::launch) const ALL: [Self; 6] =
-        [Self::Base, Self::Python, Self::Node, Self::Ts, Self::Go, Self::Ruby];
+    /// Every profile; a text may include one that stands before it.
+    pub(in crate::launch) fn all() -> impl Iterator<Item = Self> {
+        iter::once(Self::Base).chain(Language::ALL.iter().copied().map(Self::Of))
+    }
 
-    /// The list of what the daemon calls by this name.
-    pub(in crate::launch) fn of(asked: crate::plan::Profile) -> Self {
-        match asked {
-            crate::plan::Profile::Python => Self::Python,
-            crate::plan::Profile::Node => Self::Node,
-            crate::plan::Profile::Ts => Self::Ts,
-            crate::plan::Profile::Go => Self::Go,
-            crate::plan::Profile::Ruby => Self::Ruby,
-        }
+    fn text(self) -> Text {
+        let text = match self {
+            Self::Base => SeccompText::Base,
+            Self::Of(Language::Python) => SeccompText::Python,
+            Self::Of(Language::Node) => SeccompText::Node,
+            Self::Of(Language::Ts) => SeccompText::Ts,
+            Self::Of(Language::Go) => SeccompText::Go,
+            Self::Of(Language::Ruby) => SeccompText::Ruby,
+        };
+        Text::of(text, Bare::Allowed)
     }
 }
 
@@ -63,26 +68,11 @@ pub(in crate::launch) enum Answered {
     ByListener,
 }
 
-macro_rules! text {
-    ($file:literal, $bare:expr) => {
-        Text { file: $file, text: include_str!(concat!("../../../seccomp/", $file)), bare: $bare }
-    };
-}
-
-/// A file may include one that stands before it.
-const ALLOWED: [(Profile, Text); 6] = [
-    (Profile::Base, text!("base.txt", Bare::Allowed)),
-    (Profile::Python, text!("python.txt", Bare::Allowed)),
-    (Profile::Node, text!("node.txt", Bare::Allowed)),
-    (Profile::Ts, text!("ts.txt", Bare::Allowed)),
-    (Profile::Go, text!("go.txt", Bare::Allowed)),
-    (Profile::Ruby, text!("ruby.txt", Bare::Allowed)),
-];
-const REFUSED: Text = text!("refused.txt", Bare::Is(Denial::Refused(libc::EPERM)));
-const ESCAPE: Text = text!("escape.txt", Bare::Is(Denial::Escape));
-const SETUP: Text = text!("setup.txt", Bare::Is(Denial::Absent));
-const SAMPLED: Text = text!("sampled.txt", Bare::Nothing);
-const HOSTS: Text = text!("hosts.txt", Bare::Nothing);
+const REFUSED: Text = Text::of(SeccompText::Refused, Bare::Is(Denial::Refused(libc::EPERM)));
+const ESCAPE: Text = Text::of(SeccompText::Escape, Bare::Is(Denial::Escape));
+const SETUP: Text = Text::of(SeccompText::Setup, Bare::Is(Denial::Absent));
+const SAMPLED: Text = Text::of(SeccompText::Sampled, Bare::Nothing);
+const HOSTS: Text = Text::of(SeccompText::Hosts, Bare::Nothing);
 
 /// The texts, read and found to agree.
 #[derive(Debug)]
@@ -103,8 +93,8 @@ impl Policy {
     /// Reads the texts that are compiled in.
     pub(in crate::launch) fn embedded() -> Result<Self, Wrong> {
         let mut allowed = BTreeMap::new();
-        for (profile, text) in ALLOWED {
-            let rules = with_included(text, &allowed)?;
+        for profile in Profile::all() {
+            let rules = with_included(profile.text(), &allowed)?;
             allowed.insert(profile, rules);
         }
         let mut denied = text::read(REFUSED)?.rules;
@@ -194,8 +184,8 @@ fn with_included(text: Text, before: &BTreeMap<Profile, Rules>) -> Result<Rules,
     let read = text::read(text)?;
     let mut rules = Rules::new();
     if let Some(word) = read.includes {
-        let named = |(_, text): &&(Profile, Text)| text.file.strip_suffix(".txt") == Some(word);
-        let included = ALLOWED.iter().find(named).and_then(|(profile, _)| before.get(profile));
+        let named = |profile: &Profile| profile.text().file.strip_suffix(".txt") == Some(word);
+        let included = Profile::all().find(named).and_then(|profile| before.get(&profile));
         let unknown = || Wrong::throughout(text.file, format!("`{word}` is no file before this"));
         rules = included.ok_or_else(unknown)?.clone();
     }

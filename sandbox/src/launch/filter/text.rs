@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::names;
+use crate::seccomp::SeccompText;
 
 /// What becomes of a call that is not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +78,12 @@ pub(super) struct Text {
     pub(super) file: &'static str,
     pub(super) text: &'static str,
     pub(super) bare: Bare,
+}
+
+impl Text {
+    pub(super) const fn of(text: SeccompText, bare: Bare) -> Self {
+        Self { file: text.as_str(), text: text.text(), bare }
+    }
 }
 
 /// What is wrong with a text, and where.

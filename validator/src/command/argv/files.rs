@@ -1,10 +1,11 @@
 //! Files that a command names and nothing declares. Only what is surely a file of the request
 //! counts; what a runtime brings with it must never be asked for here.
 
+use model::{SourceSpan, quote};
+
 use crate::code::Code;
 use crate::paths;
-use crate::report::{Report, Spot};
-use crate::text::quote;
+use crate::report::Report;
 
 /// Endings that an interpreter adds to the name of a file to run.
 const ENDINGS: [&str; 6] = [".js", ".cjs", ".mjs", ".json", ".ts", ".rb"];
@@ -41,7 +42,7 @@ impl<'i> Inputs<'i> {
 }
 
 /// A script, or a file that is run before it.
-pub(super) fn check_script(word: &str, spot: Spot, inputs: &Inputs<'_>, report: &mut Report) {
+pub(super) fn check_script(word: &str, spot: SourceSpan, inputs: &Inputs<'_>, report: &mut Report) {
     let name = paths::below_in(word).or_else(|| paths::relative(word));
     let provided = name.as_deref().is_some_and(|name| inputs.provide(name));
     // A host path is reported as such; there is nothing to declare.
@@ -55,7 +56,7 @@ pub(super) fn check_script(word: &str, spot: Spot, inputs: &Inputs<'_>, report: 
 /// A module of `python -m`. The runtime decides which modules there are, so an unknown name
 /// passes; but `x.py` is a file that was meant, and a package among the inputs has all of itself
 /// there.
-pub(super) fn check_module(name: &str, spot: Spot, inputs: &Inputs<'_>, report: &mut Report) {
+pub(super) fn check_module(name: &str, spot: SourceSpan, inputs: &Inputs<'_>, report: &mut Report) {
     let path = name.replace('.', "/");
     let folder = name.split('.').next().unwrap_or(name);
     let file = match name.strip_suffix(".py") {
@@ -75,7 +76,7 @@ pub(super) fn check_module(name: &str, spot: Spot, inputs: &Inputs<'_>, report: 
 /// Paths below /in in a word that is no code; returns how many rows it gave.
 pub(super) fn check_word(
     word: &str,
-    spot: Spot,
+    spot: SourceSpan,
     inputs: &Inputs<'_>,
     report: &mut Report,
 ) -> usize {
@@ -86,7 +87,7 @@ pub(super) fn check_word(
 /// Paths below /in that code holds as they are; returns how many rows it gave.
 pub(super) fn check_code(
     code: &str,
-    spot: Spot,
+    spot: SourceSpan,
     inputs: &Inputs<'_>,
     report: &mut Report,
 ) -> usize {
@@ -95,7 +96,7 @@ pub(super) fn check_code(
 
 fn tell(
     names: impl Iterator<Item = String>,
-    spot: Spot,
+    spot: SourceSpan,
     inputs: &Inputs<'_>,
     report: &mut Report,
 ) -> usize {

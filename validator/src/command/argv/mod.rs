@@ -6,15 +6,15 @@ mod programs;
 mod starters;
 
 use files::Inputs;
+use model::{SourceSpan, quote};
 
 use super::interpreter::{self, Part, Role};
 use super::words::Word;
 use crate::code::Code;
 use crate::packages;
 use crate::paths;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 use crate::secrets;
-use crate::text::quote;
 
 /// The words, the program that they call, and what is known around them.
 struct Line<'l> {
@@ -27,8 +27,8 @@ struct Line<'l> {
 
 impl Line<'_> {
     /// The place of a word.
-    fn spot(&self, index: usize) -> Spot {
-        self.words.get(index).map_or(Spot::new(self.number, 1), |word| word.spot(self.number))
+    fn spot(&self, index: usize) -> SourceSpan {
+        self.words.get(index).map_or(SourceSpan::new(self.number, 1), |word| word.spot(self.number))
     }
 }
 
@@ -85,7 +85,7 @@ fn check_word(line: &Line<'_>, index: usize, part: Option<Part>, report: &mut Re
     }
 }
 
-fn check_code(line: &Line<'_>, code: &str, spot: Spot, report: &mut Report) {
+fn check_code(line: &Line<'_>, code: &str, spot: SourceSpan, report: &mut Report) {
     if packages::mentions_install(code) {
         let message = "command: the code installs packages";
         report.error_hint(Code::PackageInstall, spot, message, packages::HINT);
@@ -113,12 +113,12 @@ fn check_installer(line: &Line<'_>, wraps: bool, report: &mut Report) {
     }
 }
 
-fn tell_shell(what: &str, spot: Spot, report: &mut Report) {
+fn tell_shell(what: &str, spot: SourceSpan, report: &mut Report) {
     let hint = "name the interpreter or tool itself; no shell runs the line";
     report.error_hint(Code::CommandShell, spot, format!("command: {what}"), hint);
 }
 
-fn check_secrets(words: &[Word], index: usize, spot: Spot, report: &mut Report) {
+fn check_secrets(words: &[Word], index: usize, spot: SourceSpan, report: &mut Report) {
     let Some(word) = words.get(index) else { return };
     for found in secrets::find(&word.text) {
         secrets::report(&found, spot, report);

@@ -1,12 +1,13 @@
 //! Programs that a request must not name: shells, and what runs another command for them. The
 //! list is a courtesy with a stable code; what may run at all is the policy's list of runtimes.
 
+use model::{SourceSpan, quote};
+
 use super::tell_shell;
 use crate::code::Code;
-use crate::report::{Report, Spot};
+use crate::report::Report;
 use crate::shells;
 use crate::table::Table;
-use crate::text::quote;
 
 use super::super::words::Word;
 
@@ -106,7 +107,7 @@ const SHELL_WORDS: Table = Table::new(&[
 ]);
 
 /// Checks the name; whether it runs, or gives to a shell, what its arguments say.
-pub(super) fn check_name(first: &Word, spot: Spot, report: &mut Report) -> bool {
+pub(super) fn check_name(first: &Word, spot: SourceSpan, report: &mut Report) -> bool {
     let text = first.text.as_str();
     if text.is_empty() {
         report.error(Code::CommandEmpty, spot, "command: its name is empty");
@@ -132,7 +133,7 @@ pub(super) fn check_name(first: &Word, spot: Spot, report: &mut Report) -> bool 
     wraps
 }
 
-fn check_spelling(name: &str, spot: Spot, report: &mut Report) {
+fn check_spelling(name: &str, spot: SourceSpan, report: &mut Report) {
     if !name.is_ascii() {
         let message = format!("command: the name {} is not plain ASCII", quote(name));
         report.error(Code::TextConfusable, spot, message);

@@ -2,8 +2,9 @@
 //! `tar --to-command`, `git -c core.pager=…`. From the programs' own manuals; `find -delete` is
 //! not among them, for it starts nothing and can delete only what the cell lets it.
 
+use model::quote;
+
 use crate::shells;
-use crate::text::quote;
 
 /// Programs and the options that make them run another command, with or without `=value`.
 const OPTIONS: [(&[&str], &[&str]); 15] = [

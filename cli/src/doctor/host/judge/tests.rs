@@ -5,8 +5,8 @@ mod remedies;
 
 use std::path::PathBuf;
 
+use model::UtcTime;
 use sandbox::subordinate::NoSubordinate;
-use validator::UtcTime;
 
 use super::judge;
 use crate::doctor::host::finding::{Finding, Verdict};
@@ -148,7 +148,7 @@ fn a_good_host_is_told_as_good_in_every_topic() {
         assert_eq!(not_ok(&host), Vec::new());
         let findings = judge(&host);
         assert!(findings.iter().all(|finding| finding.remedy.is_none()));
-        let mut topics: Vec<_> = findings.iter().map(|finding| finding.topic.word()).collect();
+        let mut topics: Vec<_> = findings.iter().map(|finding| finding.topic.as_str()).collect();
         topics.dedup();
         let all = [
             "kernel", "cgroups", "programs", "runtimes", "sandbox", "rules", "keys", "places",

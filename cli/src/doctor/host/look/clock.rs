@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use validator::{ResultId, UtcTime};
+use model::{ResultId, UtcTime};
 
 use super::Host;
 use crate::doctor::host::readings::Clock;

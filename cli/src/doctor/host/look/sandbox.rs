@@ -123,7 +123,7 @@ fn as_user((uid, gid): (u32, u32), config: &Path) -> Sandbox {
     };
     let found: Value = serde_json::from_slice(&said).unwrap_or_default();
     let mut findings = found["findings"].as_array().into_iter().flatten();
-    let finding = findings.find(|finding| finding["topic"] == Topic::Sandbox.word());
+    let finding = findings.find(|finding| finding["topic"] == Topic::Sandbox.as_str());
     let word = |key: &str| finding.and_then(|it| it[key].as_str()).map(str::to_owned);
     match (word("verdict").as_deref(), word("found"), word("remedy")) {
         (Some("ok"), Some(found), None) => Sandbox::Starts(found),
@@ -152,7 +152,7 @@ fn in_force(cell: &Confinement) -> String {
     };
     format!(
         "starts: {} mode, {} namespaces, Landlock ABI {}, {} seccomp programs, {} limits in force{without}",
-        cell.mode.word(),
+        cell.mode.as_str(),
         cell.namespaces.len(),
         cell.landlock_abi,
         cell.seccomp_sha256.len(),

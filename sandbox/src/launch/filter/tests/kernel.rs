@@ -17,7 +17,7 @@ const WORD: u64 = 0x0123_4567_89ab_cdef;
 
 /// Confines the calling thread as a cell is; the listener hears what it is denied.
 fn confine(policy: &Policy) -> OwnedFd {
-    confine_as(policy, Profile::Python)
+    confine_as(policy, Profile::Of(Language::Python))
 }
 
 fn confine_as(policy: &Policy, profile: Profile) -> OwnedFd {
@@ -29,9 +29,9 @@ fn confine_as(policy: &Policy, profile: Profile) -> OwnedFd {
 }
 
 /// The errnos of one attempt each, with this word behind it.
-fn attempts(word: u64) -> [i32; 7] {
+fn attempts(word: u64) -> [i32; Attempt::ALL.len()] {
     let code = |done: io::Result<()>| done.err().map_or(0, |error| errno_of(&error));
-    Attempt::ALL.map(|it| code(attempt(it, word)))
+    std::array::from_fn(|at| code(attempt(Attempt::ALL[at], word)))
 }
 
 /// Answers until nobody is left to ask; how often each call was told.
@@ -83,7 +83,7 @@ fn without_a_listener_nothing_is_let_through() {
 /// Programs that use much of each runtime's own library: processes, threads, sockets, a resolver.
 const RUNTIMES: [(Profile, &[&str]); 5] = [
     (
-        Profile::Python,
+        Profile::Of(Language::Python),
         &[
             "/usr/bin/python3",
             "-c",
@@ -94,10 +94,10 @@ multiprocessing.Pool(2).map(abs, [1]); sqlite3.connect(':memory:').execute('crea
 socket.getaddrinfo('localhost', 80)",
         ],
     ),
-    (Profile::Node, &["node", "-e", NODE]),
-    (Profile::Ts, &["node", "-e", NODE]),
+    (Profile::Of(Language::Node), &["node", "-e", NODE]),
+    (Profile::Of(Language::Ts), &["node", "-e", NODE]),
     (
-        Profile::Ruby,
+        Profile::Of(Language::Ruby),
         &[
             "ruby",
             "-e",
@@ -106,7 +106,7 @@ Process.wait(fork { }); `true`; Timeout.timeout(5) { sleep 0 }; Tempfile.create 
 s = TCPServer.new('127.0.0.1', 0); TCPSocket.new('127.0.0.1', s.addr[1]); s.accept; GC.start",
         ],
     ),
-    (Profile::Go, &["go", "env", "GOROOT"]),
+    (Profile::Of(Language::Go), &["go", "env", "GOROOT"]),
 ];
 const NODE: &str = "const { Worker } = require('worker_threads'), fs = require('fs');
 new Worker('1', { eval: true }); require('child_process').execSync('true');
@@ -148,7 +148,12 @@ fn a_second_listener_is_not_to_be_had() {
         let policy = policy();
         nix::sys::prctl::set_no_new_privs().unwrap();
         let answered = Answered::ByListener;
-        let last = policy.last(Profile::Node, MemoryWatch::Sampled, Network::Hosts, answered);
+        let last = policy.last(
+            Profile::Of(Language::Node),
+            MemoryWatch::Sampled,
+            Network::Hosts,
+            answered,
+        );
         // Nobody answers here, and the second is refused by the kernel and not by the first: the
         // outer program allows seccomp(2).
         let first =

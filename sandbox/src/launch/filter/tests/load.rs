@@ -63,7 +63,12 @@ fn trees_load_faster_than_rows() {
     let empty = row(&[], libc::SECCOMP_RET_ALLOW);
     let (outer, last) = (
         policy.outer(),
-        policy.last(Profile::Python, MemoryWatch::Kernel, Network::Nothing, Answered::ByListener),
+        policy.last(
+            Profile::Of(Language::Python),
+            MemoryWatch::Kernel,
+            Network::Nothing,
+            Answered::ByListener,
+        ),
     );
     let word = Word::new(1);
     let (outer, last) = (outer.with_word(word), last.with_word(word));

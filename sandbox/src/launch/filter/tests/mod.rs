@@ -6,19 +6,18 @@ mod load;
 mod machine;
 mod programs;
 
+use model::Language;
+
 use super::MemoryWatch;
 use super::names;
 use super::policy::{Answered, Network, Policy, Profile};
 use super::text::{Denial, Rule};
 use super::tree::Word;
 
-const PROFILES: [Profile; 6] =
-    [Profile::Base, Profile::Python, Profile::Node, Profile::Ts, Profile::Go, Profile::Ruby];
-
 /// Every program that `last` can make.
 fn variants() -> Vec<(Profile, MemoryWatch, Network, Answered)> {
     let mut all = Vec::new();
-    for profile in PROFILES {
+    for profile in Profile::all() {
         for memory in [MemoryWatch::Kernel, MemoryWatch::Sampled] {
             for network in [Network::Nothing, Network::Hosts] {
                 for answered in [Answered::ByErrno, Answered::ByListener] {
@@ -43,24 +42,30 @@ fn every_runtime_has_what_every_program_needs() {
     let policy = policy();
     let base = &policy.allowed[&Profile::Base];
     assert!(base.len() > 200, "{}", base.len());
-    for profile in PROFILES {
+    for profile in Profile::all() {
         for (call, rule) in base {
             assert_eq!(policy.allowed[&profile].get(call), Some(rule), "{profile:?} {call}");
         }
     }
-    assert_eq!(policy.allowed[&Profile::Ts], policy.allowed[&Profile::Node]);
+    assert_eq!(
+        policy.allowed[&Profile::Of(Language::Ts)],
+        policy.allowed[&Profile::Of(Language::Node)]
+    );
 }
 
 #[test]
 fn node_has_the_longest_list() {
     // `load` gives it to every runtime until an order names its own.
     let policy = policy();
-    for profile in PROFILES {
+    for profile in Profile::all() {
         for call in policy.allowed[&profile].keys() {
-            assert!(policy.allowed[&Profile::Node].contains_key(call), "{profile:?} {call}");
+            assert!(
+                policy.allowed[&Profile::Of(Language::Node)].contains_key(call),
+                "{profile:?} {call}"
+            );
         }
     }
-    assert!(!policy.allowed[&Profile::Python].contains_key(&number("pkey_alloc")));
+    assert!(!policy.allowed[&Profile::Of(Language::Python)].contains_key(&number("pkey_alloc")));
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn the_outer_filter_allows_all_that_is_named_and_nothing_else() {
     let policy = policy();
     let outer = loaded(&policy.outer());
     for number in numbers() {
-        let named = PROFILES.iter().any(|profile| policy.allowed[profile].contains_key(&number))
+        let named = Profile::all().any(|profile| policy.allowed[&profile].contains_key(&number))
             || policy.denied.contains_key(&number)
             || policy.setup.contains(&number);
         let rule = if named { Some(Rule::Allow) } else { None };
@@ -208,7 +208,7 @@ fn another_architecture_is_death_whatever_the_call() {
 fn what_matters_most_is_so() {
     let policy = policy();
     let last = |network, memory| {
-        loaded(&policy.last(Profile::Python, memory, network, Answered::ByListener))
+        loaded(&policy.last(Profile::Of(Language::Python), memory, network, Answered::ByListener))
     };
     let plain = last(Network::Nothing, MemoryWatch::Kernel);
     let (allow, told) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_USER_NOTIF);

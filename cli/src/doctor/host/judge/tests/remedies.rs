@@ -66,7 +66,7 @@ fn all_wrong(mut host: Readings) -> Readings {
     let mode = Found::There { kind: Kind::File, mode: 0o644, uid: keys.owner, gid: 0 };
     keys.files = vec![Entry { path: "/var/lib/toolexec/keys/result".into(), found: mode }];
     host.log = Some(bad_log("/var/spool/toolexec/log"));
-    host.clock.newest = Some((validator::UtcTime::from_unix(4_000_000_000), "/r/TS-x".into()));
+    host.clock.newest = Some((model::UtcTime::from_unix(4_000_000_000), "/r/TS-x".into()));
     host.disks[0].room = Ok(Room { bytes_free: 1 << 20, ..super::ROOM });
     host.survey = Some(Ok(3));
     for name in ["ts", "go"] {

@@ -1,4 +1,4 @@
-//! The names of requests and results. An id is also a file name, so it must never be able to hold
+//! The names of requests, results and claims. An id is also a file name, so it must never be able to hold
 //! a slash, a control character or a leading dot, and none is made but by these constructors.
 
 use std::fmt;
@@ -8,7 +8,8 @@ use crate::digest::Sha256;
 use crate::time::UtcTime;
 
 const STAMP_LEN: usize = "YYYYMMDD-HHMMSSZ".len();
-pub(crate) const SLUG_MAX: usize = 64;
+/// Most characters of the last part of a request id.
+pub const SLUG_MAX: usize = 64;
 
 /// The name of a request, `TR-YYYYMMDD-HHMMSSZ-<slug>` (seed 002, "File Naming").
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -117,7 +118,8 @@ impl ResultId {
     }
 
     /// What follows the date: the request's id, or `REFUSED-` and 16 hexadecimal digits.
-    pub(crate) fn subject(&self) -> &str {
+    #[must_use]
+    pub fn subject(&self) -> &str {
         self.text.get("TS-".len() + STAMP_LEN + 1..).unwrap_or("")
     }
 }
@@ -146,5 +148,31 @@ impl FromStr for ResultId {
 impl fmt::Display for ResultId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+/// The name of a claim, or of a slot that was made ahead of one: 32 lower-case hexadecimal digits. It
+/// names a directory in `work/` and in `staging/`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimId(String);
+
+impl ClaimId {
+    /// From 16 random bytes.
+    #[must_use]
+    pub fn from_random(bytes: [u8; 16]) -> Self {
+        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Reads the name of a directory; any other name is none.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+        (name.len() == 32 && name.bytes().all(hex)).then(|| Self(name.to_owned()))
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }

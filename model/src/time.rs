@@ -4,13 +4,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned};
-
-/// The Unix times from year 0000 on, which four digits can write, to the last one that jiff knows.
+/// The Unix times of 0000-01-01T00:00:00Z, the first that four digits can write, and of the last
+/// time that this type has.
 const FIRST: i64 = -62_167_219_200;
 const LAST: i64 = 253_402_207_200;
+
+const DAY_SEC: i64 = 24 * 60 * 60;
+/// 400 years have this many days, whichever year they begin with.
+const DAYS_OF_400_YEARS: i64 = 146_097;
 
 /// A point in time in whole seconds, from year 0000 to 9999-12-30T22:00:00Z.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -48,17 +49,15 @@ impl UtcTime {
         let at = self.civil();
         format!(
             "{:04}{:02}{:02}-{:02}{:02}{:02}Z",
-            at.year(),
-            at.month(),
-            at.day(),
-            at.hour(),
-            at.minute(),
-            at.second()
+            at.year, at.month, at.day, at.hour, at.minute, at.second
         )
     }
 
     /// Reads the form that ids use, with `separator` between date and time.
-    pub(crate) fn from_compact(text: &str, separator: u8) -> Result<Self, NotATime> {
+    ///
+    /// # Errors
+    /// The text is not of that form, or names no real time.
+    pub fn from_compact(text: &str, separator: u8) -> Result<Self, NotATime> {
         let bytes = text.as_bytes();
         if bytes.len() != 16 || bytes[8] != separator || bytes[15] != b'Z' {
             return Err(NotATime);
@@ -71,35 +70,75 @@ impl UtcTime {
     }
 
     fn from_parts(
-        year: i16,
-        [month, day, hour, minute, second]: [i16; 5],
+        year: i64,
+        [month, day, hour, minute, second]: [i64; 5],
     ) -> Result<Self, NotATime> {
-        let small = |value: i16| i8::try_from(value).map_err(|_| NotATime);
-        let civil = DateTime::new(
-            year,
-            small(month)?,
-            small(day)?,
-            small(hour)?,
-            small(minute)?,
-            small(second)?,
-            0,
-        )
-        .map_err(|_| NotATime)?;
-        let zoned = civil.to_zoned(TimeZone::UTC).map_err(|_| NotATime)?;
-        Ok(Self::from_unix(zoned.timestamp().as_second()))
+        if !(1..=12).contains(&month) || !(1..=days_of_month(year, month)).contains(&day) {
+            return Err(NotATime);
+        }
+        if hour > 23 || minute > 59 || second > 59 {
+            return Err(NotATime);
+        }
+        let whole_months: i64 = (1..month).map(|before| days_of_month(year, before)).sum();
+        let days = days_before_year(year) + whole_months + day - 1;
+        let seconds = FIRST + days * DAY_SEC + hour * 3600 + minute * 60 + second;
+        if seconds > LAST { Err(NotATime) } else { Ok(Self(seconds)) }
     }
 
-    fn civil(self) -> DateTime {
-        // The range is kept by the constructor; the fallback only spares a panic path.
-        let timestamp = Timestamp::from_second(self.0).unwrap_or(Timestamp::UNIX_EPOCH);
-        Zoned::new(timestamp, TimeZone::UTC).datetime()
+    fn civil(self) -> Civil {
+        let (days, second) =
+            ((self.0 - FIRST).div_euclid(DAY_SEC), (self.0 - FIRST).rem_euclid(DAY_SEC));
+        // Off by one year at most, because years differ in length by a day.
+        let mut year = days * 400 / DAYS_OF_400_YEARS;
+        while days_before_year(year + 1) <= days {
+            year += 1;
+        }
+        while days_before_year(year) > days {
+            year -= 1;
+        }
+        let (mut month, mut left) = (1, days - days_before_year(year));
+        while left >= days_of_month(year, month) {
+            left -= days_of_month(year, month);
+            month += 1;
+        }
+        let (hour, minute) = (second / 3600, second / 60 % 60);
+        Civil { year, month, day: left + 1, hour, minute, second: second % 60 }
     }
 }
 
-fn two_digits(bytes: &[u8], at: usize) -> Result<i16, NotATime> {
+/// Date and time of the Gregorian calendar.
+struct Civil {
+    year: i64,
+    month: i64,
+    day: i64,
+    hour: i64,
+    minute: i64,
+    second: i64,
+}
+
+/// Days from 0000-01-01 to the first day of this year, which is not before 0.
+fn days_before_year(year: i64) -> i64 {
+    // Year 0 is a leap year, so each term rounds up.
+    year * 365 + (year + 3) / 4 - (year + 99) / 100 + (year + 399) / 400
+}
+
+fn days_of_month(year: i64, month: i64) -> i64 {
+    match month {
+        2 if is_leap(year) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+fn two_digits(bytes: &[u8], at: usize) -> Result<i64, NotATime> {
     match (bytes.get(at), bytes.get(at + 1)) {
         (Some(tens @ b'0'..=b'9'), Some(ones @ b'0'..=b'9')) => {
-            Ok(i16::from(tens - b'0') * 10 + i16::from(ones - b'0'))
+            Ok(i64::from(tens - b'0') * 10 + i64::from(ones - b'0'))
         }
         _ => Err(NotATime),
     }
@@ -111,12 +150,7 @@ impl fmt::Display for UtcTime {
         write!(
             f,
             "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z",
-            at.year(),
-            at.month(),
-            at.day(),
-            at.hour(),
-            at.minute(),
-            at.second()
+            at.year, at.month, at.day, at.hour, at.minute, at.second
         )
     }
 }

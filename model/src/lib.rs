@@ -1,0 +1,28 @@
+//! The domain types that every crate shares: digests, identifiers, times, source positions, the closed
+//! sets of outcomes, languages, layers and limits, and the characters that mislead a reader. The launcher links this crate. It must therefore never gain a
+//! parser, a dependency beyond `sha2`, or any I/O, clock or random number.
+
+#![forbid(unsafe_code)]
+
+mod closed_set;
+mod digest;
+mod id;
+mod language;
+mod layer;
+mod outcome;
+mod span;
+mod text;
+mod time;
+
+pub use closed_set::{ClosedSet, NotInSet};
+pub use digest::{NotASha256, Sha256, Sha256Stream};
+pub use id::{ClaimId, NotAnId, RequestId, ResultId, SLUG_MAX};
+pub use language::Language;
+pub use layer::{Layer, LimitName, Mechanism, Mode, RejectReason};
+pub use outcome::Outcome;
+pub use span::{Line, Placed, SourceSpan, each_line, lines};
+pub use text::{
+    DeceptiveChar, EMOJI_STYLE, alternatives, deceptive, escape_line, has_deceptive, has_invisible,
+    is_deceptive, quote,
+};
+pub use time::{NotATime, UtcTime};
