@@ -47,11 +47,23 @@ fn section<'a>(record: &'a Record, heading: &str) -> &'a str {
     rest.split_once("\n## ").map_or(rest, |(section, _)| section)
 }
 
-/// Lines of the provenance that are the same for two runs of one script.
-fn lasting(record: &Record) -> Vec<&str> {
+/// Lines of the provenance that are the same for two runs of one script. The uid is that of the worker
+/// slot, which another run may hold by then.
+fn lasting(record: &Record) -> Vec<String> {
     let of_one_run = ["- Request sha256: ", "- Started: ", "    python", "- Rule "];
     let lines = section(record, "## Provenance").lines();
-    lines.filter(|line| !of_one_run.iter().any(|mark| line.starts_with(mark))).collect()
+    let lasting = lines.filter(|line| !of_one_run.iter().any(|mark| line.starts_with(mark)));
+    lasting
+        .map(|line| match line.split_once(", uid ") {
+            Some((before, after)) => {
+                format!(
+                    "{before}, uid {}",
+                    after.trim_start_matches(|digit: char| digit.is_ascii_digit())
+                )
+            }
+            None => line.to_owned(),
+        })
+        .collect()
 }
 
 const PREDICATE: &str = "import base64, json, sys
