@@ -4,12 +4,12 @@
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;
 
+use model::UtcTime;
 use policies::{Policy, Revoked, Signers};
 use records::log::{LogError, ProofFault};
 use records::{BundleFault, Fault, KeyError, RotationError, SignError};
 use shared::{Named, assert_texts, denied, every, path};
 use spool::{LastKnown, SpoolError, StoreError, Want};
-use validator::UtcTime;
 
 use crate::config::ConfigError;
 use crate::host::Halt;

@@ -4,8 +4,9 @@
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;
 
+use model::UtcTime;
 use shared::{Named, assert_texts, every, refused};
-use validator::{JsonError, UtcTime};
+use validator::JsonError;
 
 use crate::ais::{
     AisRules, Algorithm, Bundle, BundleError, Code, PublicKeyError, SigningKeyError, TrustError,

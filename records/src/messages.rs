@@ -4,9 +4,10 @@
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;
 
+use model::{Sha256, UtcTime};
 use policies::NotEntitled;
 use shared::{Named, assert_texts, denied, every, path, refused};
-use validator::{Code, Sha256, UtcTime, Violation};
+use validator::{Code, Violation};
 
 use crate::log::{
     AnswerFault, CheckpointFault, ExportError, FsckFault, KeyChangeFault, KeyRole, LogError,
