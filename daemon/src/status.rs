@@ -64,11 +64,17 @@ impl StatusTeller {
         }
     }
 
-    /// Tells how the daemon is if that changed. Returns when to be asked again: what came too soon after
-    /// the last is told then, and while nothing changes there is no such time.
-    pub fn tell(&mut self, spool: &Spool, how: &How<'_>, now: UtcTime) -> Option<Instant> {
+    /// Publishes the daemon's status if it changed; `at` is the present on the monotonic clock. Returns when to
+    /// call again if a change came too soon after the last one.
+    pub fn tell(
+        &mut self,
+        spool: &Spool,
+        how: &How<'_>,
+        now: UtcTime,
+        at: Instant,
+    ) -> Option<Instant> {
         let status = self.status(how, now);
-        if let Some((at, told)) = &self.told {
+        if let Some((last, told)) = &self.told {
             // What is left of the difference when time and numbers are set aside.
             let (counts, at_utc) = (status.counts, told.at_utc.clone());
             let numbers = (counts, status.memory_bytes_promised);
@@ -80,10 +86,10 @@ impl StatusTeller {
                     memory_bytes_promised: told.memory_bytes_promised,
                     ..status.clone()
                 };
-            let due = *at + TELL_INTERVAL;
+            let due = *last + TELL_INTERVAL;
             match (same_state, same_numbers) {
                 (true, true) => return None,
-                (true, false) if Instant::now() < due => return Some(due),
+                (true, false) if at < due => return Some(due),
                 _ => {}
             }
         }
@@ -93,7 +99,7 @@ impl StatusTeller {
             self.policy = Some(policy);
         }
         told_or_warned(spool.tell_status(&status));
-        self.told = Some((Instant::now(), status));
+        self.told = Some((at, status));
         None
     }
 
@@ -123,6 +129,7 @@ impl StatusTeller {
         &mut self,
         spool: &Spool,
         in_flight: impl Iterator<Item = (RequestId, Instant, Running)>,
+        at: Instant,
     ) -> Option<Instant> {
         let mut next: Option<Instant> = None;
         let mut before = std::mem::take(&mut self.in_flight);
@@ -130,12 +137,12 @@ impl StatusTeller {
             let told = before.remove(&id);
             let due = match &told {
                 Some((_, said)) if *said == running => None,
-                Some((at, said)) if is_as_far(said, &running) => Some(*at + TELL_INTERVAL),
-                Some((at, _)) => Some(*at + TELL_AFTER),
+                Some((last, said)) if is_as_far(said, &running) => Some(*last + TELL_INTERVAL),
+                Some((last, _)) => Some(*last + TELL_AFTER),
                 None => Some(claimed + TELL_AFTER),
             };
             match (due, told) {
-                (Some(due), told) if Instant::now() < due => {
+                (Some(due), told) if at < due => {
                     next = Some(next.map_or(due, |next| next.min(due)));
                     self.in_flight.extend(told.map(|told| (id, told)));
                 }
@@ -144,7 +151,7 @@ impl StatusTeller {
                 }
                 _ => {
                     told_or_warned(spool.tell_running(&running));
-                    self.in_flight.insert(id, (Instant::now(), running));
+                    self.in_flight.insert(id, (at, running));
                 }
             }
         }
@@ -161,9 +168,10 @@ impl StatusTeller {
         spool: &Spool,
         look: impl FnOnce() -> (Vec<WaitsSince>, bool),
         now: UtcTime,
+        at: Instant,
     ) -> Option<Instant> {
-        let due = self.waiting_at.map(|at| at + TELL_INTERVAL);
-        if let Some(due) = due.filter(|due| Instant::now() < *due) {
+        let due = self.waiting_at.map(|last| last + TELL_INTERVAL);
+        if let Some(due) = due.filter(|due| at < *due) {
             return Some(due);
         }
         let looked = look();
@@ -177,7 +185,7 @@ impl StatusTeller {
             if is_told {
                 self.waiting = (told.waiting, whole);
             }
-            self.waiting_at = Some(Instant::now());
+            self.waiting_at = Some(at);
         }
         None
     }
@@ -250,24 +258,26 @@ mod tests {
             policy: &policy,
         };
         let mut teller = StatusTeller::new(now);
-        assert_eq!(teller.tell(&spool, &how, now), None);
+        let begun = Instant::now();
+        assert_eq!(teller.tell(&spool, &how, now, begun), None);
         let told = told_status(&places.spool).unwrap();
         assert_eq!(spool::told_policy(&places.spool).unwrap().sha256(), policy.sha256());
         assert_eq!(told.policy.sha256, policy.sha256().to_string());
         assert_eq!(told.state, DaemonState::Serving);
         assert_eq!(daemon_alive(&places.spool, Some(&told)), Alive::Yes(Some(told.seat.pid)));
 
-        assert_eq!(teller.tell(&spool, &how, UtcTime::from_unix(1_800_000_009)), None);
+        assert_eq!(teller.tell(&spool, &how, UtcTime::from_unix(1_800_000_009), begun), None);
         assert_eq!(told_status(&places.spool).unwrap(), told, "nothing changed but the time");
         how.counts.waiting = 3;
-        let due = teller.tell(&spool, &how, now).unwrap();
+        let due = begun + TELL_INTERVAL;
+        let before = due - Duration::from_nanos(1);
+        assert_eq!(teller.tell(&spool, &how, now, before), Some(due));
         assert_eq!(told_status(&places.spool).unwrap().counts.waiting, 0);
         how.admission_stopped = Some("no room");
-        assert_eq!(teller.tell(&spool, &how, now), None);
+        assert_eq!(teller.tell(&spool, &how, now, before), None);
         assert_eq!(told_status(&places.spool).unwrap().counts.waiting, 3, "told with the state");
         how.counts.waiting = 4;
-        std::thread::sleep(due.saturating_duration_since(Instant::now()) + TELL_INTERVAL);
-        assert_eq!(teller.tell(&spool, &how, now), None);
+        assert_eq!(teller.tell(&spool, &how, now, before + TELL_INTERVAL), None);
         assert_eq!(told_status(&places.spool).unwrap().counts.waiting, 4);
         drop(spool);
         assert_eq!(daemon_alive(&places.spool, Some(&told)), Alive::No);
@@ -287,16 +297,19 @@ mod tests {
         };
         let told = || spool::waiting_in(&places.spool);
         let mut teller = StatusTeller::new(now);
-        assert_eq!(teller.tell_waiting(&spool, || (waits(&[]), true), now), None);
+        let begun = Instant::now();
+        assert_eq!(teller.tell_waiting(&spool, || (waits(&[]), true), now, begun), None);
         assert!(!places.spool.join("public/waiting.json").exists(), "nothing is no news");
-        assert_eq!(teller.tell_waiting(&spool, || (waits(&["a", "b"]), true), now), None);
+        assert_eq!(teller.tell_waiting(&spool, || (waits(&["a", "b"]), true), now, begun), None);
         assert_eq!(told(), waits(&["a", "b"]));
-        let due = teller.tell_waiting(&spool, || panic!("too soon to look"), now).unwrap();
-        std::thread::sleep(due.saturating_duration_since(Instant::now()));
-        assert_eq!(teller.tell_waiting(&spool, || (waits(&["b"]), false), now), None);
+        let due = begun + TELL_INTERVAL;
+        let before = due - Duration::from_nanos(1);
+        let too_soon = || panic!("too soon to look");
+        assert_eq!(teller.tell_waiting(&spool, too_soon, now, before), Some(due));
+        assert_eq!(teller.tell_waiting(&spool, || (waits(&["b"]), false), now, due), None);
         assert_eq!(told(), waits(&["b"]));
-        std::thread::sleep(TELL_INTERVAL);
-        assert_eq!(teller.tell_waiting(&spool, || (waits(&[]), true), now), None);
+        let due = due + TELL_INTERVAL;
+        assert_eq!(teller.tell_waiting(&spool, || (waits(&[]), true), now, due), None);
         assert!(!places.spool.join("public/waiting.json").exists());
         drop(spool);
         ended(&places);
@@ -324,19 +337,19 @@ mod tests {
         let mut teller = StatusTeller::new(UtcTime::from_unix(0));
         let claimed = Instant::now();
         let all = |running: &Running| [(id.clone(), claimed, running.clone())].into_iter();
-        let due = teller.tell_in_flight(&spool, all(&running)).unwrap();
+        let due = claimed + TELL_AFTER;
+        assert_eq!(teller.tell_in_flight(&spool, all(&running), claimed), Some(due));
         assert!(running_in(&places.spool).is_empty());
-        std::thread::sleep(due.saturating_duration_since(Instant::now()));
-        assert_eq!(teller.tell_in_flight(&spool, all(&running)), None);
+        assert_eq!(teller.tell_in_flight(&spool, all(&running), due), None);
         assert_eq!(running_in(&places.spool).get(id.as_str()), Some(&running));
         running.step = Step::Running;
-        let due = teller.tell_in_flight(&spool, all(&running)).unwrap();
-        std::thread::sleep(due.saturating_duration_since(Instant::now()));
-        assert_eq!(teller.tell_in_flight(&spool, all(&running)), None);
+        let next = due + TELL_AFTER;
+        assert_eq!(teller.tell_in_flight(&spool, all(&running), due), Some(next));
+        assert_eq!(teller.tell_in_flight(&spool, all(&running), next), None);
         assert_eq!(running_in(&places.spool)[id.as_str()].step, Step::Running);
         assert!(StatusTeller::look_again(1).is_some(), "a worker wakes nobody");
         assert_eq!(StatusTeller::look_again(0), None);
-        assert_eq!(teller.tell_in_flight(&spool, std::iter::empty()), None);
+        assert_eq!(teller.tell_in_flight(&spool, std::iter::empty(), next), None);
         assert!(running_in(&places.spool).is_empty());
         running.request_id = "../escaped".to_owned();
         assert!(spool.tell_running(&running).is_err());

@@ -15,6 +15,7 @@
 )]
 
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -173,8 +174,7 @@ fn cut(
         if full || cuts.iter().all(|cut| cut.point != point) {
             let copy = image.with_extension(format!("cut-{}", cuts.len()));
             let counts = counted.so_far();
-            let mut cp = Command::new("cp");
-            Said::of(cp.arg("--sparse=always").arg(image).arg(&copy)).assert_code(0);
+            copy_at_one_moment(image, &copy);
             let durable = arrivals.lines().filter(|line| *line == "published-durable").count();
             let acknowledged = [list(&service.at("archive")), list(&service.at("quarantine"))];
             let acknowledged = acknowledged.concat();
@@ -199,9 +199,34 @@ fn let_go(service: &mut Service<'_>) {
     }
 }
 
+/// Whether every thread has stopped: one that waits for the disk goes on writing until it is back.
 fn is_stopped(service: &Service<'_>) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", service.process().0));
-    stat.is_ok_and(|stat| stat.rsplit(')').next().unwrap_or_default().starts_with(" T"))
+    let Ok(threads) = fs::read_dir(format!("/proc/{}/task", service.process().0)) else {
+        return false;
+    };
+    threads.flatten().all(|thread| {
+        let stat = fs::read_to_string(thread.path().join("stat"));
+        stat.is_ok_and(|stat| stat.rsplit(')').next().unwrap_or_default().starts_with(" T"))
+    })
+}
+
+/// Copies the image as it is at one moment. The kernel writes back in its own time: a copy that it wrote
+/// into has blocks of two moments, which no power cut leaves, and is made again.
+fn copy_at_one_moment(image: &Path, copy: &Path) {
+    let written = || {
+        let metadata = fs::metadata(image).unwrap();
+        (metadata.mtime(), metadata.mtime_nsec())
+    };
+    let begun = Instant::now();
+    loop {
+        let before = written();
+        let mut cp = Command::new("cp");
+        Said::of(cp.arg("--sparse=always").arg(image).arg(copy)).assert_code(0);
+        if written() == before {
+            return;
+        }
+        assert!(begun.elapsed() < DONE_WITHIN, "the file system does not come to rest");
+    }
 }
 
 /// What is wrong on a copy, before and after a daemon has recovered on it.

@@ -113,14 +113,15 @@ impl AtWork<'_, '_> {
             memory_bytes_max: Some(max.memory_bytes),
             policy: &policy,
         };
-        let told = said.status.tell(&host.spool, &how, edge::now());
+        let now = Instant::now();
+        let told = said.status.tell(&host.spool, &how, edge::now(), now);
         let in_flight =
-            said.status.tell_in_flight(&host.spool, host.telling.in_flight().into_iter());
+            said.status.tell_in_flight(&host.spool, host.telling.in_flight().into_iter(), now);
         // Between two looks nobody knows who waits behind the window.
         let is_known = said.waiting == 0 || self.window.len() > 0;
         let in_line = is_known.then(|| {
             let window = &self.window;
-            said.status.tell_waiting(&host.spool, || who_waits(window), edge::now())
+            said.status.tell_waiting(&host.spool, || who_waits(window), edge::now(), now)
         });
         let metrics = &host.telling.metrics;
         metrics.requests(&counts);
@@ -136,7 +137,6 @@ impl AtWork<'_, '_> {
             }
             file.due(metrics)
         });
-        let now = Instant::now();
         if said.alive_at.is_some_and(|at| at <= now) {
             said.manager.alive();
             said.alive_at = said.manager.alive_interval().map(|interval| now + interval);
