@@ -10,6 +10,7 @@ mod id;
 mod language;
 mod layer;
 mod outcome;
+mod section;
 mod span;
 mod text;
 mod time;
@@ -20,6 +21,7 @@ pub use id::{ClaimId, NotAnId, RequestId, ResultId, SLUG_MAX};
 pub use language::Language;
 pub use layer::{Layer, LimitName, Mechanism, Mode, RejectReason};
 pub use outcome::Outcome;
+pub use section::ResultSection;
 pub use span::{Line, Placed, SourceSpan, each_line, lines};
 pub use text::{
     DeceptiveChar, EMOJI_STYLE, alternatives, deceptive, escape_line, has_deceptive, has_invisible,

@@ -18,10 +18,11 @@ use crate::node::Node;
 use crate::prose;
 use crate::report::Report;
 use crate::request::{Backend, Constraint, Parts, Work};
+use crate::request_key::RequestKey;
 use crate::risk::Risk;
 use crate::schema::{Asked, Identity, Words};
 use crate::sections::Sections;
-use crate::text::{self};
+use crate::text;
 use crate::violation::{Severity, Violation};
 
 const COMMAND: &str = "Command";
@@ -34,27 +35,6 @@ const TITLES: [&str; 6] = [COMMAND, INPUT_FILES, OUTPUTS, RISK, monty::CODE, mon
 /// The sections of the monty lane, with and without the optional one.
 const MONTY_SECTIONS: [&str; 4] = [monty::CODE, monty::INPUTS, OUTPUTS, RISK];
 const MONTY_SECTIONS_LEAST: [&str; 3] = [monty::CODE, OUTPUTS, RISK];
-
-pub(crate) const KEYS: [&str; 18] = [
-    "request_type",
-    "schema_version",
-    "request_id",
-    "created_utc",
-    "requested_by",
-    "approved_by",
-    "approved_utc",
-    "purpose",
-    "language",
-    "network",
-    "network_allowlist",
-    "cpu_limit",
-    "memory_limit_mb",
-    "time_limit_sec",
-    "inputs",
-    "outputs_expected",
-    "constraints",
-    "backend",
-];
 
 pub(crate) struct Reading {
     pub(crate) violations: Vec<Violation>,
@@ -118,7 +98,7 @@ fn comments<'a>(lines: &[Line<'a>]) -> Vec<Line<'a>> {
 
 impl Front {
     fn read(fields: &Fields<'_>, asked: &Asked<'_>, report: &mut Report) -> Self {
-        fields.refuse_unknown(&KEYS, true, report);
+        fields.refuse_unknown(RequestKey::TEXTS, true, report);
         let front = Self {
             identity: Identity::read(fields, asked, report),
             network: Network::read(fields, asked.words, report),

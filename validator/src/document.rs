@@ -6,7 +6,7 @@ use model::{Line, SourceSpan};
 use crate::code::Code;
 use crate::node::{self, Node, Value};
 use crate::report::Report;
-use crate::text::{self};
+use crate::text;
 
 /// How much front matter a kind of document may have.
 #[derive(Clone, Copy)]

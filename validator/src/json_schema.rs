@@ -4,13 +4,10 @@
 use model::{Language, SLUG_MAX, has_deceptive};
 use serde_json::{Map, Value, json};
 
-use crate::assemble::KEYS;
 use crate::declared::{COMPONENT_BYTES_MAX, COMPONENTS_MAX};
 use crate::limits::{CORES_MAX, MEMORY_MIB_MAX, TIME_SEC_MAX};
 use crate::request::{Backend, Constraint, RequestedBy};
-
-/// Keys of the schema that a request may leave out.
-const OPTIONAL: [&str; 3] = ["network", "network_allowlist", "backend"];
+use crate::request_key::RequestKey;
 
 const DATE: &str = "(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])";
 const TIME: &str = "([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]";
@@ -25,11 +22,13 @@ const STAMP: &str = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])\
 pub fn front_matter_schema() -> Value {
     let sentence = json!({ "$ref": "#/$defs/sentence" });
     let mut properties = Map::new();
-    for key in KEYS {
-        properties.insert(key.to_owned(), described(value_of(key, &sentence), meaning(key)));
+    for &key in RequestKey::ALL {
+        let value = described(value_of(key, &sentence), key.meaning());
+        properties.insert(key.as_str().to_owned(), value);
     }
     properties.extend(extensions(&sentence));
-    let required: Vec<&str> = KEYS.into_iter().filter(|key| !OPTIONAL.contains(key)).collect();
+    let required = RequestKey::ALL.iter().filter(|key| !key.is_optional());
+    let required: Vec<&str> = required.map(|key| key.as_str()).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:threegate:tool-request:1",
@@ -55,20 +54,20 @@ pub fn front_matter_schema() -> Value {
     })
 }
 
-fn value_of(key: &str, sentence: &Value) -> Value {
+fn value_of(key: RequestKey, sentence: &Value) -> Value {
     match key {
-        "request_type" => json!({ "const": "tool_request" }),
-        "schema_version" => json!({ "enum": [1, "1"] }),
-        "request_id" => {
+        RequestKey::RequestType => json!({ "const": "tool_request" }),
+        RequestKey::SchemaVersion => json!({ "enum": [1, "1"] }),
+        RequestKey::RequestId => {
             let slug = format!("[A-Za-z0-9_-]{{1,{SLUG_MAX}}}");
             text(&format!("^TR-[0-9]{{4}}{DATE}-{TIME}Z-{slug}$"))
         }
-        "created_utc" | "approved_utc" => text(STAMP),
-        "requested_by" => one_of(RequestedBy::TEXTS),
-        "language" => one_of(Language::TEXTS),
-        "network" => json!({ "enum": ["none", "allowlist"], "default": "none" }),
-        "network_allowlist" => list(text(&host())),
-        "cpu_limit" => json!({ "anyOf": [
+        RequestKey::CreatedUtc | RequestKey::ApprovedUtc => text(STAMP),
+        RequestKey::RequestedBy => one_of(RequestedBy::TEXTS),
+        RequestKey::Language => one_of(Language::TEXTS),
+        RequestKey::Network => json!({ "enum": ["none", "allowlist"], "default": "none" }),
+        RequestKey::NetworkAllowlist => list(text(&host())),
+        RequestKey::CpuLimit => json!({ "anyOf": [
             {
                 "type": "string",
                 "pattern": "^[0-9]{1,6}(\\.[0-9]{1,3})?$",
@@ -76,44 +75,21 @@ fn value_of(key: &str, sentence: &Value) -> Value {
             },
             { "type": "number", "minimum": 0.001, "exclusiveMaximum": CORES_MAX + 1 },
         ]}),
-        "memory_limit_mb" => whole(MEMORY_MIB_MAX),
-        "time_limit_sec" => whole(TIME_SEC_MAX),
-        "inputs" => list(record(&[
+        RequestKey::MemoryLimitMb => whole(MEMORY_MIB_MAX),
+        RequestKey::TimeLimitSec => whole(TIME_SEC_MAX),
+        RequestKey::Inputs => list(record(&[
             ("name", text(&format!("^{}$", path()))),
             ("sha256", text("^[0-9A-Fa-f]{64}$")),
         ])),
-        "outputs_expected" => list(record(&[
+        RequestKey::OutputsExpected => list(record(&[
             ("path", text(&format!("^(/out/)?{}$", path()))),
             ("description", json!({ "type": "string" })),
         ])),
-        "constraints" => list(json!({ "allOf": [sentence], "examples": Constraint::SEED })),
-        "backend" => one_of(Backend::TEXTS),
-        // `approved_by` and `purpose`, and whatever sentence is added to the keys.
-        _ => sentence.clone(),
-    }
-}
-
-fn meaning(key: &str) -> &'static str {
-    match key {
-        "request_type" => "What this file is.",
-        "schema_version" => "The version of the schema: 1.",
-        "request_id" => "The name of the request and of its file: TR-YYYYMMDD-HHMMSSZ-<slug>.",
-        "created_utc" => "When the request was written, UTC: YYYY-MM-DDTHH:MM:SSZ.",
-        "requested_by" => "Who wrote it: a person, or CORE.",
-        "approved_by" => "Who approved it. Empty until somebody has.",
-        "approved_utc" => "When it was approved, UTC. Empty until then.",
-        "purpose" => "One sentence that says why the run is needed.",
-        "language" => "The language of the tool; shells are forbidden.",
-        "network" => "Whether a network is asked for; none if the key is missing.",
-        "network_allowlist" => "The hosts asked for, `host` or `host:port` (443 if none is named).",
-        "cpu_limit" => "Processor cores, such as \"2\" or \"0.5\".",
-        "memory_limit_mb" => "Memory in MiB.",
-        "time_limit_sec" => "Wall time in seconds.",
-        "inputs" => "The files below /in, each with its SHA-256; `[]` if there is none.",
-        "outputs_expected" => "The files that the tool leaves below /out; `[]` if there is none.",
-        "constraints" => "The three of the schema are always enforced; others are only stated.",
-        "backend" => "The lane to run in; the policy's default if the key is missing.",
-        _ => "One line of text.",
+        RequestKey::Constraints => {
+            list(json!({ "allOf": [sentence], "examples": Constraint::SEED }))
+        }
+        RequestKey::Backend => one_of(Backend::TEXTS),
+        RequestKey::ApprovedBy | RequestKey::Purpose => sentence.clone(),
     }
 }
 

@@ -39,6 +39,7 @@ mod prose;
 mod rendered;
 mod report;
 mod request;
+mod request_key;
 mod result;
 mod risk;
 pub mod rules;

@@ -10,7 +10,7 @@ use crate::document::{Document, REQUEST_FRONT};
 use crate::fields::Fields;
 use crate::node::ScalarKind;
 use crate::report::Report;
-use crate::text::{self};
+use crate::text;
 use crate::violation::Violation;
 
 /// One PiB in MiB: beyond any host, far below overflow in bytes.

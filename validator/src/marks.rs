@@ -9,7 +9,7 @@ use crate::confusable;
 use crate::packages;
 use crate::report::Report;
 use crate::secrets;
-use crate::text::{self};
+use crate::text;
 use crate::violation::Violation;
 
 /// Everything in a text of any kind that its reader should look at, by place. A mark's severity is

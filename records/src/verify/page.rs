@@ -2,13 +2,11 @@
 //! alone. Texts that a request, a policy or a tool wrote are not compared: how much of them is shown
 //! is the decision of the version that wrote the record, and no line of theirs may be taken for ours.
 
+use model::ResultSection;
 use serde_json::Value;
 
 use crate::fault::Fault;
 use crate::verify::contradiction::number;
-
-const SECTIONS: [&str; 6] =
-    ["## Summary", "## Provenance", "## Outputs", "## Stdout", "## Stderr", "## Safety Notes"];
 
 /// Lines that do not say what the facts say.
 pub(super) fn faults(file: &str, md: &[u8], facts: &Value) -> Vec<Fault> {
@@ -16,24 +14,26 @@ pub(super) fn faults(file: &str, md: &[u8], facts: &Value) -> Vec<Fault> {
     let text = std::str::from_utf8(md).unwrap_or_default();
     let body = text.split_once("\n---\n").map_or("", |(_, body)| body);
     let headings: Vec<&str> = body.lines().filter(|line| line.starts_with('#')).collect();
-    if headings != SECTIONS {
+    let titles = headings.iter().filter_map(|heading| heading.strip_prefix("## "));
+    let titles: Option<Vec<_>> = titles.map(ResultSection::named).collect();
+    if headings.len() != ResultSection::ALL.len() || titles.as_deref() != Some(ResultSection::ALL) {
         let what = format!("its sections are {headings:?}");
         return vec![told(what)];
     }
-    let section = |heading: &'static str| {
-        let lines = body.lines().skip_while(move |line| *line != heading).skip(1);
-        lines.take_while(|line| !line.starts_with('#'))
+    let wrong = |section: ResultSection| {
+        let heading = section.heading();
+        let lines = body.lines().skip_while(|line| *line != heading).skip(1);
+        let lines: Vec<&str> = lines.take_while(|line| !line.starts_with('#')).collect();
+        match section {
+            ResultSection::Summary => summary_line(&lines, facts),
+            ResultSection::Provenance => provenance_line(&lines, facts),
+            ResultSection::Outputs => output_line(&lines, facts),
+            ResultSection::Stdout => stream_line(&lines, "stdout", facts),
+            ResultSection::Stderr => stream_line(&lines, "stderr", facts),
+            ResultSection::SafetyNotes => None,
+        }
     };
-    let [summary, provenance, outputs, stdout, stderr, _]: [Vec<&str>; 6] =
-        SECTIONS.map(|heading| section(heading).collect());
-    let parts = [
-        summary_line(&summary, facts),
-        provenance_line(&provenance, facts),
-        output_line(&outputs, facts),
-        stream_line(&stdout, "stdout", facts),
-        stream_line(&stderr, "stderr", facts),
-    ];
-    parts.into_iter().flatten().map(told).collect()
+    ResultSection::ALL.iter().filter_map(|section| wrong(*section)).map(told).collect()
 }
 
 /// Lines that begin so, in their order.

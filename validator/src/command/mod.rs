@@ -15,7 +15,7 @@ use model::{Line, SourceSpan};
 use crate::code::Code;
 use crate::report::Report;
 use crate::sections::Section;
-use crate::text::{self};
+use crate::text;
 use crate::violation::Violation;
 use words::Word;
 

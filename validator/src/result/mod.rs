@@ -14,7 +14,7 @@ mod script;
 mod streams;
 mod words;
 
-use model::SourceSpan;
+use model::{ResultSection, SourceSpan};
 
 use crate::code::Code;
 use crate::document::{Document, RESULT_FRONT};
@@ -28,9 +28,6 @@ use crate::violation::Violation;
 
 /// The most bytes a result's Markdown may have.
 pub const RESULT_BYTES_MAX: usize = 4 * 1024 * 1024;
-
-const SECTIONS: [&str; 6] =
-    ["Summary", "Provenance", "Outputs", "Stdout", "Stderr", "Safety Notes"];
 
 const SAFETY_NOTES: [&str; 3] =
     ["Untrusted Output Statement", "Unexpected behavior", "Network confirmation"];
@@ -59,8 +56,8 @@ pub fn check_result(bytes: &[u8], file_name: &str) -> Vec<Violation> {
             stated = artifacts::read(&fields, &mut report);
         }
     }
-    let sections = Sections::read(&document, &SECTIONS, &mut report);
-    sections.check(&SECTIONS, &mut report);
+    let sections = Sections::read(&document, ResultSection::TEXTS, &mut report);
+    sections.check(ResultSection::TEXTS, &mut report);
     check_sections(&sections, stated.as_ref(), &mut report);
     report.into_rows()
 }
@@ -86,15 +83,15 @@ fn check_sections(
     report: &mut Report,
 ) {
     for section in &sections.all {
-        match section.title {
-            "Outputs" => {
+        match ResultSection::named(section.title) {
+            Some(ResultSection::Outputs) => {
                 if let Some(artifacts) = stated {
                     artifacts.check_outputs(&section.lines, report);
                 }
             }
-            "Stdout" | "Stderr" => streams::check(section, report),
-            "Safety Notes" => check_safety_notes(section, report),
-            _ => {}
+            Some(ResultSection::Stdout | ResultSection::Stderr) => streams::check(section, report),
+            Some(ResultSection::SafetyNotes) => check_safety_notes(section, report),
+            Some(ResultSection::Summary | ResultSection::Provenance) | None => {}
         }
     }
 }

@@ -1,66 +1,46 @@
 //! The characters that tokens are made of, and how far a run of them reaches. Looking at one run
 //! from many places must never cost its length each time.
 
-/// A set of ASCII characters that an issuer draws its tokens from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Alphabet {
-    Digit,
-    LowerHex,
-    Hex,
-    /// RFC 4648: `A-Z` and `2-7`.
-    Base32,
-    /// What Bech32 writes after its `1`, in upper case (BIP 173).
-    Bech32,
-    UpperDigit,
-    LowerDigit,
-    Alphanumeric,
-    /// Letters, digits and `-`.
-    Hyphened,
-    /// Letters, digits, `-` and `_`: base64url.
-    Url64,
-    /// Base64url and dots.
-    Dotted,
-    /// Base64 without its padding.
-    Base64,
-    /// Base64 with padding inside, and with percent escapes for it.
-    Escaped64,
-    /// What an Entra ID client secret is made of.
-    Tilde,
-    /// Base64url with padding inside.
-    Equals64,
-    /// Base64url with padding and dots inside.
-    Loose,
-    /// Both alphabets of base64, with padding inside.
-    Any64,
-    /// Hexadecimal digits and `:`.
-    ColonHex,
+model::closed_set! {
+    /// A set of ASCII characters that an issuer draws its tokens from.
+    pub(super) enum Alphabet {
+        Digit = "digits",
+        LowerHex = "lower-case hexadecimal digits",
+        Hex = "hexadecimal digits",
+        /// RFC 4648: `A-Z` and `2-7`.
+        Base32 = "base32",
+        /// What Bech32 writes after its `1`, in upper case (BIP 173).
+        Bech32 = "bech32",
+        UpperDigit = "upper-case letters and digits",
+        LowerDigit = "lower-case letters and digits",
+        Alphanumeric = "letters and digits",
+        /// Letters, digits and `-`.
+        Hyphened = "letters, digits and hyphens",
+        /// Letters, digits, `-` and `_`: base64url.
+        Url64 = "base64url",
+        /// Base64url and dots.
+        Dotted = "base64url and dots",
+        /// Base64 without its padding.
+        Base64 = "base64",
+        /// Base64 with padding inside, and with percent escapes for it.
+        Escaped64 = "base64, escaped",
+        /// What an Entra ID client secret is made of.
+        Tilde = "letters, digits and ~._-",
+        /// Base64url with padding inside.
+        Equals64 = "base64url, padded",
+        /// Base64url with padding and dots inside.
+        Loose = "base64url and dots, padded",
+        /// Both alphabets of base64, with padding inside.
+        Any64 = "base64 or base64url, padded",
+        /// Hexadecimal digits and `:`.
+        ColonHex = "hexadecimal digits and colons",
+    }
 }
 
 /// As many as there are alphabets.
-const COUNT: usize = 18;
+const COUNT: usize = Alphabet::ALL.len();
 
 impl Alphabet {
-    const ALL: [Self; COUNT] = [
-        Self::Digit,
-        Self::LowerHex,
-        Self::Hex,
-        Self::Base32,
-        Self::Bech32,
-        Self::UpperDigit,
-        Self::LowerDigit,
-        Self::Alphanumeric,
-        Self::Hyphened,
-        Self::Url64,
-        Self::Dotted,
-        Self::Base64,
-        Self::Escaped64,
-        Self::Tilde,
-        Self::Equals64,
-        Self::Loose,
-        Self::Any64,
-        Self::ColonHex,
-    ];
-
     pub(super) fn holds(self, byte: u8) -> bool {
         let members = MEMBERS.get(self as usize).copied().unwrap_or(0);
         byte.is_ascii() && members >> byte & 1 == 1
