@@ -4,11 +4,11 @@
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;
 
+use model::Outcome;
 use shared::{assert_texts, denied, every, path};
 
 use crate::client::BuildError;
 use crate::frame::Unable;
-use crate::outcome::Outcome;
 use crate::steps::SetupStep;
 use crate::subordinate::NoSubordinate;
 use crate::wire::WireError;

@@ -4,12 +4,10 @@
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;
 
+use model::{RequestId, ResultId, Sha256, UtcTime};
 use shared::{assert_texts, every, refused};
 
-use crate::{
-    Draft, JsonError, NotFillable, OneLine, OwnerUid, RequestId, ResultId, Sha256, Unprintable,
-    UtcTime,
-};
+use crate::{Draft, JsonError, NotFillable, OneLine, OwnerUid, Unprintable};
 
 #[test]
 fn the_errors_say_what_they_said() {
