@@ -24,7 +24,7 @@ mod log;
 mod manual;
 mod mcp;
 #[cfg(test)]
-mod messages;
+mod message_tests;
 mod options;
 mod order;
 mod output;

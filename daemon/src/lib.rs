@@ -22,7 +22,7 @@ mod keep;
 mod key_change;
 pub mod log_to;
 #[cfg(test)]
-mod messages;
+mod message_tests;
 pub mod metrics;
 mod network;
 pub mod notify_host;

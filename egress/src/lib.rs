@@ -12,5 +12,5 @@
 pub mod client;
 pub mod frame;
 #[cfg(test)]
-mod messages;
+mod message_tests;
 pub mod wire;

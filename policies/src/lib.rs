@@ -23,7 +23,7 @@ mod hosts;
 mod limits;
 mod locate;
 #[cfg(test)]
-mod messages;
+mod message_tests;
 mod number;
 mod outlook;
 mod permission_rule;

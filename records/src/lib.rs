@@ -25,7 +25,7 @@ mod keys;
 pub mod log;
 mod log_key_files;
 #[cfg(test)]
-mod messages;
+mod message_tests;
 mod network;
 mod opened;
 mod outside;

@@ -12,7 +12,7 @@ pub mod frame;
 pub mod host;
 pub mod launch;
 #[cfg(test)]
-mod messages;
+mod message_tests;
 pub mod outcome;
 pub mod plan;
 mod pour;

@@ -29,7 +29,7 @@ mod hashed;
 mod ledger;
 mod lock;
 #[cfg(test)]
-mod messages;
+mod message_tests;
 mod orders;
 mod permissions;
 mod places;

@@ -199,7 +199,7 @@ fn let_go(service: &mut Service<'_>) {
     }
 }
 
-/// Whether every thread has stopped: one that waits for the disk goes on writing until it is back.
+/// Returns true if every thread has stopped: one that waits for the disk goes on writing until the call ends.
 fn is_stopped(service: &Service<'_>) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{}/task", service.process().0)) else {
         return false;

@@ -27,7 +27,7 @@ mod limits;
 mod lint;
 mod marks;
 #[cfg(test)]
-mod messages;
+mod message_tests;
 mod minimal;
 mod monty;
 mod network;

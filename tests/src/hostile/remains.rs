@@ -110,8 +110,8 @@ fn processes(lines: &mut BTreeSet<String>) {
     }
 }
 
-/// Whether a process runs one of our programs. Its arguments and environment say nothing: a shell in which
-/// somebody works on the project has our name there too.
+/// Returns true if a process runs one of our programs. Its arguments and environment do not count: the shell of a
+/// developer has our name there too.
 fn names_us(process: &Path) -> bool {
     let comm = fs::read(process.join("comm")).unwrap_or_default();
     let exe = fs::read_link(process.join("exe")).unwrap_or_default();

@@ -17,7 +17,6 @@ mod modules;
 mod names;
 mod plain_english;
 mod rust_text;
-mod seccomp;
 mod sources;
 mod tokens;
 mod type_names;
