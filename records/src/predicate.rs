@@ -4,6 +4,7 @@
 
 use model::{LimitName, Mechanism, Mode, Outcome, RejectReason};
 use policies::aana::{Gate, Route};
+use policies::permissions::ToolAuthorizationState;
 use policies::{GateMode, Verdict};
 use serde_json::{Map, Value, json};
 use validator::JSON_INTEGER_MAX;
@@ -154,7 +155,7 @@ fn permission() -> Value {
         ("subject", text()),
         ("accesscontrol", or_null(text())),
         ("tool", text()),
-        ("state", words(&["DENIED", "APPROVED", "REQUESTABLE"])),
+        ("state", words(ToolAuthorizationState::TEXTS)),
         ("reason", text()),
     ])
 }

@@ -3,31 +3,23 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use super::grant::{Denial, GrantId};
 
-/// Whether a tool may be called (seed 003, `ToolAuthorizationState`).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum ToolAuthorizationState {
-    /// It may not, and nobody is asked.
-    Denied,
-    /// It may.
-    Approved,
-    /// It may not, but somebody can be asked.
-    Requestable,
-}
-
-impl fmt::Display for ToolAuthorizationState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Denied => "DENIED",
-            Self::Approved => "APPROVED",
-            Self::Requestable => "REQUESTABLE",
-        })
+model::closed_set! {
+    /// Whether a tool may be called (seed 003, `ToolAuthorizationState`).
+    #[derive(Hash)]
+    pub enum ToolAuthorizationState {
+        /// It may not, and nobody is asked.
+        Denied = "DENIED",
+        /// It may.
+        Approved = "APPROVED",
+        /// It may not, but somebody can be asked.
+        Requestable = "REQUESTABLE",
     }
 }
+
+model::serialize_closed_set!(ToolAuthorizationState);
+model::deserialize_closed_set!(ToolAuthorizationState);
 
 /// A state, and why it is that one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -116,11 +116,8 @@ impl Options {
         };
         match name {
             "--mode" => {
-                self.mode = match value {
-                    "system" => Mode::System,
-                    "user" => Mode::User,
-                    _ => return Err(format!("--mode: '{value}' is neither system nor user")),
-                }
+                let wrong = || format!("--mode: '{value}' is neither system nor user");
+                self.mode = Mode::named(value).ok_or_else(wrong)?;
             }
             "--cgroup" => {
                 self.cgroup_parent = match value {
