@@ -42,24 +42,15 @@ pub struct AuthorizationReport {
     pub(super) not_lifted: Option<NotLifted>,
 }
 
-/// Why a state was not taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum NotLifted {
-    /// Only words speak for it.
-    Wording,
-    /// The reference that has the right type denies something.
-    Denial,
-    /// The reference that has the right type is not trusted, fresh, redacted or complete.
-    Unproved,
-}
-
-impl NotLifted {
-    pub(super) fn reason(self) -> &'static str {
-        match self {
-            Self::Wording => "authorization_state_not_lifted_from_wording",
-            Self::Denial => "authorization_state_not_lifted_from_denial",
-            Self::Unproved => "authorization_state_not_lifted_from_unverified_evidence",
-        }
+model::closed_set! {
+    /// Why a state was not taken.
+    pub(super) enum NotLifted {
+        /// Only words speak for it.
+        Wording = "authorization_state_not_lifted_from_wording",
+        /// The reference that has the right type denies something.
+        Denial = "authorization_state_not_lifted_from_denial",
+        /// The reference that has the right type is not trusted, fresh, redacted or complete.
+        Unproved = "authorization_state_not_lifted_from_unverified_evidence",
     }
 }
 

@@ -73,7 +73,7 @@ pub fn gate_pre_tool_call(event: &Value, now: UtcTime) -> GateResult {
     let (state, route) = (call.declared.as_str().into(), call.route.as_str().into());
     let errors = schema::forbidden(Some(call.category), Some(&route), Some(&state));
     if !errors.is_empty() {
-        let reason = authority.not_lifted.map(authority::NotLifted::reason);
+        let reason = authority.not_lifted.map(authority::NotLifted::as_str);
         return GateResult::no_event(name.map(str::to_owned), errors, reason);
     }
     GateResult::of(route::judge(call, &examined, authority, lifted))

@@ -50,7 +50,7 @@ pub(super) fn judge(
         verdict.block("authorization_state_not_supported_by_evidence");
     }
     if let Some(not_lifted) = authority.not_lifted {
-        verdict.reason(not_lifted.reason());
+        verdict.reason(not_lifted.as_str());
     }
     let category = if surface::is_identity_bound(&call) {
         verdict.reason("public_read_reclassified_identity_bound_private_read");

@@ -186,7 +186,7 @@ pub fn finish_rotations(
     }
     let keys = KeyDirectory::open(source.public(), Custody::Ours)?;
     let mut finished = Vec::new();
-    for role in [KeyRole::Result, KeyRole::Log] {
+    for &role in KeyRole::ALL {
         let Some(change) = Rotation::pending_in(&keys, role)? else { continue };
         let (source, successor) = match source {
             KeySource::Agent { .. } => of_agent(source, &change)?,
@@ -195,7 +195,7 @@ pub fn finish_rotations(
         finished.push(rotate(&source, role, successor, log.clone(), now)?);
     }
     if let KeySource::Directory(directory) = source {
-        for role in [KeyRole::Result, KeyRole::Log] {
+        for &role in KeyRole::ALL {
             put_back(source, directory, role)?;
         }
     }

@@ -17,7 +17,6 @@ use crate::agent::{StockAgent, source};
 use crate::fixture::{Scratch, at, skipped};
 use crate::rotation::{FIRST, Host, SECOND, killed_at, open_log, open_with, unlocked};
 
-const ROLES: [KeyRole; 2] = [KeyRole::Result, KeyRole::Log];
 /// The child of the test that kills it.
 const CHILD: &str = "TOOLEXEC_TEST_ROTATE";
 
@@ -54,7 +53,7 @@ fn log_at_work(host: &Host, keys: &KeysAtWork) -> Log {
 
 #[test]
 fn a_new_key_is_taken_over_from_beside_the_old_one_or_from_its_place() {
-    for role in ROLES {
+    for &role in KeyRole::ALL {
         for name in [format!("{role}.new"), role.to_string()] {
             let host = Host::new();
             let before = names(&host);
@@ -214,7 +213,7 @@ fn killed_everywhere(names: [&str; 2], judge: impl Fn(&Host, &Keys, &str)) -> Op
             drop(open_log(&host));
             let first = host.open().unwrap();
             fs::create_dir(host.scratch.path().join("come")).unwrap();
-            for (role, name) in ROLES.into_iter().zip(names) {
+            for (&role, name) in KeyRole::ALL.iter().zip(names) {
                 let come = host.scratch.path().join("come").join(name);
                 fs::copy(other.dir().join(role.to_string()), come).unwrap();
             }

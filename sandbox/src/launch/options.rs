@@ -42,11 +42,14 @@ others through it; when the parent closes it, the launcher ends. There is nothin
 /// What no option can allow: it would show the host, or everybody's files, to a tool.
 const NEVER_BOUND: [&str; 3] = ["/", "/home", "/root"];
 
-/// Below which group on cgroup v2 the cells' own groups are made.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum CgroupParent {
-    Root,
-    Unit,
+model::closed_set! {
+    /// Below which group on cgroup v2 the cells' own groups are made.
+    pub(super) enum CgroupParent {
+        /// The root of the tree.
+        Root = "root",
+        /// The group of the launcher's own unit.
+        Unit = "unit",
+    }
 }
 
 pub(super) struct Options {
@@ -120,11 +123,8 @@ impl Options {
                 self.mode = Mode::named(value).ok_or_else(wrong)?;
             }
             "--cgroup" => {
-                self.cgroup_parent = match value {
-                    "root" => CgroupParent::Root,
-                    "unit" => CgroupParent::Unit,
-                    _ => return Err(format!("--cgroup: '{value}' is neither root nor unit")),
-                }
+                let wrong = || format!("--cgroup: '{value}' is neither root nor unit");
+                self.cgroup_parent = CgroupParent::named(value).ok_or_else(wrong)?;
             }
             "--client-user" => self.client_uid = Some(uid_of(value)?),
             "--seats-waiting" => self.seats_waiting = usize::try_from(number()?).unwrap_or(1),
