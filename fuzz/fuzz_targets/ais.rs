@@ -4,10 +4,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use model::UtcTime;
 use policies::ais::{
     AisRules, Bundle, Case, SigningKey, Supply, TrustStore, canonical, judge, read_document,
 };
-use model::UtcTime;
 
 const NOBODY: &[u8] = b"{\"version\":1,\"principals\":{},\"keys\":[]}";
 

@@ -4,9 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use model::UtcTime;
 use policies::aana::{Gate, GateResult, Route, gate_bytes, gate_pre_tool_call};
 use serde_json::json;
-use model::UtcTime;
 
 fuzz_target!(|bytes: &[u8]| {
     let now = UtcTime::from_unix(1_800_000_000);

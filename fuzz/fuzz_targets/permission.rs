@@ -4,12 +4,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use model::UtcTime;
 use policies::SignatureFile;
 use policies::permissions::{
     Answer, AnswerEvidence, AnswerRules, AskFile, Author, Calls, Moment, PermissionManager, Scoped,
     ToolAuthorizationState, Traceparent,
 };
-use model::UtcTime;
 
 fuzz_target!(|bytes: &[u8]| {
     let traceparent = Traceparent::from_random([1; 24]);

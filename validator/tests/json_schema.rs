@@ -81,7 +81,8 @@ proptest! {
 }
 
 /// Edits of the valid request that both refuse.
-const WRONG: [(&str, &str); 47] = [
+const WRONG: [(&str, &str); 48] = [
+    ("160501Z-python-stats\"", "160501Z-python.stats\""),
     ("tool_request", "tool_result"),
     ("request_type: tool_request\n", ""),
     ("schema_version: 1", "schema_version: 2"),
