@@ -48,7 +48,8 @@ pub(super) fn uids(options: &Options) -> Option<Uids> {
         Ok(locks) => Some(Uids::of_user(locks, ids)),
         Err(error) => {
             let help = "make it a directory of this user with mode 0700, or remove it";
-            warn(&format!("make the directory of uid locks: {error}"), help);
+            let path = lock_directory();
+            warn(&format!("the directory of uid locks, {}: {error}", path.display()), help);
             None
         }
     }
@@ -67,14 +68,19 @@ fn is_private(path: &Path) -> bool {
     found.is_some_and(|it| it.permissions().mode() & OTHERS_READ != OTHERS_READ)
 }
 
-/// The directory of this user's uid locks, which all launchers of the user share.
-fn locks() -> io::Result<OwnedFd> {
+/// The path of this user's uid locks, which all launchers of the user share.
+fn lock_directory() -> PathBuf {
     let uid = rustix::process::geteuid().as_raw();
     let session = PathBuf::from(format!("/run/user/{uid}"));
-    let path = match fs::symlink_metadata(&session) {
+    match fs::symlink_metadata(&session) {
         Ok(found) if found.is_dir() && found.uid() == uid => session.join("toolexec-uids"),
         _ => PathBuf::from(format!("/tmp/toolexec-uids-{uid}")),
-    };
+    }
+}
+
+/// Makes the directory of uid locks if it is missing, and opens it.
+fn locks() -> io::Result<OwnedFd> {
+    let path = lock_directory();
     match fs::DirBuilder::new().mode(0o700).create(&path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
@@ -82,8 +88,8 @@ fn locks() -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = open(&path, flags, FileMode::empty())?;
     let found = rustix::fs::fstat(&opened)?;
-    if found.st_uid != uid || found.st_mode & 0o077 != 0 {
-        return Err(io::Error::other(format!("{}: others can change it", path.display())));
+    if found.st_uid != rustix::process::geteuid().as_raw() || found.st_mode & 0o077 != 0 {
+        return Err(io::Error::other("others can change it"));
     }
     Ok(opened)
 }
