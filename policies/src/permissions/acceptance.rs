@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use model::{UtcTime, escape_line};
 
 use super::answer::{Answer, NotAccepted};
-use super::change::Author;
+use super::model::Author;
 use crate::approval::{NotEntitled, Signers, SshSignature};
 use crate::evidence::SignatureFile;
 
