@@ -37,13 +37,12 @@ mod translate;
 pub use approval::{
     APPROVE_NAMESPACE, KeyError, KeyKind, NotEntitled, REJECT_NAMESPACE, REQUEST_NAMESPACE,
     REVOKED_BYTES_MAX, Revoked, RevokedError, SIGNATURE_BYTES_MAX, SIGNATURE_FILES_MAX,
-    SIGNERS_BYTES_MAX, SignatureError, SignerKey, Signers, SignersError, SshSignature,
-    StandardTime, Touch, Verified,
+    SIGNERS_BYTES_MAX, SignatureError, SignatureFile, SignerKey, Signers, SignersError,
+    SshSignature, StandardTime, Touch, Verified,
 };
 pub use decision::{Approved, Decision, RuleVerdict, Verdict, authorise, beyond};
 pub use evidence::{
-    AisEvidence, AisFile, Binaries, Evidence, Installed, Ledger, Permission, SignatureFile,
-    Submission,
+    AisEvidence, AisFile, Binaries, Evidence, Installed, Ledger, Permission, Submission,
 };
 pub use grant::Grant;
 pub use grounds::{AisFinding, GateFinding, GateMode, Grounds, PermissionFinding};

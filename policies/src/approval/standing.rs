@@ -4,7 +4,8 @@
 use model::{UtcTime, escape_line};
 use validator::{CLOCK_SKEW_SEC, Code, Request};
 
-use super::votes::{SIGNATURE_FILES_MAX, Votes};
+use super::model::SIGNATURE_FILES_MAX;
+use super::votes::Votes;
 use crate::decision::Findings;
 use crate::evidence::Ledger;
 use crate::policy::ApprovalRules;
