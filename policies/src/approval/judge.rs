@@ -6,8 +6,8 @@ use super::model::Approval;
 use super::people::People;
 use super::votes::{Scrutiny, Votes};
 use super::{risk, standing, submitter};
-use crate::decision::Findings;
 use crate::evidence::Evidence;
+use crate::findings::Findings;
 use crate::policy::Policy;
 
 /// The approval, where every rule about it is content.
