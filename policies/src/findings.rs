@@ -17,7 +17,7 @@ pub(crate) struct Findings {
     pub(crate) gate: Option<GateFinding>,
     pub(crate) permission: Option<PermissionFinding>,
     pub(crate) ais: Option<AisFinding>,
-    /// How many of the violations a person's answer can take away.
+    /// The number of violations that a person's answer can take away.
     holding: usize,
 }
 
@@ -37,7 +37,7 @@ impl Findings {
         }
     }
 
-    /// Whether all violations are for want of a person's answer.
+    /// Returns whether all violations are for want of a person's answer.
     pub(crate) fn waits(&self) -> bool {
         self.holding > 0 && self.holding == self.violations.len()
     }

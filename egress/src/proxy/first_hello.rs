@@ -1,5 +1,5 @@
-//! Whether a ClientHello may be passed on: it is TLS, and it names the host that was asked for. It must
-//! never pass one whose name cannot be read.
+//! The judgement of a ClientHello: it may be passed on if it names the host that was asked for. One whose
+//! name cannot be read must never pass.
 
 use super::hello::{Hello, NoHello};
 use super::rules::Host;
@@ -17,7 +17,7 @@ pub(super) enum Wrong {
     Name(String),
 }
 
-/// How long a whole ClientHello for this host is, bytes.
+/// Returns the length of a whole ClientHello for this host, in bytes.
 pub(super) fn judged(read: Result<Hello, NoHello>, host: &Host) -> Result<Option<usize>, Wrong> {
     match read {
         Ok(Hello::Unfinished) => Ok(None),

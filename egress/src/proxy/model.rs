@@ -16,10 +16,10 @@ use super::options::Patience;
 use super::resolve::Resolver;
 use super::rules::Rules;
 
-/// How long a name that was not found is not looked up again.
+/// The time in which a name that was not found is not looked up again.
 const FAILURE_KEPT: Duration = Duration::from_secs(1);
 
-/// Shared by all runs.
+/// The state that all runs share.
 pub(super) struct Host {
     pub(super) resolver: Resolver,
     pub(super) patience: Patience,
@@ -27,7 +27,7 @@ pub(super) struct Host {
     pub(super) ceiling: Ceiling,
 }
 
-/// Shared by the connections of one run.
+/// The state that the connections of one run share.
 pub(super) struct Run {
     pub(super) rules: Rules,
     /// One per rule.
@@ -71,7 +71,7 @@ impl Pinned {
     }
 }
 
-/// Where the answer is kept: a name that moves later moves nothing.
+/// The place of the answer: a name that moves later moves nothing.
 pub(super) struct Pin {
     pub(super) answer: OnceCell<Pinned>,
     /// When looking up last failed: those who waited for it need not wait for the next.

@@ -1,5 +1,5 @@
-//! The types that the readers of signatures and the rules about approvals share. None of them must stand for
-//! more than was read: only `votes` and `signers` decide that a signature counts.
+//! The types that the readers of signatures and the rules about approvals share. None of them must
+//! claim more than was read: only `votes` and `signers` decide that a signature counts.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -128,7 +128,7 @@ pub(crate) struct Approval {
     pub(crate) text: String,
     /// Principal and key fingerprint of each signature.
     pub(crate) signed: Vec<(String, String)>,
-    /// How many different people those are.
+    /// The number of different people among them.
     pub(crate) people: usize,
     /// The statement of each security key among them, by fingerprint.
     pub(crate) touches: Vec<(String, Touch)>,

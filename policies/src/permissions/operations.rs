@@ -31,17 +31,17 @@ pub trait PermissionManager {
     /// The contract of questions and answers.
     fn contract(&self) -> &'static Contract;
 
-    /// Where questions go; none: to the one default place.
+    /// The domains that questions go to; none: the one default place.
     fn domains(&self) -> Option<&Domains>;
 
-    /// How people are asked.
+    /// The terms of a question to a person.
     fn terms(&self) -> &Terms;
 
     /// The state of every tool that is asked about, at once. It reads and uses nothing up: a run that
     /// begins on the strength of it must [`spend`](Self::spend).
     ///
     /// # Errors
-    /// What is kept cannot be read.
+    /// The stored permissions cannot be read.
     fn get<'c>(
         &mut self,
         source: &Source,
@@ -55,7 +55,7 @@ pub trait PermissionManager {
     /// The same with the reasons.
     ///
     /// # Errors
-    /// What is kept cannot be read.
+    /// The stored permissions cannot be read.
     fn explain<'c>(
         &mut self,
         source: &Source,
