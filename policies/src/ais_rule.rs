@@ -4,9 +4,9 @@
 use validator::{Code, Request};
 
 use crate::ais::{Bundle, Case, Check, Judgement, RequestFacts, Supply, Verdict as Said, judge};
-use crate::decision::{Findings, Verdict};
 use crate::evidence::{AisEvidence, AisFile};
-use crate::grounds::AisFinding;
+use crate::findings::Findings;
+use crate::grounds::{AisFinding, Verdict};
 use crate::policy::Policy;
 use crate::runtime::Runtime;
 use model::UtcTime;

@@ -14,11 +14,11 @@ use crate::form::{
 use crate::grounds::GateMode;
 use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
-use crate::permissions::{Domains, ShownInputs, Terms};
-use crate::policy::{
+use crate::model::{
     AisPolicy, ApprovalRules, Covered, LayerRules, Owner, PermissionRules, RiskFloors, Rules,
     SignaturesMin,
 };
+use crate::permissions::{Domains, ShownInputs, Terms};
 use crate::problem::{PolicyError, Problems};
 use crate::runtime::{Runtime, is_slug};
 

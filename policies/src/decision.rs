@@ -8,38 +8,15 @@ use validator::{Code, Request, Violation};
 use crate::ais_rule;
 use crate::approval::{self, Approval};
 use crate::evidence::{Evidence, Installed};
+use crate::findings::Findings;
 use crate::gate_rule::{self, Standing};
 use crate::grant::Grant;
-use crate::grounds::{AisFinding, GateFinding, Grounds, PermissionFinding};
+use crate::grounds::{AisFinding, Grounds};
 use crate::hosts;
 use crate::permission_rule;
 use crate::policy::Policy;
 use crate::rules;
 use crate::runtime::Runtime;
-
-model::closed_set! {
-    /// What one rule said.
-    #[derive(Hash)]
-    pub enum Verdict {
-        /// The rule is content.
-        Pass = "pass",
-        /// The rule forbids the run.
-        Refuse = "refuse",
-        /// The rule had nothing to decide.
-        NotApplicable = "not_applicable",
-    }
-}
-
-/// One rule of the decision, for the record.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RuleVerdict {
-    /// The rule's stable name.
-    pub rule: String,
-    /// What it said.
-    pub verdict: Verdict,
-    /// Why, in words.
-    pub reason: String,
-}
 
 /// The answer.
 #[must_use]
@@ -154,7 +131,7 @@ pub fn beyond(request: &Request, policy: &Policy) -> Vec<Violation> {
     rules::backend(request, &mut findings);
     rules::spoken(request, policy, &mut findings);
     rules::limits(request, policy, &mut findings);
-    hosts::judge(request, policy, &mut findings);
+    hosts::judge(request, &policy.rules.network, &mut findings);
     rules::constraints(request, policy, &mut findings);
     findings.violations
 }
@@ -178,7 +155,7 @@ pub(crate) fn judge<'a>(
     rules::backend(request, &mut findings);
     let chosen = rules::runtime(request, policy, evidence.binaries, &mut findings);
     rules::limits(request, policy, &mut findings);
-    hosts::judge(request, policy, &mut findings);
+    hosts::judge(request, &policy.rules.network, &mut findings);
     rules::constraints(request, policy, &mut findings);
     rules::layers(policy, &mut findings);
     let bounds_hold = findings.is_clean();
@@ -192,93 +169,4 @@ pub(crate) fn judge<'a>(
     permission_rule::judge(request, policy, &evidence.permission, &mut findings);
     ais_rule::ask(request, policy, runtime, (&evidence.ais, evidence.now), &mut findings);
     Judged { chosen, bounds_hold, approval, findings }
-}
-
-/// What the rules said so far.
-pub(crate) struct Findings {
-    request_id: String,
-    pub(crate) rules: Vec<RuleVerdict>,
-    pub(crate) violations: Vec<Violation>,
-    /// Rules that refuse for want of something that may still come, each with its violation's place.
-    pub(crate) lacking: Vec<(String, usize)>,
-    /// Rules that refuse only because others do: what stands against the request is theirs to say.
-    pub(crate) following: Vec<String>,
-    pub(crate) gate: Option<GateFinding>,
-    pub(crate) permission: Option<PermissionFinding>,
-    pub(crate) ais: Option<AisFinding>,
-    /// How many of the violations a person's answer can take away.
-    holding: usize,
-}
-
-impl Findings {
-    pub(crate) fn new(request: &Request) -> Self {
-        let request_id = request.id().to_string();
-        Self {
-            request_id,
-            rules: Vec::new(),
-            violations: Vec::new(),
-            lacking: Vec::new(),
-            following: Vec::new(),
-            gate: None,
-            permission: None,
-            ais: None,
-            holding: 0,
-        }
-    }
-
-    /// Whether all that stands against the request is for want of somebody's answer.
-    fn waits(&self) -> bool {
-        self.holding > 0 && self.holding == self.violations.len()
-    }
-
-    fn into_grounds(self) -> (Grounds, Vec<Violation>) {
-        let Self { rules, gate, permission, ais, violations, .. } = self;
-        (Grounds { rules, gate, permission, ais }, violations)
-    }
-
-    fn is_clean(&self) -> bool {
-        self.violations.is_empty() && self.rules.iter().all(|it| it.verdict != Verdict::Refuse)
-    }
-
-    fn row(&mut self, rule: &str, verdict: Verdict, reason: String) {
-        self.rules.push(RuleVerdict { rule: rule.to_owned(), verdict, reason });
-    }
-
-    /// What a rule of another authority said; what it refuses that authority's own rule refuses.
-    pub(crate) fn say(&mut self, rule: &str, verdict: Verdict, reason: String) {
-        self.row(rule, verdict, reason);
-    }
-
-    pub(crate) fn pass(&mut self, rule: &str, reason: impl Into<String>) {
-        self.row(rule, Verdict::Pass, reason.into());
-    }
-
-    pub(crate) fn not_applicable(&mut self, rule: &str, reason: impl Into<String>) {
-        self.row(rule, Verdict::NotApplicable, reason.into());
-    }
-
-    pub(crate) fn refuse(&mut self, rule: &str, code: Code, reason: impl Into<String>, hint: &str) {
-        let reason = reason.into();
-        let message = format!("{}: {reason}", self.request_id);
-        self.violations.push(Violation::error(code, message).hint(hint));
-        self.row(rule, Verdict::Refuse, reason);
-    }
-
-    /// Refuses as others do, and is content when they are.
-    pub(crate) fn follow(&mut self, rule: &str, reason: impl Into<String>) {
-        self.following.push(rule.to_owned());
-        self.row(rule, Verdict::Refuse, reason.into());
-    }
-
-    /// Refuses as well; but a person can still say yes, and the request waits for it.
-    pub(crate) fn hold(&mut self, rule: &str, code: Code, reason: impl Into<String>, hint: &str) {
-        self.holding += 1;
-        self.lack(rule, code, reason, hint);
-    }
-
-    /// Refuses as well; but the same text may yet pass, when more signatures lie beside it.
-    pub(crate) fn lack(&mut self, rule: &str, code: Code, reason: impl Into<String>, hint: &str) {
-        self.lacking.push((rule.to_owned(), self.violations.len()));
-        self.refuse(rule, code, reason, hint);
-    }
 }

@@ -8,17 +8,8 @@ use model::UtcTime;
 use validator::OwnerUid;
 
 use crate::ais::{Supply, TrustStore};
-use crate::approval::Signers;
+use crate::approval::{SignatureFile, Signers};
 use crate::permissions::Finding;
-
-/// A signature file found beside a request: an allegation until it verifies.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SignatureFile {
-    /// The file's name, for messages.
-    pub name: String,
-    /// The file's bytes.
-    pub bytes: Vec<u8>,
-}
 
 /// The AIS bundle beside a request, `<stem>.ais.json`: an allegation until it verifies.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,8 +6,8 @@ use validator::{Code, Request};
 
 use crate::aana::{AuthorizationState, Event, Fact, GateResult, ProposedRun, Route};
 use crate::approval::Approval;
-use crate::decision::Findings;
 use crate::evidence::{Evidence, Submission};
+use crate::findings::Findings;
 use crate::grounds::{GateFinding, GateMode};
 use crate::policy::Policy;
 use crate::runtime::Runtime;

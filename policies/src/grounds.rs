@@ -7,8 +7,31 @@ use validator::CLOCK_SKEW_SEC;
 
 use crate::aana::GateResult;
 use crate::ais;
-use crate::decision::RuleVerdict;
 use crate::permissions::{Finding, Source, ToolName};
+
+model::closed_set! {
+    /// The verdict of one rule.
+    #[derive(Hash)]
+    pub enum Verdict {
+        /// The rule has no objection.
+        Pass = "pass",
+        /// The rule forbids the run.
+        Refuse = "refuse",
+        /// The rule had nothing to decide.
+        NotApplicable = "not_applicable",
+    }
+}
+
+/// One rule of the decision, for the record.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RuleVerdict {
+    /// The rule's stable name.
+    pub rule: String,
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// The reason, in words.
+    pub reason: String,
+}
 
 model::closed_set! {
     /// Whether the gate's answer counts.

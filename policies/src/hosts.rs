@@ -6,9 +6,8 @@ use std::net::IpAddr;
 
 use validator::{Code, HostPort, Network, Request};
 
-use crate::decision::Findings;
+use crate::findings::Findings;
 use crate::form::{HostForm, NetworkForm};
-use crate::policy::Policy;
 use crate::problem::Problems;
 
 /// What one run can be told of: hosts, ports of one host, addresses, connections at once.
@@ -153,8 +152,7 @@ impl HostRule {
 }
 
 /// The rule about what is asked for: all of it must be on offer.
-pub(crate) fn judge(request: &Request, policy: &Policy, findings: &mut Findings) {
-    let rules = &policy.rules.network;
+pub(crate) fn judge(request: &Request, rules: &NetworkRules, findings: &mut Findings) {
     let hosts = request.network().hosts();
     if matches!(request.network(), Network::Allowlist(hosts) if hosts.is_empty()) {
         let reason = "an allowlist without a host is neither a network nor none".to_owned();
@@ -209,6 +207,7 @@ impl GrantedNetwork {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Policy;
     use model::UtcTime;
     use validator::{Draft, OwnerUid, Place};
 
@@ -227,7 +226,8 @@ mod tests {
         assert_eq!(checked.violations[0].code, Code::NetworkAllowlistMissing);
         let request = draft().recall(now).expect("still readable");
         let mut findings = Findings::new(&request);
-        judge(&request, &Policy::shipped("embedded").expect("a policy"), &mut findings);
+        let policy = Policy::shipped("embedded").expect("a policy");
+        judge(&request, &policy.rules.network, &mut findings);
         let codes: Vec<Code> = findings.violations.iter().map(|row| row.code).collect();
         assert_eq!(codes, [Code::NetworkAllowlistMissing]);
     }

@@ -15,6 +15,7 @@ mod approval;
 mod check;
 mod decision;
 mod evidence;
+mod findings;
 mod form;
 mod gate_rule;
 mod grant;
@@ -24,6 +25,7 @@ mod limits;
 mod locate;
 #[cfg(test)]
 mod message_tests;
+mod model;
 mod number;
 mod outlook;
 mod permission_rule;
@@ -37,16 +39,17 @@ mod translate;
 pub use approval::{
     APPROVE_NAMESPACE, KeyError, KeyKind, NotEntitled, REJECT_NAMESPACE, REQUEST_NAMESPACE,
     REVOKED_BYTES_MAX, Revoked, RevokedError, SIGNATURE_BYTES_MAX, SIGNATURE_FILES_MAX,
-    SIGNERS_BYTES_MAX, SignatureError, SignerKey, Signers, SignersError, SshSignature,
-    StandardTime, Touch, Verified,
+    SIGNERS_BYTES_MAX, SignatureError, SignatureFile, SignerKey, Signers, SignersError,
+    SshSignature, StandardTime, Touch, Verified,
 };
-pub use decision::{Approved, Decision, RuleVerdict, Verdict, authorise, beyond};
+pub use decision::{Approved, Decision, authorise, beyond};
 pub use evidence::{
-    AisEvidence, AisFile, Binaries, Evidence, Installed, Ledger, Permission, SignatureFile,
-    Submission,
+    AisEvidence, AisFile, Binaries, Evidence, Installed, Ledger, Permission, Submission,
 };
 pub use grant::Grant;
-pub use grounds::{AisFinding, GateFinding, GateMode, Grounds, PermissionFinding};
+pub use grounds::{
+    AisFinding, GateFinding, GateMode, Grounds, PermissionFinding, RuleVerdict, Verdict,
+};
 pub use hosts::{GrantedHost, GrantedNetwork};
 pub use limits::{Ceilings, GrantedLimits};
 pub use outlook::{Outlook, Prospect, foresee};

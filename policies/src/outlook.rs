@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use validator::{Request, RiskLevel, Violation};
 
 use crate::approval::{self, Approval};
-use crate::decision::{self, Judged, RuleVerdict, Verdict};
+use crate::decision::{self, Judged};
 use crate::evidence::Evidence;
 use crate::grant::Grant;
+use crate::grounds::{RuleVerdict, Verdict};
 use crate::policy::Policy;
 
 /// What one rule would say.

@@ -3,11 +3,12 @@
 
 use validator::{Code, Request, RequestedBy};
 
-use crate::decision::Findings;
 use crate::evidence::Permission;
+use crate::findings::Findings;
 use crate::grounds::PermissionFinding;
+use crate::model::Covered;
 use crate::permissions::{Source, ToolAuthorizationState, ToolName};
-use crate::policy::{Covered, Policy};
+use crate::policy::Policy;
 
 const RULE: &str = "permission";
 /// The agent of requests that name none.

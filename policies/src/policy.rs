@@ -5,14 +5,11 @@
 use std::collections::BTreeSet;
 
 use model::Sha256;
-use validator::{Request, RiskLevel};
+use validator::Request;
 
-use crate::ais::AisRules;
 use crate::check;
-use crate::evidence::Submission;
-use crate::grounds::GateMode;
-use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
+use crate::model::{Covered, Rules};
 use crate::permissions::Terms;
 use crate::problem::{PolicyError, PolicyProblem};
 use crate::runtime::Runtime;
@@ -31,119 +28,6 @@ pub struct Policy {
     pub(crate) rules: Rules,
     text: String,
     sha256: Sha256,
-}
-
-/// What the file says, checked.
-#[derive(Clone, Debug)]
-pub(crate) struct Rules {
-    pub(crate) name: String,
-    pub(crate) approval: ApprovalRules,
-    pub(crate) risk: RiskFloors,
-    pub(crate) runtimes: Vec<Runtime>,
-    pub(crate) ceilings: Ceilings,
-    pub(crate) network: NetworkRules,
-    pub(crate) layers: LayerRules,
-    pub(crate) start_sec_max: u64,
-    pub(crate) outputs_strict: bool,
-    pub(crate) constraints_refused: bool,
-    pub(crate) held_sec_max: u64,
-    pub(crate) gate: GateMode,
-    pub(crate) permissions: PermissionRules,
-    pub(crate) ais: AisPolicy,
-}
-
-/// Which requests must be bound to an intent, and how strictly that is judged.
-#[derive(Clone, Debug)]
-pub(crate) struct AisPolicy {
-    pub(crate) covered: Covered,
-    pub(crate) rules: AisRules,
-}
-
-/// Which requests need a permission, and whose answers give one.
-#[derive(Clone, Debug)]
-pub(crate) struct PermissionRules {
-    pub(crate) covered: Covered,
-    pub(crate) terms: Terms,
-    pub(crate) answer_uids: BTreeSet<u32>,
-    pub(crate) workflow_idle_sec: Option<u64>,
-}
-
-model::closed_set! {
-    /// Whom a check covers.
-    pub(crate) enum Covered {
-        Nobody = "nobody",
-        CoreDraft = "core_draft",
-        Everybody = "everybody",
-    }
-}
-
-/// Whose word is an approval.
-#[derive(Clone, Debug)]
-pub(crate) struct ApprovalRules {
-    pub(crate) invoker: bool,
-    pub(crate) owners: Vec<Owner>,
-    pub(crate) signatures_min: SignaturesMin,
-    pub(crate) age_sec_max: Option<u64>,
-    pub(crate) self_approval: bool,
-    pub(crate) requester_required: bool,
-    pub(crate) audience_required: bool,
-    pub(crate) user_verification: bool,
-}
-
-impl ApprovalRules {
-    /// Whether the file is one of an approver's, or typed by one.
-    pub(crate) fn knows(&self, submission: &Submission) -> bool {
-        let (uid, name) = match submission {
-            Submission::Invoked { uid, name } => (*uid, name.as_deref()),
-            Submission::Dropped { owner, owner_name } => (owner.get(), owner_name.as_deref()),
-        };
-        self.owners.iter().any(|owner| match owner {
-            Owner::Uid(known) => *known == uid,
-            Owner::Name(known) => Some(known.as_str()) == name,
-        })
-    }
-}
-
-/// How many people must have signed, by risk class.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SignaturesMin {
-    pub(crate) low: usize,
-    pub(crate) medium: usize,
-    pub(crate) high: usize,
-}
-
-impl SignaturesMin {
-    pub(crate) fn of(self, class: RiskLevel) -> usize {
-        match class {
-            RiskLevel::Low => self.low,
-            RiskLevel::Medium => self.medium,
-            RiskLevel::High => self.high,
-        }
-    }
-}
-
-/// The least risk class of a request that has such a thing in it, whatever it says of itself.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RiskFloors {
-    pub(crate) hosts: RiskLevel,
-    pub(crate) confidential: RiskLevel,
-    pub(crate) internal: RiskLevel,
-    pub(crate) inline_code: RiskLevel,
-}
-
-/// A user of the host, by name or by number.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Owner {
-    Name(String),
-    Uid(u32),
-}
-
-/// Which layers the cell must have.
-#[derive(Clone, Debug)]
-pub(crate) struct LayerRules {
-    pub(crate) required: Vec<String>,
-    pub(crate) cgroup_exception: bool,
-    pub(crate) landlock_abi_min: u32,
 }
 
 impl Policy {

@@ -7,8 +7,8 @@ use model::escape_line;
 use validator::{Backend, Code, Request, Work};
 
 use crate::check::LANE;
-use crate::decision::Findings;
 use crate::evidence::{Binaries, Installed};
+use crate::findings::Findings;
 use crate::policy::Policy;
 use crate::runtime::{BinaryRule, Runtime};
 

@@ -4,11 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http_body_util::{Either, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -16,19 +15,17 @@ use tokio::time::timeout;
 
 use egress::frame::Reason;
 
-use super::conversation::Run;
+use super::answer::{Body, line, said};
 use super::dial::dial;
-use super::forward::{Forwarded, forward};
+use super::forward::forward;
 use super::judge::{Means, Refused, judge};
-use super::ledger::printable;
+use super::model::Run;
 use super::tunnel::Tunnel;
 
 /// Largest head of a request, bytes.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// Most fields in it.
 const FIELDS_MAX: usize = 64;
-
-pub(super) type Body = Either<Full<Bytes>, Forwarded>;
 
 /// What the requests of one connection share.
 struct Connection {
@@ -108,22 +105,6 @@ async fn given(
     let tunnel = Tunnel::new(upgrade, host, target);
     *connection.tunnel.lock().unwrap_or_else(PoisonError::into_inner) = Some(tunnel);
     Ok(Response::new(Either::Left(Full::default())))
-}
-
-/// One line that names the reason.
-pub(super) fn said(refused: &Refused) -> Response<Body> {
-    let status = match refused.reason {
-        Reason::Unresolved | Reason::Unreachable => StatusCode::BAD_GATEWAY,
-        _ => StatusCode::FORBIDDEN,
-    };
-    let mut response = Response::new(Either::Left(Full::from(line(refused))));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
-    response
-}
-
-fn line(refused: &Refused) -> String {
-    format!("toolexec-egress: refused: {}: {}\n", printable(&refused.asked), refused.reason)
 }
 
 /// Refuses a connection as a whole, before anything is read from it.

@@ -15,52 +15,19 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use egress::frame::{Answer, Confinement, Order, Reason, Serve, Unable};
+use egress::frame::{Answer, Order, Reason, Serve, Unable};
 use egress::wire::{self, Received};
 
 use super::ceiling::Ceiling;
 use super::connection;
 use super::ledger::Ledger;
-use super::options::Patience;
-use super::pin::Pin;
-use super::resolve::Resolver;
+use super::model::{Host, Pin, Run};
 use super::rules::Rules;
 
 /// Connections beyond the run's limit that are told why at the same time; more are just closed.
 const TOLD_MAX: usize = 16;
 /// How long to wait when the host has no descriptor left for one more connection.
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// What all runs share.
-pub(super) struct Host {
-    pub(super) resolver: Resolver,
-    pub(super) patience: Patience,
-    pub(super) confinement: Confinement,
-    pub(super) ceiling: Ceiling,
-}
-
-/// What the connections of one run share.
-pub(super) struct Run {
-    pub(super) rules: Rules,
-    /// One per rule.
-    pub(super) pins: Vec<Pin>,
-    pub(super) ledger: Ledger,
-    pub(super) host: Arc<Host>,
-}
-
-impl std::ops::Deref for Run {
-    type Target = Host;
-
-    fn deref(&self) -> &Host {
-        &self.host
-    }
-}
-
-impl std::fmt::Debug for Run {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Run").field("rules", &self.rules).finish_non_exhaustive()
-    }
-}
 
 /// The client's end of the conversation: a seqpacket socket, whatever its type here is called. What waits
 /// and accepts is the same for all kinds of Unix sockets; frames are sent and received by `wire` only.

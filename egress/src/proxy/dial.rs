@@ -9,9 +9,9 @@ use tokio::time::{Instant, timeout_at};
 
 use egress::frame::Reason;
 
-use super::conversation::Run;
 use super::judge::{Refused, Target};
 use super::metered::Metered;
+use super::model::Run;
 use super::pin::pin;
 
 /// Connects to the host that was asked for.

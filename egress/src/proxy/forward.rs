@@ -5,27 +5,24 @@
 
 use std::error::Error;
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use http_body_util::Either;
-use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::header::{CONNECTION, HOST, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::TokioIo;
 use tokio::sync::Notify;
-use tokio::task::JoinHandle;
 
 use egress::frame::Reason;
 
-use super::connection;
-use super::conversation::Run;
+use super::answer::{Body, Forwarded, Link, said};
 use super::headers;
 use super::judge::{Refused, Target};
 use super::metered::Metered;
+use super::model::Run;
 use super::options::Patience;
 use super::pulse::Pulse;
 
@@ -38,7 +35,7 @@ pub(super) async fn forward(
     host: Metered,
     head: Parts,
     body: Incoming,
-) -> Result<Response<connection::Body>, Refused> {
+) -> Result<Response<Body>, Refused> {
     let refused = |reason| Refused { asked: target.asked.clone(), reason };
     let request = rewritten(run, target, head, body).ok_or_else(|| refused(Reason::Malformed))?;
     let pulse = host.pulse();
@@ -61,7 +58,7 @@ pub(super) async fn forward(
         Err(error) => {
             return match broken(&error) {
                 // `metered` has told the ledger; the tool is told here.
-                Reason::Bytes => Ok(connection::said(&refused(Reason::Bytes))),
+                Reason::Bytes => Ok(said(&refused(Reason::Bytes))),
                 reason => Err(refused(reason)),
             };
         }
@@ -71,7 +68,7 @@ pub(super) async fn forward(
     }
     headers::strip(response.headers_mut());
     *response.version_mut() = Version::HTTP_11;
-    Ok(response.map(|body| Either::Right(Forwarded { body, _link: link })))
+    Ok(response.map(|body| Either::Right(Forwarded::new(body, link))))
 }
 
 /// Moves the bytes of one connection to a host; once there is an answer, only for as long as they move. To
@@ -131,41 +128,4 @@ fn rewritten(
     head.headers.insert(CONNECTION, HeaderValue::from_static("close"));
     head.extensions.clear();
     Some(Request::from_parts(head, body))
-}
-
-/// The task that moves the bytes of one connection to a host; it ends with its owner.
-#[derive(Debug)]
-struct Link(JoinHandle<()>);
-
-impl Drop for Link {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-/// The body of an answer, which keeps its connection open for as long as somebody reads it.
-#[derive(Debug)]
-pub(super) struct Forwarded {
-    body: Incoming,
-    _link: Link,
-}
-
-impl Body for Forwarded {
-    type Data = Bytes;
-    type Error = hyper::Error;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        Pin::new(&mut self.get_mut().body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }

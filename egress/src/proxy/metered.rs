@@ -10,8 +10,8 @@ use tokio::net::TcpStream;
 
 use egress::frame::Reason;
 
-use super::conversation::Run;
 use super::ledger::{Pages, Way};
+use super::model::Run;
 use super::pulse::Pulse;
 
 #[derive(Debug)]

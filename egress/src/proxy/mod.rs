@@ -4,10 +4,12 @@
 //! `connection` (HTTP, kept or closed) → `judge` (may this be asked for?) → `pin` (which addresses, and
 //! may they be reached?) → `dial` → `forward` (plain HTTP) or `tunnel` (CONNECT, after `hello` has read
 //! whose TLS it is; `relay` carries, after `retry` has read that the host takes it) → `metered` (every
-//! byte to and from a host is counted there). `rules`, `ceiling`, `address`, `hello`, `retry` and `headers`
-//! are pure. Nothing here parses what came out of TLS.
+//! byte to and from a host is counted there). `model` has the state that they share. `rules`, `ceiling`,
+//! `address`, `hello`, `first_hello`, `retry` and `headers` are pure. Nothing here parses what came out of
+//! TLS.
 
 mod address;
+mod answer;
 mod calls;
 mod ceiling;
 mod confine;
@@ -15,12 +17,14 @@ mod connection;
 mod conversation;
 mod descriptors;
 mod dial;
+mod first_hello;
 mod forward;
 mod headers;
 mod hello;
 mod judge;
 mod ledger;
 mod metered;
+mod model;
 mod options;
 mod own;
 mod pin;

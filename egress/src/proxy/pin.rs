@@ -2,68 +2,19 @@
 
 use std::io;
 use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout};
 
 use egress::frame::{ADDRESSES_MAX, Reason};
 
 use super::address::{Kind, kind};
-use super::conversation::Run;
 use super::judge::{Refused, Target};
+use super::model::{Pinned, Run};
 use super::own::Routes;
 use super::rules::{Host, Rules};
 
 /// Most addresses of one answer that are judged; the rest is never dialled.
 const JUDGED_MAX: usize = 64;
-/// How long a name that was not found is not looked up again.
-const FAILURE_KEPT: Duration = Duration::from_secs(1);
-
-/// An answer, judged.
-#[derive(Clone, Debug)]
-pub(super) struct Pinned {
-    pub(super) addresses: Vec<IpAddr>,
-    refused: Vec<(IpAddr, Reason)>,
-}
-
-impl Pinned {
-    /// The first address that may not be reached, if there are only such.
-    pub(super) fn refused(&self) -> Option<(IpAddr, Reason)> {
-        self.refused.first().filter(|_| self.addresses.is_empty()).copied()
-    }
-
-    /// Those that nobody is told of who asks: one bad address beside a good one is how a name is
-    /// moved to where it should not lead.
-    fn passed_over(&self) -> &[(IpAddr, Reason)] {
-        let told = usize::from(self.refused().is_some());
-        &self.refused[told..]
-    }
-}
-
-/// Where the answer is kept: a name that moves later moves nothing.
-pub(super) struct Pin {
-    answer: OnceCell<Pinned>,
-    /// When looking up last failed: those who waited for it need not wait for the next.
-    failed: Mutex<Option<Instant>>,
-}
-
-impl Pin {
-    pub(super) fn new() -> Self {
-        Self { answer: OnceCell::new(), failed: Mutex::new(None) }
-    }
-
-    /// Nothing that holds the lock can panic.
-    fn failed(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn failed_just_now(&self) -> bool {
-        self.failed().is_some_and(|it| it.elapsed() < FAILURE_KEPT)
-    }
-}
-
 /// The first answer, within one step, whoever looks it up. A failure is no answer and soon forgotten.
 pub(super) async fn pin<'a>(run: &'a Run, target: &Target) -> Result<&'a Pinned, Refused> {
     let pin = &run.pins[target.rule];

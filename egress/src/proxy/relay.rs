@@ -9,13 +9,13 @@ use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::sync::oneshot;
 
+use super::first_hello::{FIRST_BYTES_MAX, Wrong, judged};
 use super::hello;
 use super::metered::Metered;
 use super::options::Patience;
 use super::pulse::Pulse;
 use super::retry::{self, Word};
 use super::rules::Host;
-use super::tunnel::{FIRST_BYTES_MAX, Wrong, judged};
 
 /// Bytes moved at a time, in each direction.
 const PIECE_BYTES: usize = 32 * 1024;

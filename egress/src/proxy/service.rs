@@ -14,8 +14,9 @@ use tokio::sync::Semaphore;
 use egress::frame::Unable;
 
 use super::confine::{Reads, confine};
-use super::conversation::{Client, Host, converse, turn_away};
+use super::conversation::{Client, converse, turn_away};
 use super::descriptors::close_inherited;
+use super::model::Host;
 use super::options::Options;
 use super::resolve::Resolver;
 

@@ -9,15 +9,15 @@ use tokio::time::timeout;
 
 use egress::frame::Reason;
 
-use super::conversation::Run;
-use super::hello::{self, Hello, NoHello};
+use super::first_hello::{FIRST_BYTES_MAX, Wrong, judged};
+use super::hello;
 use super::judge::Target;
 use super::metered::Metered;
+use super::model::Run;
 use super::relay::relay;
 use super::rules::Host;
 
-/// Most bytes and reads before a ClientHello must be whole; each read has it judged anew.
-pub(super) const FIRST_BYTES_MAX: usize = 32 * 1024;
+/// Most reads before a ClientHello must be whole; each has it judged anew.
 const FIRST_READS_MAX: usize = 1024;
 /// A fatal TLS alert, `unrecognized_name`: what a client shows its user.
 const ALERT: [u8; 7] = [21, 3, 3, 0, 2, 2, 112];
@@ -27,16 +27,6 @@ pub(super) struct Tunnel {
     client: OnUpgrade,
     host: Metered,
     target: Target,
-}
-
-/// Why a ClientHello is not passed on.
-pub(super) enum Wrong {
-    /// The client went away without a word.
-    Gone,
-    Slow,
-    NotTls,
-    /// TLS, but not for this host.
-    Name(String),
 }
 
 impl Tunnel {
@@ -110,25 +100,4 @@ async fn first(client: &mut (impl AsyncRead + Unpin), host: &Host) -> Result<Fir
         }
     }
     Err(Wrong::Name("a malformed ClientHello".to_owned()))
-}
-
-/// How long a whole ClientHello for this host is, bytes.
-pub(super) fn judged(read: Result<Hello, NoHello>, host: &Host) -> Result<Option<usize>, Wrong> {
-    match read {
-        Ok(Hello::Unfinished) => Ok(None),
-        Ok(Hello::Whole(hello)) => named(hello.name.as_deref(), host).map(|()| Some(hello.length)),
-        Err(NoHello::NotTls) => Err(Wrong::NotTls),
-        Err(NoHello::HiddenName) => Err(Wrong::Name("a hidden name".to_owned())),
-        Err(NoHello::Malformed) => Err(Wrong::Name("a malformed ClientHello".to_owned())),
-    }
-}
-
-fn named(name: Option<&str>, host: &Host) -> Result<(), Wrong> {
-    match (name, host) {
-        (Some(name), host) if Host::parse(name).as_ref() == Some(host) => Ok(()),
-        // TLS has no names that are addresses; the address itself was allowed and dialled.
-        (None, Host::Address(_)) => Ok(()),
-        (Some(name), _) => Err(Wrong::Name(format!("the name {name}"))),
-        (None, Host::Name(_)) => Err(Wrong::Name("no name".to_owned())),
-    }
 }

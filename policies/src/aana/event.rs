@@ -5,10 +5,11 @@
 use model::{Language, RequestId, Sha256, UtcTime};
 use serde_json::{Map, Value, json};
 
+use super::model::CONTRACT;
 use super::vocabulary::{
     AuthorizationState, EvidenceKind, RedactionStatus, RiskDomain, Route, ToolCategory, TrustTier,
 };
-use super::{GateResult, gate_pre_tool_call, leak, schema, wording};
+use super::{GateResult, gate_pre_tool_call, leak, wording};
 
 /// Longer names are told by their digest.
 const NAME_BYTES_MAX: usize = 64;
@@ -104,7 +105,7 @@ impl Event {
             .map(|(name, sha256)| ((*name).to_owned(), sha256.to_string().into()))
             .collect();
         let value = json!({
-            "schema_version": schema::CONTRACT,
+            "schema_version": CONTRACT,
             "request_id": run.request_id.as_str(),
             "tool_name": format!("toolexec.run.{}", run.language.as_str()),
             "tool_category": run.category,

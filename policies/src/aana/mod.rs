@@ -10,6 +10,7 @@ mod call;
 mod event;
 mod integrity;
 mod leak;
+mod model;
 mod moment;
 mod quote;
 mod result;
@@ -19,13 +20,14 @@ mod surface;
 mod vocabulary;
 mod wording;
 
-use model::UtcTime;
+use ::model::UtcTime;
 use serde_json::Value;
 
+pub use self::model::ValidationError;
 pub use authority::AuthorizationReport;
 pub use event::{Event, Fact, ProposedRun};
 pub use integrity::{EvidenceIntegrity, Issue, IssueLevel};
-pub use result::{Aix, AixComponents, GateResult, ValidationError};
+pub use result::{Aix, AixComponents, GateResult};
 pub use vocabulary::{
     AuthorizationState, EvidenceKind, Freshness, Gate, RedactionStatus, RiskDomain, Route,
     SubjectType, ToolCategory, TrustTier,

@@ -5,20 +5,11 @@ use serde::Serialize;
 
 use super::authority::AuthorizationReport;
 use super::integrity::EvidenceIntegrity;
-use super::schema::CONTRACT;
+use super::model::{CONTRACT, ValidationError};
 use super::vocabulary::{AuthorizationState, Gate, RiskDomain, Route, ToolCategory};
 
 /// The blocker of everything that is no event.
 const NO_EVENT: &str = "schema_validation_failed";
-
-/// What is wrong with an event's form, at one place of it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct ValidationError {
-    /// Where: names and numbers of items, joined by dots; empty for the event itself.
-    pub path: String,
-    /// What. It quotes at most 80 characters of a value.
-    pub message: String,
-}
 
 /// The parts of the score.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]

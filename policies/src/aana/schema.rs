@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value};
 
+use super::model::{CONTRACT, ValidationError};
 use super::quote::{quoted, quoted_list};
-use super::result::ValidationError;
 use super::vocabulary::{
     AuthorizationState, EvidenceKind, Freshness, RedactionStatus, RiskDomain, Route, SubjectType,
     ToolCategory, TrustTier,
@@ -16,9 +16,6 @@ const ERRORS_MAX: usize = 64;
 
 /// More evidence than this nobody looks through.
 const REFERENCES_MAX: usize = 1000;
-
-/// The name of this contract, as events may state it and results do.
-pub(super) const CONTRACT: &str = "aana.agent_tool_precheck.v1";
 
 /// What a value must be.
 enum Form {

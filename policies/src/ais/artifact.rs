@@ -2,7 +2,7 @@
 //! place in a bundle says.
 
 use super::code::Code;
-use super::trust::Role;
+use super::model::Role;
 
 model::closed_set! {
     /// One of the artifacts of seed 004.

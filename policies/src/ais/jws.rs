@@ -7,24 +7,11 @@ use p256::ecdsa::signature::Verifier;
 use serde_json::Value;
 use validator::read_json;
 
+use super::model::Algorithm;
 use super::public_key::PublicKey;
 
 const HEADER_BYTES_MAX: usize = 1024;
 const COMPACT_BYTES_MAX: usize = 2 * 1024 * 1024;
-
-model::closed_set! {
-    /// How a key signs (RFC 7518, RFC 8037).
-    pub enum Algorithm {
-        /// Ed25519.
-        EdDSA = "EdDSA",
-        /// ECDSA on P-256 with SHA-256.
-        ES256 = "ES256",
-        /// HMAC with SHA-256, which whoever verifies could have made as well: for demonstrations.
-        HS256 = "HS256",
-    }
-}
-
-model::deserialize_closed_set!(Algorithm);
 
 /// A compact JWS, taken apart and not verified.
 pub(super) struct Compact<'a> {

@@ -9,7 +9,7 @@ use p256::pkcs8::DecodePublicKey;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use super::jws::Algorithm;
+use super::model::Algorithm;
 use crate::approval::{KeyKind, SignerKey};
 
 /// A key.

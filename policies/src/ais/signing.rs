@@ -13,7 +13,8 @@ use zeroize::Zeroizing;
 
 use super::artifact::Artifact;
 use super::canonical::canonical;
-use super::jws::{Algorithm, mac};
+use super::jws::mac;
+use super::model::Algorithm;
 use super::seal::seal_name;
 
 /// What signs. It is wiped from memory when it is let go.

@@ -10,7 +10,8 @@ use serde_json::Value;
 use validator::{CLOCK_SKEW_SEC, read_json};
 
 use super::field::{Text, Time};
-use super::jws::{Algorithm, Compact};
+use super::jws::Compact;
+use super::model::{Algorithm, Role};
 use super::public_key::{PublicKey, PublicKeyError};
 use super::rules::SecretKeys;
 use super::seal::Sealed;
@@ -19,29 +20,6 @@ use super::uri::spelling;
 /// The most bytes a trust store may have.
 pub const TRUST_BYTES_MAX: usize = 1024 * 1024;
 const KEYS_MAX: usize = 1024;
-
-model::closed_set! {
-    /// What a key may sign.
-    #[derive(PartialOrd, Ord)]
-    pub enum Role {
-        /// A user: UIA.
-        User = "user",
-        /// The runtime of an agent: APA.
-        AgentRuntime = "agent-runtime",
-        /// A verifier, never also an agent runtime: APr.
-        Verifier = "verifier",
-        /// The operator of a tool: TCA.
-        Operator = "operator",
-        /// Whoever binds calls after approval: IBE.
-        Envelope = "envelope",
-        /// A host: SCA.
-        Host = "host",
-        /// Whoever revokes: CRL.
-        Revocation = "revocation",
-    }
-}
-
-model::deserialize_closed_set!(Role);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -2,7 +2,7 @@
 //! list says of them is walked over; a section of any other kind that is not known must never be
 //! passed by, for it could name a key.
 
-use super::revoked::{Revoked, RevokedError};
+use super::model::{Revoked, RevokedError};
 use super::wire::{Malformed, Wire};
 
 pub(super) const MAGIC: &[u8] = b"SSHKRL\n\0";

@@ -2,8 +2,8 @@
 //! a word for something other than OpenSSH does; what it cannot read it refuses.
 
 use super::key::SignerKey;
+use super::model::{Signer, SignersError};
 use super::pattern::Patterns;
-use super::signers::{Signer, SignersError};
 use super::validity::{StandardTime, Validity, read_time};
 
 pub(super) fn read(line: &str, number: usize, zone: StandardTime) -> Result<Signer, SignersError> {

@@ -11,8 +11,8 @@ use validator::{Code, Request, RiskLevel};
 use super::signers::Signers;
 use super::sshsig::Touch;
 use super::votes::{Unusable, Voter, Votes};
-use crate::decision::Findings;
-use crate::policy::ApprovalRules;
+use crate::findings::Findings;
+use crate::model::ApprovalRules;
 
 const SELF: &str = "approval.self";
 

@@ -2,15 +2,13 @@
 //! line. A list that cannot be read as a whole must never be used in part: the key that it means
 //! could be the one that was not read.
 
-use std::collections::BTreeSet;
-use std::fmt;
-
 use base64ct::{Base64, Encoding};
 use model::Sha256;
 use sha1::{Digest, Sha1};
 
 use super::key::SignerKey;
 use super::krl;
+use super::model::{Revoked, RevokedError};
 use super::wire::Wire;
 
 /// The most bytes a revocation list may have.
@@ -27,48 +25,6 @@ const LISTABLE: [&str; 8] = [
     "ssh-rsa",
     "ssh-dss",
 ];
-
-/// The keys that are revoked.
-#[derive(Clone, Debug, Default)]
-pub struct Revoked {
-    pub(super) blobs: BTreeSet<Vec<u8>>,
-    pub(super) sha1: BTreeSet<[u8; 20]>,
-    pub(super) sha256: BTreeSet<[u8; 32]>,
-}
-
-/// The list cannot be used.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RevokedError {
-    line: Option<usize>,
-    what: String,
-}
-
-impl RevokedError {
-    pub(super) fn whole(what: impl Into<String>) -> Self {
-        Self { line: None, what: what.into() }
-    }
-
-    /// The line, from 1, where a plain list is wrong.
-    #[must_use]
-    pub fn line(&self) -> Option<usize> {
-        self.line
-    }
-}
-
-impl fmt::Display for RevokedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(line) = self.line {
-            write!(f, "line {line}: ")?;
-        }
-        write!(
-            f,
-            "{}; make the list with `ssh-keygen -k`, or write one public key a line",
-            self.what
-        )
-    }
-}
-
-impl std::error::Error for RevokedError {}
 
 impl Revoked {
     /// Reads a list of either form.

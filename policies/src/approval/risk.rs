@@ -3,7 +3,7 @@
 
 use validator::{Request, RiskLevel, Sensitivity};
 
-use crate::policy::RiskFloors;
+use crate::model::RiskFloors;
 
 /// The class, and why it is that one.
 pub(crate) fn class(request: &Request, floors: &RiskFloors) -> (RiskLevel, String) {

@@ -3,35 +3,17 @@
 //! understand: a key that is silently ignored, or silently unrestricted, is the worse surprise.
 //! The lines that it accepts mean here what they mean there.
 
-use std::fmt;
-
 use model::UtcTime;
 
 use super::key::SignerKey;
 use super::line;
-use super::pattern::Patterns;
-use super::revoked::Revoked;
+use super::model::{APPROVE_NAMESPACE, Revoked, Signer, SignersError};
 use super::sshsig::Verified;
-use super::validity::{StandardTime, Validity};
-use super::votes::APPROVE_NAMESPACE;
+use super::validity::StandardTime;
 
 /// The most bytes an `allowed_signers` file may have.
 pub const SIGNERS_BYTES_MAX: usize = 1024 * 1024;
 const SIGNERS_MAX: usize = 1024;
-
-/// One line: a key, its names, and what it may sign and when.
-#[derive(Clone, Debug)]
-pub(crate) struct Signer {
-    pub(crate) principals: Patterns,
-    /// The names as they stand in the file.
-    pub(crate) written: String,
-    pub(crate) namespaces: Option<Patterns>,
-    pub(crate) validity: Validity,
-    pub(crate) key: SignerKey,
-    /// The same for all lines that share a key or could mean one name, whatever else they are
-    /// called: nobody may be two approvers by having two keys or two names.
-    pub(crate) person: usize,
-}
 
 /// The keys whose signatures can approve or reject.
 #[derive(Clone, Debug)]
@@ -52,37 +34,6 @@ pub enum NotEntitled {
     /// A line has, but not at that time.
     Time,
 }
-
-/// A line of `allowed_signers` cannot be used.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SignersError {
-    line: usize,
-    what: String,
-    advice: &'static str,
-}
-
-impl SignersError {
-    pub(super) fn new(line: usize, what: impl Into<String>, advice: &'static str) -> Self {
-        Self { line, what: what.into(), advice }
-    }
-
-    /// The line, from 1; 0 is the whole file.
-    #[must_use]
-    pub fn line(&self) -> usize {
-        self.line
-    }
-}
-
-impl fmt::Display for SignersError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.line > 0 {
-            write!(f, "line {}: ", self.line)?;
-        }
-        write!(f, "{}; {}", self.what, self.advice)
-    }
-}
-
-impl std::error::Error for SignersError {}
 
 impl Signers {
     /// Reads the text of an `allowed_signers` file; times in it without `Z` are UTC.
@@ -238,11 +189,5 @@ impl Signers {
             }
         }
         self.entries.push(signer);
-    }
-}
-
-impl Signer {
-    pub(crate) fn is_for(&self, namespace: &str) -> bool {
-        self.namespaces.as_ref().is_none_or(|names| names.matches(namespace))
     }
 }

@@ -4,10 +4,11 @@
 use model::{UtcTime, escape_line};
 use validator::{CLOCK_SKEW_SEC, Code, Request};
 
-use super::votes::{SIGNATURE_FILES_MAX, Votes};
-use crate::decision::Findings;
+use super::model::SIGNATURE_FILES_MAX;
+use super::votes::Votes;
 use crate::evidence::Ledger;
-use crate::policy::ApprovalRules;
+use crate::findings::Findings;
+use crate::model::ApprovalRules;
 
 /// The validator looked at this when it read the text; the decision may be another day's.
 pub(super) fn date_order(request: &Request, now: UtcTime, findings: &mut Findings) {

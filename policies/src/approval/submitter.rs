@@ -4,9 +4,9 @@
 use validator::Code;
 
 use super::people::People;
-use crate::decision::Findings;
 use crate::evidence::Submission;
-use crate::policy::ApprovalRules;
+use crate::findings::Findings;
+use crate::model::ApprovalRules;
 
 const RULE: &str = "approval.submitter";
 

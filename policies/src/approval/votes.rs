@@ -6,18 +6,12 @@ use model::{UtcTime, escape_line};
 use validator::Request;
 
 use super::key::SignerKey;
-use super::signers::{Signer, Signers};
+use super::model::{
+    APPROVE_NAMESPACE, REJECT_NAMESPACE, REQUEST_NAMESPACE, SIGNATURE_FILES_MAX, SignatureFile,
+    Signer,
+};
+use super::signers::Signers;
 use super::sshsig::{SshSignature, Touch};
-use crate::evidence::SignatureFile;
-
-/// The namespace of a signature that approves.
-pub const APPROVE_NAMESPACE: &str = "approve.tool-exec@threegate";
-/// The namespace of a signature that rejects; one valid rejection is final.
-pub const REJECT_NAMESPACE: &str = "reject.tool-exec@threegate";
-/// The namespace of a signature that says who asks; that person never counts as approver.
-pub const REQUEST_NAMESPACE: &str = "request.tool-exec@threegate";
-/// The most signature files of one request.
-pub const SIGNATURE_FILES_MAX: usize = 16;
 
 /// A person whose signature verified.
 pub(crate) struct Voter<'s> {

@@ -6,9 +6,8 @@ use std::collections::BTreeSet;
 use model::{UtcTime, escape_line};
 
 use super::answer::{Answer, NotAccepted};
-use super::change::Author;
-use crate::approval::{NotEntitled, Signers, SshSignature};
-use crate::evidence::SignatureFile;
+use super::model::Author;
+use crate::approval::{NotEntitled, SignatureFile, Signers, SshSignature};
 
 /// The namespace of a signature over the bytes of an answer.
 pub const PERMISSION_NAMESPACE: &str = "permission.tool-exec@threegate";

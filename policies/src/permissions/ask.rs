@@ -10,8 +10,8 @@ use validator::read_json;
 
 use super::as_text;
 use super::call::Calls;
-use super::change::Moment;
 use super::contract::{CONTRACT_VERSION, REQUEST_TYPE, RequestData, ShownInputs};
+use super::model::Moment;
 use super::name::{Domains, Source, ToolName};
 use super::trace::Traceparent;
 

@@ -1,54 +1,15 @@
 //! The changes that there are, as the trail keeps them: one entry each, with when, in whose trace and by
 //! whose word. An entry is what happened whole: an answer's grants and denials are never two entries.
 
-use std::fmt;
-
 use model::UtcTime;
 use serde::{Deserialize, Serialize};
 
 use super::as_text;
 use super::ask::{AskId, OpenAsk};
 use super::grant::{Denial, Grant, GrantId, Standing};
+use super::model::Author;
 use super::name::{Source, ToolName};
 use super::trace::Traceparent;
-
-/// By whose word something changed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub enum Author {
-    /// A person whose signature verified.
-    Signed {
-        /// The names that `allowed_signers` gives the key.
-        principal: String,
-        /// The key, `SHA256:…`.
-        fingerprint: String,
-    },
-    /// Whoever acts as this user of the host.
-    Uid(u32),
-    /// The program that this library is part of.
-    Program(String),
-}
-
-impl fmt::Display for Author {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Signed { principal, fingerprint } => write!(f, "{principal} {fingerprint}"),
-            Self::Uid(uid) => write!(f, "uid {uid}"),
-            Self::Program(name) => f.write_str(name),
-        }
-    }
-}
-
-/// When, in whose trace and by whom an operation is done (seed 003, `config.otelInfo`).
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Moment {
-    /// The present time.
-    pub now: UtcTime,
-    /// The caller's trace.
-    pub traceparent: Traceparent,
-    /// Who acts; of an answer counts who gave it.
-    pub by: Author,
-}
 
 /// One entry of the trail.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

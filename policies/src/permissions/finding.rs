@@ -4,22 +4,7 @@
 use std::fmt;
 
 use super::grant::{Denial, GrantId};
-
-model::closed_set! {
-    /// Whether a tool may be called (seed 003, `ToolAuthorizationState`).
-    #[derive(Hash)]
-    pub enum ToolAuthorizationState {
-        /// It may not, and nobody is asked.
-        Denied = "DENIED",
-        /// It may.
-        Approved = "APPROVED",
-        /// It may not, but somebody can be asked.
-        Requestable = "REQUESTABLE",
-    }
-}
-
-model::serialize_closed_set!(ToolAuthorizationState);
-model::deserialize_closed_set!(ToolAuthorizationState);
+use super::model::ToolAuthorizationState;
 
 /// A state, and why it is that one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,7 +9,7 @@ use model::{Sha256, UtcTime};
 use serde::{Deserialize, Serialize};
 
 use super::as_text;
-use super::finding::ToolAuthorizationState;
+use super::model::ToolAuthorizationState;
 use super::name::ToolName;
 
 /// One grant's name: the entry of the trail that made it, and its place there.

@@ -6,15 +6,16 @@ use std::collections::{BTreeMap, VecDeque};
 use super::acceptance::Accepted;
 use super::ask::{AskFile, OpenAsk, Terms};
 use super::call::Calls;
-use super::change::{Author, Change, Entry, Moment};
+use super::change::{Change, Entry};
 use super::contract::{CONTRACT, Contract};
 use super::finding::Finding;
 use super::grant::GrantId;
+use super::model::{Author, Moment};
 use super::name::{Domains, Source, ToolName};
+use super::operations::{Lodged, PermissionManager};
 use super::plan::Lodging;
 use super::refused::Refused;
 use super::register::Register;
-use super::{Lodged, PermissionManager};
 
 /// The last so many entries are kept to be looked at.
 const TRAIL_MAX: usize = 10_000;

@@ -8,8 +8,8 @@ use super::super::code::{Code, Refusal};
 use super::super::entail::EVIDENCE_TOLERANCE;
 use super::super::field::{Count, Text};
 use super::super::rules::ProfileRules;
+use super::model::{Answer, Case, Said};
 use super::plan::step_of;
-use super::{Answer, Case, Said};
 
 fn deny(message: String) -> Refusal {
     Refusal::new(Code::AuthzPolicyDeny, message)

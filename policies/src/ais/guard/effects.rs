@@ -9,8 +9,8 @@ use super::super::code::{Code, Refusal};
 use super::super::destination::{host_of_url, names};
 use super::super::field::Text;
 use super::super::tca::Operation;
+use super::model::{Answer, Case, Said};
 use super::plan::step_of;
-use super::{Answer, Case, Said};
 
 /// The words of JSON Schema by which one schema stands for another.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];

@@ -9,7 +9,7 @@ use super::super::code::{Code, Refusal};
 use super::super::crl::RevokedKind;
 use super::super::field::Uri;
 use super::super::rules::Presence;
-use super::{Answer, Case, Said};
+use super::model::{Answer, Case, Said};
 
 fn is_past(end: UtcTime, now: UtcTime) -> bool {
     now.unix() > end.unix().saturating_add(CLOCK_SKEW_SEC)

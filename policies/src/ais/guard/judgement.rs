@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::artifact::Artifact;
 use super::super::code::{Code, Refusal};
-use super::{Answer, Case, Said};
+use super::model::{Answer, Case, Said};
 
 /// What a rule looked at may be megabytes of somebody else's.
 const SAW_CHARS_MAX: usize = 1000;

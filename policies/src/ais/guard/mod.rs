@@ -10,48 +10,17 @@ mod budget;
 mod effects;
 mod fresh;
 mod judgement;
+mod model;
 mod plan;
 mod signatures;
 mod supply;
 
-use model::UtcTime;
-
-use super::bundle::Bundle;
+use self::model::{Answer, Said};
 use super::code::Refusal;
-use super::facts::{RequestFacts, Supply};
-use super::rules::AisRules;
-use super::trust::TrustStore;
 
+pub use self::model::Case;
 pub use judgement::{Accepted, Check, Judgement, StapledCrl, Verdict};
 
-/// Everything that the guard looks at.
-pub struct Case<'a> {
-    /// The artifacts.
-    pub bundle: &'a Bundle,
-    /// Whose signatures count.
-    pub trust: &'a TrustStore,
-    /// What the host's policy says.
-    pub rules: &'a AisRules,
-    /// The call. Without it a bundle can be judged, and never accepted.
-    pub request: Option<&'a RequestFacts>,
-    /// What is really used.
-    pub supply: &'a Supply,
-    /// The present time.
-    pub now: UtcTime,
-    /// Whether a nonce was used before. Asked only where all signatures are good; it must not use the
-    /// nonce up, which is for whoever has [`Accepted`] in hand to do, durably and before the run.
-    pub nonce_seen: &'a dyn Fn(&str) -> bool,
-}
-
-/// What a rule said where it did not refuse.
-pub(in crate::ais) enum Said {
-    /// It looked at this, and it was good.
-    Good(String),
-    /// There was nothing to look at.
-    NotAsked(&'static str),
-}
-
-type Answer = Result<Said, Refusal>;
 type Rule = (&'static str, fn(&Case<'_>) -> Answer);
 
 /// The rules behind the signatures, in the order in which their refusals count.

@@ -7,7 +7,7 @@ use super::super::apa::{Apa, Step};
 use super::super::code::{Code, Refusal};
 use super::super::entail::{EVIDENCE_TOLERANCE, entail};
 use super::super::field::{Text, Uri};
-use super::{Answer, Case, Said};
+use super::model::{Answer, Case, Said};
 
 /// The step that the envelope names.
 pub(super) fn step_of<'a>(case: &Case<'a>) -> Result<&'a Step, Refusal> {

@@ -8,7 +8,7 @@ use super::super::code::Refusal;
 use super::super::seal::Sealed;
 use super::super::trust::TrustedKey;
 use super::judgement::Check;
-use super::{Answer, Case, Said};
+use super::model::{Answer, Case, Said};
 
 type Found<'a> = Result<&'a TrustedKey, Refusal>;
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::super::code::{Code, Refusal};
 use super::super::rules::Presence;
 use super::super::sca::ComponentKind;
-use super::{Answer, Case, Said};
+use super::model::{Answer, Case, Said};
 
 pub(super) fn supply(case: &Case<'_>) -> Answer {
     let Some(sca) = case.bundle.sca() else {

@@ -1,0 +1,145 @@
+//! The types that the readers of signatures and the rules about approvals share. None of them must
+//! claim more than was read: only `votes` and `signers` decide that a signature counts.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use model::UtcTime;
+
+use super::key::SignerKey;
+use super::pattern::Patterns;
+use super::sshsig::Touch;
+use super::validity::Validity;
+
+/// The namespace of a signature that approves.
+pub const APPROVE_NAMESPACE: &str = "approve.tool-exec@threegate";
+/// The namespace of a signature that rejects; one valid rejection is final.
+pub const REJECT_NAMESPACE: &str = "reject.tool-exec@threegate";
+/// The namespace of a signature that names the requester; that person never counts as approver.
+pub const REQUEST_NAMESPACE: &str = "request.tool-exec@threegate";
+/// The most signature files of one request.
+pub const SIGNATURE_FILES_MAX: usize = 16;
+
+/// A signature file found beside a request: an allegation until it verifies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SignatureFile {
+    /// The file's name, for messages.
+    pub name: String,
+    /// The file's bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// One line: a key, its names, and the uses and times for which it may sign.
+#[derive(Clone, Debug)]
+pub(crate) struct Signer {
+    pub(crate) principals: Patterns,
+    /// The names as the file has them.
+    pub(crate) written: String,
+    pub(crate) namespaces: Option<Patterns>,
+    pub(crate) validity: Validity,
+    pub(crate) key: SignerKey,
+    /// The same for all lines that share a key or could mean one name, by their other names too: a person
+    /// must not be two approvers by having two keys or two names.
+    pub(crate) person: usize,
+}
+
+impl Signer {
+    pub(crate) fn is_for(&self, namespace: &str) -> bool {
+        self.namespaces.as_ref().is_none_or(|names| names.matches(namespace))
+    }
+}
+
+/// A line of `allowed_signers` cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SignersError {
+    line: usize,
+    what: String,
+    advice: &'static str,
+}
+
+impl SignersError {
+    pub(super) fn new(line: usize, what: impl Into<String>, advice: &'static str) -> Self {
+        Self { line, what: what.into(), advice }
+    }
+
+    /// The line, from 1; 0 is the whole file.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+}
+
+impl fmt::Display for SignersError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line > 0 {
+            write!(f, "line {}: ", self.line)?;
+        }
+        write!(f, "{}; {}", self.what, self.advice)
+    }
+}
+
+impl std::error::Error for SignersError {}
+
+/// The keys that are revoked.
+#[derive(Clone, Debug, Default)]
+pub struct Revoked {
+    pub(super) blobs: BTreeSet<Vec<u8>>,
+    pub(super) sha1: BTreeSet<[u8; 20]>,
+    pub(super) sha256: BTreeSet<[u8; 32]>,
+}
+
+/// The list cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RevokedError {
+    pub(super) line: Option<usize>,
+    pub(super) what: String,
+}
+
+impl RevokedError {
+    pub(super) fn whole(what: impl Into<String>) -> Self {
+        Self { line: None, what: what.into() }
+    }
+
+    /// The line, from 1, where a plain list is wrong.
+    #[must_use]
+    pub fn line(&self) -> Option<usize> {
+        self.line
+    }
+}
+
+impl fmt::Display for RevokedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        write!(
+            f,
+            "{}; make the list with `ssh-keygen -k`, or write one public key a line",
+            self.what
+        )
+    }
+}
+
+impl std::error::Error for RevokedError {}
+
+/// The people by whose approval a request runs.
+#[derive(Debug)]
+pub(crate) struct Approval {
+    pub(crate) text: String,
+    /// Principal and key fingerprint of each signature.
+    pub(crate) signed: Vec<(String, String)>,
+    /// The number of different people among them.
+    pub(crate) people: usize,
+    /// The statement of each security key among them, by fingerprint.
+    pub(crate) touches: Vec<(String, Touch)>,
+    /// The last second in which it is good for a start.
+    pub(crate) expires: Option<UtcTime>,
+}
+
+impl Approval {
+    /// The approval of a request that no person has approved, for its outlook alone.
+    pub(crate) fn nobodys() -> Self {
+        let text = "nobody has approved it".to_owned();
+        Self { text, signed: Vec::new(), people: 0, touches: Vec::new(), expires: None }
+    }
+}

@@ -1,0 +1,126 @@
+//! The rules of a policy file, as they are checked. Nothing here must be made but by `check`.
+
+use std::collections::BTreeSet;
+
+use validator::RiskLevel;
+
+use crate::ais::AisRules;
+use crate::evidence::Submission;
+use crate::grounds::GateMode;
+use crate::hosts::NetworkRules;
+use crate::limits::Ceilings;
+use crate::permissions::Terms;
+use crate::runtime::Runtime;
+
+/// The content of a policy file, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    pub(crate) name: String,
+    pub(crate) approval: ApprovalRules,
+    pub(crate) risk: RiskFloors,
+    pub(crate) runtimes: Vec<Runtime>,
+    pub(crate) ceilings: Ceilings,
+    pub(crate) network: NetworkRules,
+    pub(crate) layers: LayerRules,
+    pub(crate) start_sec_max: u64,
+    pub(crate) outputs_strict: bool,
+    pub(crate) constraints_refused: bool,
+    pub(crate) held_sec_max: u64,
+    pub(crate) gate: GateMode,
+    pub(crate) permissions: PermissionRules,
+    pub(crate) ais: AisPolicy,
+}
+
+/// The requests that must be bound to an intent, and how strictly that is judged.
+#[derive(Clone, Debug)]
+pub(crate) struct AisPolicy {
+    pub(crate) covered: Covered,
+    pub(crate) rules: AisRules,
+}
+
+/// The requests that need a permission, and the users whose answers give one.
+#[derive(Clone, Debug)]
+pub(crate) struct PermissionRules {
+    pub(crate) covered: Covered,
+    pub(crate) terms: Terms,
+    pub(crate) answer_uids: BTreeSet<u32>,
+    pub(crate) workflow_idle_sec: Option<u64>,
+}
+
+model::closed_set! {
+    /// The requests that a check covers, by their author.
+    pub(crate) enum Covered {
+        Nobody = "nobody",
+        CoreDraft = "core_draft",
+        Everybody = "everybody",
+    }
+}
+
+/// The people who may approve, and the form of an approval.
+#[derive(Clone, Debug)]
+pub(crate) struct ApprovalRules {
+    pub(crate) invoker: bool,
+    pub(crate) owners: Vec<Owner>,
+    pub(crate) signatures_min: SignaturesMin,
+    pub(crate) age_sec_max: Option<u64>,
+    pub(crate) self_approval: bool,
+    pub(crate) requester_required: bool,
+    pub(crate) audience_required: bool,
+    pub(crate) user_verification: bool,
+}
+
+impl ApprovalRules {
+    /// Returns whether an approver owns the file, or typed the command.
+    pub(crate) fn knows(&self, submission: &Submission) -> bool {
+        let (uid, name) = match submission {
+            Submission::Invoked { uid, name } => (*uid, name.as_deref()),
+            Submission::Dropped { owner, owner_name } => (owner.get(), owner_name.as_deref()),
+        };
+        self.owners.iter().any(|owner| match owner {
+            Owner::Uid(known) => *known == uid,
+            Owner::Name(known) => Some(known.as_str()) == name,
+        })
+    }
+}
+
+/// The number of people who must have signed, by risk class.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SignaturesMin {
+    pub(crate) low: usize,
+    pub(crate) medium: usize,
+    pub(crate) high: usize,
+}
+
+impl SignaturesMin {
+    pub(crate) fn of(self, class: RiskLevel) -> usize {
+        match class {
+            RiskLevel::Low => self.low,
+            RiskLevel::Medium => self.medium,
+            RiskLevel::High => self.high,
+        }
+    }
+}
+
+/// The least risk class of a request that has such a thing in it, even if it names a lower one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RiskFloors {
+    pub(crate) hosts: RiskLevel,
+    pub(crate) confidential: RiskLevel,
+    pub(crate) internal: RiskLevel,
+    pub(crate) inline_code: RiskLevel,
+}
+
+/// A user of the host, by name or by number.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Owner {
+    Name(String),
+    Uid(u32),
+}
+
+/// The layers that the sandbox must have.
+#[derive(Clone, Debug)]
+pub(crate) struct LayerRules {
+    pub(crate) required: Vec<String>,
+    pub(crate) cgroup_exception: bool,
+    pub(crate) landlock_abi_min: u32,
+}

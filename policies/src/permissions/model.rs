@@ -1,0 +1,63 @@
+//! The types that grants, questions and changes share: the state of a tool, and the author and the time of
+//! an operation. There must be one way to write each.
+
+use std::fmt;
+
+use model::UtcTime;
+use serde::{Deserialize, Serialize};
+
+use super::trace::Traceparent;
+
+model::closed_set! {
+    /// The state of a tool: may it be called (seed 003, `ToolAuthorizationState`).
+    #[derive(Hash)]
+    pub enum ToolAuthorizationState {
+        /// It may not, and no person is asked.
+        Denied = "DENIED",
+        /// It may.
+        Approved = "APPROVED",
+        /// It may not, but a person can be asked.
+        Requestable = "REQUESTABLE",
+    }
+}
+
+model::serialize_closed_set!(ToolAuthorizationState);
+model::deserialize_closed_set!(ToolAuthorizationState);
+
+/// The author of a change.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Author {
+    /// A person whose signature verified.
+    Signed {
+        /// The names that `allowed_signers` gives the key.
+        principal: String,
+        /// The key, `SHA256:…`.
+        fingerprint: String,
+    },
+    /// A process of this user of the host.
+    Uid(u32),
+    /// The program that this library is part of.
+    Program(String),
+}
+
+impl fmt::Display for Author {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Signed { principal, fingerprint } => write!(f, "{principal} {fingerprint}"),
+            Self::Uid(uid) => write!(f, "uid {uid}"),
+            Self::Program(name) => f.write_str(name),
+        }
+    }
+}
+
+/// The time, the trace and the author of an operation (seed 003, `config.otelInfo`).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Moment {
+    /// The present time.
+    pub now: UtcTime,
+    /// The caller's trace.
+    pub traceparent: Traceparent,
+    /// The actor; for an answer, the person who gave it counts.
+    pub by: Author,
+}
