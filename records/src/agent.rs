@@ -4,11 +4,9 @@
 //! caller wait, or remember, without bounds.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use model::Sha256;
@@ -17,10 +15,8 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use ssh_key::{HashAlg, PublicKey, Signature, SshSig};
 
-use crate::keys::SigningError;
+use crate::key_model::{AgentError, KeyFingerprint, MESSAGE_BYTES_MAX, Problem, SigningError};
 
-/// What OpenSSH's agent takes and gives; a longer message would be refused there without a word.
-const MESSAGE_BYTES_MAX: usize = 256 * 1024;
 /// One whole exchange of a program that nobody sits before. Long enough to touch a token.
 const EXCHANGE_TIME_MAX: Duration = Duration::from_secs(15);
 
@@ -29,102 +25,6 @@ const REQUEST_IDENTITIES: u8 = 11;
 const IDENTITIES_ANSWER: u8 = 12;
 const SIGN_REQUEST: u8 = 13;
 const SIGN_RESPONSE: u8 = 14;
-
-/// Which key of an agent, as `ssh-keygen -l` prints it: `SHA256:` and 43 digits of base64.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeyFingerprint([u8; 32]);
-
-/// The text is no SHA-256 fingerprint of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotAFingerprint;
-
-impl fmt::Display for NotAFingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a fingerprint like SHA256:…; `ssh-add -l` prints them")
-    }
-}
-
-impl std::error::Error for NotAFingerprint {}
-
-impl FromStr for KeyFingerprint {
-    type Err = NotAFingerprint;
-
-    fn from_str(text: &str) -> Result<Self, NotAFingerprint> {
-        let fingerprint: ssh_key::Fingerprint = text.parse().map_err(|_| NotAFingerprint)?;
-        fingerprint.sha256().map(Self).ok_or(NotAFingerprint)
-    }
-}
-
-impl fmt::Display for KeyFingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        ssh_key::Fingerprint::Sha256(self.0).fmt(f)
-    }
-}
-
-impl KeyFingerprint {
-    pub(crate) fn of(key: &PublicKey) -> Self {
-        Self(key.fingerprint(HashAlg::Sha256).sha256().unwrap_or_default())
-    }
-}
-
-/// Why an agent signs nothing. The message begins with its socket.
-#[derive(Debug)]
-pub struct AgentError {
-    socket: PathBuf,
-    problem: Problem,
-}
-
-#[derive(Debug)]
-enum Problem {
-    Io(&'static str, io::Error),
-    /// Nothing whole within this time.
-    Late(Duration),
-    /// More bytes to sign than an agent takes.
-    TooMuch(usize),
-    /// Not the protocol.
-    Reply(&'static str),
-    NoKey(KeyFingerprint),
-    NoList,
-    Refused(KeyFingerprint),
-    /// A signature that is none of this key over what was to be signed.
-    Forged(KeyFingerprint),
-}
-
-impl fmt::Display for AgentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "agent {}: ", self.socket.display())?;
-        match &self.problem {
-            Problem::Io(act, error) => write!(f, "{act}: {error}"),
-            Problem::Late(within) => write!(f, "no answer within {} seconds", within.as_secs()),
-            Problem::TooMuch(bytes) => write!(
-                f,
-                "{bytes} bytes are to be signed, and agents take messages of {MESSAGE_BYTES_MAX} \
-                 at most"
-            ),
-            Problem::Reply(what) => write!(f, "answered with {what}"),
-            Problem::NoKey(key) => write!(f, "has no key {key}; give it one with ssh-add"),
-            Problem::NoList => write!(f, "does not say which keys it holds"),
-            Problem::Refused(key) => write!(f, "refuses to sign with {key}"),
-            Problem::Forged(key) => write!(f, "gave a signature that is none of {key}"),
-        }
-    }
-}
-
-impl AgentError {
-    /// Whether there were more bytes to sign than agents take.
-    pub(crate) fn is_too_much(&self) -> bool {
-        matches!(self.problem, Problem::TooMuch(_))
-    }
-}
-
-impl std::error::Error for AgentError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.problem {
-            Problem::Io(_, source) => Some(source),
-            _ => None,
-        }
-    }
-}
 
 /// Where an agent listens, and how long it may take over one answer. It is connected to anew for each,
 /// so it may be started again meanwhile.

@@ -10,11 +10,12 @@ use serde_json::Value;
 use validator::StrictJson;
 
 use crate::base64;
-use crate::bundle::{Bundle, Dsse, ENTRY_KIND, ENTRY_VERSION, Entry, MEDIA_TYPE, NO_TIME};
+use crate::bundle::{Bundle, Dsse, Entry, MEDIA_TYPE, NO_TIME};
 use crate::dsse::{Envelope, PAYLOAD_TYPE};
 use crate::in_toto::{PREDICATE_TYPE, STATEMENT_TYPE, SUBJECTS_MAX};
 use crate::json::as_written;
 use crate::keys::PublicResultKey;
+use crate::log::format::{ENTRY_KIND, ENTRY_VERSION};
 use crate::log::{Checkpoint, HASHES_MAX, Inclusion, ProofFault, PublicLogKey, leaf_hash};
 use crate::yaml;
 

@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::base64;
 use crate::dsse::{Envelope, PAYLOAD_TYPE};
+use crate::log::format::{ENTRY_KIND, ENTRY_VERSION};
 use crate::log::{Inclusion, ProofFault, leaf_hash};
 
 pub(crate) const MEDIA_TYPE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json";
-pub(crate) const ENTRY_KIND: &str = "hashedrekord";
-pub(crate) const ENTRY_VERSION: &str = "0.0.2";
 /// Times are facts of the statement; the log itself tells none.
 pub(crate) const NO_TIME: &str = "0";
 

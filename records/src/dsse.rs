@@ -5,7 +5,8 @@
 use model::Sha256;
 
 use crate::base64;
-use crate::keys::{PublicResultKey, ResultKey, SigningError};
+use crate::key_model::SigningError;
+use crate::keys::{PublicResultKey, ResultKey};
 
 pub(crate) const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 

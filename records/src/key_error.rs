@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::agent::{AgentError, KeyFingerprint};
+use crate::key_model::{AgentError, KeyFingerprint};
 
 /// Why a key cannot be used. The message begins with the file, or with the agent.
 #[derive(Debug)]

@@ -3,10 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::agent::{AgentKey, KeyFingerprint};
+use crate::agent::AgentKey;
 use crate::custody;
 use crate::key_error::KeyError;
 use crate::key_files::{Custody, KeyDirectory};
+use crate::key_model::KeyFingerprint;
 use crate::keys::ResultKey;
 use crate::log::{LogKey, LogOrigin};
 use crate::{log_key_files, result_key_files};

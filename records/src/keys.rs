@@ -15,7 +15,8 @@ use p256::ecdsa::{Signature, SigningKey, VerifyingKey};
 use ssh_key::private::{EcdsaKeypair, KeypairData};
 use ssh_key::{Algorithm, EcdsaCurve, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 
-use crate::agent::{AgentError, AgentKey, KeyFingerprint};
+use crate::agent::AgentKey;
+use crate::key_model::{KeyFingerprint, SigningError};
 use crate::{base64, spki};
 
 /// What a signature on a record is for; part of what is signed.
@@ -43,43 +44,6 @@ pub(crate) enum Unfit {
     NotPlainP256,
     /// The halves of the file are not of one key.
     Halves,
-}
-
-/// Why nothing was signed.
-#[derive(Debug)]
-pub enum SigningError {
-    Key(ssh_key::Error),
-    Agent(AgentError),
-}
-
-impl fmt::Display for SigningError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Key(error) => error.fmt(f),
-            Self::Agent(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for SigningError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Key(source) => Some(source),
-            Self::Agent(source) => Some(source),
-        }
-    }
-}
-
-impl From<ssh_key::Error> for SigningError {
-    fn from(error: ssh_key::Error) -> Self {
-        Self::Key(error)
-    }
-}
-
-impl From<AgentError> for SigningError {
-    fn from(error: AgentError) -> Self {
-        Self::Agent(error)
-    }
 }
 
 impl ResultKey {

@@ -8,39 +8,13 @@ use ssh_key::PublicKey;
 
 use crate::key_error::KeyError;
 use crate::key_files::{Custody, KeyDirectory, PUBLIC_BYTES_MAX};
+use crate::key_model::Dated;
 use crate::keys::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL};
 use crate::log::{KEY_CHANGE_NAMESPACE, KeyRole, LogOrigin, PublicLogKey, trusted_root};
 
 /// The keys that are in force no longer, newest first, as `allowed_signers` lines: such a file is read
 /// by `ssh-keygen` as it is.
 pub(crate) const RETIRED: &str = "retired";
-
-/// A public key and the time for which it counts, both ends included.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dated<K> {
-    pub(crate) key: K,
-    pub(crate) valid_after: Option<UtcTime>,
-    pub(crate) valid_before: Option<UtcTime>,
-}
-
-impl<K> Dated<K> {
-    #[must_use]
-    pub fn key(&self) -> &K {
-        &self.key
-    }
-
-    /// `None` for the first key that there was.
-    #[must_use]
-    pub fn valid_after(&self) -> Option<UtcTime> {
-        self.valid_after
-    }
-
-    /// `None` for the key in force.
-    #[must_use]
-    pub fn valid_before(&self) -> Option<UtcTime> {
-        self.valid_before
-    }
-}
 
 /// What a key directory has for those who verify: the keys in force first, then older ones.
 #[derive(Clone, Debug)]

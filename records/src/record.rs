@@ -10,7 +10,8 @@ use validator::{Severity, Violation, check_result};
 
 use crate::body::body;
 use crate::front::{facts, front_matter};
-use crate::keys::{ResultKey, SigningError};
+use crate::key_model::SigningError;
+use crate::keys::ResultKey;
 use crate::outside::Showing;
 use crate::request_files::RequestFiles;
 use crate::statement::{Given, Statement};

@@ -12,9 +12,11 @@ use std::path::Path;
 use policies::{AisFile, SignatureFile};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
-use crate::claim::{Links, open_beneath, read_bounded};
-use crate::dropbox::AIS_SUFFIX;
+use crate::beneath::{Links, open_beneath, read_bounded};
 use crate::error::SpoolError;
+
+/// The end of the name of the AIS bundle beside a request, after the request's stem.
+pub(crate) const AIS_SUFFIX: &str = ".ais.json";
 
 /// The files beside one request.
 pub(crate) struct Companions {

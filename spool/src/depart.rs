@@ -12,13 +12,13 @@ use std::path::Path;
 
 use model::ResultId;
 
-use crate::claim::{Claimed, ClaimedObject, Dropped, Origin, remove_claim, remove_tree};
-use crate::companions::is_signature_of;
-use crate::dropbox::AIS_SUFFIX;
+use crate::beneath::remove_tree;
+use crate::claim::{Claimed, ClaimedObject, Dropped, Origin, remove_claim};
+use crate::companions::{AIS_SUFFIX, is_signature_of};
 use crate::durable;
 use crate::error::SpoolError;
 use crate::failpoint::{self, Failpoint};
-use crate::orders::Order;
+use crate::model::Order;
 use crate::places::Spool;
 use crate::publish::{Originals, Receipt};
 

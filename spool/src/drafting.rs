@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use model::Sha256;
 
-use crate::claim::remove_tree;
+use crate::beneath::remove_tree;
 use crate::durable;
 use crate::error::SpoolError;
 use crate::fresh::{Fresh, hidden_beside, parent_of};

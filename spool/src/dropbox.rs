@@ -11,14 +11,13 @@ use model::{ClaimId, Sha256};
 use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, access, fstat, openat, statat};
 use validator::{Draft, REQUEST_BYTES_MAX};
 
-use crate::claim::{Claimed, Dropped, Links, Origin, open_beneath, open_inputs, read_bounded};
-use crate::companions::{Companions, is_signature_of};
+use crate::beneath::{Links, open_beneath, read_bounded};
+use crate::claim::{Claimed, Dropped, Origin, open_inputs};
+use crate::companions::{AIS_SUFFIX, Companions, is_signature_of};
 use crate::error::SpoolError;
-use crate::orders::Order;
+use crate::model::Order;
 use crate::places::Spool;
 
-/// How the name of the AIS bundle beside a request ends, after the request's stem.
-pub(crate) const AIS_SUFFIX: &str = ".ais.json";
 /// Names longer than this are not ours.
 const NAME_BYTES_MAX: usize = 128;
 /// Signatures beside one request that are looked at: more than may belong to any.

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod barrier;
+mod beneath;
 mod beside;
 mod claim;
 mod clock;
@@ -30,6 +31,7 @@ mod ledger;
 mod lock;
 #[cfg(test)]
 mod message_tests;
+mod model;
 mod orders;
 mod permissions;
 mod places;
@@ -40,6 +42,7 @@ mod publish;
 mod recover;
 mod reserve;
 pub mod retention;
+mod room;
 mod slot;
 mod stage;
 pub mod state;
@@ -48,6 +51,7 @@ mod survey;
 mod undeclared;
 mod want;
 
+pub use self::model::{Order, Ordered};
 pub use barrier::OnItsWay;
 pub use beside::{insist_unchanged, place_beside, replace_own};
 pub use claim::{Claimed, ClaimedObject, Replayed};
@@ -60,7 +64,6 @@ pub use ledger::{
     BeginError, Begun, LedgerFault, LedgerOrder, NoncesUsed, Rebuilt, RunFacts, Seen, WasBegun,
     check_ledger, rebuild_ledger,
 };
-pub use orders::{Order, Ordered};
 pub use permissions::{AnswerFate, DroppedAnswer, Durable, Filed, StoreError, new_traceparent};
 pub use places::{Places, Spool};
 pub use promote::{Dropped, Submission};

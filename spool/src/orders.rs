@@ -14,36 +14,10 @@ use crate::dropbox::Dropbox;
 use crate::durable;
 use crate::error::SpoolError;
 use crate::fresh::Fresh;
+use crate::model::{Order, Ordered};
 
 /// Nothing is in it, so anybody may read it.
 const ORDER_MODE: u32 = 0o644;
-
-model::closed_set! {
-    /// What is asked.
-    pub enum Order {
-        /// It waits until it is released.
-        Hold = "hold",
-        /// It waits no longer for its operators; what else holds it, holds it.
-        Release = "release",
-        /// It is refused if it waits, and ended if it runs.
-        Cancel = "cancel",
-    }
-}
-
-/// An order that lies there, and whose file it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ordered {
-    pub order: Order,
-    pub by_uid: u32,
-}
-
-impl Order {
-    /// The name of its file beside a request's file.
-    #[must_use]
-    pub fn file_name(self, request: &str) -> String {
-        format!("{request}.{}", self.as_str())
-    }
-}
 
 impl Dropbox {
     /// The order that counts for a request, by what lies beside it: to cancel before all others, and to

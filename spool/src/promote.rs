@@ -17,7 +17,7 @@ use placing::{
 use policies::{AisFile, SignatureFile};
 use rustix::fs::{Access, Mode, OFlags, access, fstat};
 
-use crate::claim::{Links, insist_on_file, read_bounded};
+use crate::beneath::{Links, insist_on_file, read_bounded};
 use crate::companions::Companions;
 use crate::durable;
 use crate::error::SpoolError;

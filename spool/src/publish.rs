@@ -14,7 +14,7 @@ use model::ResultId;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, mkdirat, openat};
 
 use crate::barrier::Barrier;
-use crate::claim::remove_tree;
+use crate::beneath::remove_tree;
 use crate::durable;
 use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};

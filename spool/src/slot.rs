@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 
 use model::ClaimId;
 
-use crate::claim::remove_tree;
+use crate::beneath::remove_tree;
 use crate::error::SpoolError;
 use crate::places::Spool;
 

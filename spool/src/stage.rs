@@ -15,7 +15,8 @@ use policies::Approved;
 use rustix::fs::{OFlags, fstat};
 use validator::{Code, Input, Violation};
 
-use crate::claim::{Claimed, Inputs, Links, insist_on_file, open_beneath, remove_tree};
+use crate::beneath::{Links, insist_on_file, open_beneath, remove_tree};
+use crate::claim::{Claimed, Inputs};
 use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};
 use crate::hashed::Hashed;

@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::{Dir, FileType, OFlags};
 use validator::{Code, Input, Violation};
 
-use crate::claim::open_beneath;
+use crate::beneath::open_beneath;
 use crate::error::SpoolError;
 
 /// Deepest directory below `<stem>.inputs/` that is looked at for files nobody declared.

@@ -8,12 +8,14 @@ use model::Sha256;
 
 use crate::log::checkpoint::Checkpoint;
 use crate::log::edge::Growth;
+use crate::log::format::{BATCH_MAX, CHECKPOINT, REMEMBERED};
 use crate::log::forward::DRAFTS;
 use crate::log::merkle::leaf_hash;
+use crate::log::open::State;
 use crate::log::proof::Inclusion;
 use crate::log::tile::ENTRY_BYTES_MAX;
-use crate::log::view::{CHECKPOINT, Hashes};
-use crate::log::{BATCH_MAX, Log, LogError, LogKey, REMEMBERED, State};
+use crate::log::view::Hashes;
+use crate::log::{Log, LogError, LogKey};
 
 /// A batch that is written and not yet acknowledged. Everything of it has to be durable before
 /// [`Log::adopt`]; without that the log takes nothing more until it is opened again, which goes
@@ -221,7 +223,7 @@ impl Log {
     ) -> Result<Vec<Inclusion>, LogError> {
         let head = next.map_or(&self.head, |next| &next.head);
         let edge = next.map_or(&self.edge, |next| &next.growth.edge);
-        let mut hashes = Hashes::beside(&self.disk, edge);
+        let mut hashes = Hashes::beside(&self.disk, edge.size(), &edge.tiles);
         places.iter().map(|(index, leaf)| hashes.prove(head, *index, *leaf)).collect()
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use model::Sha256;
 
 use crate::base64;
-use crate::keys::SigningError;
+use crate::key_model::SigningError;
 use crate::log::key::{LogKey, LogOrigin, PublicLogKey};
 
 /// Room for the signatures of many witnesses.

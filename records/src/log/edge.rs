@@ -7,9 +7,10 @@ use model::Sha256;
 use crate::log::LogError;
 use crate::log::checkpoint::Checkpoint;
 use crate::log::disk::Disk;
+use crate::log::format::CHECKPOINT;
 use crate::log::merkle::{Peaks, leaf_hash, perfect_root};
 use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries, hash_bytes, push_entry};
-use crate::log::view::{CHECKPOINT, read_bundle, read_hashes};
+use crate::log::view::{read_bundle, read_hashes};
 
 /// A file of the log that is to be written.
 pub(crate) type File = (Tile, Vec<u8>);

@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
-use crate::keys::SigningError;
-use crate::log::BATCH_MAX;
+use crate::key_model::SigningError;
 use crate::log::checkpoint::CheckpointFault;
+use crate::log::format::BATCH_MAX;
 use crate::log::tile::ENTRY_BYTES_MAX;
 
 /// Why a log cannot be opened, read or appended to.

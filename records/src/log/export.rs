@@ -15,9 +15,10 @@ use model::Sha256;
 use crate::log::checkpoint::{Checkpoint, CheckpointFault};
 use crate::log::disk::Disk;
 use crate::log::edge::Edge;
+use crate::log::format::CHECKPOINT;
 use crate::log::merkle::leaf_hash;
 use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries};
-use crate::log::view::{CHECKPOINT, LogView, read_bundle, read_checkpoint};
+use crate::log::view::{LogView, read_bundle, read_checkpoint};
 use crate::log::{LogError, PublicLogKey};
 
 /// What a copy took.

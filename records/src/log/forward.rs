@@ -5,9 +5,10 @@
 use crate::log::checkpoint::Checkpoint;
 use crate::log::disk::Disk;
 use crate::log::edge::{Edge, Growth};
+use crate::log::format::CHECKPOINT;
 use crate::log::merkle::leaf_hash;
 use crate::log::tile::{Kind, Tile, WIDTH, entries};
-use crate::log::view::{CHECKPOINT, grew_into, read_bundle, read_note};
+use crate::log::view::{grew_into, read_bundle, read_note};
 use crate::log::{LogError, PublicLogKey};
 
 /// Two, in turn: while the renaming of one over the checkpoint is not durable, the next one must not

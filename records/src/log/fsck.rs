@@ -8,9 +8,10 @@ use std::fmt;
 use model::Sha256;
 
 use crate::log::files::{Found, files_below};
+use crate::log::format::CHECKPOINT;
 use crate::log::merkle::{Peaks, leaf_hash, perfect_root};
 use crate::log::tile::{HEIGHT, Kind, Tile, WIDTH, entries, hash_bytes};
-use crate::log::view::{CHECKPOINT, LogView, read_bundle, read_hashes};
+use crate::log::view::{LogView, read_bundle, read_hashes};
 use crate::log::{LogError, PublicLogKey};
 
 /// One thing that is wrong with a log.

@@ -10,7 +10,8 @@ use model::Sha256;
 
 use crate::log::checkpoint::{Checkpoint, head_in};
 use crate::log::disk::{Disk, Durable};
-use crate::log::view::{CHECKPOINT, LogView, grew_into, read_note};
+use crate::log::format::CHECKPOINT;
+use crate::log::view::{LogView, grew_into, read_note};
 use crate::log::{LogError, Lost};
 
 /// The name of the file in a state directory.

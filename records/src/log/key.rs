@@ -6,16 +6,15 @@ use std::fmt;
 use std::str::FromStr;
 
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
-use model::{Sha256, UtcTime};
+use model::Sha256;
 use ssh_key::private::{Ed25519Keypair, KeypairData};
 use ssh_key::public::{Ed25519PublicKey, KeyData};
 use ssh_key::{HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 
-use crate::agent::{AgentKey, KeyFingerprint};
+use crate::agent::AgentKey;
 use crate::base64;
-use crate::keys::SigningError;
-use crate::log::trusted_root::trusted_root;
-use crate::public_keys::Dated;
+use crate::key_model::KeyFingerprint;
+use crate::key_model::SigningError;
 use crate::spki;
 
 const ORIGIN_BYTES_MAX: usize = 253;
@@ -225,14 +224,6 @@ impl PublicLogKey {
     pub fn openssh_line(&self) -> String {
         // Writing to memory a key of a kind that is known cannot fail.
         self.key().to_openssh().unwrap_or_default().trim_end().to_owned()
-    }
-
-    /// Sigstore's `trusted_root.json` with this log as the only one that is trusted, from this time
-    /// on.
-    #[must_use]
-    pub fn trusted_root(&self, valid_from: UtcTime) -> String {
-        let valid_after = Some(valid_from);
-        trusted_root(&[Dated { key: self.clone(), valid_after, valid_before: None }])
     }
 
     /// SPKI PEM, for `openssl`.

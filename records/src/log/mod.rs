@@ -90,6 +90,7 @@ pub mod entry;
 mod error;
 mod export;
 mod files;
+pub(crate) mod format;
 mod forward;
 mod fsck;
 mod kept;
@@ -105,20 +106,17 @@ mod trusted_root;
 mod view;
 mod witness;
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use model::Sha256;
-
 pub use append::Prepared;
 pub use checkpoint::{Checkpoint, CheckpointFault};
 pub use entry::{KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole};
 pub use error::{LogError, Lost};
 pub use export::{ExportError, Exported};
+pub use format::BATCH_MAX;
 pub use fsck::{Fsck, FsckFault, NotChecked, fsck};
 pub use kept::LogPlace;
 pub use key::{LogKey, LogOrigin, NotAnOrigin, PublicLogKey};
 pub use merkle::is_consistent;
+pub use open::Log;
 pub use proof::{Inclusion, ProofFault};
 pub use scan::{Accounts, Claim, RECORD_BYTES_MAX};
 pub use tile::ENTRY_BYTES_MAX;
@@ -129,53 +127,3 @@ pub(crate) use checkpoint::decimal;
 pub(crate) use entry::ChangingKey;
 pub(crate) use merkle::{HASHES_MAX, leaf_hash};
 pub(crate) use trusted_root::trusted_root;
-
-use disk::Disk;
-use edge::Edge;
-use kept::Kept;
-use lock::Lock;
-
-/// No more entries are appended at once: of so many a log that is opened again still knows which it
-/// has.
-pub const BATCH_MAX: usize = 512;
-/// At least so many of the latest entries are known again: two whole bundles.
-const REMEMBERED: u64 = 512;
-
-/// The log, open for appending. There is one of it at a time.
-pub struct Log {
-    disk: Disk,
-    key: Arc<LogKey>,
-    head: Checkpoint,
-    edge: Edge,
-    /// Numbers of the latest entries by their leaf hashes.
-    latest: HashMap<Sha256, u64>,
-    state: State,
-    kept: Option<Kept>,
-    /// How many drafts there were: they have two names in turn.
-    draft: usize,
-    _lock: Lock,
-}
-
-/// What may be done with an open log.
-enum State {
-    /// It takes entries.
-    Whole,
-    /// It waits for the batch with this root to be adopted.
-    Prepared(Sha256),
-    /// What is on the disk is not known: it takes nothing.
-    Stopped,
-}
-
-impl Log {
-    /// The newest checkpoint.
-    #[must_use]
-    pub fn head(&self) -> &Checkpoint {
-        &self.head
-    }
-
-    /// What checks everything that this log says.
-    #[must_use]
-    pub fn key(&self) -> &PublicLogKey {
-        self.key.public()
-    }
-}

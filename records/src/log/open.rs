@@ -12,14 +12,53 @@ use model::Sha256;
 use crate::log::checkpoint::Checkpoint;
 use crate::log::disk::Disk;
 use crate::log::edge::Edge;
+use crate::log::format::{CHECKPOINT, REMEMBERED};
+use crate::log::kept::Kept;
 use crate::log::lock::Lock;
 use crate::log::merkle::Peaks;
 use crate::log::tidy::tidy;
 use crate::log::tile::{Kind, Tile, WIDTH};
-use crate::log::view::{CHECKPOINT, read_checkpoint, read_hashes};
-use crate::log::{Log, LogError, LogKey, LogPlace, REMEMBERED, State, forward};
+use crate::log::view::{read_checkpoint, read_hashes};
+use crate::log::{LogError, LogKey, LogPlace, PublicLogKey, forward};
+
+/// The log, open for appending. There is one of it at a time.
+pub struct Log {
+    pub(super) disk: Disk,
+    pub(super) key: Arc<LogKey>,
+    pub(super) head: Checkpoint,
+    pub(super) edge: Edge,
+    /// Numbers of the latest entries by their leaf hashes.
+    pub(super) latest: HashMap<Sha256, u64>,
+    pub(super) state: State,
+    pub(super) kept: Option<Kept>,
+    /// The number of drafts until now: they have two names in turn.
+    pub(super) draft: usize,
+    _lock: Lock,
+}
+
+/// The operations that an open log allows.
+pub(super) enum State {
+    /// It takes entries.
+    Whole,
+    /// It waits for the batch with this root to be adopted.
+    Prepared(Sha256),
+    /// The files on the disk are not known: it takes nothing.
+    Stopped,
+}
 
 impl Log {
+    /// The newest checkpoint.
+    #[must_use]
+    pub fn head(&self) -> &Checkpoint {
+        &self.head
+    }
+
+    /// The key that checks everything that this log says.
+    #[must_use]
+    pub fn key(&self) -> &PublicLogKey {
+        self.key.public()
+    }
+
     /// Opens a log, or makes an empty one (and the directory, mode 0755: it holds nothing secret).
     ///
     /// # Errors

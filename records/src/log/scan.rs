@@ -8,9 +8,10 @@ use serde::Deserialize;
 
 use crate::attestation::{BUNDLE_BYTES_MAX, BundleFault};
 use crate::base64;
-use crate::bundle::{Bundle, ENTRY_KIND, ENTRY_VERSION};
+use crate::bundle::Bundle;
 use crate::dsse::{PAYLOAD_TYPE, pae};
 use crate::log::entry::{Entry, Heartbeat};
+use crate::log::format::{ENTRY_KIND, ENTRY_VERSION};
 use crate::log::merkle::leaf_hash;
 use crate::log::tile::{Kind, Tile, WIDTH, entries};
 use crate::log::view::{LogView, read_bundle};

@@ -2,10 +2,10 @@
 //! hashes are not synced, and a batch that was never acknowledged leaves files beyond the checkpoint:
 //! neither must stay there until later files make it look like a part of the log.
 
-use crate::log::BATCH_MAX;
 use crate::log::LogError;
 use crate::log::disk::Disk;
 use crate::log::edge::Edge;
+use crate::log::format::BATCH_MAX;
 use crate::log::tile::{HASH_BYTES, HEIGHT, Kind, Tile, WIDTH, hash_bytes};
 
 /// Levels of tiles that a log of any size can have.

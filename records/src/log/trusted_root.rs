@@ -4,8 +4,18 @@
 use model::UtcTime;
 
 use crate::base64;
+use crate::key_model::Dated;
 use crate::log::key::PublicLogKey;
-use crate::public_keys::Dated;
+
+impl PublicLogKey {
+    /// Sigstore's `trusted_root.json` with this log as the only one that is trusted, from this time
+    /// on.
+    #[must_use]
+    pub fn trusted_root(&self, valid_from: UtcTime) -> String {
+        let valid_after = Some(valid_from);
+        trusted_root(&[Dated { key: self.clone(), valid_after, valid_before: None }])
+    }
+}
 
 /// The file with these keys, each for its time.
 pub(crate) fn trusted_root(logs: &[Dated<PublicLogKey>]) -> String {

@@ -9,7 +9,7 @@ use model::Sha256;
 use crate::log::LogError;
 use crate::log::checkpoint::{Checkpoint, NOTE_BYTES_MAX};
 use crate::log::disk::Disk;
-use crate::log::edge::Edge;
+use crate::log::format::CHECKPOINT;
 use crate::log::key::PublicLogKey;
 use crate::log::merkle::{
     consistency, inclusion, is_consistent, leaf_hash, perfect_root, range_root,
@@ -19,7 +19,6 @@ use crate::log::tile::{
     BUNDLE_BYTES_MAX, HASH_BYTES, HEIGHT, Kind, TILE_BYTES, Tile, WIDTH, entries, hashes,
 };
 
-pub(crate) const CHECKPOINT: &str = "checkpoint";
 const NOT_THE_TREE: &str = "not the tree of the checkpoint";
 
 /// A log at one of its sizes. Reading needs no lock: nothing that a checkpoint speaks of is ever
@@ -182,10 +181,10 @@ impl<'a> Hashes<'a> {
     }
 
     /// The same for a tree whose right edge is known, and need not be read.
-    pub(crate) fn beside(disk: &'a Disk, edge: &Edge) -> Self {
-        let mut hashes = Self::new(disk, edge.size());
-        for ((slot, tile), level) in hashes.last.iter_mut().zip(&edge.tiles).zip(0..) {
-            let number = (edge.size() >> (level * HEIGHT)) / WIDTH;
+    pub(crate) fn beside(disk: &'a Disk, size: u64, edge: &[Vec<Sha256>]) -> Self {
+        let mut hashes = Self::new(disk, size);
+        for ((slot, tile), level) in hashes.last.iter_mut().zip(edge).zip(0..) {
+            let number = (size >> (level * HEIGHT)) / WIDTH;
             *slot = (!tile.is_empty()).then(|| (number, tile.clone()));
         }
         hashes

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use model::UtcTime;
 
-use crate::agent::KeyFingerprint;
 use crate::custody;
 use crate::key_error::KeyError;
 use crate::key_files::{Custody, KeyDirectory};
+use crate::key_model::KeyFingerprint;
 use crate::key_source::{KeySource, Keys};
 use crate::keys::ResultKey;
 use crate::log::{KeyChange, KeyRole, Log, LogError, LogKey, LogPlace};

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use model::UtcTime;
 
 use crate::key_error::KeyError;
-use crate::keys::SigningError;
+use crate::key_model::SigningError;
 use crate::log::{KeyChangeFault, KeyRole, LogError};
 
 /// Why a key was not changed. Nothing is in force that was not before, but where the message says so.

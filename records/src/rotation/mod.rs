@@ -19,16 +19,17 @@ mod host_key;
 
 use model::UtcTime;
 
-use crate::agent::KeyFingerprint;
 use crate::custody;
 use crate::key_error::KeyError;
 use crate::key_files::{Custody, KeyDirectory, PUBLIC_BYTES_MAX};
+use crate::key_model::Dated;
+use crate::key_model::KeyFingerprint;
 use crate::key_source::{KeySource, log_of_agent, result_of_agent};
 use crate::keys::PublicResultKey;
 use crate::log::{
     ENTRY_BYTES_MAX, KeyChange, KeyRole, Log, LogKey, LogOrigin, LogPlace, PublicLogKey,
 };
-use crate::public_keys::{Dated, PublicHalf, RETIRED, Retired, log_line, result_line};
+use crate::public_keys::{PublicHalf, RETIRED, Retired, log_line, result_line};
 use crate::{log_key_files, result_key_files};
 
 pub use at_work::{KeysAtWork, Takeover, TakeoverError, finish_rotations, takeovers};

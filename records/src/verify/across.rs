@@ -3,10 +3,10 @@
 //! more of one than digests.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use model::{ResultId, Sha256};
 
+use crate::verify::model::Clash;
 use crate::verify::verdict::Verified;
 
 /// Every record until now, by what there may be only one of.
@@ -24,38 +24,6 @@ struct Known {
     number: usize,
     record: Option<Sha256>,
     ran: Option<Sha256>,
-}
-
-/// Two records that cannot both be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clash {
-    ResultId,
-    /// One request used up by two runs.
-    Request,
-    /// Two entries with one number.
-    LogIndex(u64),
-    /// One entry with two numbers, or twice.
-    LogLeaf,
-    /// Two roots of one size.
-    LogFork(u64),
-    /// A replay of something else than the record that it names.
-    Replay,
-}
-
-impl fmt::Display for Clash {
-    /// Ends where the other record is to be named.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ResultId => f.write_str("a second record with this result id; the other is"),
-            Self::Request => f.write_str("its request had run already: see"),
-            Self::LogIndex(index) => write!(f, "log entry {index} is also that of"),
-            Self::LogLeaf => f.write_str("its log entry is also that of"),
-            Self::Replay => f.write_str("it replays another record or request than"),
-            Self::LogFork(size) => {
-                write!(f, "the log has another root at {size} entries than it showed to")
-            }
-        }
-    }
 }
 
 impl Across {

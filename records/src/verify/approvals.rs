@@ -2,45 +2,13 @@
 //! of the request, by a key that could approve at the time. It must never count a signature for
 //! another principal, use or time than its own, or pass over a rejection.
 
-use std::fmt;
-
 use model::UtcTime;
-use policies::{APPROVE_NAMESPACE, NotEntitled, REJECT_NAMESPACE, Signers, SshSignature, Verified};
+use policies::{APPROVE_NAMESPACE, REJECT_NAMESPACE, Signers, SshSignature, Verified};
 use serde_json::Value;
 use validator::{Draft, OwnerUid, Recalled, Request};
 
 use crate::verify::contradiction::principals;
-
-/// Why an approval that a record states does not count.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ApprovalProblem {
-    /// The request that was approved cannot be read.
-    Request(String),
-    /// No file has a signature that approves by this key.
-    NoSignature,
-    /// A file has, and it does not verify.
-    Signature(String),
-    NotEntitled(NotEntitled, UtcTime),
-    /// A valid rejection lies beside the request.
-    Rejected,
-}
-
-impl fmt::Display for ApprovalProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Request(problem) => write!(f, "the request cannot be read: {problem}"),
-            Self::NoSignature => f.write_str("no file under request/ is this signature"),
-            Self::Signature(problem) => f.write_str(problem),
-            Self::NotEntitled(why, at) => match why {
-                NotEntitled::Revoked => f.write_str("the key is revoked"),
-                NotEntitled::Unknown => f.write_str("no approver has this key by this name"),
-                NotEntitled::Namespace => f.write_str("the key may not approve"),
-                NotEntitled::Time => write!(f, "the key was not valid at approved_utc {at}"),
-            },
-            Self::Rejected => f.write_str("the request was rejected, and ran"),
-        }
-    }
-}
+use crate::verify::model::ApprovalProblem;
 
 /// Whether the record states approvals.
 pub(super) fn are_stated(facts: &Value) -> bool {

@@ -13,7 +13,7 @@ use crate::keys::PublicResultKey;
 use crate::log::{ProofFault, PublicLogKey};
 use crate::tree::OWN;
 use crate::trust::Trust;
-use crate::verify::look::Read;
+use crate::verify::facts::Read;
 use crate::verify::verdict::{NotChecked, PlaceInLog};
 
 pub(super) const BUNDLE_BYTES_MAX: u64 = 24 * 1024 * 1024;

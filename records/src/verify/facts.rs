@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::tree::is_own;
+use crate::trust::SignedBy;
 
 /// The keys of the front matter that verification needs; others may be there.
 #[derive(Deserialize)]
@@ -24,6 +25,16 @@ struct Keys {
 struct StatedFile {
     path: String,
     sha256: String,
+}
+
+/// The record's Markdown as it was read.
+pub(super) struct Read {
+    pub(super) md: Vec<u8>,
+    pub(super) sha256: Sha256,
+    pub(super) front: Value,
+    pub(super) facts: Facts,
+    /// `None` where its signature does not count.
+    pub(super) signed_by: Option<SignedBy>,
 }
 
 pub(super) struct Facts {

@@ -4,20 +4,20 @@
 use std::os::fd::BorrowedFd;
 
 use model::{ResultId, Sha256, UtcTime};
-use serde_json::Value;
 use validator::{Code, Recalled, Severity, check_result};
 
 use crate::attestation::front_matter;
 use crate::dsse::Envelope;
 use crate::fault::Fault;
 use crate::tree::{Tree, read_below};
-use crate::trust::{SignedBy, Trust};
+use crate::trust::Trust;
 use crate::verify::attested::{self, Attested};
 use crate::verify::contradiction::{self, RequestTimes};
-use crate::verify::facts::Facts;
+use crate::verify::facts::{Facts, Read};
+use crate::verify::model::{ApprovalProblem, RECORD_BYTES_MAX};
 use crate::verify::shape::{self, Age};
 use crate::verify::verdict::{NotChecked, Verified};
-use crate::verify::{ApprovalProblem, RECORD_BYTES_MAX, approvals, asked, files, page};
+use crate::verify::{approvals, asked, files, page};
 
 const SIGNATURE_BYTES_MAX: u64 = 64 * 1024;
 
@@ -34,16 +34,6 @@ pub(super) struct Look<'a> {
     not_checked: Vec<NotChecked>,
     /// The statement, where it is not beside the record yet.
     unlogged: Option<&'a Envelope>,
-}
-
-/// The record's Markdown as it was read.
-pub(super) struct Read {
-    md: Vec<u8>,
-    pub(super) sha256: Sha256,
-    pub(super) front: Value,
-    pub(super) facts: Facts,
-    /// `None` where its signature does not count.
-    pub(super) signed_by: Option<SignedBy>,
 }
 
 impl<'a> Look<'a> {
@@ -86,7 +76,7 @@ impl<'a> Look<'a> {
                 let verified = verified.with_files(files).with_approvals(approvals);
                 let verified = verified.of_record(read.sha256, read.front);
                 let verified = match &attested {
-                    Some(attested) => verified.with_log(attested),
+                    Some(attested) => verified.with_log(attested.place()),
                     None => verified,
                 };
                 Ok(verified.leaving(self.not_checked))

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use crate::keys::RESULT_PRINCIPAL;
 use crate::recalled::Recalled;
-use crate::verify::attested::Attested;
 
 /// Proof that a directory held exactly what a trusted key signed, when it was looked at.
 #[must_use]
@@ -139,8 +138,8 @@ impl Verified {
         Self { approvals, ..self }
     }
 
-    pub(super) fn with_log(self, attested: &Attested) -> Self {
-        Self { log: attested.place(), ..self }
+    pub(super) fn with_log(self, log: Option<PlaceInLog>) -> Self {
+        Self { log, ..self }
     }
 
     pub(super) fn leaving(mut self, mut not_checked: Vec<NotChecked>) -> Self {

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use model::{ClaimId, ResultId};
 
-use super::note::{ClaimNote, Dropped, Kind, note_result};
+use super::model::{ClaimNote, Dropped, Kind};
+use super::note::note_result;
 use crate::dropbox::Dropbox;
 use crate::error::SpoolError;
 use crate::lock::Locked;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::intent::Intent;
 use super::keys::Key;
+use super::model::Intent;
 
 /// One line.
 #[derive(Serialize)]

@@ -13,12 +13,12 @@ use serde::Serialize;
 use validator::Request;
 
 use super::entry::{Entry, Note};
+use super::fault::LedgerFault;
 use super::head::{Head, HeadFile};
-use super::intent::Intent;
 use super::keys::{self, Key, Keys, LEDGER_BYTES_MAX};
 use super::lines::{LINE_BYTES_MAX, Lines, Next, line_at};
+use super::model::{Intent, Seen};
 use super::seal::{self, Seal, Sum};
-use super::{LedgerFault, Seen};
 use crate::error::SpoolError;
 use crate::lock::{Hold, hold};
 

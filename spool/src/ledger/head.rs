@@ -11,10 +11,13 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::LedgerFault;
+use super::fault::LedgerFault;
 use super::seal::{SUM_DIGITS, Sum};
 use crate::durable;
 use crate::error::SpoolError;
+
+/// The name of the file with the head, in a state directory.
+pub(crate) const HEAD: &str = "ledger.head";
 
 const LENGTH_DIGITS: usize = 20;
 /// Length, checksum, and a checksum of the two, with a line feed.

@@ -9,7 +9,7 @@ use policies::SignatureFile;
 use policies::permissions::{ANSWER_BYTES_MAX, FileOwner};
 use rustix::fs::{OFlags, fstat};
 
-use crate::claim::{Links, open_beneath, read_bounded};
+use crate::beneath::{Links, open_beneath, read_bounded};
 use crate::companions::Companions;
 use crate::dropbox::Dropbox;
 use crate::durable;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-use crate::claim::remove_tree;
+use crate::beneath::remove_tree;
 use crate::error::SpoolError;
 use crate::fresh::Fresh;
 

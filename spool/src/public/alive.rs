@@ -8,44 +8,9 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::{major, minor};
-use serde::{Deserialize, Serialize};
 
-use super::status::Status;
+use super::model::{Seat, Status};
 use crate::lock::{Hold, LOCKS_READINGS, Locked};
-
-/// Which process wrote something, and where its number means that process.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Seat {
-    /// The process, by its own count.
-    pub pid: u32,
-    /// The kernel's name for this start of the host; none where it is hidden.
-    pub boot_id: Option<String>,
-    /// The namespace in which the process counts; none where it is hidden.
-    pub pid_namespace: Option<String>,
-}
-
-impl Seat {
-    /// The seat of this process.
-    #[must_use]
-    pub fn here() -> Self {
-        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
-        let namespace = fs::read_link("/proc/self/ns/pid").ok();
-        Self {
-            pid: std::process::id(),
-            boot_id: boot.map(|id| id.trim_end().to_owned()),
-            pid_namespace: namespace.map(|name| name.to_string_lossy().into_owned()),
-        }
-    }
-
-    /// Whether numbers of processes mean the same there and here.
-    fn counts_as(&self, other: &Self) -> bool {
-        self.boot_id.is_some()
-            && self.pid_namespace.is_some()
-            && self.boot_id == other.boot_id
-            && self.pid_namespace == other.pid_namespace
-    }
-}
 
 /// Whether a daemon is at work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

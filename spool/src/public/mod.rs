@@ -11,6 +11,7 @@
 mod alive;
 mod held;
 mod kept_room;
+mod model;
 mod permissions;
 mod policy;
 mod running;
@@ -18,12 +19,13 @@ mod status;
 mod tell;
 mod waiting;
 
-pub use alive::{Alive, Seat, daemon_alive};
+pub use self::model::{Counts, DaemonState, Seat, Status, TellsPolicy};
+pub use alive::{Alive, daemon_alive};
 pub use held::{Held, WaitsFor, held_in};
 pub use permissions::{ToldPermission, ToldPermissions, told_permissions};
 pub use policy::told_policy;
 pub use running::{Running, Step, running_in};
-pub use status::{Counts, DaemonState, Status, TellsPolicy, ToldError, told_status};
+pub use status::{ToldError, told_status};
 pub use tell::tell_file;
 pub use waiting::{ToldWaiting, WAITING_TOLD_MAX, WaitsSince, waiting_in};
 

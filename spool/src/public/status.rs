@@ -4,107 +4,16 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use model::{Sha256, UtcTime};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
-use super::alive::Seat;
 use super::kept_room::{read_kept, tell_kept};
+use super::model::Status;
 use super::tell::{json_of, read_told};
 use crate::error::SpoolError;
 use crate::places::{Spool, make_dir};
 
 /// More than it ever has.
 const STATUS_BYTES_MAX: usize = 64 * 1024;
-
-model::closed_set! {
-    /// What a daemon is doing as a whole.
-    pub enum DaemonState {
-        /// It recovers what an earlier one left; nothing is taken yet.
-        Starting = "starting",
-        /// It takes what is dropped, unless admission is stopped.
-        Serving = "serving",
-        /// It was told to stop: runs in flight end, nothing new is taken.
-        Draining = "draining",
-        /// It ended in order; nothing was in flight.
-        Stopped = "stopped",
-        /// It ended because its own disk, keys or kernel failed.
-        Halted = "halted",
-    }
-}
-
-model::serialize_closed_set!(DaemonState);
-model::deserialize_closed_set!(DaemonState);
-
-impl DaemonState {
-    /// Whether it is one that a daemon is in while it lives.
-    #[must_use]
-    pub fn is_of_the_living(self) -> bool {
-        matches!(self, Self::Starting | Self::Serving | Self::Draining)
-    }
-}
-
-/// How many requests are in each state.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Counts {
-    /// Dropped and not looked at, or waiting for room.
-    pub waiting: u64,
-    /// Waiting for somebody's answer.
-    pub held: u64,
-    /// Being decided.
-    pub claimed: u64,
-    /// Being staged.
-    pub staging: u64,
-    /// With a tool that runs.
-    pub running: u64,
-    /// With a record that is being made.
-    pub publishing: u64,
-}
-
-/// Which policy is in force.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TellsPolicy {
-    /// The name that it gives itself.
-    pub name: String,
-    /// The digest of its file, in hexadecimal.
-    pub sha256: String,
-}
-
-/// How a daemon is.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Status {
-    /// Which process it is, and where that number means it.
-    pub seat: Seat,
-    /// The version of the program.
-    pub version: String,
-    /// When it started, in UTC.
-    pub started_utc: String,
-    /// When this was told, in UTC.
-    pub at_utc: String,
-    pub state: DaemonState,
-    /// Why it halted, or what the state alone does not say.
-    pub why: Option<String>,
-    /// Why nothing is admitted although it serves: no room, a trust store that cannot be read.
-    pub admission_stopped: Option<String>,
-    pub counts: Counts,
-    /// How many runs there may be at once.
-    pub runs_max: u64,
-    /// Bytes that were promised to the runs in flight, and how many may be.
-    pub memory_bytes_promised: u64,
-    pub memory_bytes_max: Option<u64>,
-    pub policy: TellsPolicy,
-}
-
-impl Status {
-    fn is_sound(&self) -> bool {
-        let times = [&self.started_utc, &self.at_utc];
-        times.iter().all(|time| time.parse::<UtcTime>().is_ok())
-            && self.policy.sha256.parse::<Sha256>().is_ok()
-    }
-}
 
 /// Why there is nothing to show.
 #[derive(Debug)]

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 
 use model::{ClaimId, ResultId};
 
-use crate::claim::{ClaimNote, Kind, remove_claim, remove_tree};
+use crate::beneath::remove_tree;
+use crate::claim::{ClaimNote, Kind, remove_claim};
 use crate::depart::{leave_report, take_object_away, take_originals_away};
 use crate::durable;
 use crate::error::SpoolError;

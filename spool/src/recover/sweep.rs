@@ -7,7 +7,7 @@ use std::path::Path;
 
 use model::ResultId;
 
-use crate::claim::remove_tree;
+use crate::beneath::remove_tree;
 use crate::error::SpoolError;
 use crate::lock::{Hold, Locked};
 use crate::places::Spool;

@@ -1,13 +1,16 @@
 //! What ledger and retention's marks say, read without a lock and without stopping at a bad line: each is
 //! told. An unfinished last line is being written, or never was.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::{ByClaim, Finding, Survey, Trouble};
+use super::model::{Finding, Survey, Trouble};
 use crate::error::SpoolError;
 use crate::ledger::{Entry, LedgerFault, each_line};
 use crate::state::{RemovedError, removed_in};
+
+/// The results that the ledger promised, by claim.
+type ByClaim = HashMap<String, String>;
 
 /// What is known of every request that was begun.
 pub(super) struct Known {

@@ -2,18 +2,17 @@
 //! left over, what a person should know. It must never change anything, take a lock, or wait: a daemon is
 //! at work meanwhile, and may hold what is looked at.
 
-mod finding;
 mod known;
 mod locks;
+mod model;
 mod places;
 
-use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use model::ClaimId;
+use ::model::ClaimId;
 
 use crate::claim::{claim_note, intent_in, noted_result};
 use crate::places::Places;
@@ -21,7 +20,8 @@ use crate::publish::UNVERIFIED;
 use crate::recover::{claim_of, original_of};
 use crate::state::{Claim, Hidden, Promise, State, Step, There, step};
 
-pub use finding::{Finding, Trouble};
+pub use self::model::{Daemon, Finding, Survey, Trouble};
+
 use known::{Known, Line};
 use locks::Locks;
 
@@ -31,28 +31,6 @@ const RUBBISH_AGE: Duration = Duration::from_secs(3600);
 const SLOT_AGE: Duration = Duration::from_secs(24 * 3600);
 /// A daemon looks at everything several times a minute.
 const WAITING_AGE: Duration = Duration::from_secs(600);
-
-/// What was seen.
-#[derive(Debug, Default)]
-#[must_use]
-pub struct Survey {
-    pub findings: Vec<Finding>,
-    /// Whether a daemon holds the spool's lock.
-    pub daemon: Daemon,
-    pub claims: usize,
-    pub waiting: usize,
-    pub results: usize,
-    /// None where the state cannot be read, or there is none.
-    pub ledger_lines: Option<usize>,
-}
-
-/// Whether somebody is at work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Daemon {
-    #[default]
-    Absent,
-    Present,
-}
 
 /// Whether a directory is one of these at all.
 #[must_use]
@@ -255,7 +233,7 @@ impl Look<'_> {
         }
         let archived = self.names(&archive);
         // `permissions/` has answers that were taken in.
-        let archived = archived.iter().filter(|id| id.parse::<model::ResultId>().is_ok());
+        let archived = archived.iter().filter(|id| id.parse::<::model::ResultId>().is_ok());
         let archived = archived.filter(|id| !self.known.ids.contains(*id));
         unknown.extend(archived.map(|id| archive.join(id)));
         if unknown.is_empty() {
@@ -294,6 +272,3 @@ fn age_of(path: &Path) -> io::Result<Duration> {
     let modified = fs::symlink_metadata(path)?.modified()?;
     Ok(SystemTime::now().duration_since(modified).unwrap_or_default())
 }
-
-/// Which results the ledger promised, by claim.
-type ByClaim = HashMap<String, String>;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::fs::statvfs;
 
-use super::{Finding, Survey, Trouble};
+use super::model::{Finding, Survey, Trouble};
 use crate::places::Places;
 use crate::reserve::RESERVE_BYTES;
 

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use model::UtcTime;
 use serde::Deserialize;
 
-use crate::log::entry::OWN_VERSION;
+use crate::log::format::OWN_VERSION;
 
 pub(crate) const KIND: &str = "toolexec-heartbeat";
 

@@ -11,10 +11,11 @@ use model::UtcTime;
 use serde::Deserialize;
 use ssh_key::{HashAlg, LineEnding, PublicKey, SshSig};
 
-use crate::agent::KeyFingerprint;
-use crate::keys::{ResultKey, SigningError};
+use crate::key_model::KeyFingerprint;
+use crate::key_model::SigningError;
+use crate::keys::ResultKey;
 use crate::log::LogKey;
-use crate::log::entry::OWN_VERSION as VERSION;
+use crate::log::format::OWN_VERSION as VERSION;
 use crate::log::tile::ENTRY_BYTES_MAX;
 use crate::{base64, spki};
 

@@ -7,14 +7,11 @@ mod key_change;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::bundle::{ENTRY_KIND, ENTRY_VERSION};
+use crate::log::format::{ENTRY_KIND, ENTRY_VERSION, OWN_VERSION};
 
 pub use heartbeat::{BootId, Heartbeat, NotABootId, heartbeat_is_due};
 pub(crate) use key_change::ChangingKey;
 pub use key_change::{KEY_CHANGE_NAMESPACE, KeyChange, KeyChangeFault, KeyRole};
-
-/// Of the entries that are the log's own.
-pub(crate) const OWN_VERSION: &str = "0.1.0";
 
 /// One entry, by what it is. Who reads the entry must have its proof: bytes alone say nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]

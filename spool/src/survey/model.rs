@@ -1,11 +1,32 @@
-//! What can be found, in words, each with what to do about it.
+//! The findings of a survey in words, each with its remedy.
 
 use std::fmt;
 use std::path::PathBuf;
 
-use super::Daemon;
 use crate::ledger::LedgerFault;
 use crate::state::Illegal;
+
+/// The result of a look at a spool.
+#[derive(Debug, Default)]
+#[must_use]
+pub struct Survey {
+    pub findings: Vec<Finding>,
+    /// The daemon that holds the spool's lock, if any.
+    pub daemon: Daemon,
+    pub claims: usize,
+    pub waiting: usize,
+    pub results: usize,
+    /// None where the state cannot be read, or there is none.
+    pub ledger_lines: Option<usize>,
+}
+
+/// The presence of a daemon.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Daemon {
+    #[default]
+    Absent,
+    Present,
+}
 
 /// Something that a person should know of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,11 +35,11 @@ pub struct Finding {
     pub trouble: Trouble,
 }
 
-/// What is wrong with it.
+/// The kind of trouble.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     Illegal(Illegal),
-    /// Nobody is at work on the claim, and it is not done with.
+    /// No process is at work on the claim, and it is not done with.
     Interrupted,
     Rubbish {
         age_sec: u64,
@@ -78,7 +99,7 @@ impl Trouble {
         }
     }
 
-    /// What to do about it.
+    /// The remedy.
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {

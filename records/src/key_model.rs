@@ -1,0 +1,174 @@
+//! Types of keys that several files share: fingerprints, keys with the time for which they count, and why a key
+//! signed nothing.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use model::UtcTime;
+use ssh_key::{HashAlg, PublicKey};
+
+/// The longest message of OpenSSH's agent, which refuses a longer one without a word.
+pub(crate) const MESSAGE_BYTES_MAX: usize = 256 * 1024;
+
+/// A key of an agent, as `ssh-keygen -l` prints it: `SHA256:` and 43 digits of base64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyFingerprint(pub(crate) [u8; 32]);
+
+/// The text is not a SHA-256 fingerprint of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAFingerprint;
+
+impl fmt::Display for NotAFingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a fingerprint like SHA256:…; `ssh-add -l` prints them")
+    }
+}
+
+impl std::error::Error for NotAFingerprint {}
+
+impl FromStr for KeyFingerprint {
+    type Err = NotAFingerprint;
+
+    fn from_str(text: &str) -> Result<Self, NotAFingerprint> {
+        let fingerprint: ssh_key::Fingerprint = text.parse().map_err(|_| NotAFingerprint)?;
+        fingerprint.sha256().map(Self).ok_or(NotAFingerprint)
+    }
+}
+
+impl fmt::Display for KeyFingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        ssh_key::Fingerprint::Sha256(self.0).fmt(f)
+    }
+}
+
+impl KeyFingerprint {
+    pub(crate) fn of(key: &PublicKey) -> Self {
+        Self(key.fingerprint(HashAlg::Sha256).sha256().unwrap_or_default())
+    }
+}
+
+/// Why an agent signs nothing. The message begins with its socket.
+#[derive(Debug)]
+pub struct AgentError {
+    pub(crate) socket: PathBuf,
+    pub(crate) problem: Problem,
+}
+
+#[derive(Debug)]
+pub(crate) enum Problem {
+    Io(&'static str, io::Error),
+    /// Nothing whole within this time.
+    Late(Duration),
+    /// More bytes to sign than an agent takes.
+    TooMuch(usize),
+    /// Not the protocol.
+    Reply(&'static str),
+    NoKey(KeyFingerprint),
+    NoList,
+    Refused(KeyFingerprint),
+    /// A signature that is none of this key over what was to be signed.
+    Forged(KeyFingerprint),
+}
+
+impl fmt::Display for AgentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "agent {}: ", self.socket.display())?;
+        match &self.problem {
+            Problem::Io(act, error) => write!(f, "{act}: {error}"),
+            Problem::Late(within) => write!(f, "no answer within {} seconds", within.as_secs()),
+            Problem::TooMuch(bytes) => write!(
+                f,
+                "{bytes} bytes are to be signed, and agents take messages of {MESSAGE_BYTES_MAX} \
+                 at most"
+            ),
+            Problem::Reply(what) => write!(f, "answered with {what}"),
+            Problem::NoKey(key) => write!(f, "has no key {key}; give it one with ssh-add"),
+            Problem::NoList => write!(f, "does not say which keys it holds"),
+            Problem::Refused(key) => write!(f, "refuses to sign with {key}"),
+            Problem::Forged(key) => write!(f, "gave a signature that is none of {key}"),
+        }
+    }
+}
+
+impl AgentError {
+    /// Returns whether there were more bytes to sign than agents take.
+    pub(crate) fn is_too_much(&self) -> bool {
+        matches!(self.problem, Problem::TooMuch(_))
+    }
+}
+
+impl std::error::Error for AgentError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.problem {
+            Problem::Io(_, source) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// A public key and the time for which it counts, both ends included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dated<K> {
+    pub(crate) key: K,
+    pub(crate) valid_after: Option<UtcTime>,
+    pub(crate) valid_before: Option<UtcTime>,
+}
+
+impl<K> Dated<K> {
+    #[must_use]
+    pub fn key(&self) -> &K {
+        &self.key
+    }
+
+    /// `None` for the first key that there was.
+    #[must_use]
+    pub fn valid_after(&self) -> Option<UtcTime> {
+        self.valid_after
+    }
+
+    /// `None` for the active key.
+    #[must_use]
+    pub fn valid_before(&self) -> Option<UtcTime> {
+        self.valid_before
+    }
+}
+
+/// Why nothing was signed.
+#[derive(Debug)]
+pub enum SigningError {
+    Key(ssh_key::Error),
+    Agent(AgentError),
+}
+
+impl fmt::Display for SigningError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(error) => error.fmt(f),
+            Self::Agent(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SigningError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Key(source) => Some(source),
+            Self::Agent(source) => Some(source),
+        }
+    }
+}
+
+impl From<ssh_key::Error> for SigningError {
+    fn from(error: ssh_key::Error) -> Self {
+        Self::Key(error)
+    }
+}
+
+impl From<AgentError> for SigningError {
+    fn from(error: AgentError) -> Self {
+        Self::Agent(error)
+    }
+}

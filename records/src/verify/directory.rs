@@ -1,0 +1,108 @@
+//! The checks of a whole result directory, of a gathered one, and of a bundle alone. None may stop at the first
+//! fault.
+
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::Path;
+
+use model::ResultId;
+use rustix::fs::{Mode, OFlags};
+
+use crate::fault::Fault;
+use crate::tree::Tree;
+use crate::trust::Trust;
+use crate::verify::attested::Attested;
+use crate::verify::look::Look;
+use crate::verify::verdict::{NotChecked, Verified};
+use crate::verify::{approvals, contradiction, shape};
+
+/// Checks the signature over the exact bytes of the record, the record itself, its statement and the
+/// proof that it is logged, every file that they name, and that no other is there; then whether what
+/// they say can be, and, as far as the trust goes, approvals and the log's past.
+///
+/// # Errors
+/// Everything that is wrong, in a fixed order; never an empty list.
+pub fn verify(dir: &Path, trust: &Trust) -> Result<Verified, Vec<Fault>> {
+    let unusable = |problem: String| {
+        vec![Fault::Directory { path: dir.to_string_lossy().into_owned(), problem }]
+    };
+    // `.` and `x/..` have names too.
+    let real = dir.canonicalize().map_err(|error| unusable(format!("opening: {error}")))?;
+    let name = real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root = rustix::fs::open(&real, flags, Mode::empty())
+        .map_err(|error| unusable(format!("opening: {error}")))?;
+    let mut tree = Tree::walk(root.as_fd());
+    let mut faults = std::mem::take(&mut tree.faults);
+    let Some(record) = record_id(&name, &tree) else {
+        faults.insert(0, Fault::Missing { path: format!("{name}.md") });
+        return Err(faults);
+    };
+    if record != name {
+        faults.push(Fault::DirectoryName { found: name, result_id: record.clone() });
+    }
+    Look::new(root.as_fd(), record, tree, trust, faults).judge()
+}
+
+/// Checks a record that is gathered and not logged yet, with everything that it names: all that
+/// [`verify`] checks but its place in the log. `directory` is where it is gathered, under any name.
+///
+/// # Errors
+/// Everything that is wrong; never an empty list.
+pub fn verify_gathered(
+    directory: BorrowedFd<'_>,
+    attested: &crate::Attested,
+    trust: &Trust,
+) -> Result<Verified, Vec<Fault>> {
+    let mut tree = Tree::walk(directory);
+    let faults = std::mem::take(&mut tree.faults);
+    let record = attested.record().result_id().to_string();
+    Look::new(directory, record, tree, trust, faults).of_unlogged(attested.envelope()).judge()
+}
+
+/// Checks a bundle alone: the statement and its place in the log, and whether what it says can be.
+///
+/// # Errors
+/// Everything that is wrong; never an empty list. `file` is what the bundle is called in them.
+pub fn verify_bundle_alone(
+    file: &str,
+    bytes: &[u8],
+    trust: &Trust,
+) -> Result<Verified, Vec<Fault>> {
+    let mut faults = Vec::new();
+    let attested = Attested::read(file, bytes, trust, &mut faults);
+    let Some(attested) = attested else { return Err(faults) };
+    let says = attested.signed().facts();
+    faults.extend(shape::faults(file, says, shape::Age::Stated));
+    faults.extend(contradiction::faults(file, says, None));
+    let id: Option<ResultId> = says["result_id"].as_str().and_then(|id| id.parse().ok());
+    let mut not_checked = vec![NotChecked::Record, NotChecked::Files];
+    not_checked.extend(attested.log().is_none().then_some(NotChecked::Log));
+    attested.compare_with_history(file, trust, &mut faults, &mut not_checked);
+    if approvals::are_stated(says) {
+        not_checked.push(NotChecked::ApprovalsOfBundle);
+    }
+    match (id, faults.is_empty()) {
+        (Some(id), true) => {
+            let fingerprint = attested.fingerprint();
+            Ok(Verified::new(id, says, fingerprint).with_log(attested.place()).leaving(not_checked))
+        }
+        (None, true) => {
+            let problem = "result_id: no result id".to_owned();
+            Err(vec![Fault::Record { file: file.to_owned(), problem }])
+        }
+        _ => Err(faults),
+    }
+}
+
+/// The id by which the record's files are named: the directory's, or that of the only record in it.
+fn record_id(directory: &str, tree: &Tree) -> Option<String> {
+    let there = |id: &&str| id.parse::<ResultId>().is_ok() && tree.has(&format!("{id}.md"));
+    if there(&directory) {
+        return Some(directory.to_owned());
+    }
+    let mut ids = tree.own.iter().filter_map(|path| path.strip_suffix(".md")).filter(there);
+    match (ids.next(), ids.next()) {
+        (Some(only), None) => Some(only.to_owned()),
+        _ => None,
+    }
+}

@@ -1,0 +1,115 @@
+//! Files that others may write to: opened beneath one directory through no link, and read bounded and whole.
+//! Nothing but a regular file may be read.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, SeekFrom, fstat, openat2, seek};
+
+use crate::error::SpoolError;
+
+/// The number of names that a file may have to be read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Links {
+    One,
+    Any,
+}
+
+/// Reads an open file of at most `bytes_max` bytes. Returns its bytes and its owner.
+pub(crate) fn read_bounded(
+    file: &OwnedFd,
+    path: &Path,
+    bytes_max: usize,
+    links: Links,
+) -> Result<(Vec<u8>, u32), SpoolError> {
+    let stat = fstat(file).map_err(SpoolError::errno(path, "look at"))?;
+    insist_on_file(&stat, path, links)?;
+    let most = u64::try_from(bytes_max).unwrap_or(u64::MAX);
+    let too_large = || SpoolError::TooLarge { path: path.to_owned(), bytes_max: most };
+    if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > most {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    let duplicate = file.as_fd().try_clone_to_owned().map(File::from);
+    let duplicate = duplicate.map_err(SpoolError::io(path, "read"))?;
+    let read = (&duplicate).take(most + 1).read_to_end(&mut bytes);
+    read.map_err(SpoolError::io(path, "read"))?;
+    // It may have grown since it was looked at.
+    if bytes.len() > bytes_max {
+        return Err(too_large());
+    }
+    insist_on_rest(&duplicate, &stat, &bytes, path)?;
+    Ok((bytes, stat.st_uid))
+}
+
+/// Insists that the file did not change while it was read: half of one version and half of the next is
+/// not a version of it. The time of a change is coarse on most kernels, so that the bytes are compared too;
+/// and since a writer may rest in the middle of its write, that is waited for first: to look for a hole
+/// takes the lock that a write holds, where reading does not (ext4, tmpfs; XFS takes it in reading).
+fn insist_on_rest(
+    file: &File,
+    before: &rustix::fs::Stat,
+    bytes: &[u8],
+    path: &Path,
+) -> Result<(), SpoolError> {
+    match seek(file, SeekFrom::Hole(0)) {
+        // Nothing in it, or a file system that knows no holes.
+        Ok(_) | Err(rustix::io::Errno::NXIO | rustix::io::Errno::INVAL) => {}
+        Err(errno) => return Err(SpoolError::errno(path, "look for holes")(errno)),
+    }
+    let mut again = vec![0; bytes.len()];
+    let same = match file.read_exact_at(&mut again, 0) {
+        Ok(()) => again == bytes,
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
+        Err(error) => return Err(SpoolError::io(path, "read again")(error)),
+    };
+    let after = fstat(file).map_err(SpoolError::errno(path, "look at again"))?;
+    let written = |stat: &rustix::fs::Stat| (stat.st_size, stat.st_mtime, stat.st_mtime_nsec);
+    match same && written(before) == written(&after) {
+        true => Ok(()),
+        false => Err(SpoolError::Changed { path: path.to_owned() }),
+    }
+}
+
+pub(crate) fn insist_on_file(
+    stat: &rustix::fs::Stat,
+    path: &Path,
+    links: Links,
+) -> Result<(), SpoolError> {
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile if links == Links::One && stat.st_nlink != 1 => "a hard link",
+        FileType::RegularFile => return Ok(()),
+        FileType::Directory => "a directory",
+        FileType::Symlink => "a symbolic link",
+        FileType::Fifo => "a FIFO",
+        FileType::Socket => "a socket",
+        _ => "a device",
+    };
+    Err(SpoolError::FileKind { path: path.to_owned(), kind })
+}
+
+/// Opens a file of a directory that others write to: by handle, beneath it, through no link.
+pub(crate) fn open_beneath(
+    directory: impl AsFd,
+    name: impl rustix::path::Arg,
+    flags: OFlags,
+) -> rustix::io::Result<OwnedFd> {
+    let resolve = ResolveFlags::BENEATH
+        | ResolveFlags::NO_SYMLINKS
+        | ResolveFlags::NO_MAGICLINKS
+        | ResolveFlags::NO_XDEV;
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    openat2(directory, name, flags, Mode::empty(), resolve)
+}
+
+/// Removes a tree of ours. What stays is found and removed by the next start.
+pub(crate) fn remove_tree(path: &Path) {
+    match fs::remove_dir_all(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => tracing::warn!("{}: remove: {error}", path.display()),
+    }
+}

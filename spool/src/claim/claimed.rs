@@ -1,0 +1,280 @@
+//! The private copy of a request, and how it is made.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use model::{ClaimId, ResultId};
+use policies::{AisFile, SignatureFile};
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use validator::{Draft, OwnerUid, REQUEST_BYTES_MAX};
+
+use super::model::{ClaimNote, Dropped, Kind, Replayed};
+use super::note::{NOTE, note_result};
+use crate::beneath::{Links, read_bounded, remove_tree};
+use crate::companions::Companions;
+use crate::durable;
+use crate::error::SpoolError;
+use crate::failpoint::{self, Failpoint};
+use crate::hashed::Hashed;
+use crate::lock::{Hold, Locked};
+use crate::places::Spool;
+
+/// The origin of the request, and so the fate of the original.
+pub(crate) enum Origin {
+    /// A person's own file: left alone.
+    Kept,
+    /// `approved/`: leaves it when the result is published. While it is open its number is given to no
+    /// other file.
+    Dropped { dropped: Dropped, _open: File },
+    /// A published record, which is left alone: the run in it is done again.
+    Record(Replayed),
+}
+
+/// The directory with the input files.
+pub(crate) enum Inputs {
+    Open(OwnedFd),
+    Missing,
+    /// There is something, but it cannot be used: the kernel's words.
+    Unusable(String),
+}
+
+/// A request of which we hold a private copy.
+#[must_use]
+pub struct Claimed {
+    pub(crate) id: ClaimId,
+    /// Named after the claim, unless staging took over a slot that was made ahead.
+    pub(crate) slot: ClaimId,
+    pub(crate) directory: PathBuf,
+    pub(crate) file_name: String,
+    pub(crate) companions: Companions,
+    pub(crate) inputs: Inputs,
+    pub(crate) inputs_path: PathBuf,
+    pub(crate) origin: Origin,
+    pub(crate) hashed: Arc<Hashed>,
+    /// Shows recovery that a process is at work on this claim.
+    _lock: Locked,
+}
+
+impl Claimed {
+    #[must_use]
+    pub fn id(&self) -> &ClaimId {
+        &self.id
+    }
+
+    /// The name of its slot in `staging/`.
+    #[must_use]
+    pub fn slot(&self) -> &ClaimId {
+        &self.slot
+    }
+
+    /// The progress of its staging, for a reader beside it.
+    #[must_use]
+    pub fn hashed(&self) -> Arc<Hashed> {
+        Arc::clone(&self.hashed)
+    }
+
+    /// The record whose run is done again, if this is not a request's own run.
+    #[must_use]
+    pub fn replays(&self) -> Option<&Replayed> {
+        match &self.origin {
+            Origin::Record(replayed) => Some(replayed),
+            Origin::Kept | Origin::Dropped { .. } => None,
+        }
+    }
+
+    /// Its own name, and those of what lay beside it.
+    pub(crate) fn names(&self) -> (&str, &[String]) {
+        (&self.file_name, &self.companions.names)
+    }
+
+    #[must_use]
+    pub fn signatures(&self) -> &[SignatureFile] {
+        &self.companions.signatures
+    }
+
+    /// Signature files that are there and were not read, each by name with the reason.
+    #[must_use]
+    pub fn unread_signatures(&self) -> &[String] {
+        &self.companions.unread
+    }
+
+    /// The AIS bundle beside it.
+    #[must_use]
+    pub fn ais(&self) -> &AisFile {
+        &self.companions.ais
+    }
+
+    /// Notes under which id this request will be recorded without having run, so that a crash does not have
+    /// it recorded twice. To be called before the result is made durable; the barrier that makes the one
+    /// durable makes the other so.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn note_result(&self, result_id: &ResultId) -> Result<(), SpoolError> {
+        note_result(&self.directory, result_id)
+    }
+}
+
+impl Spool {
+    /// Claims a person's own file for an embedded run. `inputs` is the directory of its inputs;
+    /// by default `<stem>.inputs/` beside it.
+    ///
+    /// # Errors
+    /// Why the file could not be read or copied; nothing is left behind.
+    pub fn claim_file(
+        &self,
+        path: &Path,
+        inputs: Option<&Path>,
+        id: ClaimId,
+    ) -> Result<(Draft, Claimed), SpoolError> {
+        self.claim_own(path, inputs, Origin::Kept, id)
+    }
+
+    /// Claims the request of a published record, to do its run again.
+    ///
+    /// # Errors
+    /// As [`Self::claim_file`].
+    pub fn claim_record(
+        &self,
+        path: &Path,
+        inputs: Option<&Path>,
+        replayed: Replayed,
+        id: ClaimId,
+    ) -> Result<(Draft, Claimed), SpoolError> {
+        self.claim_own(path, inputs, Origin::Record(replayed), id)
+    }
+
+    fn claim_own(
+        &self,
+        path: &Path,
+        inputs: Option<&Path>,
+        origin: Origin,
+        id: ClaimId,
+    ) -> Result<(Draft, Claimed), SpoolError> {
+        let file_name = path.file_name().and_then(|name| name.to_str()).unwrap_or("request.md");
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        // The person's own path, so links in it are theirs to follow; the bytes are bounded all the
+        // same and nothing but a regular file is read.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(path, flags, Mode::empty());
+        let file = opened.map_err(SpoolError::errno(path, "open"))?;
+        let read = read_bounded(&file, path, REQUEST_BYTES_MAX, Links::Any)?;
+        let companions = Companions::of(&parent, file_name)?;
+        let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
+        let inputs_path =
+            inputs.map_or_else(|| parent.join(format!("{stem}.inputs")), Path::to_owned);
+        let inputs = open_inputs(&inputs_path);
+        self.copy(read, file_name, companions, (inputs, inputs_path), origin, id)
+    }
+
+    /// Makes a claim. The arrow into `work/` is the rename of the finished directory: what has the name
+    /// is whole, and locked by us.
+    pub(super) fn put_in_work(
+        &self,
+        id: &ClaimId,
+        note: &ClaimNote,
+        fill: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> Result<Locked, SpoolError> {
+        let directory = self.work().join(id.as_str());
+        let hidden = self.work().join(format!(".new-{}", id.as_str()));
+        let made = || -> io::Result<Locked> {
+            DirBuilder::new().mode(0o700).create(&hidden)?;
+            let lock = OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(hidden.join("lock"))?;
+            let lock = Locked::try_hold(lock, Hold::Exclusive)?;
+            let note = serde_json::to_vec(note)?;
+            durable::write_new(&hidden.join(NOTE), &note, 0o600)?;
+            fill(&hidden)?;
+            failpoint::reach(Failpoint::ClaimCopied);
+            durable::rename_new(&hidden, &directory)?;
+            failpoint::reach(Failpoint::Claimed);
+            Ok(lock)
+        };
+        made().map_err(|error| {
+            remove_tree(&hidden);
+            SpoolError::io(&directory, "copy the request")(error)
+        })
+    }
+
+    pub(crate) fn copy(
+        &self,
+        (bytes, owner): (Vec<u8>, u32),
+        file_name: &str,
+        companions: Companions,
+        (inputs, inputs_path): (Inputs, PathBuf),
+        origin: Origin,
+        id: ClaimId,
+    ) -> Result<(Draft, Claimed), SpoolError> {
+        let directory = self.work().join(id.as_str());
+        let (dropped, replays) = match &origin {
+            Origin::Kept => (None, None),
+            Origin::Dropped { dropped, .. } => (Some(dropped.clone()), None),
+            Origin::Record(replayed) => (None, Some(replayed.clone())),
+        };
+        let file_name_noted = file_name.to_owned();
+        let kind = Kind::Request;
+        let beside = companions.names.clone();
+        let note = ClaimNote { file_name: file_name_noted, owner, dropped, replays, kind, beside };
+        let lock = self.put_in_work(&id, &note, |hidden| {
+            durable::write_new(&hidden.join("request.md"), &bytes, 0o400)?;
+            companions
+                .files()
+                .iter()
+                .try_for_each(|(name, bytes)| durable::write_new(&hidden.join(name), bytes, 0o400))
+        })?;
+        let too_large = SpoolError::TooLarge {
+            path: PathBuf::from(file_name),
+            bytes_max: u64::try_from(REQUEST_BYTES_MAX).unwrap_or(u64::MAX),
+        };
+        let draft = Draft::new(bytes, file_name, OwnerUid::new(owner)).map_err(|_| too_large)?;
+        let file_name = file_name.to_owned();
+        Ok((
+            draft,
+            Claimed {
+                slot: id.clone(),
+                id,
+                directory,
+                file_name,
+                companions,
+                inputs,
+                inputs_path,
+                origin,
+                hashed: Arc::default(),
+                _lock: lock,
+            },
+        ))
+    }
+}
+
+pub(crate) fn open_inputs(path: &Path) -> Inputs {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match openat(CWD, path, flags, Mode::empty()) {
+        Ok(opened) => Inputs::Open(opened),
+        Err(rustix::io::Errno::NOENT) => Inputs::Missing,
+        Err(errno) => Inputs::Unusable(io::Error::from(errno).to_string()),
+    }
+}
+
+/// Removes a claim in one step as far as anybody else can see: half a claim would look like one.
+pub(crate) fn remove_claim(directory: &Path) {
+    let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let gone = directory.with_file_name(format!(".gone-{name}"));
+    match durable::rename_new(directory, &gone) {
+        Ok(()) => {
+            failpoint::reach(Failpoint::ClaimHidden);
+            remove_tree(&gone);
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => tracing::warn!("{}: remove: {error}", directory.display()),
+    }
+}

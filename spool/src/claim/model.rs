@@ -1,0 +1,127 @@
+//! The types that a claim notes of itself, for a start after a crash.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use model::{ResultId, Sha256};
+use serde::{Deserialize, Serialize};
+
+/// The facts of a claim that recovery needs after a crash.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClaimNote {
+    pub(crate) file_name: String,
+    pub(crate) owner: u32,
+    /// The directory of the dropped request; none for an embedded run.
+    pub(crate) dropped: Option<Dropped>,
+    /// The record whose run is done again, if one is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) replays: Option<Replayed>,
+    #[serde(default, skip_serializing_if = "Kind::is_request")]
+    pub(crate) kind: Kind,
+    /// The files beside it, by name, which leave with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) beside: Vec<String>,
+}
+
+/// The kind of object that was claimed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// There is a copy.
+    #[default]
+    Request,
+    /// An object that can never be a request: nothing of it was read.
+    Object,
+}
+
+impl Kind {
+    fn is_request(&self) -> bool {
+        *self == Self::Request
+    }
+}
+
+/// A file in `approved/`: the directory, and which file of that name it was.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Dropped {
+    pub(crate) dropbox: PathBuf,
+    device: u64,
+    inode: u64,
+    /// When it was made, nanoseconds since 1970, where the file system knows: the number of a file that was
+    /// removed is given to the next one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    born_ns: Option<u64>,
+}
+
+impl Dropped {
+    pub(crate) fn of(dropbox: &Path, found: &fs::Metadata) -> Self {
+        let (device, inode) = (found.dev(), found.ino());
+        Self { dropbox: dropbox.to_owned(), device, inode, born_ns: born_ns(found) }
+    }
+
+    /// Returns whether the file that was found now is that very file.
+    pub(crate) fn is(&self, found: &fs::Metadata) -> bool {
+        let born_same = match (self.born_ns, born_ns(found)) {
+            (Some(then), Some(now)) => then == now,
+            _ => true,
+        };
+        (found.dev(), found.ino()) == (self.device, self.inode) && born_same
+    }
+}
+
+fn born_ns(found: &fs::Metadata) -> Option<u64> {
+    let since = found.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_nanos()).ok()
+}
+
+/// A published record whose run is done again: its id, and the digest of its Markdown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "(String, String)", into = "(String, String)")]
+pub struct Replayed {
+    pub result_id: ResultId,
+    pub sha256: Sha256,
+}
+
+impl From<Replayed> for (String, String) {
+    fn from(replayed: Replayed) -> Self {
+        (replayed.result_id.to_string(), replayed.sha256.to_string())
+    }
+}
+
+impl TryFrom<(String, String)> for Replayed {
+    type Error = &'static str;
+
+    fn try_from((result_id, sha256): (String, String)) -> Result<Self, Self::Error> {
+        let result_id = result_id.parse().map_err(|_| "no result id")?;
+        Ok(Self { result_id, sha256: sha256.parse().map_err(|_| "no sha256")? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::durable;
+
+    #[test]
+    fn what_was_dropped_since_is_another_file_though_it_has_the_number_of_the_one_that_went()
+    -> std::io::Result<()> {
+        let place = std::env::temp_dir().join(format!("toolexec-note-{}", std::process::id()));
+        fs::create_dir_all(&place)?;
+        let path = place.join("request.md");
+        for _ in 0..20 {
+            durable::write_new(&path, b"one", 0o600)?;
+            let dropped = Dropped::of(&place, &fs::symlink_metadata(&path)?);
+            assert!(dropped.is(&fs::symlink_metadata(&path)?));
+            fs::remove_file(&path)?;
+            // The clock of file times is coarse.
+            std::thread::sleep(std::time::Duration::from_millis(11));
+            durable::write_new(&path, b"another", 0o600)?;
+            assert!(!dropped.is(&fs::symlink_metadata(&path)?));
+            fs::remove_file(&path)?;
+        }
+        fs::remove_dir_all(&place)
+    }
+}
