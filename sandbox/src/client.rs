@@ -19,7 +19,7 @@ use rustix::net::{
 };
 
 use crate::collect::Collection;
-use crate::frame::{Evidence, FromLauncher, ToLauncher, Unable};
+use crate::messages::{Evidence, FromLauncher, ToLauncher, Unable};
 use crate::plan::{CellPlan, Limits, Network, Order, Plan};
 use crate::report::{Confinement, Mark};
 use crate::tap::Tap;

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::hear;
 use super::start::Peer;
 use crate::collect::{Belief, Collection};
-use crate::frame::{Ending, Evidence, FromLauncher, ToLauncher};
+use crate::messages::{Ending, Evidence, FromLauncher, ToLauncher};
 use crate::outcome::{Facts, Killed};
 use crate::process::ProcessState;
 use crate::report::{Finished, Usage};

@@ -9,7 +9,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use super::own::stuck_below;
 use super::{BuildError, Heard, hear};
-use crate::frame::Evidence;
+use crate::messages::Evidence;
 use crate::process::ProcessState;
 use crate::steps::SetupStep;
 use crate::wire;

@@ -25,7 +25,7 @@ use super::options::Options;
 use super::shell::Shell;
 use super::zygote::Seat;
 use super::{Failed, view};
-use crate::frame::{Evidence, FromLauncher, ToLauncher};
+use crate::messages::{Evidence, FromLauncher, ToLauncher};
 use crate::plan;
 use crate::steps::SetupStep;
 use crate::wire;

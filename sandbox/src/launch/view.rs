@@ -23,7 +23,7 @@ use super::house::{
 use super::identity::Identity;
 use super::proc_view::{mount_processes, show_machine};
 use super::programs::furnish;
-use crate::frame::Furnishing;
+use crate::messages::Furnishing;
 use crate::plan::{CellPlan, ProcView, Slot, TmpUse};
 
 /// A file that exists, that file modes allow, and that no Landlock rule grants: see `probe`.

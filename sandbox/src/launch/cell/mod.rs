@@ -27,7 +27,7 @@ use super::shell::Shell;
 use super::sockets::{Kinds, Sockets, open_diag};
 use super::windows::Windows;
 use super::{Failed, affinity, collector, confine, programs, view};
-use crate::frame::{FromInit, FromLauncher, ToInit, ToLauncher};
+use crate::messages::{FromInit, FromLauncher, ToInit, ToLauncher};
 use crate::plan::{CellPlan, Limits, Order};
 use crate::process::ProcessState;
 use crate::report::{LimitInForce, Mark, Step};

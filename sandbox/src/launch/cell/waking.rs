@@ -13,7 +13,7 @@ use super::super::Failed;
 use super::super::cgroup::Alarm;
 use super::super::denials::Denials;
 use super::{Cell, Stopped};
-use crate::frame::{FromInit, ToLauncher};
+use crate::messages::{FromInit, ToLauncher};
 use crate::wire;
 
 /// Whose words are taken; the end of either is always heard.

@@ -12,7 +12,7 @@ use super::super::sampler::Sampler;
 use super::super::windows::Windows;
 use super::waking::{Listening, Woken};
 use super::{Cell, Started};
-use crate::frame::{Ending, FromInit, FromLauncher, ToInit, ToLauncher, ToolReport};
+use crate::messages::{Ending, FromInit, FromLauncher, ToInit, ToLauncher, ToolReport};
 use crate::outcome::{Killed, SIGSYS, ToolEnd};
 use crate::plan::Limits;
 use crate::report::Usage;
