@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::hear;
+use super::conversation::hear;
 use super::start::Peer;
 use crate::collect::{Belief, Collection};
 use crate::messages::{Ending, Evidence, FromLauncher, ToLauncher};
