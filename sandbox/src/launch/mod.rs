@@ -19,6 +19,7 @@ mod house;
 mod identity;
 mod init;
 mod machine;
+mod mount;
 mod network;
 mod options;
 mod probe;

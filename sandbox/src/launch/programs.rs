@@ -17,8 +17,9 @@ use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
 use super::Failed;
-use super::house::{CERTIFICATES, HOST, LOADER_CACHE, attach, copy_of, make_dir, make_file};
-use super::view::make_link;
+use super::mount::{
+    CERTIFICATES, HOST, LOADER_CACHE, attach, copy_of, make_dir, make_file, make_link,
+};
 use crate::messages::Furnishing;
 use crate::plan::{CellPlan, Network, Runtime};
 
