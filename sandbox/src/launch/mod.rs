@@ -34,6 +34,7 @@ mod sockets;
 mod subordinate;
 mod view;
 mod windows;
+mod worker_slot;
 mod zygote;
 
 use std::process::ExitCode;

@@ -23,7 +23,7 @@ use super::house::House;
 use super::network::Network;
 use super::options::Options;
 use super::shell::Shell;
-use super::zygote::Seat;
+use super::worker_slot::Seat;
 use super::{Failed, view};
 use crate::messages::{Evidence, FromLauncher, ToLauncher};
 use crate::plan;
