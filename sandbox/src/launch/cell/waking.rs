@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::super::Failed;
 use super::super::cgroup::Alarm;
 use super::super::denials::Denials;
-use super::{Cell, Stopped};
+use super::model::{Cell, Stopped};
 use crate::messages::{FromInit, ToLauncher};
 use crate::wire;
 
