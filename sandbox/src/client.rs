@@ -5,33 +5,33 @@
 //! durable and only then calls [`ReadyCell::start`]. Everything read here was written by a tool or a
 //! process with the tool's uid: it is bounded, kept, hashed and believed in nothing.
 
-use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{
-    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with, socketpair,
-};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
 use crate::collect::Collection;
-use crate::frame::{Evidence, FromLauncher, ToLauncher, Unable};
+use crate::messages::{Evidence, FromLauncher, ToLauncher};
 use crate::plan::{CellPlan, Limits, Network, Order, Plan};
 use crate::report::{Confinement, Mark};
 use crate::tap::Tap;
 use crate::wire;
 
+mod conversation;
+mod error;
 mod own;
 mod run;
 mod start;
 
+pub use error::{BuildError, Standstill};
 pub use run::{RunNews, RunningCell};
-pub use start::{Standstill, StartLimit, Wait, Waiting};
+pub use start::{StartLimit, Wait, Waiting};
 
+use conversation::{First, limit_sending, pair};
 use own::{OwnLauncher, Program};
 use start::{Peer, START_TIME_MAX, end_of_child};
 
@@ -59,40 +59,6 @@ pub enum Reach {
     Socket(PathBuf),
 }
 
-/// Why there is no cell.
-#[derive(Debug)]
-pub enum BuildError {
-    /// The launcher could not be started or reached.
-    Launcher(PathBuf, io::Error),
-    /// It said why not.
-    Unable(Unable),
-    /// It died or spoke nonsense before it was told to start the tool.
-    Lost(io::Error),
-    /// It did not answer in time.
-    Stuck(Box<Standstill>),
-    /// The caller did not want to wait any longer.
-    GivenUp(Box<Standstill>),
-    /// The same between the word to start and the answer: the tool may have run.
-    Unknown(io::Error),
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Launcher(path, error) => write!(f, "the launcher {}: {error}", path.display()),
-            Self::Unable(unable) => unable.fmt(f),
-            Self::Lost(error) => write!(f, "the launcher was lost before the start: {error}"),
-            Self::Stuck(stands) => stands.fmt(f),
-            Self::GivenUp(stands) => write!(f, "the wait was cancelled: {stands}"),
-            Self::Unknown(error) => {
-                write!(f, "the launcher was lost while it started the tool: {error}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for BuildError {}
-
 fn lost(why: &'static str) -> BuildError {
     BuildError::Lost(io::Error::new(io::ErrorKind::UnexpectedEof, why))
 }
@@ -110,18 +76,6 @@ struct Own {
     present: Option<OwnLauncher>,
     /// Those that did not answer: they take no more conversations, and end with their last cell.
     retired: Vec<OwnLauncher>,
-}
-
-/// The first words of a conversation, and where its evidence is to be sent.
-struct First<'a> {
-    frame: Vec<u8>,
-    evidence: BorrowedFd<'a>,
-}
-
-impl First<'_> {
-    fn send(&self, control: &OwnedFd) -> io::Result<()> {
-        wire::send_at_once(control, &self.frame, &[self.evidence])
-    }
 }
 
 /// A cell that is built, confined and empty: it has no order yet.
@@ -482,27 +436,5 @@ impl ReadyCell {
         let wall = Duration::from_millis(limits.wall_ms_max);
         let asked_to_kill = None;
         Ok(RunningCell { peer, control, evidence, stdout, stderr, collection, asked_to_kill, wall })
-    }
-}
-
-/// Has whatever waits for room in this socket fail at the deadline.
-fn limit_sending(control: &OwnedFd, deadline: Instant) -> io::Result<()> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    // 0 would be no limit.
-    set_socket_timeout(control, Timeout::Send, Some(left.max(Duration::from_millis(1))))?;
-    Ok(())
-}
-
-fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
-}
-
-/// A verb with its descriptors.
-type Heard = (FromLauncher, Vec<OwnedFd>);
-
-fn hear(control: &OwnedFd) -> io::Result<Option<Heard>> {
-    match wire::receive(control)? {
-        Some((bytes, fds)) => Ok(Some((FromLauncher::decode(&bytes)?, fds))),
-        None => Ok(None),
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use model::ClosedSet;
 
-use crate::frame::{Ending, Furnishing, Unable};
+use crate::messages::{Ending, Furnishing, Unable};
 use crate::outcome::ToolEnd;
 use crate::plan::{Cache, CellPlan, Demands, Limits, Order, Runtime, Slot, SlotId};
 use crate::report::{

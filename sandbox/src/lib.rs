@@ -13,6 +13,7 @@ pub mod host;
 pub mod launch;
 #[cfg(test)]
 mod message_tests;
+mod messages;
 pub mod outcome;
 pub mod plan;
 mod pour;

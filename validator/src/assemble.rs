@@ -4,6 +4,7 @@
 use model::{Line, RequestId, Sha256, SourceSpan};
 
 use crate::agreement;
+use crate::asked::{Asked, Words};
 use crate::code::Code;
 use crate::command;
 use crate::declared::{self, Declarations};
@@ -20,8 +21,8 @@ use crate::report::Report;
 use crate::request::{Backend, Constraint, Parts, Work};
 use crate::request_key::RequestKey;
 use crate::risk::Risk;
-use crate::schema::{Asked, Identity, Words};
-use crate::sections::Sections;
+use crate::schema::Identity;
+use crate::sections::{CODE, INPUTS, Sections};
 use crate::text;
 use crate::violation::{Severity, Violation};
 
@@ -31,10 +32,10 @@ const OUTPUTS: &str = "Output Expectations";
 const RISK: &str = "Risk Assessment";
 const SECTIONS: [&str; 4] = [COMMAND, INPUT_FILES, OUTPUTS, RISK];
 /// The titles of all sections that a request may have.
-const TITLES: [&str; 6] = [COMMAND, INPUT_FILES, OUTPUTS, RISK, monty::CODE, monty::INPUTS];
+const TITLES: [&str; 6] = [COMMAND, INPUT_FILES, OUTPUTS, RISK, CODE, INPUTS];
 /// The sections of the monty lane, with and without the optional one.
-const MONTY_SECTIONS: [&str; 4] = [monty::CODE, monty::INPUTS, OUTPUTS, RISK];
-const MONTY_SECTIONS_LEAST: [&str; 3] = [monty::CODE, OUTPUTS, RISK];
+const MONTY_SECTIONS: [&str; 4] = [CODE, INPUTS, OUTPUTS, RISK];
+const MONTY_SECTIONS_LEAST: [&str; 3] = [CODE, OUTPUTS, RISK];
 
 pub(crate) struct Reading {
     pub(crate) violations: Vec<Violation>,
@@ -154,11 +155,11 @@ impl Body {
         let mut sections = Sections::read(document, known, report);
         if words == Words::Judged {
             check_prose(document, &sections, report);
-            sections.check_page(document, &TITLES, &[COMMAND, monty::CODE], report);
+            sections.check_page(document, &TITLES, &[COMMAND, CODE], report);
         }
-        sections.refuse_html(&[INPUT_FILES, monty::INPUTS, OUTPUTS, RISK], report);
+        sections.refuse_html(&[INPUT_FILES, INPUTS, OUTPUTS, RISK], report);
         let work = if is_monty {
-            let least = sections.get(monty::INPUTS).is_none();
+            let least = sections.get(INPUTS).is_none();
             sections.check(if least { &MONTY_SECTIONS_LEAST } else { known }, report);
             monty::read(&sections, report).map(Work::Code)
         } else {
@@ -214,7 +215,7 @@ fn check_prose(document: &Document<'_>, sections: &Sections<'_>, report: &mut Re
     }
     for section in &sections.all {
         let strict = [INPUT_FILES, OUTPUTS].contains(&section.title);
-        if ![COMMAND, monty::CODE].contains(&section.title) {
+        if ![COMMAND, CODE].contains(&section.title) {
             prose::check(&section.lines, strict, report);
         }
     }

@@ -7,28 +7,10 @@ use std::ops::Deref;
 use model::{RequestId, Sha256, UtcTime};
 
 use crate::REQUEST_BYTES_MAX;
+use crate::asked::{Asked, Words};
 use crate::assemble;
-use crate::request::Request;
-use crate::schema::{Asked, Words};
+use crate::request::{OwnerUid, Request};
 use crate::violation::{Severity, Violation};
-
-/// The user who owns a file, as the kernel told it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct OwnerUid(u32);
-
-impl OwnerUid {
-    /// The owner with this user id.
-    #[must_use]
-    pub fn new(uid: u32) -> Self {
-        Self(uid)
-    }
-
-    /// The user id.
-    #[must_use]
-    pub fn get(self) -> u32 {
-        self.0
-    }
-}
 
 /// The file is larger than any request may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

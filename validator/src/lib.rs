@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod agreement;
+mod asked;
 mod assemble;
 mod code;
 mod command;
@@ -20,7 +21,6 @@ mod draft;
 mod extension;
 mod fields;
 mod filling;
-mod intent;
 mod json;
 mod json_schema;
 mod limits;
@@ -60,7 +60,7 @@ pub use compose::{
 };
 pub use confusable::{are_alike, looks, misleading};
 pub use declared::{ExpectedOutput, Input};
-pub use draft::{Checked, Draft, OwnerUid, Place, Recalled, Refused, TooLarge};
+pub use draft::{Checked, Draft, Place, Recalled, Refused, TooLarge};
 pub use extension::Agent;
 pub use filling::{Filled, NotFillable, fill_approval};
 pub use json::{JSON_INTEGER_MAX, JsonError, StrictJson, read_json};
@@ -70,7 +70,7 @@ pub use lint::{DocumentKind, Expect, lint};
 pub use marks::{marks, reveal_line};
 pub use monty::PureCode;
 pub use network::{HostPort, Network};
-pub use request::{Backend, Constraint, Request, RequestedBy, Work};
+pub use request::{Backend, Constraint, OwnerUid, Request, RequestedBy, Work};
 pub use result::{RESULT_BYTES_MAX, check_result, states_digest, withheld};
 pub use risk::{Risk, RiskLevel, Sensitivity};
 pub use rules::Rule;

@@ -4,13 +4,13 @@
 use model::UtcTime;
 
 use crate::REQUEST_BYTES_MAX;
+use crate::asked::{Asked, Words};
 use crate::assemble;
 use crate::code::Code;
 use crate::document::{self, RESULT_FRONT};
 use crate::fields::Fields;
 use crate::report::Report;
 use crate::result;
-use crate::schema::{Asked, Words};
 use crate::text;
 use crate::violation::{Severity, Violation};
 

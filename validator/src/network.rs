@@ -6,12 +6,12 @@ use std::net::Ipv4Addr;
 
 use model::{Placed, SourceSpan, quote};
 
+use crate::asked::Words;
 use crate::code::Code;
 use crate::confusable;
 use crate::fields::Fields;
 use crate::node::Node;
 use crate::report::Report;
-use crate::schema::Words;
 
 const PORT_HTTPS: u16 = 443;
 

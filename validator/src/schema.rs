@@ -4,6 +4,7 @@
 use model::{Language, Placed, RequestId, UtcTime, alternatives, quote};
 
 use crate::CLOCK_SKEW_SEC;
+use crate::asked::Asked;
 use crate::code::Code;
 use crate::confusable;
 use crate::fields::Fields;
@@ -23,23 +24,6 @@ pub(crate) struct Identity {
     pub(crate) purpose: Option<String>,
     pub(crate) language: Option<Language>,
     pub(crate) backend: Option<Backend>,
-}
-
-/// What the surroundings ask of the approval and the file name.
-pub(crate) struct Asked<'a> {
-    pub(crate) file_name: &'a str,
-    pub(crate) file_name_severity: Severity,
-    pub(crate) approval_severity: Severity,
-    pub(crate) now: UtcTime,
-    pub(crate) words: Words,
-}
-
-/// Whether it is judged what a document tells its reader. Those rules grow stricter with every version.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Words {
-    Judged,
-    /// It was judged by the version that ran it.
-    Passed,
 }
 
 impl Identity {

@@ -8,6 +8,10 @@ use crate::document::Document;
 use crate::rendered::{self, Rendered};
 use crate::report::Report;
 
+/// The sections of pure code.
+pub(crate) const CODE: &str = "Code";
+pub(crate) const INPUTS: &str = "Inputs (JSON)";
+
 pub(crate) struct Section<'a> {
     pub(crate) title: &'a str,
     pub(crate) spot: SourceSpan,
@@ -150,7 +154,7 @@ fn report_unexpected(section: &Section<'_>, wanted: &[&str], report: &mut Report
     let meant = wanted.iter().find(|title| title.eq_ignore_ascii_case(plain));
     let hint = match meant {
         Some(title) => format!("write exactly `## {title}`"),
-        None if [crate::monty::CODE, crate::monty::INPUTS].contains(&section.title) => {
+        None if [CODE, INPUTS].contains(&section.title) => {
             "it belongs to the monty lane: write `backend: monty`, or `## Command`".to_owned()
         }
         None => "use `###` for headings inside a section".to_owned(),

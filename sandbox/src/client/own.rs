@@ -10,8 +10,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::conversation::{First, limit_sending, pair};
+use super::error::BuildError;
 use super::start::{ASK_INTERVAL, Peer, StartLimit};
-use super::{BuildError, First, limit_sending, pair};
 use crate::process::ProcessState;
 use crate::wire;
 
@@ -143,12 +144,4 @@ impl Drop for OwnLauncher {
             eprintln!("toolexec: the launcher does not end and is left behind: {state}");
         }
     }
-}
-
-/// Everything of a launcher's own that is stuck: itself, those that wait in its slots, and their inits.
-pub(super) fn stuck_below(pid: u32) -> Vec<ProcessState> {
-    let slots = ProcessState::children_of(pid);
-    let inits = slots.iter().flat_map(|slot| ProcessState::children_of(slot.pid));
-    let all = ProcessState::read(pid).into_iter().chain(slots.iter().cloned()).chain(inits);
-    all.filter(ProcessState::is_stuck).collect()
 }

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::hear;
+use super::conversation::hear;
 use super::start::Peer;
 use crate::collect::{Belief, Collection};
-use crate::frame::{Ending, Evidence, FromLauncher, ToLauncher};
+use crate::messages::{Ending, Evidence, FromLauncher, ToLauncher};
 use crate::outcome::{Facts, Killed};
 use crate::process::ProcessState;
 use crate::report::{Finished, Usage};

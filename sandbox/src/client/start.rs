@@ -3,13 +3,13 @@
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
-use std::{fmt, io, thread};
+use std::{io, thread};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use super::own::stuck_below;
-use super::{BuildError, Heard, hear};
-use crate::frame::Evidence;
+use super::conversation::{Heard, hear};
+use super::error::{BuildError, Standstill};
+use crate::messages::Evidence;
 use crate::process::ProcessState;
 use crate::steps::SetupStep;
 use crate::wire;
@@ -21,8 +21,6 @@ pub(super) const START_TIME_MAX: Duration = Duration::from_secs(30);
 /// How often, and how far apart, a child is looked at whose connection is closed.
 const CHILD_END_LOOKS: u32 = 20;
 const CHILD_END_INTERVAL: Duration = Duration::from_millis(10);
-/// Most processes named in one message.
-const NAMED_MAX: usize = 4;
 
 /// What a caller who waits wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -184,32 +182,10 @@ impl Waiting {
     }
 }
 
-/// A launcher that has not answered: the step that it is at, and its processes in the kernel.
-#[derive(Clone, Debug)]
-pub struct Standstill {
-    for_time: Duration,
-    step: String,
-    processes: Vec<ProcessState>,
-}
-
-impl Standstill {
-    /// The processes that stand still.
-    #[must_use]
-    pub fn processes(&self) -> &[ProcessState] {
-        &self.processes
-    }
-}
-
-impl fmt::Display for Standstill {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { for_time, step, processes } = self;
-        write!(f, "no sandbox after {} s: {step}", for_time.as_secs())?;
-        for process in processes.iter().take(NAMED_MAX) {
-            write!(f, "; {process}")?;
-        }
-        match processes.len().checked_sub(NAMED_MAX) {
-            None | Some(0) => Ok(()),
-            Some(more) => write!(f, "; and {more} more"),
-        }
-    }
+/// Everything of a launcher's own that is stuck: itself, those that wait in its slots, and their inits.
+fn stuck_below(pid: u32) -> Vec<ProcessState> {
+    let slots = ProcessState::children_of(pid);
+    let inits = slots.iter().flat_map(|slot| ProcessState::children_of(slot.pid));
+    let all = ProcessState::read(pid).into_iter().chain(slots.iter().cloned()).chain(inits);
+    all.filter(ProcessState::is_stuck).collect()
 }

@@ -20,7 +20,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use super::filter::Filters;
 use super::identity::Identity;
 use super::{Failed, confine};
-use crate::frame::Evidence;
+use crate::messages::Evidence;
 use crate::plan::Limits;
 use crate::sys::{self, Cloned, Fork};
 use crate::wire;

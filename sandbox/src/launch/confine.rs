@@ -19,8 +19,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sha2::{Digest, Sha256};
 
 use super::filter::MemoryWatch;
-use super::house::DEVICES;
-use super::view::WRITABLE;
+use super::mount::{DEVICES, WRITABLE};
 use super::{Failed, probe, programs};
 use crate::plan::{CellPlan, Limits, Network, PROXY_PORT, ProcView, TmpUse};
 use crate::report::{CapabilitySets, LimitInForce};

@@ -4,23 +4,24 @@
 //! host's is not. Everything that orders may name lies here read-only, so that a cell need only take a
 //! copy. It must never hold a directory that the unit or the parent did not allow.
 
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use model::{Layer, Mode};
 use nix::sched::{CloneFlags, unshare};
 use rustix::fs::CWD;
 use rustix::mount::{
-    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount,
-    mount_change, move_mount, open_tree, unmount,
+    MountFlags, MountPropagationFlags, OpenTreeFlags, mount, mount_change, open_tree,
 };
 
 use super::cgroup::Home;
 use super::filter::{Filters, MemoryWatch};
 use super::identity::{self, Identity, Uids};
+use super::mount::{
+    CELL, CERTIFICATES, DEVICES, HOST, LOADER_CACHE, STAGING, attach, below, change_root, make_dir,
+    make_file,
+};
 use super::options::Options;
 use super::{Failed, confine, subordinate};
 use crate::steps::SetupStep;
@@ -32,19 +33,6 @@ pub(super) const NO_DEVICES: u64 = libc::MOUNT_ATTR_NODEV;
 pub(super) const NO_EXEC: u64 = libc::MOUNT_ATTR_NOEXEC;
 pub(super) const NO_LINKS: u64 = libc::MOUNT_ATTR_NOSYMFOLLOW;
 
-/// The staging root, read-only and with nothing executable.
-pub(super) const STAGING: &str = "/staging";
-/// Below it the host's directories that orders may name, each at its own path.
-pub(super) const HOST: &str = "/host";
-/// Where a cell's root is mounted.
-pub(super) const CELL: &str = "/cell";
-pub(super) const LOADER_CACHE: &str = "/etc/ld.so.cache";
-/// The certificates that a cell with a network knows servers by, and the library's own settings, wherever
-/// distributions keep them. Never `/etc/ssl` as a whole: it has keys beside them.
-pub(super) const CERTIFICATES: [&str; 4] =
-    ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"];
-/// The device nodes of a cell, bound from the host: mknod is not allowed in a user namespace.
-pub(super) const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 /// Directories below those that orders may name which hold the settings and sources of this host, which no
 /// program needs: empty in every cell.
 const COVERED: [&str; 3] = ["/usr/etc", "/usr/local/etc", "/usr/local/src"];
@@ -181,15 +169,6 @@ fn host_tree(path: &Path, attributes: Option<u64>) -> Result<OwnedFd, Failed> {
     Ok(tree)
 }
 
-/// A mount of this root once more, with the attributes that it has here.
-pub(super) fn copy_of(path: &Path) -> Result<OwnedFd, Failed> {
-    let flags = OpenTreeFlags::OPEN_TREE_CLONE
-        | OpenTreeFlags::OPEN_TREE_CLOEXEC
-        | OpenTreeFlags::AT_RECURSIVE;
-    open_tree(CWD, path, flags)
-        .map_err(Failed::without(Layer::Mounts, &format!("clone {}", path.display())))
-}
-
 fn is_directory(tree: &OwnedFd) -> Result<bool, Failed> {
     let stat = rustix::fs::fstat(tree).map_err(Failed::at("look at a mount"))?;
     Ok(rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir())
@@ -202,36 +181,4 @@ fn root_links() -> Vec<(String, String)> {
         Some(((*name).to_owned(), target.to_str()?.to_owned()))
     };
     ROOT_LINKS.iter().filter_map(link).collect()
-}
-
-pub(super) fn attach(tree: &OwnedFd, target: &Path) -> Result<(), Failed> {
-    move_mount(tree, "", CWD, target, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
-        .map_err(Failed::without(Layer::Mounts, &format!("attach {}", target.display())))
-}
-
-/// An absolute path at its place below another directory.
-pub(super) fn below(base: &Path, absolute: &Path) -> PathBuf {
-    base.join(absolute.strip_prefix("/").unwrap_or(absolute))
-}
-
-pub(super) fn make_dir(path: &Path) -> Result<(), Failed> {
-    let made = DirBuilder::new().mode(0o755).recursive(true).create(path);
-    made.map_err(Failed::at(&format!("make {}", path.display())))
-}
-
-pub(super) fn make_file(path: &Path, content: &[u8]) -> Result<(), Failed> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o444).open(path);
-    let written = made.and_then(|mut file| file.write_all(content));
-    written.map_err(Failed::at(&format!("make {}", path.display())))
-}
-
-/// Makes `base` the root and lets everything else go.
-pub(super) fn change_root(base: &Path) -> Result<(), Failed> {
-    let layer = Layer::Mounts;
-    rustix::process::chdir(base).map_err(Failed::without(layer, "enter the root"))?;
-    rustix::process::pivot_root(".", ".").map_err(Failed::without(layer, "pivot_root"))?;
-    // The old root lies on top of the new one now; "." is still the new one below it.
-    unmount(".", UnmountFlags::DETACH).map_err(Failed::without(layer, "let the old root go"))?;
-    rustix::process::chdir("/").map_err(Failed::without(layer, "enter /"))
 }

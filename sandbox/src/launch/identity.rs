@@ -10,8 +10,7 @@ use model::{Layer, Mode};
 use nix::unistd::{Gid, Uid};
 use rustix::fs::{FlockOperation, Mode as FileMode, OFlags, flock, open, openat};
 
-use super::options::Options;
-use super::{Failed, subordinate};
+use super::Failed;
 use crate::encode::GROUPS_MAX;
 use crate::subordinate::Subordinate;
 
@@ -64,17 +63,14 @@ enum Whose {
 }
 
 impl Uids {
-    /// `None` where one uid is for all: in user mode without subordinate ids.
-    pub(super) fn open(options: &Options) -> Result<Option<Self>, Failed> {
-        if options.mode == Mode::User {
-            return Ok(subordinate::uids(options));
-        }
+    /// Those of this host, in system mode.
+    pub(super) fn of_host() -> Result<Self, Failed> {
         let made = DirBuilder::new().mode(0o700).recursive(true).create(UID_LOCKS);
         made.map_err(Failed::at(&format!("make the directory of uid locks {UID_LOCKS}")))?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = open(UID_LOCKS, flags, FileMode::empty());
         let locks = opened.map_err(Failed::at(&format!("open {UID_LOCKS}")))?;
-        Ok(Some(Self { locks, of: Whose::Host }))
+        Ok(Self { locks, of: Whose::Host })
     }
 
     /// A user's, with the directory of that user's locks.

@@ -31,7 +31,7 @@ use super::identity::Identity;
 use super::sacrifice::Sacrifice;
 use super::windows::Windows;
 use super::{Failed, confine, probe, view};
-use crate::frame::{Evidence, FromInit, Furnishing, ToInit, ToolReport};
+use crate::messages::{Evidence, FromInit, Furnishing, ToInit, ToolReport};
 use crate::outcome::ToolEnd;
 use crate::plan::{CellPlan, Network, Order};
 use crate::report::{Accounting, Confinement, Mark, Step};

@@ -15,7 +15,7 @@ use rustix::net::{AddressFamily, SocketType, connect, ipproto, socket};
 use super::Failed;
 use super::filter::Word;
 use super::identity::{self, Identity};
-use super::view::CANARY;
+use super::mount::CANARY;
 use crate::plan::Network;
 use crate::sys::{Attempt, attempt, errno_of};
 

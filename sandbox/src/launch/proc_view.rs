@@ -12,7 +12,7 @@ use model::Layer;
 use rustix::mount::{MountFlags, mount};
 
 use super::Failed;
-use super::house::{attach, copy_of};
+use super::mount::{attach, copy_of};
 
 /// What runtimes ask the machine: how many processors and how busy, how much memory, which kernel.
 /// `sys` is readable and, behind Landlock and without capabilities, never writable.

@@ -17,9 +17,10 @@ use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
 use super::Failed;
-use super::house::{CERTIFICATES, HOST, LOADER_CACHE, attach, copy_of, make_dir, make_file};
-use super::view::make_link;
-use crate::frame::Furnishing;
+use super::mount::{
+    CERTIFICATES, HOST, LOADER_CACHE, attach, copy_of, make_dir, make_file, make_link,
+};
+use crate::messages::Furnishing;
 use crate::plan::{CellPlan, Network, Runtime};
 
 /// What is taken of a root file system: where distributions and images keep programs.

@@ -8,7 +8,6 @@
 //! directory that the daemon filled.
 
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use model::Layer;
@@ -17,19 +16,15 @@ use rustix::mount::{MountFlags, OpenTreeFlags, mount, mount_remount, open_tree};
 
 use super::Failed;
 use super::filter::MemoryWatch;
-use super::house::{
-    CELL, DEVICES, STAGING, attach, below, change_root, copy_of, make_dir, make_file,
-};
 use super::identity::Identity;
+use super::mount::{
+    CANARY, CELL, DEVICES, STAGING, WRITABLE, attach, below, change_root, copy_of, make_dir,
+    make_file, make_link,
+};
 use super::proc_view::{mount_processes, show_machine};
 use super::programs::furnish;
-use crate::frame::Furnishing;
+use crate::messages::Furnishing;
 use crate::plan::{CellPlan, ProcView, Slot, TmpUse};
-
-/// A file that exists, that file modes allow, and that no Landlock rule grants: see `probe`.
-pub(super) const CANARY: &str = "/.canary";
-/// The tool's own places, each a tmpfs: its sizes come with the order, and until then nothing fits.
-pub(super) const WRITABLE: [&str; 3] = ["out", "tmp", "dev/shm"];
 
 /// The part that is the same for every cell of this identity, in the seat's mount namespace.
 pub(super) fn lay_foundation(identity: Identity, memory: MemoryWatch) -> Result<(), Failed> {
@@ -103,10 +98,6 @@ pub(super) fn inputs(slot: &Slot) -> Result<OwnedFd, Failed> {
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_EMPTY_PATH;
     open_tree(&opened, "", flags).map_err(Failed::without(Layer::Mounts, "clone the staging slot"))
-}
-
-pub(super) fn make_link(target: impl AsRef<Path>, path: &Path) -> Result<(), Failed> {
-    symlink(target, path).map_err(Failed::at(&format!("make {}", path.display())))
 }
 
 fn device_links(base: &Path) -> Result<(), Failed> {

@@ -10,7 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use model::Layer;
+use model::{Layer, Mode};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -23,19 +23,11 @@ use super::house::House;
 use super::identity::{Identity, Uids};
 use super::options::Options;
 use super::seat::{self, Remains};
+use super::subordinate;
+use super::worker_slot::{STUCK_LOOKS, Seat, SeatState};
 use crate::process::ProcessState;
 use crate::steps::SetupStep;
 use crate::sys::{self, Fork};
-
-impl SeatState {
-    fn waits(&self) -> bool {
-        matches!(self, Self::Waiting(_))
-    }
-
-    fn works(&self) -> bool {
-        matches!(self, Self::Busy(_))
-    }
-}
 
 /// What ended a sleep.
 enum Woken {
@@ -59,37 +51,8 @@ const BREATHING_SPACE: Duration = Duration::from_millis(3);
 
 /// How often the processes of the seats are looked at.
 const STUCK_LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// Looks in a row that must find a process stuck before it counts as stuck.
-const STUCK_LOOKS: u32 = 2;
 /// How long the processes of the seats may take to end once they were killed.
 const KILLED_TIME_MAX: Duration = Duration::from_secs(3);
-
-/// What one cell at a time is given.
-pub(super) struct Seat {
-    pub(super) identity: Identity,
-    /// Keeps the uid ours for as long as any process of ours holds it.
-    _uid_lock: Option<File>,
-    /// A network namespace of the seat's own; `lo` in it is down and was never up.
-    pub(super) network: OwnedFd,
-    state: SeatState,
-    /// Looks in a row that found its process stuck.
-    stuck_looks: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum SeatState {
-    Free,
-    /// Its process waits at the door.
-    Waiting(Pid),
-    /// Its process has a conversation.
-    Busy(Pid),
-    /// Its process was killed because the launcher ends.
-    Ending(Pid),
-    /// Its network has counted something; it wants another one.
-    Traced,
-    /// Its last process did not end cleanly: something of its cell may live.
-    Retired,
-}
 
 struct Zygote<'a> {
     options: &'a Options,
@@ -121,7 +84,7 @@ pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
     let signals = SignalFd::with_flags(&watched, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
     let taken = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     // Before the host's files go out of sight.
-    let uids = Uids::open(options);
+    let uids = open_uids(options);
     // What fails here is every client's answer; it must not look like a launcher that is not there.
     let (house, uids) = match uids {
         Ok(mut uids) => (House::enter(options, &mut uids), uids),
@@ -146,6 +109,14 @@ pub(super) fn live(options: &Options, door: Door) -> io::Result<()> {
         broken_host: false,
     };
     zygote.tend()
+}
+
+/// Opens the uids of sandboxes. `None` where one uid is for all: in user mode without subordinate ids.
+fn open_uids(options: &Options) -> Result<Option<Uids>, Failed> {
+    match options.mode {
+        Mode::User => Ok(subordinate::uids(options)),
+        Mode::System => Uids::of_host().map(Some),
+    }
 }
 
 impl Zygote<'_> {
@@ -409,19 +380,6 @@ impl Zygote<'_> {
                     eprintln!("toolexec-launch: a seat is given up: its process ended {status:?}");
                 }
             }
-        }
-    }
-}
-
-impl Seat {
-    fn is_stuck(&self) -> bool {
-        self.stuck_looks >= STUCK_LOOKS
-    }
-
-    fn pid(&self) -> Option<Pid> {
-        match self.state {
-            SeatState::Waiting(pid) | SeatState::Busy(pid) | SeatState::Ending(pid) => Some(pid),
-            SeatState::Free | SeatState::Traced | SeatState::Retired => None,
         }
     }
 }

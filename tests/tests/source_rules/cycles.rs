@@ -198,6 +198,7 @@ fn comments_texts_and_tests_import_nothing() {
         "fn f() { g(\"crate::a::A\", r#\"use crate::a;\"#) }",
         "#[cfg(test)] mod tests { use crate::a::A; }",
         "#[cfg(test)] use crate::a::A;",
+        "pub(in crate::a) struct B;",
     ] {
         assert_eq!(groups_of(&[ROOT, a, ("src/b.rs", text), ("src/c.rs", "")]), "", "{text}");
     }

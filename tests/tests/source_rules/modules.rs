@@ -286,13 +286,15 @@ fn branches<'t, 'a>(tree: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
     found
 }
 
-/// Each path of two words or more in code: `a::b`, `crate::a::b`.
+/// Each path of two words or more in code: `a::b`, `crate::a::b`. The path of a visibility,
+/// `pub(in crate::a)`, uses nothing of the module that it names.
 pub(crate) fn paths<'a>(code: &[Token<'a>]) -> Vec<Vec<&'a str>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while at < code.len() {
         let begins = code[at].kind == Kind::Word
             && code.get(at + 1).is_some_and(|it| it.is("::"))
-            && (at == 0 || !(code[at - 1].is("::") || code[at - 1].is(".")));
+            && (at == 0 || !(code[at - 1].is("::") || code[at - 1].is(".")))
+            && !is_visibility(&code[..at]);
         if !begins {
             at += 1;
             continue;
@@ -310,6 +312,12 @@ pub(crate) fn paths<'a>(code: &[Token<'a>]) -> Vec<Vec<&'a str>> {
         at += 1;
     }
     found
+}
+
+/// Returns whether the tokens end with `pub(in`.
+fn is_visibility(before: &[Token<'_>]) -> bool {
+    matches!(before, [.., public, open, within]
+        if public.is("pub") && open.is("(") && within.is("in"))
 }
 
 #[test]

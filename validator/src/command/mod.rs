@@ -21,8 +21,6 @@ use words::Word;
 
 /// The longest command line, in bytes.
 const LINE_BYTES_MAX: usize = 128 * 1024;
-/// Linux accepts no longer argument (`MAX_ARG_STRLEN`, without its terminating NUL).
-const WORD_BYTES_MAX: usize = 131_071;
 
 pub(crate) struct Command {
     pub(crate) argv: Vec<String>,

@@ -5,12 +5,14 @@ use std::ops::Range;
 
 use model::{Line, SourceSpan, has_invisible};
 
-use super::WORD_BYTES_MAX;
 use super::braces;
 use super::expansions::{self, Marked, Written, begins_name, is_of_name};
 use super::operators::QUOTE_IT;
 use crate::code::Code;
 use crate::report::Report;
+
+/// Linux accepts no longer argument (`MAX_ARG_STRLEN`, without its terminating NUL).
+const WORD_BYTES_MAX: usize = 131_071;
 
 pub(crate) struct Word {
     pub(crate) text: String,

@@ -3,117 +3,18 @@
 //! let one field's words become another field, another section or another command.
 
 mod line;
+mod model;
 mod print;
 mod quote;
 mod reprint;
 
+pub use self::model::{
+    ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
+};
 pub use line::{NotOneLine, OneLine};
 pub use quote::quote_words;
 pub(crate) use quote::yaml;
 pub use reprint::Unprintable;
-
-use model::{Language, RequestId, Sha256, UtcTime};
-
-use crate::monty::PureCode;
-use crate::request::{Backend, RequestedBy};
-use crate::risk::{RiskLevel, Sensitivity};
-
-/// Everything that the text of a request says, for [`Composition::to_text`]. The values are as they
-/// were given: whether a name, a host or a limit is allowed is told by the check of the text.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Composition {
-    /// `request_id`, and the title.
-    pub id: RequestId,
-    /// `created_utc`.
-    pub created: UtcTime,
-    /// `requested_by`.
-    pub requested_by: RequestedBy,
-    /// `approved_by` and `approved_utc`; both stand there empty while nobody has approved.
-    pub approval: Option<(OneLine, UtcTime)>,
-    /// `purpose`.
-    pub purpose: OneLine,
-    /// `language`.
-    pub language: Language,
-    /// `backend`; the key is left out where there is none.
-    pub backend: Option<Backend>,
-    /// `network_allowlist`, as `host` or `host:port`; None is `network: none`.
-    pub hosts: Option<Vec<OneLine>>,
-    /// `cpu_limit`, a decimal number of cores.
-    pub cpu: OneLine,
-    /// `memory_limit_mb`, in MiB.
-    pub memory_limit_mb: u64,
-    /// `time_limit_sec`, in seconds.
-    pub time_limit_sec: u64,
-    /// `inputs`.
-    pub inputs: Vec<ComposedInput>,
-    /// `outputs_expected`.
-    pub outputs_expected: Vec<ComposedOutput>,
-    /// `constraints`.
-    pub constraints: Vec<OneLine>,
-    /// What is to be run.
-    pub work: ComposedWork,
-    /// The section `## Risk Assessment`.
-    pub risk: ComposedRisk,
-    /// `x-requester`.
-    pub requester: Option<OneLine>,
-    /// `x-agent`.
-    pub agent: Option<ComposedAgent>,
-    /// `x-audience`.
-    pub audience: Option<OneLine>,
-}
-
-/// What is to be run, and the sections that say it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ComposedWork {
-    /// The line under `## Command`; [`quote_words`] makes it of words. The files of the request
-    /// are listed after it.
-    Command(OneLine),
-    /// `## Code` and `## Inputs (JSON)`, of the monty lane.
-    Code(PureCode),
-}
-
-/// An item of `inputs`, and its line under `## Input Files`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ComposedInput {
-    /// The path below /in.
-    pub name: OneLine,
-    /// The digest of the file.
-    pub sha256: Sha256,
-}
-
-/// An item of `outputs_expected`, and its line under `## Output Expectations`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ComposedOutput {
-    /// The path below /out.
-    pub path: OneLine,
-    /// What the file is for: lines of any text that can be read, for it stands in quotes and
-    /// nowhere else.
-    pub description: String,
-}
-
-/// The lines of the risk assessment.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ComposedRisk {
-    /// `Risk level:`
-    pub level: RiskLevel,
-    /// `Justification:`
-    pub justification: OneLine,
-    /// `Data sensitivity:`
-    pub sensitivity: Sensitivity,
-    /// `Network rationale:`
-    pub network_rationale: OneLine,
-}
-
-/// `x-agent`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ComposedAgent {
-    /// The agent's name.
-    pub name: OneLine,
-    /// The workflow execution that it works in.
-    pub subject: OneLine,
-    /// The access-control scope.
-    pub accesscontrol: Option<OneLine>,
-}
 
 impl Composition {
     /// The whole file. It is one that [`crate::Draft::check`] reads back as this composition, or

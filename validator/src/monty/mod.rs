@@ -12,10 +12,7 @@ use crate::network::Network;
 use crate::packages;
 use crate::paths;
 use crate::report::Report;
-use crate::sections::{Section, Sections};
-
-pub(crate) const CODE: &str = "Code";
-pub(crate) const INPUTS: &str = "Inputs (JSON)";
+use crate::sections::{CODE, INPUTS, Section, Sections};
 
 /// Words that reach out of pure computation (upstream's list). As upstream does, they are looked
 /// for whatever their case, in comments and strings too: a word less is easier than a parser more.

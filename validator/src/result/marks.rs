@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::content::{Shape, window_after, window_before};
+use super::window::{Shape, window_after, window_before};
 use super::words::is_quote;
 
 /// The literals and what has to hold around them.

@@ -12,6 +12,7 @@ mod payload;
 mod policy_claim;
 mod script;
 mod streams;
+mod window;
 mod words;
 
 use model::{ResultSection, SourceSpan};

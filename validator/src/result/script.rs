@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::content::{Shape, window_after, window_before};
+use super::window::{Shape, window_after, window_before};
 
 /// The literals (met in either case) and what has to hold around them.
 pub(super) const SHAPES: [(Shape, &[&str]); 6] = [

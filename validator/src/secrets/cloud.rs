@@ -8,6 +8,8 @@ use super::alphabet::Alphabet::{
 use super::checksum::{digit_leads, drawn, mixed, signature, three_classes};
 use super::kind::{SecretKind, exact, kind, run, shape, text};
 
+pub(super) const AWS_SECRET: &str = "aws-secret-key";
+
 pub(super) const KINDS: &[SecretKind] = &[
     kind(
         "aws-key",
@@ -22,7 +24,7 @@ pub(super) const KINDS: &[SecretKind] = &[
         ],
     ),
     kind(
-        super::AWS_SECRET,
+        AWS_SECRET,
         "an AWS secret access key, by the name it is given to",
         "https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_access-keys.html",
         &[],

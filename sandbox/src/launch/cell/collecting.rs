@@ -11,7 +11,7 @@ use rustix::process::{Signal, pidfd_send_signal};
 
 use super::super::collector;
 use super::super::windows::Windows;
-use super::Cell;
+use super::model::Cell;
 use crate::plan::Limits;
 use crate::process::{ProcessState, ends_within};
 use crate::sys::Cloned;

@@ -5,6 +5,7 @@
 //! If the daemon's connection breaks the cell is killed at once: nothing runs that nobody will record.
 
 mod collecting;
+mod model;
 mod waking;
 mod watching;
 
@@ -13,11 +14,12 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use model::{LimitName, Mechanism};
+use ::model::{LimitName, Mechanism};
 
+use self::model::{Cell, Started, Stopped};
 use self::waking::{Listening, Woken, stopped};
 use self::watching::Watch;
-use super::cgroup::{Alarm, CpuTimes, Knobs};
+use super::cgroup::{CpuTimes, Knobs};
 use super::denials::Denials;
 use super::house::House;
 use super::network::Network;
@@ -27,8 +29,8 @@ use super::shell::Shell;
 use super::sockets::{Kinds, Sockets, open_diag};
 use super::windows::Windows;
 use super::{Failed, affinity, collector, confine, programs, view};
-use crate::frame::{FromInit, FromLauncher, ToInit, ToLauncher};
-use crate::plan::{CellPlan, Limits, Order};
+use crate::messages::{FromInit, FromLauncher, ToInit, ToLauncher};
+use crate::plan::{CellPlan, Order};
 use crate::process::ProcessState;
 use crate::report::{LimitInForce, Mark, Step};
 use crate::steps::SetupStep;
@@ -68,12 +70,6 @@ pub(super) fn live_through(
     cell.serve(options, plan, (network, build_until), knobs)
 }
 
-/// A tool that runs, or may have run.
-struct Started {
-    limits: Limits,
-    at: Instant,
-}
-
 /// A cell that is confined and empty, and what is to be said of it.
 struct Built {
     windows: Windows,
@@ -103,30 +99,6 @@ impl Taken {
             in_force.push(LimitInForce::exact(LimitName::CpuMs, mechanism, cpu));
         }
         Ok(Self { order, in_force })
-    }
-}
-
-struct Cell<'a> {
-    house: &'a House,
-    shell: &'a mut Shell,
-    control: &'a OwnedFd,
-    evidence: OwnedFd,
-    /// Once the cell's filter is loaded.
-    denials: Option<Denials<'a>>,
-    /// Where the kernel tells when memory is out.
-    alarm: Option<&'a Alarm>,
-}
-
-/// Why a conversation ended before the tool was started.
-enum Stopped {
-    /// The daemon changed its mind or is gone; there is nothing to say and nobody to tell.
-    Abandoned,
-    Failed(Failed),
-}
-
-impl From<Failed> for Stopped {
-    fn from(failed: Failed) -> Self {
-        Self::Failed(failed)
     }
 }
 
@@ -339,12 +311,6 @@ impl Cell<'_> {
         }
         let step = init.step().unwrap_or(SetupStep::AwaitInit);
         Failed::here(&format!("{step}: took too long: {init}"))
-    }
-
-    /// Never waits for room: an init that reads nothing has none, and must not keep this process busy.
-    fn tell_init(&self, verb: &ToInit) -> Result<(), Failed> {
-        wire::send_at_once(&self.shell.channel, &verb.encode(), &[])
-            .map_err(Failed::at("tell the cell's init"))
     }
 }
 

@@ -12,8 +12,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::super::Failed;
 use super::super::cgroup::Alarm;
 use super::super::denials::Denials;
-use super::{Cell, Stopped};
-use crate::frame::{FromInit, ToLauncher};
+use super::model::{Cell, Stopped};
+use crate::messages::{FromInit, ToLauncher};
 use crate::wire;
 
 /// Whose words are taken; the end of either is always heard.

@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
 
-use super::{knobs, write};
+use super::model::FILE_BYTES_MAX;
+use super::write;
 
 /// How long the kernel may take from its warning to the kill, as far as anybody hurries for it.
 const KILL_TIME_MAX: Duration = Duration::from_millis(5);
@@ -70,7 +71,7 @@ impl Alarm {
                 Ok(_) | Err(rustix::io::Errno::AGAIN) => Ok(()),
                 Err(errno) => Err(errno.into()),
             },
-            Self::V2(events) => events.read_at(&mut [0; knobs::FILE_BYTES_MAX], 0).map(drop),
+            Self::V2(events) => events.read_at(&mut [0; FILE_BYTES_MAX], 0).map(drop),
         }
     }
 }

@@ -19,32 +19,9 @@ use cgroups_rs::pid::PidController;
 use model::{Layer, Mechanism};
 
 use super::leftovers::{remove, sweep_beside};
+use super::model::V1Places;
 use super::{Joining, Knobs, V2_ROOT, if_there, knobs};
 use crate::launch::Failed;
-
-/// A directory for each controller of v1.
-pub(in crate::launch) struct V1Places {
-    pub(super) memory: PathBuf,
-    pub(super) cpu: PathBuf,
-    pub(super) cpuacct: PathBuf,
-    pub(super) pids: PathBuf,
-}
-
-impl V1Places {
-    pub(super) fn all(&self) -> [&PathBuf; 4] {
-        [&self.memory, &self.cpu, &self.cpuacct, &self.pids]
-    }
-
-    /// The directory of this name in each.
-    pub(super) fn join(&self, name: &str) -> Self {
-        Self {
-            memory: self.memory.join(name),
-            cpu: self.cpu.join(name),
-            cpuacct: self.cpuacct.join(name),
-            pids: self.pids.join(name),
-        }
-    }
-}
 
 /// A group of the v2 tree, with or without controllers.
 pub(super) struct Tree {

@@ -15,7 +15,8 @@ use cgroups_rs::hierarchies::{V1, is_cgroup2_unified_mode};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
-use super::group::{Group, Tree, V1Places};
+use super::group::{Group, Tree};
+use super::model::V1Places;
 use super::{Joining, V2_ROOT, leftovers, own_name, write};
 use crate::launch::Failed;
 use crate::launch::options::CgroupParent;

@@ -10,13 +10,10 @@ use std::path::Path;
 
 use model::{LimitName, Mechanism};
 
-use super::group::V1Places;
+use super::model::{FILE_BYTES_MAX, V1Places};
 use super::{Alarm, if_there};
 use crate::plan::Limits;
 use crate::report::{Accounting, LimitInForce};
-
-/// The longest of these files, `memory.events` of v2 and `cpu.stat`, have a few hundred bytes.
-pub(super) const FILE_BYTES_MAX: usize = 4096;
 
 /// Time of a tree on processors, microseconds.
 #[derive(Clone, Copy, Default)]

@@ -12,6 +12,7 @@ mod group;
 mod home;
 mod knobs;
 mod leftovers;
+mod model;
 #[cfg(test)]
 mod tests;
 

@@ -23,17 +23,10 @@ use model::Layer;
 use super::Failed;
 use crate::plan;
 use crate::sys;
-pub(super) use policy::{Answered, Network, Policy, Profile};
+pub(super) use policy::{Answered, MemoryWatch, Network, Policy, Profile};
 pub(super) use text::Denial;
 use tree::Program;
 pub(super) use tree::Word;
-
-/// How memory is limited decides whether unmapped memory can be allowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum MemoryWatch {
-    Kernel,
-    Sampled,
-}
 
 /// Every program of one launcher, compiled once.
 pub(super) struct Filters {

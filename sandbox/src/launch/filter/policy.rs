@@ -8,11 +8,17 @@ use std::iter;
 
 use model::Language;
 
-use super::MemoryWatch;
 use super::names;
 use super::text::{self, Bare, Denial, Rule, Rules, Text, Wrong};
 use super::tree::{self, Answer, Leaf, Program};
 use crate::seccomp::SeccompText;
+
+/// The keeper of the memory limit; it decides whether unmapped memory can be allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::launch) enum MemoryWatch {
+    Kernel,
+    Sampled,
+}
 
 /// Whose list of calls a cell is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -41,7 +41,7 @@ pub(crate) fn check(line: usize, words: &[Word], inputs: Option<&[&str]>, report
     let wraps = programs::check_name(first, line.spot(0), report);
     check_installer(&line, wraps, report);
     for (index, message) in starters::starts(&program, &argv) {
-        tell_shell(&message, line.spot(index), report);
+        programs::refuse_shell(&message, line.spot(index), report);
     }
     let roles = interpreter::roles(&program, &argv);
     let mut paths_told = 0;
@@ -92,7 +92,7 @@ fn check_code(line: &Line<'_>, code: &str, spot: SourceSpan, report: &mut Report
     }
     let family = interpreter::family(line.program);
     if family.is_some_and(|family| interpreter::starts_shell(family, code)) {
-        tell_shell("the code starts a shell", spot, report);
+        programs::refuse_shell("the code starts a shell", spot, report);
     }
 }
 
@@ -111,11 +111,6 @@ fn check_installer(line: &Line<'_>, wraps: bool, report: &mut Report) {
         let message = "command: an argument installs packages";
         report.error_hint(Code::PackageInstall, line.spot(0), message, packages::HINT);
     }
-}
-
-fn tell_shell(what: &str, spot: SourceSpan, report: &mut Report) {
-    let hint = "name the interpreter or tool itself; no shell runs the line";
-    report.error_hint(Code::CommandShell, spot, format!("command: {what}"), hint);
 }
 
 fn check_secrets(words: &[Word], index: usize, spot: SourceSpan, report: &mut Report) {

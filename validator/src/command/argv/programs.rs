@@ -3,7 +3,6 @@
 
 use model::{SourceSpan, quote};
 
-use super::tell_shell;
 use crate::code::Code;
 use crate::report::Report;
 use crate::shells;
@@ -129,7 +128,7 @@ pub(super) fn check_name(first: &Word, spot: SourceSpan, report: &mut Report) ->
         check_spelling(text, spot, report);
         return false;
     };
-    tell_shell(&format!("{} {what}", quote(text)), spot, report);
+    refuse_shell(&format!("{} {what}", quote(text)), spot, report);
     wraps
 }
 
@@ -138,4 +137,10 @@ fn check_spelling(name: &str, spot: SourceSpan, report: &mut Report) {
         let message = format!("command: the name {} is not plain ASCII", quote(name));
         report.error(Code::TextConfusable, spot, message);
     }
+}
+
+/// Reports that a shell would start.
+pub(super) fn refuse_shell(what: &str, spot: SourceSpan, report: &mut Report) {
+    let hint = "name the interpreter or tool itself; no shell runs the line";
+    report.error_hint(Code::CommandShell, spot, format!("command: {what}"), hint);
 }

@@ -8,6 +8,7 @@ mod starts;
 
 pub(crate) use starts::starts_shell;
 
+pub(crate) use options::Family;
 use options::{Options, options_of};
 
 /// What a word is to the program that gets it.
@@ -30,20 +31,6 @@ pub(crate) struct Part {
 }
 
 const ARGUMENT: Part = Part { role: Role::Argument, from: 0 };
-
-/// What the code of a program is written in; it decides how a shell would be started.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Family {
-    Python,
-    Node,
-    Ruby,
-    Perl,
-    Php,
-    Lua,
-    R,
-    Awk,
-    Sed,
-}
 
 /// The program's name as the tables know it: `python3.12` and `/usr/bin/Python` are python.
 pub(crate) fn program(argv: &[&str]) -> String {

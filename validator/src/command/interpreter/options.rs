@@ -1,7 +1,19 @@
 //! The options of the programs whose command lines are understood, as far as they decide which
 //! word is a script and which is code. From the programs' own manuals.
 
-use super::Family;
+/// The language of a program's code, which decides how a shell would be started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Family {
+    Python,
+    Node,
+    Ruby,
+    Perl,
+    Php,
+    Lua,
+    R,
+    Awk,
+    Sed,
+}
 
 /// What an interpreter's options do with the words around them.
 pub(super) struct Options {

@@ -7,13 +7,13 @@ use model::Sha256;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::request::{Parts, Work};
+use super::model::{Parts, Work};
 
 /// The members in code point order, as they are written.
 #[derive(Serialize)]
 struct Intent<'a> {
     argv: &'a [String],
-    // Code is no argv; without these members two programs would share a digest.
+    // Code is not in argv; without these members two programs would share a digest.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]

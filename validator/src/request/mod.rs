@@ -1,103 +1,19 @@
 //! A well-formed request: the proof that the text was checked. It must never be made but by the
 //! check, so it has no public field, no `Clone` and no `Default`. It says nothing about approval.
 
-use model::{Language, RequestId, Sha256, UtcTime};
+mod intent;
+mod model;
+
+use ::model::{Language, RequestId, Sha256, UtcTime};
 
 use crate::declared::{ExpectedOutput, Input};
-use crate::draft::OwnerUid;
 use crate::extension::Agent;
 use crate::limits::CpuCores;
-use crate::monty::PureCode;
 use crate::network::Network;
 use crate::risk::Risk;
 
-model::closed_set! {
-    /// Who wrote the request, by its own words (seed 002, `requested_by`).
-    #[derive(Hash)]
-    pub enum RequestedBy {
-        /// `human`
-        Human = "human",
-        /// `core_draft`
-        CoreDraft = "core_draft",
-    }
-}
-
-model::closed_set! {
-    /// The lane that a request names (upstream's later key `backend`).
-    #[derive(Hash)]
-    pub enum Backend {
-        /// `ERA`
-        Era = "ERA",
-        /// `monty`; such a request is checked, but no policy of this version offers the lane.
-        Monty = "monty",
-        /// `confined`
-        Confined = "confined",
-    }
-}
-
-/// One sentence of `constraints`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Constraint(String);
-
-impl Constraint {
-    /// The three that are always enforced (seed 002).
-    pub const SEED: [&'static str; 3] =
-        ["No network unless allowlisted", "No writes outside /out", "No persistence"];
-
-    pub(crate) fn new(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-
-    /// The sentence.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether it is one of the seed's three; any other is stated, not enforced.
-    #[must_use]
-    pub fn is_seed(&self) -> bool {
-        Self::SEED.contains(&self.0.as_str())
-    }
-}
-
-/// What a request asks to be run.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Work {
-    /// One command, of a lane that executes programs.
-    Command {
-        /// The words of the command; at least one.
-        argv: Vec<String>,
-        /// The command as written, without the space around it.
-        line: String,
-    },
-    /// Pure code, of the monty lane.
-    Code(PureCode),
-}
-
-/// What the check read; only [`Request`] makes it a proof.
-pub(crate) struct Parts {
-    pub(crate) id: RequestId,
-    pub(crate) created: UtcTime,
-    pub(crate) approved: UtcTime,
-    pub(crate) approved_by: String,
-    pub(crate) requested_by: RequestedBy,
-    pub(crate) purpose: String,
-    pub(crate) language: Language,
-    pub(crate) backend: Option<Backend>,
-    pub(crate) network: Network,
-    pub(crate) cpu: CpuCores,
-    pub(crate) memory_limit_mb: u64,
-    pub(crate) time_limit_sec: u64,
-    pub(crate) inputs: Vec<Input>,
-    pub(crate) outputs_expected: Vec<ExpectedOutput>,
-    pub(crate) constraints: Vec<Constraint>,
-    pub(crate) work: Work,
-    pub(crate) risk: Risk,
-    pub(crate) requester: Option<String>,
-    pub(crate) audience: Option<String>,
-    pub(crate) agent: Option<Agent>,
-}
+pub(crate) use self::model::Parts;
+pub use self::model::{Backend, Constraint, OwnerUid, RequestedBy, Work};
 
 /// A request that is well-formed by the normative schema (seed 002). Whether it is approved, by
 /// whom, and whether it may run here is not said.
@@ -118,7 +34,7 @@ impl Request {
         owner: OwnerUid,
         parts: Parts,
     ) -> Self {
-        let intent_sha256 = crate::intent::digest(&parts);
+        let intent_sha256 = intent::digest(&parts);
         Self { bytes, sha256, file_name, owner, intent_sha256, parts }
     }
 
@@ -164,7 +80,7 @@ impl Request {
         self.parts.approved
     }
 
-    /// `approved_by`: a name in the text, verified by nobody yet.
+    /// `approved_by`: a name in the text, not verified yet.
     #[must_use]
     pub fn approved_by(&self) -> &str {
         &self.parts.approved_by
@@ -188,7 +104,7 @@ impl Request {
         self.parts.language
     }
 
-    /// `backend`; None means the policy's default lane.
+    /// `backend`; None means the policy's default backend.
     #[must_use]
     pub fn backend(&self) -> Option<Backend> {
         self.parts.backend
@@ -236,7 +152,7 @@ impl Request {
         &self.parts.constraints
     }
 
-    /// What is to be run.
+    /// The work to run.
     #[must_use]
     pub fn work(&self) -> &Work {
         &self.parts.work
@@ -251,7 +167,7 @@ impl Request {
         }
     }
 
-    /// Whether the command line itself holds program text, as far as its program is known: what no
+    /// Returns whether the command line itself holds program text, as far as its program is known: what no
     /// declared file shows.
     #[must_use]
     pub fn has_inline_code(&self) -> bool {
@@ -282,7 +198,7 @@ impl Request {
         self.parts.agent.as_ref()
     }
 
-    /// What the request means to do, as a digest that filling in the approval does not change.
+    /// The intent of the request, as a digest that filling in the approval does not change.
     #[must_use]
     pub fn intent_sha256(&self) -> Sha256 {
         self.intent_sha256

@@ -1,0 +1,45 @@
+//! A conversation with a launcher: its sockets, its first words and the answers. It never waits without end.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+use crate::messages::FromLauncher;
+use crate::wire;
+
+/// The first words of a conversation, and where its evidence is to be sent.
+pub(super) struct First<'a> {
+    pub(super) frame: Vec<u8>,
+    pub(super) evidence: BorrowedFd<'a>,
+}
+
+impl First<'_> {
+    pub(super) fn send(&self, control: &OwnedFd) -> io::Result<()> {
+        wire::send_at_once(control, &self.frame, &[self.evidence])
+    }
+}
+
+/// Makes a send that waits for room in this socket fail at the deadline.
+pub(super) fn limit_sending(control: &OwnedFd, deadline: Instant) -> io::Result<()> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    // 0 would mean: without a limit.
+    set_socket_timeout(control, Timeout::Send, Some(left.max(Duration::from_millis(1))))?;
+    Ok(())
+}
+
+pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
+}
+
+/// A verb with its descriptors.
+pub(super) type Heard = (FromLauncher, Vec<OwnedFd>);
+
+pub(super) fn hear(control: &OwnedFd) -> io::Result<Option<Heard>> {
+    match wire::receive(control)? {
+        Some((bytes, fds)) => Ok(Some((FromLauncher::decode(&bytes)?, fds))),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,75 @@
+//! The reasons why a sandbox does not exist. A reason must say whether the tool may have run.
+
+use std::path::PathBuf;
+use std::time::Duration;
+use std::{fmt, io};
+
+use crate::messages::Unable;
+use crate::process::ProcessState;
+
+/// Most processes named in one message.
+const NAMED_MAX: usize = 4;
+
+/// The reason why a sandbox does not exist.
+#[derive(Debug)]
+pub enum BuildError {
+    /// The launcher could not be started or reached.
+    Launcher(PathBuf, io::Error),
+    /// It said why not.
+    Unable(Unable),
+    /// It died or sent nonsense before the order to start the tool.
+    Lost(io::Error),
+    /// It did not answer in time.
+    Stuck(Box<Standstill>),
+    /// The caller did not want to wait any longer.
+    GivenUp(Box<Standstill>),
+    /// The same between the word to start and the answer: the tool may have run.
+    Unknown(io::Error),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Launcher(path, error) => write!(f, "the launcher {}: {error}", path.display()),
+            Self::Unable(unable) => unable.fmt(f),
+            Self::Lost(error) => write!(f, "the launcher was lost before the start: {error}"),
+            Self::Stuck(stands) => stands.fmt(f),
+            Self::GivenUp(stands) => write!(f, "the wait was cancelled: {stands}"),
+            Self::Unknown(error) => {
+                write!(f, "the launcher was lost while it started the tool: {error}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+/// A launcher that has not answered: the step that it is at, and its processes in the kernel.
+#[derive(Clone, Debug)]
+pub struct Standstill {
+    pub(super) for_time: Duration,
+    pub(super) step: String,
+    pub(super) processes: Vec<ProcessState>,
+}
+
+impl Standstill {
+    /// The processes that do not move on.
+    #[must_use]
+    pub fn processes(&self) -> &[ProcessState] {
+        &self.processes
+    }
+}
+
+impl fmt::Display for Standstill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { for_time, step, processes } = self;
+        write!(f, "no sandbox after {} s: {step}", for_time.as_secs())?;
+        for process in processes.iter().take(NAMED_MAX) {
+            write!(f, "; {process}")?;
+        }
+        match processes.len().checked_sub(NAMED_MAX) {
+            None | Some(0) => Ok(()),
+            Some(more) => write!(f, "; and {more} more"),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! One sandbox as its launcher sees it, and the ends of a conversation before a tool runs.
+
+use std::os::fd::OwnedFd;
+use std::time::Instant;
+
+use super::super::Failed;
+use super::super::cgroup::Alarm;
+use super::super::denials::Denials;
+use super::super::house::House;
+use super::super::shell::Shell;
+use crate::messages::ToInit;
+use crate::plan::Limits;
+use crate::wire;
+
+/// A tool that runs, or may have run.
+pub(super) struct Started {
+    pub(super) limits: Limits,
+    pub(super) at: Instant,
+}
+
+/// The launcher's side of one sandbox.
+pub(super) struct Cell<'a> {
+    pub(super) house: &'a House,
+    pub(super) shell: &'a mut Shell,
+    pub(super) control: &'a OwnedFd,
+    pub(super) evidence: OwnedFd,
+    /// Once the sandbox's filter is loaded.
+    pub(super) denials: Option<Denials<'a>>,
+    /// The kernel reports here that memory is out.
+    pub(super) alarm: Option<&'a Alarm>,
+}
+
+/// Why a conversation ended before the tool was started.
+pub(super) enum Stopped {
+    /// The daemon changed its mind or is gone; there is nothing to report.
+    Abandoned,
+    Failed(Failed),
+}
+
+impl From<Failed> for Stopped {
+    fn from(failed: Failed) -> Self {
+        Self::Failed(failed)
+    }
+}
+
+impl Cell<'_> {
+    /// Never waits for room: an init that reads nothing has none, and must not keep this process busy.
+    pub(super) fn tell_init(&self, verb: &ToInit) -> Result<(), Failed> {
+        wire::send_at_once(&self.shell.channel, &verb.encode(), &[])
+            .map_err(Failed::at("tell the cell's init"))
+    }
+}

@@ -1,0 +1,110 @@
+//! The error of a step. It must keep the answer of the kernel, and name the layer that is missing.
+
+use std::{fmt, io};
+
+use model::Layer;
+
+use crate::messages::Unable;
+
+/// A step of the set-up that failed, or that the kernel does not offer.
+#[derive(Clone, Debug)]
+pub(super) struct Failed {
+    pub(super) layer: Option<Layer>,
+    pub(super) step: String,
+    pub(super) errno: i32,
+}
+
+impl Failed {
+    /// For a step that the kernel must be able to do: its failure is a missing layer.
+    pub(super) fn without<E: Into<io::Error>>(layer: Layer, step: &str) -> impl FnOnce(E) -> Self {
+        let step = step.to_owned();
+        move |error| Self { layer: Some(layer), ..Self::at(&step)(error) }
+    }
+
+    /// For what is wrong without the kernel having said so.
+    pub(super) fn here(step: &str) -> Self {
+        Self { layer: None, step: step.to_owned(), errno: 0 }
+    }
+
+    /// For a step whose failure says nothing about the kernel.
+    pub(super) fn at<E: Into<io::Error>>(step: &str) -> impl FnOnce(E) -> Self {
+        let step = step.to_owned();
+        move |error| {
+            let error = error.into();
+            let errno = errno_behind(&error);
+            // A bare errno says all there is to say; a library or a check of ours says more.
+            let step = match error.raw_os_error() {
+                Some(_) => step,
+                None => format!("{step}: {error}"),
+            };
+            Self { layer: None, step, errno }
+        }
+    }
+
+    pub(super) fn into_unable(self) -> Unable {
+        Unable { layer: self.layer, step: self.step, errno: self.errno }
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.clone().into_unable().fmt(f)
+    }
+}
+
+/// The kernel's answer behind an error, however many libraries have wrapped it; 0 if there is none.
+fn errno_behind(error: &io::Error) -> i32 {
+    let direct = crate::sys::errno_of(error);
+    let mut cause = error.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));
+    while let Some(inner) = cause.filter(|_| direct == 0) {
+        let found = inner.downcast_ref::<io::Error>().map_or(0, crate::sys::errno_of);
+        if found != 0 {
+            return found;
+        }
+        cause = inner.source();
+    }
+    direct
+}
+
+impl From<Unable> for Failed {
+    fn from(Unable { layer, step, errno }: Unable) -> Self {
+        Self { layer, step, errno }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Wrapped(io::Error);
+
+    impl fmt::Display for Wrapped {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a library's words")
+        }
+    }
+
+    impl std::error::Error for Wrapped {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    #[test]
+    fn a_failed_step_keeps_the_kernels_answer_through_every_wrapping() {
+        let kernels = || io::Error::from_raw_os_error(libc::EROFS);
+        for (error, said) in [
+            (kernels(), "step: Read-only file system (os error 30)"),
+            (
+                io::Error::other(Wrapped(kernels())),
+                "step: a library's words: Read-only file system (os error 30)",
+            ),
+            (io::Error::other(kernels()), "step: Read-only file system (os error 30)"),
+            (io::Error::other("our own words"), "step: our own words"),
+        ] {
+            let failed = Failed::without(Layer::Cgroup, "step")(error);
+            assert_eq!(failed.to_string(), said);
+        }
+    }
+}

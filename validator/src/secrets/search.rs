@@ -1,0 +1,231 @@
+//! The search for secrets: one automaton finds each prefix and name, and each hit is verified at its place.
+//! It must stay linear in the length of the text.
+
+use std::sync::LazyLock;
+
+use aho_corasick::automaton::{Automaton, StateID};
+use aho_corasick::dfa::DFA;
+use aho_corasick::{Anchored, MatchKind, StartKind};
+
+use super::alphabet::{Alphabet, Reach};
+use super::assignment::{self, NAMES, Name};
+use super::carrier::{self, Carrier, NEEDLES};
+use super::cloud::{self, AWS_SECRET};
+use super::encoded::{self, Encoded};
+use super::guess::{self, HINTS, Hint};
+use super::kind::{SecretKind, Shape};
+use super::service::{self, Form, SERVICES};
+use super::{code_host, language_model, messaging, office, payment};
+
+pub(super) const PASSWORD: &str = "password";
+
+/// Enough to refuse a text and to show where; a hostile one cannot buy more work with it.
+const FOUND_MAX: usize = 100;
+
+/// A secret in a text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Found {
+    pub(crate) kind: &'static str,
+    /// Its first byte.
+    pub(crate) offset: usize,
+    /// Its length in bytes.
+    pub(crate) width: usize,
+    /// By the issuer's form, by what carries it, or only by words.
+    by: By,
+    /// A checksum of the issuer makes sure.
+    pub(super) sure: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum By {
+    Form,
+    Carrier,
+    Words,
+}
+
+/// Every kind of secret that is looked for; `secret.<name>` are the codes.
+#[must_use]
+pub fn secret_kinds() -> &'static [SecretKind] {
+    static KINDS: LazyLock<Vec<SecretKind>> = LazyLock::new(|| {
+        [
+            carrier::KINDS,
+            code_host::KINDS,
+            cloud::KINDS,
+            messaging::KINDS,
+            payment::KINDS,
+            language_model::KINDS,
+            office::KINDS,
+            service::KINDS,
+            guess::KINDS,
+            encoded::KINDS,
+        ]
+        .concat()
+    });
+    &KINDS
+}
+
+#[derive(Clone, Copy)]
+enum Needle {
+    Form(&'static str, &'static Shape),
+    Carrier(Carrier),
+    Name(Name),
+    Service(&'static [Form]),
+    Hint(Hint),
+    Encoded(Encoded),
+}
+
+/// The automaton, where it starts, and what its patterns mean.
+struct Scanner {
+    automaton: DFA,
+    start: StateID,
+    needles: Vec<Needle>,
+}
+
+/// `None` only if the words were too many to build from, which every test would see.
+static SCANNER: LazyLock<Option<Scanner>> = LazyLock::new(|| {
+    let forms = secret_kinds().iter().flat_map(|kind| {
+        kind.shapes.iter().map(|shape| (shape.prefix, Needle::Form(kind.name, shape)))
+    });
+    let carriers = NEEDLES.iter().map(|(word, carrier)| (*word, Needle::Carrier(*carrier)));
+    let names = NAMES.iter().map(|(word, name)| (*word, Needle::Name(*name)));
+    let services = SERVICES.iter().map(|(word, forms)| (*word, Needle::Service(forms)));
+    let hints = HINTS.iter().map(|(word, hint)| (*word, Needle::Hint(*hint)));
+    let encoded = encoded::NEEDLES.iter().map(|(word, it)| (*word, Needle::Encoded(*it)));
+    let all = forms.chain(carriers).chain(names).chain(services).chain(hints).chain(encoded);
+    let (words, needles): (Vec<_>, Vec<_>) = all.unzip();
+    let automaton = DFA::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::Standard)
+        .start_kind(StartKind::Unanchored)
+        .prefilter(false)
+        .build(words)
+        .ok()?;
+    let start = automaton.start_state(Anchored::No).ok()?;
+    Some(Scanner { automaton, start, needles })
+});
+
+impl Scanner {
+    /// Gives every needle in the text, with its start and end, until there is enough.
+    fn each(&self, text: &str, mut take: impl FnMut(Needle, usize, usize) -> Enough) {
+        let mut state = self.start;
+        for (end, byte) in (1..).zip(text.bytes()) {
+            state = self.automaton.next_state(Anchored::No, state, byte);
+            if !self.automaton.is_special(state) || !self.automaton.is_match(state) {
+                continue;
+            }
+            for index in 0..self.automaton.match_len(state) {
+                let pattern = self.automaton.match_pattern(state, index);
+                let start = end - self.automaton.pattern_len(pattern);
+                let needle = self.needles.get(pattern.as_usize());
+                if needle.is_some_and(|needle| take(*needle, start, end) == Enough::Yes) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Enough {
+    Yes,
+    No,
+}
+
+/// The secrets in a line, each kind once, certain ones first; in linear time.
+pub(crate) fn find(line: &str) -> Vec<Found> {
+    let mut kinds: Vec<Found> = Vec::new();
+    for found in find_in_text(line) {
+        if !kinds.iter().any(|known| known.kind == found.kind) {
+            kinds.push(found);
+        }
+    }
+    kinds.sort_by_key(|found| (found.by == By::Words, found.offset));
+    kinds
+}
+
+/// The secrets in a text by place, at most [`FOUND_MAX`]; in linear time. None of them covers part
+/// of another, and a form of an issuer goes before a name or header that carries it.
+pub(crate) fn find_in_text(text: &str) -> Vec<Found> {
+    let Some(scanner) = &*SCANNER else { return Vec::new() };
+    let mut reach = Reach::over(text);
+    let (mut certain, mut likely) = (Vec::new(), Vec::new());
+    scanner.each(text, |needle, start, end| {
+        if let Some(found) = verify(needle, text, start, end, &mut reach) {
+            let found_by = if found.by == By::Words { &mut likely } else { &mut certain };
+            // Many likely ones must not keep a certain one from being seen.
+            if found_by.len() < FOUND_MAX {
+                found_by.push(found);
+            }
+        }
+        if certain.len() < FOUND_MAX { Enough::No } else { Enough::Yes }
+    });
+    let mut all = certain;
+    all.append(&mut likely);
+    if all.is_empty() {
+        return all;
+    }
+    all.sort_by_key(|found: &Found| (found.by, found.offset));
+    let mut kept: Vec<Found> = Vec::new();
+    for found in all {
+        let apart = |it: &Found| {
+            it.offset + it.width <= found.offset || found.offset + found.width <= it.offset
+        };
+        if kept.iter().all(apart) {
+            kept.push(found);
+        }
+    }
+    kept.sort_by_key(|found| found.offset);
+    kept
+}
+
+fn verify(
+    needle: Needle,
+    text: &str,
+    start: usize,
+    end: usize,
+    reach: &mut Reach<'_>,
+) -> Option<Found> {
+    let found = |kind, start, end, by| {
+        Some(Found { kind, offset: start, width: end - start, by, sure: false })
+    };
+    match needle {
+        Needle::Form(kind, shape) => {
+            let seen = shape.at(text, start, reach)?;
+            let width = seen.end - seen.start;
+            Some(Found { kind, offset: seen.start, width, by: By::Form, sure: seen.sure })
+        }
+        Needle::Carrier(carrier) => {
+            let (kind, start, end) = carrier.read(text, start, end, reach)?;
+            let by = if matches!(carrier, Carrier::Jwt) { By::Form } else { By::Carrier };
+            found(kind, start, end, by)
+        }
+        Needle::Name(name) => match assignment::value_of(text, start, end, name) {
+            Some((named, value, at)) => {
+                found(kind_of(text, end, value), named, at + value.len(), By::Carrier)
+            }
+            None => guess::after_name(text, start, end, name)
+                .and_then(|(_, value_end)| found(guess::KIND, start, value_end, By::Words)),
+        },
+        Needle::Service(forms) => service::key_after(text, end, forms, reach)
+            .and_then(|(_, key_end)| found(service::KIND, start, key_end, By::Words)),
+        Needle::Hint(hint) => guess::after_hint(text, start, end, hint)
+            .and_then(|(_, value_end)| found(guess::KIND, start, value_end, By::Words)),
+        Needle::Encoded(encoded) => {
+            let holds_key = |text: &str| find_in_text(text).iter().any(|it| it.by != By::Words);
+            let (start, end) = encoded.read(text, start, holds_key)?;
+            found(encoded::KIND, start, end, By::Words)
+        }
+    }
+}
+
+/// The other half of an AWS key has no form but its length; its name identifies it.
+fn kind_of(text: &str, name_end: usize, value: &str) -> &'static str {
+    const NAME_MAX: usize = 24;
+    const LENGTH: usize = 40;
+    let name = text.as_bytes().get(name_end.saturating_sub(NAME_MAX)..name_end).unwrap_or_default();
+    let name: Vec<u8> = name.iter().filter(|b| b.is_ascii_alphabetic()).copied().collect();
+    let named = name.to_ascii_lowercase().ends_with(b"secretaccesskey")
+        || name.to_ascii_lowercase().ends_with(b"awssecretkey");
+    let formed = value.len() == LENGTH && value.bytes().all(|b| Alphabet::Base64.holds(b));
+    if named && formed { AWS_SECRET } else { PASSWORD }
+}

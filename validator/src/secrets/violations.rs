@@ -1,0 +1,32 @@
+//! The violations that report a secret. They must never repeat the text that was found.
+
+use model::SourceSpan;
+
+use super::search::{Found, PASSWORD, secret_kinds};
+use crate::code::Code;
+use crate::report::Report;
+use crate::violation::{Severity, Violation};
+
+/// Reports a secret; one that only words suggest is a warning.
+pub(crate) fn report(found: &Found, spot: SourceSpan, report: &mut Report) {
+    let looks = if found.sure { "is" } else { "looks like" };
+    report_as(found.kind, looks, spot, report);
+}
+
+/// Reports the value of an option such as `--password`.
+pub(crate) fn report_password(spot: SourceSpan, report: &mut Report) {
+    report_as(PASSWORD, "looks like", spot, report);
+}
+
+fn report_as(kind: &'static str, looks: &str, spot: SourceSpan, report: &mut Report) {
+    let known = secret_kinds().iter().find(|it| it.name == kind);
+    let what = known.map_or("a secret", |it| it.what);
+    let severity = known.map_or(Severity::Error, |it| it.severity);
+    let message = match severity {
+        Severity::Error => format!("text: this {looks} {what}"),
+        Severity::Warning => format!("text: this may be {what}"),
+    };
+    let hint = "remove it and replace the secret itself; it must count as known now";
+    let row = Violation { severity, ..Violation::error(Code::Secret(kind), message) };
+    report.add(row.within(spot).hint(hint));
+}
