@@ -51,6 +51,8 @@ const WITH_SECRETS: &[&str] = &[
     "records/src/stream.rs",
     "records/src/yaml/mod.rs",
     "records/tests/",
+    // The identifier of a log in Sigstore's JSON is taken for a key: a false alarm.
+    "tests/golden/",
     "tests/tests/diagnostics.rs",
     "validator/src/secrets/carrier.rs",
     "validator/src/secrets/cloud.rs",
