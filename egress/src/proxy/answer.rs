@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use http_body_util::{Either, Full};
-use hyper::body::{Body as _, Bytes, Frame, Incoming, SizeHint};
+use hyper::body::{Bytes, Frame, Incoming, SizeHint};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
 use tokio::task::JoinHandle;
