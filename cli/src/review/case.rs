@@ -56,7 +56,7 @@ pub(crate) struct Case {
 }
 
 model::closed_set! {
-    /// What would become of it.
+    /// The outlook of the request.
     pub(crate) enum Outcome {
         Ready = "ready",
         Pending = "pending",

@@ -2,7 +2,7 @@
 //! so too; what could not be looked at is never passed over, nor taken for good.
 
 model::closed_set! {
-    /// What a finding is about, in the order in which they are told.
+    /// The subject of a finding, in the order of the report.
     #[derive(PartialOrd, Ord)]
     pub(super) enum Topic {
         Kernel = "kernel",

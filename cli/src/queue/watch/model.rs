@@ -16,11 +16,11 @@ const TYPED_CHARS_MAX: usize = 400;
 model::closed_set! {
     /// One of the lists on the screen, from top to bottom.
     pub(super) enum Pane {
-        /// What waits.
+        /// Waiting requests.
         Queue = "queue",
-        /// What is in flight.
+        /// Requests in flight.
         Running = "running",
-        /// What ended last.
+        /// The requests that ended last.
         Outcomes = "outcomes",
     }
 }
