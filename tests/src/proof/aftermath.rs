@@ -73,8 +73,9 @@ fn records_are_one_each(service: &Service<'_>, scene: &Scene, counts: &Counts) -
     for member in &scene.members {
         let own: Vec<_> = records.iter().filter(|record| is_of(record, member)).collect();
         let [record] = own[..] else {
-            let outcomes: Vec<_> = own.iter().map(|record| record.outcome()).collect();
-            faults.push(format!("{:?} has {} records: {outcomes:?}", member.kind, own.len()));
+            let found: Vec<_> = own.iter().map(|it| (it.outcome(), it.id())).collect();
+            let (kind, log) = (member.kind, service.log());
+            faults.push(format!("{kind:?} has {} records: {found:?}; {log}", own.len()));
             continue;
         };
         let count = counts.get(&member.id).copied().unwrap_or_default();
