@@ -42,6 +42,30 @@ struct Cut {
     durable: usize,
 }
 
+/// A loop device in use, so that the next image is mounted on another: after a restart of the host, a file
+/// system may have another device number.
+struct OccupiedDevice(String);
+
+impl OccupiedDevice {
+    fn new(bench: &Bench) -> Result<Self, String> {
+        let file = bench.scratch().path().join("occupied.img");
+        File::create(&file).unwrap().set_len(1 << 20).unwrap();
+        let said = Said::of(Command::new("losetup").args(["--find", "--show"]).arg(&file));
+        if said.code == Some(0) {
+            Ok(Self(said.stdout.trim().to_owned()))
+        } else {
+            Err(said.stderr)
+        }
+    }
+}
+
+impl Drop for OccupiedDevice {
+    fn drop(&mut self) {
+        let said = Said::of(Command::new("losetup").arg("--detach").arg(&self.0));
+        assert!(said.code == Some(0) || std::thread::panicking(), "{}", said.stderr);
+    }
+}
+
 /// A mounted image; unmounted at the end.
 struct Mounted(PathBuf);
 
@@ -122,7 +146,9 @@ fn on(
     let scene = Scene::drop_into(&service, &counted, &Kind::ALL);
     Said::of(Command::new("sync").arg("-f").arg(bench.home())).assert_code(0);
     let cuts = cut(bench, &mut service, &scene, &counted, image);
+    let device = fs::metadata(bench.home()).unwrap().dev();
     drop(mounted);
+    let _occupied = OccupiedDevice::new(bench).unwrap();
     if cuts.is_empty() {
         skip(&format!("a power cut on {kind}"), "the daemon comes to no named place yet");
     }
@@ -131,7 +157,10 @@ fn on(
     for cut in cuts {
         let mounted = Mounted::new(&cut.image, &bench.home(), options);
         let found = match &mounted {
-            Ok(_) => after(&mut service, &scene, &counted, &cut),
+            Ok(_) => {
+                assert_ne!(fs::metadata(bench.home()).unwrap().dev(), device);
+                after(&mut service, &scene, &counted, &cut)
+            }
             Err(why) => vec![format!("cannot be mounted: {}", why.trim())],
         };
         let verdict = if found.is_empty() { "ok".to_owned() } else { format!("{found:?}") };

@@ -62,13 +62,16 @@ impl Dropped {
         Self { dropbox: dropbox.to_owned(), device, inode, born_ns: born_ns(found) }
     }
 
-    /// Returns whether the file that was found now is that very file.
+    /// Returns true if the file that was found now is that very file.
+    ///
+    /// The device counts only where the time of creation is unknown: after a restart of the host, the file
+    /// system may have another number.
     pub(crate) fn is(&self, found: &fs::Metadata) -> bool {
-        let born_same = match (self.born_ns, born_ns(found)) {
+        let is_same_creation = match (self.born_ns, born_ns(found)) {
             (Some(then), Some(now)) => then == now,
-            _ => true,
+            _ => found.dev() == self.device,
         };
-        (found.dev(), found.ino()) == (self.device, self.inode) && born_same
+        found.ino() == self.inode && is_same_creation
     }
 }
 
@@ -104,6 +107,23 @@ impl TryFrom<(String, String)> for Replayed {
 mod tests {
     use super::*;
     use crate::durable;
+
+    #[test]
+    fn after_a_restart_the_device_may_have_another_number() -> std::io::Result<()> {
+        let place = std::env::temp_dir().join(format!("toolexec-device-{}", std::process::id()));
+        fs::create_dir_all(&place)?;
+        let path = place.join("request.md");
+        durable::write_new(&path, b"one", 0o600)?;
+        let found = fs::symlink_metadata(&path)?;
+        let mut dropped = Dropped::of(&place, &found);
+        dropped.device += 1;
+        assert_eq!(dropped.is(&found), dropped.born_ns.is_some());
+        dropped.born_ns = None;
+        assert!(!dropped.is(&found));
+        dropped.device -= 1;
+        assert!(dropped.is(&found));
+        fs::remove_dir_all(&place)
+    }
 
     #[test]
     fn what_was_dropped_since_is_another_file_though_it_has_the_number_of_the_one_that_went()
