@@ -1,7 +1,7 @@
 //! The decision, rule by rule: each passes and refuses on what it is about, all are always
 //! evaluated, and the grant says what the request and the policy say. No signature is looked at.
 
-mod scene;
+use crate::scene;
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Policy files: the shipped ones are whole, and a broken one is refused with the line, the key
 //! and what to do. It must never rely on more than the text that an operator would see.
 
-mod scene;
+use crate::scene;
 
 use std::path::PathBuf;
 

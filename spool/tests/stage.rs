@@ -7,7 +7,7 @@
     reason = "a test that cannot prepare its files must fail"
 )]
 
-mod scene;
+use crate::scene;
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::Write;

@@ -3,8 +3,8 @@
 
 #[path = "support/answers.rs"]
 mod answers;
-mod support;
 
+use crate::support;
 use answers::{of_command, of_lines, of_request, of_result};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -3,8 +3,7 @@
 //! that people write, and sentences that ask for what is forbidden.
 
 mod sentences;
-#[path = "../support/mod.rs"]
-mod support;
+use crate::support;
 use sentences::{HONEST, HOSTILE, MENTIONS};
 use support::{checked, command, errors, expect, expect_command, valid, warnings, with};
 

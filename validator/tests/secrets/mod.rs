@@ -3,18 +3,13 @@
 //! issuer would give it, so that no scanner of repositories takes one for real.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
-#[path = "secrets/assigned.rs"]
 mod assigned;
-#[path = "secrets/form.rs"]
 mod form;
-#[path = "secrets/innocent.rs"]
 mod innocent;
-#[path = "secrets/mint.rs"]
 mod mint;
-#[path = "secrets/recall.rs"]
 mod recall;
-mod support;
 
+use crate::support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use assigned::{ASSIGNED, NOT_ASSIGNED, NOT_TOLD, TOLD};

@@ -3,13 +3,13 @@
 
 mod canonical;
 mod decided;
-#[path = "../scene/mod.rs"]
-mod decision;
 mod entailed;
 mod forgeries;
 mod forms;
 mod guarded;
 mod mutated;
 mod required;
-mod scene;
+pub(crate) mod scene;
 mod stores;
+
+use crate::scene as decision;

@@ -8,17 +8,13 @@
 #![allow(dead_code, reason = "scenes of other tests have more than is used here")]
 
 mod asked;
-#[path = "../ais/scene.rs"]
-mod bundle;
-#[path = "../scene/mod.rs"]
-mod scene;
-#[path = "../soft/mod.rs"]
-mod soft;
 mod steps;
 mod world;
 
 use std::collections::BTreeSet;
 
+use crate::ais::scene as bundle;
+use crate::{scene, soft};
 use asked::{Asked, Rules};
 use policies::{Decision, Ledger};
 use proptest::prelude::*;
