@@ -9,6 +9,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 use toolexec_tests::{Bench, Page, Said, as_both, list, skip, ssh_keygen_works, workspace};
@@ -16,20 +17,22 @@ use toolexec_tests::{Bench, Page, Said, as_both, list, skip, ssh_keygen_works, w
 /// Keys of a policy and files that read like codes.
 const NOT_CODES: [&str; 3] = ["network.hosts", "approval.invoker", "result.pub"];
 
+/// Reads every file below a directory.
+fn read_below(directory: &Path, texts: &mut Vec<String>) {
+    for name in list(directory) {
+        let path = directory.join(name);
+        if path.is_dir() {
+            read_below(&path, texts);
+        } else {
+            texts.push(fs::read_to_string(path).unwrap());
+        }
+    }
+}
+
 #[test]
 fn every_page_with_something_to_type_is_typed_by_a_test() {
-    let suites = workspace().join("tests/tests");
-    let (files, rooms): (Vec<_>, Vec<_>) =
-        list(&suites).into_iter().partition(|name| name.ends_with(".rs"));
-    let in_rooms = rooms.iter().flat_map(|room| {
-        list(&suites.join(room)).into_iter().map(move |name| format!("{room}/{name}"))
-    });
-    let texts: Vec<String> = files
-        .iter()
-        .cloned()
-        .chain(in_rooms)
-        .map(|name| fs::read_to_string(suites.join(name)).unwrap())
-        .collect();
+    let mut texts = Vec::new();
+    read_below(&workspace().join("tests/tests"), &mut texts);
     let mut count = 0;
     for page in Page::all().iter().filter(|page| !page.blocks("sh").is_empty()) {
         let opened = format!("Page::open(\"{}\")", page.name());
