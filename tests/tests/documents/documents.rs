@@ -58,6 +58,25 @@ fn links_lead_somewhere() {
     }
 }
 
+/// CONTRIBUTING.md: each path exists, and `cargo xtask` knows each command.
+#[test]
+fn contributing_names_files_and_commands_that_exist() {
+    let text = fs::read_to_string(workspace().join("CONTRIBUTING.md")).unwrap();
+    let xtask = fs::read_to_string(workspace().join("xtask/src/main.rs")).unwrap();
+    let (mut paths, mut commands) = (0, 0);
+    for words in text.split('`').skip(1).step_by(2) {
+        if let Some(command) = words.strip_prefix("cargo xtask ") {
+            let name = command.split(' ').next().unwrap();
+            assert!(xtask.contains(&format!("\n  {name} ")), "cargo xtask {name}");
+            commands += 1;
+        } else if words.contains('/') && !words.contains([' ', '<', '*']) {
+            assert!(workspace().join(words).exists(), "{words}");
+            paths += 1;
+        }
+    }
+    assert!(paths > 5 && commands > 3, "{paths} paths and {commands} commands");
+}
+
 /// From nothing to the first verified record, and how long that takes without the build.
 fn a_newcomer_has_a_verified_record(bench: &Bench) {
     let page = Page::open("docs/getting-started.md");
