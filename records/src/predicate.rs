@@ -7,7 +7,7 @@ use policies::aana::{Gate, Route};
 use policies::permissions::ToolAuthorizationState;
 use policies::{GateMode, Verdict};
 use serde_json::{Map, Value, json};
-use validator::JSON_INTEGER_MAX;
+use validator::{JSON_INTEGER_MAX, NetworkAccess};
 
 use crate::in_toto::PREDICATE_TYPE;
 
@@ -82,7 +82,7 @@ fn upstream() -> Fields {
             "The tool's own; 128+n after signal n; -1 where nothing ran or nobody knows.",
         ),
         ("runtime_sec", json!({ "type": "number", "minimum": 0 }), "Wall time in seconds."),
-        ("network_used", words(&["none", "allowlist"]), "Whether hosts were granted."),
+        ("network_used", words(NetworkAccess::TEXTS), "Whether hosts were granted."),
         ("network_destinations", list(text()), "Hosts that were, or may have been, reached."),
         ("artifacts", list(artifact), "Files that the tool left and that were kept."),
         ("stdout_sha256", sha256(), "Of the kept bytes."),

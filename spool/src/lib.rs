@@ -78,5 +78,5 @@ pub use recover::{Misplaced, Recovered, Unfinished};
 pub use reserve::ReserveInUse;
 pub use slot::EmptySlot;
 pub use stage::{StageError, Staged};
-pub use survey::{Daemon, Finding, Survey, Trouble, is_spool, survey};
+pub use survey::{Daemon, Finding, Survey, Trouble, TroubleCode, is_spool, survey};
 pub use want::Want;

@@ -69,7 +69,7 @@ pub use limits::{Ceilings, CpuCores, at_ceiling};
 pub use lint::{DocumentKind, Expect, lint};
 pub use marks::{marks, reveal_line};
 pub use monty::PureCode;
-pub use network::{HostPort, Network};
+pub use network::{HostPort, Network, NetworkAccess};
 pub use request::{Backend, Constraint, OwnerUid, Request, RequestedBy, Work};
 pub use result::{RESULT_BYTES_MAX, check_result, states_digest, withheld};
 pub use risk::{Risk, RiskLevel, Sensitivity};
