@@ -15,6 +15,7 @@ mod bundle;
 mod custody;
 mod dsse;
 mod fault;
+mod field;
 mod front;
 mod in_toto;
 mod json;
