@@ -11,7 +11,7 @@ use model::ClosedSet;
 
 use crate::messages::{Ending, Furnishing, Unable};
 use crate::outcome::ToolEnd;
-use crate::plan::{Cache, CellPlan, Demands, Limits, Order, Runtime, Slot, SlotId};
+use crate::plan::{Cache, CellPlan, Demands, Limits, Order, Runtime, Slot, SlotId, each_limit};
 use crate::report::{
     Accounting, CapabilitySets, Confinement, DeniedCall, LimitInForce, Mark, Step,
 };
@@ -150,33 +150,19 @@ fn take_runtime(reader: &mut Reader<'_>) -> Result<Runtime, WireError> {
     Ok(Runtime { language, binary, root, mounts, caches, tmp, proc_view })
 }
 
-fn put_limits(writer: &mut Writer, limits: &Limits) {
-    writer.u64(limits.wall_ms_max).u64(limits.cpu_ms_max).u32(limits.cpu_milli);
-    writer.u64(limits.memory_bytes_max).u32(limits.pids_max).u32(limits.open_files_max);
-    writer.u64(limits.file_bytes_max);
-    writer.u64(limits.out_bytes_max).u64(limits.tmp_bytes_max).u64(limits.shm_bytes_max);
-    writer.u32(limits.out_inodes_max).u64(limits.stream_bytes_max);
-    writer.u32(limits.artifacts_max).u32(limits.artifact_depth_max);
+macro_rules! limits_codec {
+    ($($(#[$doc:meta])* $name:ident: $number:ident,)+) => {
+        fn put_limits(writer: &mut Writer, limits: &Limits) {
+            $(writer.$number(limits.$name);)+
+        }
+
+        fn take_limits(reader: &mut Reader<'_>) -> Result<Limits, WireError> {
+            Ok(Limits { $($name: reader.$number()?,)+ })
+        }
+    };
 }
 
-fn take_limits(reader: &mut Reader<'_>) -> Result<Limits, WireError> {
-    Ok(Limits {
-        wall_ms_max: reader.u64()?,
-        cpu_ms_max: reader.u64()?,
-        cpu_milli: reader.u32()?,
-        memory_bytes_max: reader.u64()?,
-        pids_max: reader.u32()?,
-        open_files_max: reader.u32()?,
-        file_bytes_max: reader.u64()?,
-        out_bytes_max: reader.u64()?,
-        tmp_bytes_max: reader.u64()?,
-        shm_bytes_max: reader.u64()?,
-        out_inodes_max: reader.u32()?,
-        stream_bytes_max: reader.u64()?,
-        artifacts_max: reader.u32()?,
-        artifact_depth_max: reader.u32()?,
-    })
-}
+each_limit!(limits_codec);
 
 pub(crate) fn put_unable(writer: &mut Writer, unable: &Unable) {
     writer.flag(unable.layer.is_some());
