@@ -6,13 +6,13 @@ use validator::{Code, Request};
 use crate::ais::{Bundle, Case, Check, Judgement, RequestFacts, Supply, Verdict as Said, judge};
 use crate::evidence::{AisEvidence, AisFile};
 use crate::findings::Findings;
-use crate::grounds::{AisFinding, Verdict};
+use crate::grounds::{AisFinding, RuleName, Verdict};
 use crate::policy::Policy;
 use crate::runtime::Runtime;
 use model::UtcTime;
 
-const RULE: &str = "ais";
-const LEDGER_RULE: &str = "ais.ledger";
+const RULE: RuleName = RuleName::Ais;
+const LEDGER_RULE: RuleName = RuleName::AisLedger;
 
 pub(crate) fn ask(
     request: &Request,

@@ -48,7 +48,7 @@ pub use evidence::{
 };
 pub use grant::Grant;
 pub use grounds::{
-    AisFinding, GateFinding, GateMode, Grounds, PermissionFinding, RuleVerdict, Verdict,
+    AisFinding, GateFinding, GateMode, Grounds, PermissionFinding, RuleName, RuleVerdict, Verdict,
 };
 pub use hosts::{GrantedHost, GrantedNetwork};
 pub use limits::{Ceilings, GrantedLimits};
