@@ -1,6 +1,10 @@
 //! The domain types that every crate shares: digests, identifiers, times, source positions, the closed
-//! sets of outcomes, languages, layers and limits, and the characters that mislead a reader. The launcher links this crate. It must therefore never gain a
-//! parser, a dependency beyond `sha2`, or any I/O, clock or random number.
+//! sets of outcomes, languages, layers and limits, and the characters that mislead a reader. The launcher
+//! links this crate. It must therefore never gain a parser, a dependency beyond `sha2`, or any I/O, clock
+//! or random number.
+//!
+//! A type is here if several crates share it. This crate imports no other of the workspace, and its files
+//! import each other only downwards.
 
 #![forbid(unsafe_code)]
 

@@ -9,6 +9,9 @@
 //! original leaves `approved/`. Everything between them is either a pure function of durable bytes or
 //! lost harmlessly. The ledger line of the intent is what uses a request up: there is never a second
 //! run. This crate decides nothing about requests and runs nothing.
+//!
+//! Types that several files of a module share are in its `model.rs`. A `model.rs` imports only the crate
+//! `model` and other `model.rs` files of this crate. Every other file imports downwards.
 
 #![forbid(unsafe_code)]
 
