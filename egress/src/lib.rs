@@ -6,6 +6,9 @@
 //! `toolexec-egress` (`main.rs`, `proxy/`), which uses this library and is never part of it: whoever links
 //! the client links no HTTP, no resolver and no runtime. Neither side knows what a request, a policy or a
 //! cell is, and nothing here decides which hosts a run may have.
+//!
+//! Types that several files of a module share are in its `model.rs`. A `model.rs` imports only the crate
+//! `model` and other `model.rs` files of this crate. Every other file imports downwards.
 
 #![forbid(unsafe_code)]
 

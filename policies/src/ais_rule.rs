@@ -3,16 +3,18 @@
 
 use validator::{Code, Request};
 
-use crate::ais::{Bundle, Case, Check, Judgement, RequestFacts, Supply, Verdict as Said, judge};
+use crate::ais::{
+    Bundle, Case, Check, Judgement, RequestFacts, Supply, TrustStore, Verdict as Said, judge,
+};
 use crate::evidence::{AisEvidence, AisFile};
 use crate::findings::Findings;
-use crate::grounds::{AisFinding, Verdict};
+use crate::grounds::{AisFinding, RuleName, Verdict};
 use crate::policy::Policy;
 use crate::runtime::Runtime;
 use model::UtcTime;
 
-const RULE: &str = "ais";
-const LEDGER_RULE: &str = "ais.ledger";
+const RULE: RuleName = RuleName::Ais;
+const LEDGER_RULE: RuleName = RuleName::AisLedger;
 
 pub(crate) fn ask(
     request: &Request,
@@ -26,38 +28,7 @@ pub(crate) fn ask(
         findings.not_applicable(RULE, format!("ais.covers is {}", covered.as_str()));
         return;
     }
-    let hint = "put a bundle beside it: `toolexec ais envelope`, see docs/ais.md";
-    let (name, bytes) = match evidence.file {
-        AisFile::Read { name, bytes } => (name, bytes),
-        AisFile::Missing => {
-            // The envelope is made after the approval: before it there can be none.
-            let reason = "there is no AIS bundle beside the request, and policy asks for one";
-            match evidence.trust {
-                Some(_) => findings.hold(RULE, Code::Ais("bundle-missing"), reason, hint),
-                None => findings.lack(RULE, Code::Ais("bundle-missing"), reason, hint),
-            }
-            return;
-        }
-        AisFile::Unread(why) => {
-            findings.refuse(RULE, Code::Ais("bundle-unread"), why.as_str(), hint);
-            return;
-        }
-    };
-    let Some(trust) = evidence.trust else {
-        let reason = "no AIS trust store is configured, so no artifact can be verified";
-        let hint = "name the trust store in the configuration under ais_trust";
-        findings.refuse(RULE, Code::Ais("authz-policy-deny"), reason, hint);
-        return;
-    };
-    let bundle = match Bundle::read(bytes) {
-        Ok(bundle) => bundle,
-        Err(error) => {
-            let refusal = error.refusal();
-            let reason = format!("{name}: {}", refusal.message);
-            findings.refuse(RULE, Code::Ais(refusal.code.as_str()), reason, hint);
-            return;
-        }
-    };
+    let Some((name, bundle, trust)) = read(evidence, findings) else { return };
     let facts = RequestFacts::of(request);
     let supply = used_by(evidence.supply, runtime);
     let judgement = judge(&Case {
@@ -75,6 +46,45 @@ pub(crate) fn ask(
         findings.lack(LEDGER_RULE, Code::Ais("ibe-replay"), reason, "ask the ledger");
     } else {
         findings.pass(LEDGER_RULE, "the ledger was asked for the nonce");
+    }
+}
+
+/// The bundle with its name, and the trust store that judges it; refuses where one of them is missing.
+fn read<'a>(
+    evidence: &AisEvidence<'a>,
+    findings: &mut Findings,
+) -> Option<(&'a str, Bundle, &'a TrustStore)> {
+    let hint = "put a bundle beside it: `toolexec ais envelope`, see docs/ais.md";
+    let (name, bytes) = match evidence.file {
+        AisFile::Read { name, bytes } => (name, bytes),
+        AisFile::Missing => {
+            // The envelope is made after the approval: before it there can be none.
+            let reason = "there is no AIS bundle beside the request, and policy asks for one";
+            match evidence.trust {
+                Some(_) => findings.hold(RULE, Code::Ais("bundle-missing"), reason, hint),
+                None => findings.lack(RULE, Code::Ais("bundle-missing"), reason, hint),
+            }
+            return None;
+        }
+        AisFile::Unread(why) => {
+            findings.refuse(RULE, Code::Ais("bundle-unread"), why.as_str(), hint);
+            return None;
+        }
+    };
+    let Some(trust) = evidence.trust else {
+        let reason = "no AIS trust store is configured, so no artifact can be verified";
+        let hint = "name the trust store in the configuration under ais_trust";
+        findings.refuse(RULE, Code::Ais("authz-policy-deny"), reason, hint);
+        return None;
+    };
+    match Bundle::read(bytes) {
+        Ok(bundle) => Some((name, bundle, trust)),
+        Err(error) => {
+            let refusal = error.refusal();
+            let reason = format!("{name}: {}", refusal.message);
+            findings.refuse(RULE, Code::Ais(refusal.code.as_str()), reason, hint);
+            None
+        }
     }
 }
 

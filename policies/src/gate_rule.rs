@@ -8,11 +8,11 @@ use crate::aana::{AuthorizationState, Event, Fact, GateResult, ProposedRun, Rout
 use crate::approval::Approval;
 use crate::evidence::{Evidence, Submission};
 use crate::findings::Findings;
-use crate::grounds::{GateFinding, GateMode};
+use crate::grounds::{GateFinding, GateMode, RuleName};
 use crate::policy::Policy;
 use crate::runtime::Runtime;
 
-const RULE: &str = "aana.gate";
+const RULE: RuleName = RuleName::Gate;
 /// More inputs are told by nothing but their place among the arguments: an event has at most 1 MiB.
 const INPUT_FACTS_MAX: usize = 256;
 

@@ -5,6 +5,9 @@
 //! The way in is [`Policy::parse`] or [`Policy::shipped`]; the way out is [`authorise`], the only
 //! maker of [`Approved`], the proof that somebody whom policy accepts approved exactly these bytes
 //! and under which bounds they may run.
+//!
+//! Types that several files of a module share are in its `model.rs`. A `model.rs` imports only the crate
+//! `model` and other `model.rs` files of this crate. Every other file imports downwards.
 
 #![forbid(unsafe_code)]
 
@@ -48,7 +51,7 @@ pub use evidence::{
 };
 pub use grant::Grant;
 pub use grounds::{
-    AisFinding, GateFinding, GateMode, Grounds, PermissionFinding, RuleVerdict, Verdict,
+    AisFinding, GateFinding, GateMode, Grounds, PermissionFinding, RuleName, RuleVerdict, Verdict,
 };
 pub use hosts::{GrantedHost, GrantedNetwork};
 pub use limits::{Ceilings, GrantedLimits};

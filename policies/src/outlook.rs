@@ -59,7 +59,8 @@ pub fn foresee(request: Request, policy: &Policy, evidence: &Evidence<'_>) -> Ou
         .filter(|_| bounds_hold)
         .map(|chosen| Box::new(Grant::new(&request, policy, chosen, approval)));
     let lacking = findings.lacking.iter().map(|(rule, _)| rule);
-    let open: BTreeSet<&str> = lacking.chain(&findings.following).map(String::as_str).collect();
+    let open: BTreeSet<&str> =
+        lacking.chain(&findings.following).map(|rule| rule.as_str()).collect();
     let rules = findings.rules.iter().map(|row| {
         let is_open = row.verdict == Verdict::Refuse && open.contains(row.rule.as_str());
         let prospect = if is_open { Prospect::Open } else { Prospect::Settled(row.verdict) };

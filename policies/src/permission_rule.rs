@@ -5,12 +5,12 @@ use validator::{Code, Request, RequestedBy};
 
 use crate::evidence::Permission;
 use crate::findings::Findings;
-use crate::grounds::PermissionFinding;
+use crate::grounds::{PermissionFinding, RuleName};
 use crate::model::Covered;
 use crate::permissions::{Source, ToolAuthorizationState, ToolName};
 use crate::policy::Policy;
 
-const RULE: &str = "permission";
+const RULE: RuleName = RuleName::Permission;
 /// The agent of requests that name none.
 const UNNAMED: &str = "unknown";
 

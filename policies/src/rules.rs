@@ -9,17 +9,20 @@ use validator::{Backend, Code, Request, Work};
 use crate::check::LANE;
 use crate::evidence::{Binaries, Installed};
 use crate::findings::Findings;
+use crate::grounds::RuleName;
 use crate::policy::Policy;
 use crate::runtime::{BinaryRule, Runtime};
 
 pub(crate) fn backend(request: &Request, findings: &mut Findings) {
     match request.backend() {
-        None => findings.pass("backend", format!("none named, so {LANE}, the policy's own")),
-        Some(Backend::Confined) => findings.pass("backend", LANE),
+        None => {
+            findings.pass(RuleName::Backend, format!("none named, so {LANE}, the policy's own"))
+        }
+        Some(Backend::Confined) => findings.pass(RuleName::Backend, LANE),
         Some(other) => {
             let reason = format!("backend `{}` is not a lane of this policy", other.as_str());
             let hint = format!("write backend: {LANE}, or leave the key out");
-            findings.refuse("backend", Code::BackendUnavailable, reason, &hint);
+            findings.refuse(RuleName::Backend, Code::BackendUnavailable, reason, &hint);
         }
     }
 }
@@ -33,14 +36,14 @@ pub(crate) fn runtime<'a>(
 ) -> Option<(&'a Runtime, &'a Installed)> {
     if matches!(request.work(), Work::Code(_)) {
         // The lane is refused; there is no command that could choose a runtime.
-        for rule in ["command", "language", "runtime"] {
+        for rule in [RuleName::Command, RuleName::Language, RuleName::Runtime] {
             findings.not_applicable(rule, "the request carries code, not a command");
         }
         return None;
     }
     let Some(chosen) = command(request, policy, findings) else {
-        findings.not_applicable("language", "no runtime was chosen");
-        findings.not_applicable("runtime", "no runtime was chosen");
+        findings.not_applicable(RuleName::Language, "no runtime was chosen");
+        findings.not_applicable(RuleName::Runtime, "no runtime was chosen");
         return None;
     };
     let fits = language(request, chosen, findings);
@@ -48,10 +51,10 @@ pub(crate) fn runtime<'a>(
         let why = binaries.why_not(chosen.name()).map_or_else(|| sought(chosen), str::to_owned);
         let reason = format!("runtime `{}` is not on this host: {why}", chosen.name());
         let hint = "have the operator install what is missing, or name its binary in the policy";
-        findings.refuse("runtime", Code::RuntimeMissing, reason, hint);
+        findings.refuse(RuleName::Runtime, Code::RuntimeMissing, reason, hint);
         return None;
     };
-    findings.pass("runtime", format!("{} is {}", chosen.name(), whole(chosen, installed)));
+    findings.pass(RuleName::Runtime, format!("{} is {}", chosen.name(), whole(chosen, installed)));
     fits.then_some((chosen, installed))
 }
 
@@ -75,7 +78,8 @@ fn command<'a>(
     let chosen = of_language.or_else(|| policy.runtimes().find(knows));
     match chosen {
         Some(runtime) => {
-            findings.pass("command", format!("`{word}` chooses runtime `{}`", runtime.name()));
+            findings
+                .pass(RuleName::Command, format!("`{word}` chooses runtime `{}`", runtime.name()));
         }
         None => {
             let offers: Vec<String> = policy.runtimes().map(offer).collect();
@@ -87,7 +91,7 @@ fn command<'a>(
             } else {
                 "begin the command with one of these words"
             };
-            findings.refuse("command", Code::CommandNotPermitted, reason, hint);
+            findings.refuse(RuleName::Command, Code::CommandNotPermitted, reason, hint);
         }
     }
     chosen
@@ -100,13 +104,13 @@ fn offer(runtime: &Runtime) -> String {
 fn language(request: &Request, runtime: &Runtime, findings: &mut Findings) -> bool {
     let (asked, given) = (request.language(), runtime.language());
     if asked == given {
-        findings.pass("language", asked.as_str());
+        findings.pass(RuleName::Language, asked.as_str());
         return true;
     }
     let (asked, given) = (asked.as_str(), given.as_str());
     let reason = format!("language `{asked}` is declared, but the command runs {given}");
     let hint = format!("write language: {given}, or another command");
-    findings.refuse("language", Code::LanguageMismatch, reason, &hint);
+    findings.refuse(RuleName::Language, Code::LanguageMismatch, reason, &hint);
     false
 }
 
@@ -137,17 +141,17 @@ pub(crate) fn limits(request: &Request, policy: &Policy, findings: &mut Findings
     let cpu = request.cpu();
     let rows = [
         (
-            ("limits.cpu", "cpu_limit", "cpu_cores_max"),
+            (RuleName::LimitsCpu, "cpu_limit", "cpu_cores_max"),
             (u64::from(cpu.as_milli()), ceilings.cpu_milli),
             (cpu.to_string(), cores(ceilings.cpu_milli)),
         ),
         (
-            ("limits.memory", "memory_limit_mb", "memory_mb_max"),
+            (RuleName::LimitsMemory, "memory_limit_mb", "memory_mb_max"),
             (request.memory_limit_mb(), ceilings.memory_mb),
             (request.memory_limit_mb().to_string(), ceilings.memory_mb.to_string()),
         ),
         (
-            ("limits.time", "time_limit_sec", "time_sec_max"),
+            (RuleName::LimitsTime, "time_limit_sec", "time_sec_max"),
             (request.time_limit_sec(), ceilings.time_sec),
             (request.time_limit_sec().to_string(), ceilings.time_sec.to_string()),
         ),
@@ -181,14 +185,15 @@ pub(crate) fn constraints(request: &Request, policy: &Policy, findings: &mut Fin
         .map(|constraint| format!("\"{}\"", escape_line(constraint.text())))
         .collect();
     if others.is_empty() {
-        findings.pass("constraints", "every constraint is enforced");
+        findings.pass(RuleName::Constraints, "every constraint is enforced");
     } else if policy.rules.constraints_refused {
         let reason =
             format!("constraints {} cannot be enforced; see policy constraints", others.join(", "));
         let hint = "keep to the schema's three constraints";
-        findings.refuse("constraints", Code::FrontmatterValue, reason, hint);
+        findings.refuse(RuleName::Constraints, Code::FrontmatterValue, reason, hint);
     } else {
-        findings.pass("constraints", format!("stated, not enforced: {}", others.join(", ")));
+        findings
+            .pass(RuleName::Constraints, format!("stated, not enforced: {}", others.join(", ")));
     }
 }
 
@@ -201,5 +206,5 @@ pub(crate) fn layers(policy: &Policy, findings: &mut Findings) {
         layers.required.join(", "),
         layers.landlock_abi_min
     );
-    findings.pass("layers", reason);
+    findings.pass(RuleName::Layers, reason);
 }
