@@ -9,7 +9,7 @@ use model::UtcTime;
 use spool::{LastKnown, Spool};
 
 use crate::edge;
-use crate::host::Halt;
+use crate::model::Halt;
 
 /// Clocks are set by a little all the time.
 const TOLERANCE_SEC: i64 = 5;

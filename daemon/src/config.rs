@@ -1,16 +1,14 @@
 //! The configuration file of `toolexecd`: strict, small, and checked before anything is touched.
 
-use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::Read;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use egress::client::Egress;
 use policies::{
-    POLICY_BYTES_MAX, Policy, PolicyError, REVOKED_BYTES_MAX, Revoked, RevokedError,
-    SIGNERS_BYTES_MAX, Signers, SignersError, ais,
+    POLICY_BYTES_MAX, Policy, REVOKED_BYTES_MAX, Revoked, SIGNERS_BYTES_MAX, Signers, ais,
 };
 use records::KeySource;
 use records::log::LogOrigin;
@@ -19,11 +17,12 @@ use serde::Deserialize;
 use spool::retention::Keep;
 
 use crate::edge;
-use crate::host::{find_launcher, find_program};
 use crate::host_keys::{self, KeysForm};
 use crate::keep::{self, KeepForm};
 use crate::metrics::{MetricsForm, MetricsSettings};
+pub use crate::model::ConfigError;
 use crate::network::find_egress;
+use crate::programs::{find_launcher, find_program};
 use crate::room::RoomMax;
 use crate::trust_store::{Owners, TrustFiles, TrustStore, insist_on_ours};
 
@@ -129,37 +128,6 @@ pub struct Config {
     /// Where our own numbers go; nowhere if it is not said.
     pub metrics: MetricsSettings,
 }
-
-/// Why a configuration is not used: the file first, then what to do.
-#[derive(Debug)]
-pub enum ConfigError {
-    Read(PathBuf, io::Error),
-    TooLarge(PathBuf, usize),
-    Syntax(PathBuf, String),
-    Value(PathBuf, String),
-    Policy(PolicyError),
-    Signers(PathBuf, SignersError),
-    Revoked(PathBuf, RevokedError),
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read(path, error) => write!(f, "{}: {error}", path.display()),
-            Self::TooLarge(path, most) => {
-                write!(f, "{}: is larger than {most} bytes", path.display())
-            }
-            Self::Syntax(path, what) | Self::Value(path, what) => {
-                write!(f, "{}: {what}", path.display())
-            }
-            Self::Policy(error) => error.fmt(f),
-            Self::Signers(path, error) => write!(f, "{}: {error}", path.display()),
-            Self::Revoked(path, error) => write!(f, "{}: {error}", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for ConfigError {}
 
 /// Reads a file of at most `bytes_max` bytes.
 fn read_bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, ConfigError> {

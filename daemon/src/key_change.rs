@@ -8,7 +8,8 @@ use records::{
 };
 
 use crate::edge;
-use crate::host::{Halt, Host};
+use crate::host::Host;
+use crate::model::Halt;
 use crate::transition::{self, Fields, Transition};
 
 impl Host {

@@ -11,7 +11,8 @@ use spool::failpoint::{Failpoint, reach};
 use spool::{Receipt, ResultDraft, SpoolError, Want};
 
 use crate::edge;
-use crate::host::{Halt, Host};
+use crate::host::Host;
+use crate::model::Halt;
 use crate::record_log::HeldLog;
 
 /// A signed record and the place where it is gathered.

@@ -9,7 +9,8 @@ use records::{Fault, History, NetworkUse, PublicKeys, Subject, Trust, Unaccounte
 use spool::{Originals, Spool, Unfinished};
 use validator::{Draft, OwnerUid, Place, Request};
 
-use crate::host::{Halt, Host};
+use crate::host::Host;
+use crate::model::Halt;
 use crate::tell::{Decided, Story};
 
 const REASON: &str =

@@ -8,7 +8,8 @@ use std::time::Duration;
 use model::ClaimId;
 use spool::{SpoolError, Want};
 
-use crate::host::{Halt, Host};
+use crate::host::Host;
+use crate::model::Halt;
 
 /// Between two tries of one who waits for room.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);

@@ -18,8 +18,8 @@ use validator::{Refused, Request, Violation};
 
 use crate::edge;
 use crate::flow::Passage;
-use crate::host::Halt;
 use crate::metrics::Timed;
+use crate::model::Halt;
 use crate::outbox::Letter;
 
 /// What a record shows of a stream, and one byte more to know that there is more.

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use model::Sha256;
 use policies::{Signers, ais};
 
-use crate::config::{ConfigError, read_ais_trust, read_revoked, read_signers};
+use crate::config::{read_ais_trust, read_revoked, read_signers};
+use crate::model::ConfigError;
 
 /// The files, and what was read of them.
 pub struct TrustStore {

@@ -11,7 +11,7 @@ use validator::{Checked, Code, Draft, Place, Request, Violation};
 use super::{Passage, Step, Why, end};
 use crate::edge;
 use crate::held::Patience;
-use crate::host::Halt;
+use crate::model::Halt;
 use crate::permissions::Asked;
 use crate::ready::{MadeAhead, ReadyCells};
 use crate::recovery::was_begun;

@@ -12,7 +12,7 @@ use validator::Violation;
 use super::{Passage, Step, Told, Why, Wish, end};
 use crate::edge;
 use crate::held::Patience;
-use crate::host::Halt;
+use crate::model::Halt;
 use crate::network::OpenNetwork;
 use crate::plan::plan;
 use crate::probe::HostFault;

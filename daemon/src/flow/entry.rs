@@ -9,7 +9,7 @@ use validator::{Code, Request, Violation};
 use super::{Passage, Step, Why, Wish, end};
 use crate::edge;
 use crate::held::Patience;
-use crate::host::Halt;
+use crate::model::Halt;
 use crate::permissions::Asked;
 use crate::room::{NoRoom, Place};
 use crate::tell::Decided;

@@ -18,9 +18,10 @@ use validator::{Code, Draft, Violation};
 
 use crate::edge;
 use crate::held::Patience;
-use crate::host::{Halt, Host};
+use crate::host::Host;
 use crate::journey::Journey;
 use crate::metrics::Timed;
+use crate::model::Halt;
 use crate::permissions::Asked;
 use crate::room::Ticket;
 use crate::rules::Rules;

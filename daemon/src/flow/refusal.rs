@@ -7,7 +7,7 @@ use spool::{Claimed, ClaimedObject, SpoolError};
 use validator::{Refused, Request, Violation};
 
 use super::{Passage, Step, Told, end, told};
-use crate::host::Halt;
+use crate::model::Halt;
 use crate::tell::{Decided, Published, Story};
 
 impl Passage<'_> {

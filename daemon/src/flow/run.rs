@@ -14,7 +14,7 @@ use super::cell::{Made, Prepared};
 use super::{Answer, Passage, Told, Why, Wish, told};
 use crate::edge;
 use crate::held::Patience;
-use crate::host::Halt;
+use crate::model::Halt;
 use crate::network::OpenNetwork;
 use crate::probe::HostFault;
 use crate::room::Place;

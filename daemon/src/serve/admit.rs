@@ -10,11 +10,12 @@ use spool::{Waiting, Want};
 
 use super::worker::{self, Word, Work};
 use super::{AtWork, Identity, InFlight};
-use crate::config::ConfigError;
 use crate::edge;
 use crate::held::{self, Dropped};
-use crate::host::{Halt, Renewed};
+use crate::host::Renewed;
 use crate::metrics::StoppedBy;
+use crate::model::ConfigError;
+use crate::model::Halt;
 use crate::room_wanted::told;
 
 impl<'env> AtWork<'_, 'env> {

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use super::AtWork;
 use super::watch::Event;
-use crate::host::Halt;
 use crate::metrics::StoppedBy;
+use crate::model::Halt;
 use crate::probe::Probed;
 
 /// What is known of the host.

@@ -11,7 +11,7 @@ use spool::{Dropbox, Order, Submitted};
 use super::{AtWork, watch};
 use crate::edge;
 use crate::held;
-use crate::host::Halt;
+use crate::model::Halt;
 
 /// The coarsest times of files are of two seconds: what changed since then may have changed again without
 /// another time.

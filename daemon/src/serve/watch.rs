@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::worker::Ended;
-use crate::host::Halt;
+use crate::model::Halt;
 use crate::probe::Probed;
 
 /// Something to wake up for.
