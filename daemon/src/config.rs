@@ -1,22 +1,19 @@
 //! The configuration file of `toolexecd`: strict, small, and checked before anything is touched.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use egress::client::Egress;
-use policies::{
-    POLICY_BYTES_MAX, Policy, REVOKED_BYTES_MAX, Revoked, SIGNERS_BYTES_MAX, Signers, ais,
-};
+use policies::{POLICY_BYTES_MAX, Policy};
 use records::KeySource;
 use records::log::LogOrigin;
 use sandbox::client::Reach;
 use serde::Deserialize;
 use spool::retention::Keep;
 
-use crate::edge;
+use crate::bounded_file::{read_bytes, text_of};
 use crate::host_keys::{self, KeysForm};
 use crate::keep::{self, KeepForm};
 use crate::metrics::{MetricsForm, MetricsSettings};
@@ -25,6 +22,7 @@ use crate::network::find_egress;
 use crate::programs::{find_launcher, find_program};
 use crate::room::RoomMax;
 use crate::trust_store::{Owners, TrustFiles, TrustStore, insist_on_ours};
+pub use crate::trust_store::{read_ais_trust, read_revoked, read_signers};
 
 const CONFIG_BYTES_MAX: usize = 64 * 1024;
 /// Runs at one time: far above what any host has cores for.
@@ -129,24 +127,6 @@ pub struct Config {
     pub metrics: MetricsSettings,
 }
 
-/// Reads a file of at most `bytes_max` bytes.
-fn read_bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, ConfigError> {
-    let failed = |error| ConfigError::Read(path.to_owned(), error);
-    let mut bytes = Vec::new();
-    let most = u64::try_from(bytes_max).unwrap_or(u64::MAX);
-    let file = File::open(path).map_err(failed)?;
-    file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() > bytes_max {
-        return Err(ConfigError::TooLarge(path.to_owned(), bytes_max));
-    }
-    Ok(bytes)
-}
-
-fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, ConfigError> {
-    String::from_utf8(bytes)
-        .map_err(|_| ConfigError::Syntax(path.to_owned(), "is not UTF-8".to_owned()))
-}
-
 /// The text of a configuration, bounded.
 pub(crate) fn read_config_text(path: &Path) -> Result<String, ConfigError> {
     text_of(path, read_bytes(path, CONFIG_BYTES_MAX)?)
@@ -159,37 +139,6 @@ pub(crate) fn read_config_text(path: &Path) -> Result<String, ConfigError> {
 pub fn read_policy(path: &Path) -> Result<Policy, ConfigError> {
     let bytes = read_bytes(path, POLICY_BYTES_MAX)?;
     Policy::parse(&bytes, &path.display().to_string()).map_err(ConfigError::Policy)
-}
-
-/// Reads an `allowed_signers` file. Times without a zone are this host's standard time, as they are to
-/// `ssh-keygen`.
-///
-/// # Errors
-/// The first line that is not understood.
-pub fn read_signers(path: &Path) -> Result<Signers, ConfigError> {
-    let bytes = read_bytes(path, SIGNERS_BYTES_MAX)?;
-    let text = text_of(path, bytes)?;
-    Signers::parse_in(&text, edge::standard_time())
-        .map_err(|error| ConfigError::Signers(path.to_owned(), error))
-}
-
-/// Reads a list of revoked keys: a key revocation list of `ssh-keygen -k`, or keys, one a line.
-///
-/// # Errors
-/// What of it is not understood.
-pub fn read_revoked(path: &Path) -> Result<Revoked, ConfigError> {
-    let bytes = read_bytes(path, REVOKED_BYTES_MAX)?;
-    Revoked::parse(&bytes).map_err(|error| ConfigError::Revoked(path.to_owned(), error))
-}
-
-/// Reads a trust store of AIS artifacts.
-///
-/// # Errors
-/// What of it is not understood.
-pub fn read_ais_trust(path: &Path) -> Result<ais::TrustStore, ConfigError> {
-    let bytes = read_bytes(path, ais::TRUST_BYTES_MAX)?;
-    ais::TrustStore::read(&bytes)
-        .map_err(|error| ConfigError::Syntax(path.to_owned(), error.to_string()))
 }
 
 impl Config {

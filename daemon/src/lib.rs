@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bounded_file;
 mod clock;
 pub mod config;
 mod edge;
