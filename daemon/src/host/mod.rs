@@ -1,5 +1,8 @@
 //! Everything that one daemon, or one embedded run, works with.
 
+mod disk_room;
+mod publish;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
