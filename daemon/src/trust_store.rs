@@ -140,7 +140,7 @@ pub fn read_signers(path: &Path) -> Result<Signers, ConfigError> {
 /// Reads a list of revoked keys: a key revocation list of `ssh-keygen -k`, or keys, one a line.
 ///
 /// # Errors
-/// What of it is not understood.
+/// The first part of the file that is not understood.
 pub fn read_revoked(path: &Path) -> Result<Revoked, ConfigError> {
     let bytes = read_bytes(path, REVOKED_BYTES_MAX)?;
     Revoked::parse(&bytes).map_err(|error| ConfigError::Revoked(path.to_owned(), error))
@@ -149,7 +149,7 @@ pub fn read_revoked(path: &Path) -> Result<Revoked, ConfigError> {
 /// Reads a trust store of AIS artifacts.
 ///
 /// # Errors
-/// What of it is not understood.
+/// The first part of the file that is not understood.
 pub fn read_ais_trust(path: &Path) -> Result<ais::TrustStore, ConfigError> {
     let bytes = read_bytes(path, ais::TRUST_BYTES_MAX)?;
     ais::TrustStore::read(&bytes)
