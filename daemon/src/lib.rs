@@ -46,7 +46,6 @@ mod serve;
 mod signing;
 pub mod status;
 mod supply;
-mod tell;
 pub mod transition;
 mod trust_store;
 mod verdicts;

@@ -1,5 +1,5 @@
-//! The errors that the modules of this crate share: why a configuration is not used, and why no further
-//! request may be admitted.
+//! The types that the modules of this crate share: the errors of the configuration and of the daemon itself,
+//! and the answer of the permissions.
 
 use std::fmt;
 use std::io;
@@ -12,6 +12,14 @@ use records::{BundleFault, Fault, KeyError, RotationError, SignError};
 use spool::{LastKnown, SpoolError, StoreError, Want};
 
 use crate::metrics::model::SocketError;
+
+/// States if the permission that a request waits for was filed as a question to people.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PermissionFiled {
+    Yes,
+    /// It could not be done, and is to be tried again.
+    NotYet,
+}
 
 /// Why a configuration is not used: the file first, then what to do.
 #[derive(Debug)]

@@ -11,14 +11,14 @@ use spool::{BeginError, Begun, ResultDraft};
 use validator::{Code, Violation};
 
 use super::cell::{Made, Prepared};
-use super::{Answer, Passage, Told, Why, Wish, told};
+use super::model::{Answer, Decided, Published, Story, Told, Why, Wish};
+use super::passage::Passage;
 use crate::edge;
 use crate::held::Patience;
 use crate::model::Halt;
 use crate::network::OpenNetwork;
 use crate::probe::HostFault;
 use crate::room::Place;
-use crate::tell::{Decided, Published, Story};
 use crate::transition::{self, Fields, Transition};
 use crate::verdicts::{judge_outputs, replayed};
 
@@ -55,7 +55,9 @@ impl Passage<'_> {
             let (approved, claimed) = staged.into_parts();
             violations.push(*expired);
             let decided = Decided::by(&approved);
-            return self.refuse(approved.request(), claimed, violations, &decided).map(answered);
+            return self
+                .refuse(approved.request(), claimed, violations, &decided)
+                .map(Answer::told);
         }
         // What was asked meanwhile is heard for the last time before the request is used up, and the clock may have
         // been set back since it was admitted.
@@ -75,7 +77,9 @@ impl Passage<'_> {
             }
             violations.push(blocked);
             let decided = Decided::by(&approved);
-            return self.refuse(approved.request(), claimed, violations, &decided).map(answered);
+            return self
+                .refuse(approved.request(), claimed, violations, &decided)
+                .map(Answer::told);
         }
         // A tool must not run for a record that the log will not take.
         self.host.log.ready()?;
@@ -97,7 +101,7 @@ impl Passage<'_> {
                 let decided = Decided::by(&approved);
                 return self
                     .refuse(approved.request(), claimed, violations, &decided)
-                    .map(answered);
+                    .map(Answer::told);
             }
         };
         self.host.floor.raise(begun.at(), &self.host.spool.roots()[0].join("ledger"));
@@ -119,9 +123,9 @@ impl Passage<'_> {
         }
         let originals = self.host.spool.archive_claim(claimed, &published.receipt)?;
         let exit_code = if published.whole { exit_code } else { -1 };
-        let mut told = told(published, exit_code, violations, originals);
+        let mut told = Told::of(published, exit_code, violations, originals);
         told.degraded = confinement.degraded;
-        Ok(answered(told))
+        Ok(Answer::told(told))
     }
 
     /// What a grant allows once is used up before the start: a crash between the two loses the use, and
@@ -225,8 +229,4 @@ impl Passage<'_> {
         };
         Ok((self.tell(&story, result)?, exit_code))
     }
-}
-
-fn answered(told: Told) -> Answer {
-    Answer::Told(Box::new(told))
 }

@@ -34,8 +34,7 @@ use crate::flow::Why;
 use crate::held::{self, Dropped, HeldRequests, Standing};
 use crate::host::Host;
 use crate::metrics::{MetricsSettings, StoppedBy};
-use crate::model::Halt;
-use crate::permissions::Asked;
+use crate::model::{Halt, PermissionFiled};
 use crate::transition::{self, Fields, Transition};
 use fitness::Fitness;
 use said::Said;
@@ -359,12 +358,12 @@ impl AtWork<'_, '_> {
                 // Of whom nobody was asked is looked at again, whatever else stays as it is.
                 let known = self.held.release(&name);
                 let standing = match asked {
-                    Asked::Yes => standing,
-                    Asked::NotYet => held::never(),
+                    PermissionFiled::Yes => standing,
+                    PermissionFiled::NotYet => held::never(),
                 };
                 self.held.hold(&name, (standing, until), dropped);
                 // Something may have come while it was on its way.
-                self.look_wanted |= asked == Asked::Yes;
+                self.look_wanted |= asked == PermissionFiled::Yes;
                 let told = held::told(dropped.at, until, &waits_for);
                 held::told_or_warned(self.host.spool.tell_held(&name, &told));
                 for one in waits_for.iter().filter(|_| !known) {

@@ -18,8 +18,7 @@ use crate::edge;
 use crate::flow::{Answer, Ask, Told, Why, Wish};
 use crate::held::Patience;
 use crate::host::Host;
-use crate::model::Halt;
-use crate::permissions::Asked;
+use crate::model::{Halt, PermissionFiled};
 use crate::room::Ticket;
 use crate::transition::{self, Fields, Transition};
 use crate::verdicts::has_error;
@@ -27,7 +26,7 @@ use crate::verdicts::has_error;
 /// What became of one object in `approved/`, for now.
 pub(super) enum Taken {
     Answered(Originals),
-    Held(Vec<Violation>, Asked),
+    Held(Vec<Violation>, PermissionFiled),
     /// It was not begun, and lies where it lay.
     Left(Why),
 }
