@@ -8,8 +8,9 @@ use std::thread;
 use model::UtcTime;
 use spool::{Waiting, Want};
 
-use super::worker::{self, Word, Work};
-use super::{AtWork, Identity, InFlight};
+use super::at_work::{AtWork, InFlight};
+use super::model::{Identity, Word};
+use super::worker::{self, Work};
 use crate::edge;
 use crate::held::{self, Dropped};
 use crate::host::Renewed;

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use spool::{Dropbox, Order, Submitted};
 
-use super::{AtWork, watch};
+use super::at_work::AtWork;
+use super::model::Empty;
+use super::watch;
 use crate::edge;
 use crate::held;
 use crate::model::Halt;
@@ -21,12 +23,6 @@ const EMPTY_TIME_MAX: Duration = Duration::from_secs(600);
 
 /// A file that has nothing in it may be filled for so long.
 const FRESH: Duration = Duration::from_secs(3);
-
-/// A directory in which nothing lay.
-pub(super) struct Empty {
-    changed_at: (i64, i64),
-    listed: Instant,
-}
 
 fn has_settled((changed_sec, _): (i64, i64)) -> bool {
     let now_sec = edge::now().unix();

@@ -5,7 +5,7 @@
 use crate::config::Config;
 use crate::model::Halt;
 
-use super::AtWork;
+use super::at_work::AtWork;
 use crate::transition::{self, Fields, Transition};
 
 impl AtWork<'_, '_> {

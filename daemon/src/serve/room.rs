@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::AtWork;
+use super::at_work::AtWork;
 use crate::metrics::StoppedBy;
 use crate::model::Halt;
 use crate::transition::{self, Fields, Transition};

@@ -3,7 +3,8 @@
 
 use spool::retention::{Going, Gone, Keep, Kind};
 
-use super::{AtWork, Orders};
+use super::at_work::AtWork;
+use super::model::Orders;
 use crate::edge;
 use crate::host::Host;
 
