@@ -3,8 +3,8 @@
 use spool::Originals;
 use validator::Violation;
 
-use crate::flow::Why;
 use crate::model::{Halt, PermissionFiled};
+use crate::pipeline::Why;
 use crate::probe::Probed;
 
 /// Something to wake up for.

@@ -5,9 +5,9 @@ use validator::Violation;
 
 use super::at_work::{AtWork, InFlight};
 use super::event::{Ended, Taken};
-use crate::flow::Why;
 use crate::held;
 use crate::model::{Halt, PermissionFiled};
+use crate::pipeline::Why;
 use crate::transition::{self, Fields, Transition};
 
 impl AtWork<'_, '_> {

@@ -2,12 +2,12 @@
 //! is more than a few lines has a file of its own.
 
 mod admission;
-mod cell;
 mod entry;
 mod model;
 mod passage;
 mod refusal;
 mod run;
+mod sandbox;
 mod tell;
 
 use std::path::Path;

@@ -10,9 +10,9 @@ use spool::failpoint::{Failpoint, reach};
 use spool::{BeginError, Begun, ResultDraft};
 use validator::{Code, Violation};
 
-use super::cell::{Made, Prepared};
 use super::model::{Answer, Decided, Published, Story, Told, Why, Wish};
 use super::passage::Passage;
+use super::sandbox::{Made, Prepared};
 use crate::edge;
 use crate::held::Patience;
 use crate::model::Halt;
