@@ -6,14 +6,13 @@
 //!
 //! `toolexecd` and `toolexec run` walk through the very same code; they differ in where requests come
 //! from and in what becomes of the originals. Only the edges here read a clock or draw random numbers
-//! (`edge`), and nothing here decides what the policy did not.
+//! (`system`), and nothing here decides what the policy did not.
 
 #![forbid(unsafe_code)]
 
 mod bounded_file;
 mod clock;
 pub mod config;
-mod edge;
 mod held;
 mod host;
 mod host_keys;
@@ -46,13 +45,13 @@ mod scheduler;
 mod signing;
 pub mod status;
 mod supply;
+mod system;
 pub mod transition;
 mod trust_store;
 mod verdicts;
 
 pub use self::model::Halt;
 pub use clock::{Clock, Floor, insist_on_clock};
-pub use edge::{boot_id, group_id, user_id, user_name};
 pub use host::{Host, HostParts};
 pub use host_keys::open_keys;
 pub use journey::Watching;
@@ -68,4 +67,5 @@ pub use room::RoomMax;
 pub use runtimes::program_of;
 pub use scheduler::{Pace, Service};
 pub use supply::{Digests, Found};
+pub use system::{boot_id, group_id, user_id, user_name};
 pub use trust_store::{Owners, TrustFiles, TrustStore};

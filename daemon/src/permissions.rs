@@ -16,8 +16,8 @@ use spool::{
 };
 use validator::Request;
 
-use crate::edge;
 use crate::model::PermissionFiled;
+use crate::system;
 
 const PROGRAM: &str = "toolexecd";
 /// At one look: whoever drops thousands keeps no request waiting for all of them.
@@ -74,7 +74,7 @@ impl Permissions {
         let register = self.store.register()?;
         let number = register.number();
         if self.told != Some(number) {
-            let told = spool.tell_permissions(&ToldPermissions::of(register, edge::now()));
+            let told = spool.tell_permissions(&ToldPermissions::of(register, system::now()));
             told.unwrap_or_else(|error| tracing::warn!("{error}; agents are not told what stands"));
             self.told = Some(number);
         }
@@ -216,7 +216,7 @@ impl Permissions {
 
 /// A time that is still to come says nothing.
 fn may_be_written(identity: Identity) -> bool {
-    let now_sec = edge::now().unix();
+    let now_sec = system::now().unix();
     identity.is_some_and(|(_, changed_sec, _)| {
         (0..WRITING_SEC).contains(&now_sec.saturating_sub(changed_sec))
     })
@@ -244,5 +244,5 @@ impl From<StoreError> for Undone {
 
 fn moment() -> Result<Moment, StoreError> {
     let by = Author::Program(PROGRAM.to_owned());
-    Ok(Moment { now: edge::now(), traceparent: new_traceparent()?, by })
+    Ok(Moment { now: system::now(), traceparent: new_traceparent()?, by })
 }

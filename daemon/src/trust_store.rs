@@ -11,8 +11,8 @@ use model::Sha256;
 use policies::{REVOKED_BYTES_MAX, Revoked, SIGNERS_BYTES_MAX, Signers, ais};
 
 use crate::bounded_file::{read_bytes, text_of};
-use crate::edge;
 use crate::model::ConfigError;
+use crate::system;
 
 /// The files, and what was read of them.
 pub struct TrustStore {
@@ -133,7 +133,7 @@ impl TrustStore {
 pub fn read_signers(path: &Path) -> Result<Signers, ConfigError> {
     let bytes = read_bytes(path, SIGNERS_BYTES_MAX)?;
     let text = text_of(path, bytes)?;
-    Signers::parse_in(&text, edge::standard_time())
+    Signers::parse_in(&text, system::standard_time())
         .map_err(|error| ConfigError::Signers(path.to_owned(), error))
 }
 

@@ -17,7 +17,6 @@ use spool::Spool;
 
 use crate::clock::Floor;
 use crate::config::Config;
-use crate::edge;
 use crate::held;
 use crate::journey::{Telling, Watching};
 use crate::metrics::Metrics;
@@ -32,6 +31,7 @@ use crate::room_wanted::RoomWanted;
 use crate::rules::Rules;
 use crate::signing::Signing;
 use crate::supply::Digests;
+use crate::system;
 use crate::trust_store::TrustStore;
 
 /// What a [`Host`] is made of.
@@ -86,7 +86,7 @@ impl Host {
         };
         let digests = Digests::of_host(program, egress.as_ref().and_then(Egress::program));
         let rules = Rules::new(policy, trust, launcher, &caches);
-        let telling = Telling::new(Metrics::new(edge::now()));
+        let telling = Telling::new(Metrics::new(system::now()));
         let metrics = Arc::clone(&telling.metrics);
         spool.watch_barriers(move |time, fsyncs| {
             metrics.barrier(time);

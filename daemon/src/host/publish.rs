@@ -7,10 +7,10 @@ use spool::failpoint::{Failpoint, reach};
 use spool::{Receipt, SpoolError, Want};
 
 use super::Host;
-use crate::edge;
 use crate::model::Halt;
 use crate::outbox::Letter;
 use crate::record_log::HeldLog;
+use crate::system;
 
 impl Host {
     /// Logs and publishes a signed record.
@@ -28,10 +28,10 @@ impl Host {
     fn publish_alone(&self, letter: Letter) -> Result<Receipt, Halt> {
         // What was written is durable: the log never has a record of which a crash leaves a part.
         let entry = letter.attested.envelope().log_entry();
-        let inclusion = match self.log.append(&entry, edge::now()) {
+        let inclusion = match self.log.append(&entry, system::now()) {
             Err(error) if error.failed_call().and_then(Want::of) == Some(Want::Room) => {
                 let _room = self.spool.use_reserve();
-                self.log.append(&entry, edge::now())?
+                self.log.append(&entry, system::now())?
             }
             logged => logged?,
         };
@@ -86,7 +86,7 @@ impl Host {
                 return Err(halt);
             }
         }
-        self.log.appended(edge::now());
+        self.log.appended(system::now());
         reach(Failpoint::LogAdopted);
         let placed: Result<Vec<_>, SpoolError> =
             letters.into_iter().map(|letter| letter.result.place()).collect();

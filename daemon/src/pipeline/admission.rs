@@ -10,12 +10,12 @@ use validator::{Checked, Code, Draft, Place, Request, Violation};
 
 use super::model::{Decided, Step, Why};
 use super::passage::Passage;
-use crate::edge;
 use crate::held::Patience;
 use crate::model::{Halt, PermissionFiled};
 use crate::ready::{MadeAhead, ReadyCells};
 use crate::recovery::was_begun;
 use crate::rules::Rules;
+use crate::system;
 use crate::verdicts::{no_egress, replayed};
 
 impl Passage<'_> {
@@ -168,7 +168,7 @@ impl Passage<'_> {
                 self.refuse(approved.request(), claimed, all, &decided).map(Step::end)
             }
             StageError::Disk { claimed, error, .. }
-                if error.want().is_some() && patience.lasts(edge::now()) =>
+                if error.want().is_some() && patience.lasts(system::now()) =>
             {
                 tracing::error!("{error}");
                 self.host.spool.abandon(claimed);

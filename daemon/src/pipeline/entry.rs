@@ -8,10 +8,10 @@ use validator::{Code, Request, Violation};
 
 use super::model::{Decided, Step, Why, Wish};
 use super::passage::Passage;
-use crate::edge;
 use crate::held::Patience;
 use crate::model::{Halt, PermissionFiled};
 use crate::room::{NoRoom, Place};
+use crate::system;
 
 impl Passage<'_> {
     /// A well-formed request → one that its operators let go on.
@@ -24,7 +24,7 @@ impl Passage<'_> {
         now: UtcTime,
     ) -> Result<Step<(Request, Claimed)>, Halt> {
         let Some(ordered) = ordered else { return Ok(Step::Next((request, claimed))) };
-        let whose = match edge::user_name(ordered.by_uid) {
+        let whose = match system::user_name(ordered.by_uid) {
             Some(name) => escape_line(&name),
             None => format!("user {}", ordered.by_uid),
         };

@@ -20,11 +20,11 @@ use validator::{Code, Draft, Violation};
 use self::model::Step;
 pub use self::model::Told;
 pub(crate) use self::model::{Answer, Decided, Story, Why, Wish};
-use crate::edge;
 use crate::held::Patience;
 use crate::host::Host;
 use crate::metrics::Timed;
 use crate::model::Halt;
+use crate::system;
 use passage::Passage;
 
 /// How a request came here.
@@ -74,7 +74,7 @@ impl Host {
         uid: u32,
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Result<Told, Halt> {
-        let id = edge::new_claim_id()?;
+        let id = system::new_claim_id()?;
         let (draft, claimed) = match self.spool.claim_file(request, inputs, id) {
             Ok(claimed) => claimed,
             Err(error @ SpoolError::TooLarge { .. }) => {
@@ -86,12 +86,12 @@ impl Host {
             }
             Err(error) => return Err(error.into()),
         };
-        let submission = Submission::Invoked { uid, name: edge::user_name(uid) };
+        let submission = Submission::Invoked { uid, name: system::user_name(uid) };
         let ask = Ask {
             draft,
             claimed,
             submission,
-            at: edge::now(),
+            at: system::now(),
             patience: Patience::None,
             ordered: None,
         };
@@ -110,14 +110,14 @@ impl Host {
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Result<Told, Halt> {
         let Replay { request, request_sha256, inputs, of, at } = replay;
-        let id = edge::new_claim_id()?;
+        let id = system::new_claim_id()?;
         let (draft, claimed) = self.spool.claim_record(request, inputs, of, id)?;
         // The copy is what runs: whatever the directory holds by now.
         if draft.sha256() != request_sha256 {
             self.spool.abandon(claimed);
             return Err(Halt::OtherRequest(request.to_owned()));
         }
-        let submission = Submission::Invoked { uid, name: edge::user_name(uid) };
+        let submission = Submission::Invoked { uid, name: system::user_name(uid) };
         let ask = Ask { draft, claimed, submission, at, patience: Patience::None, ordered: None };
         self.passage().process(ask, &mut invoked(cancelled))?.at_once()
     }

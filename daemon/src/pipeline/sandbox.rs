@@ -11,13 +11,13 @@ use validator::Violation;
 
 use super::model::{Decided, Step, Told, Why, Wish};
 use super::passage::Passage;
-use crate::edge;
 use crate::held::Patience;
 use crate::model::Halt;
 use crate::network::OpenNetwork;
 use crate::plan::plan;
 use crate::probe::HostFault;
 use crate::ready::MadeAhead;
+use crate::system;
 
 /// A built cell and the request it is for, before anything of the tool's has run.
 pub(super) struct Prepared {
@@ -72,7 +72,7 @@ impl Passage<'_> {
                 let (approved, claimed) = staged.into_parts();
                 self.not_set_up(&approved, claimed, violations, &why).map(Step::end)
             }
-            Err(BuildError::GivenUp(_)) if patience.lasts(edge::now()) => {
+            Err(BuildError::GivenUp(_)) if patience.lasts(system::now()) => {
                 self.host.spool.abandon(staged.into_parts().1);
                 Ok(Step::Leave(Why::Unwanted))
             }

@@ -14,10 +14,10 @@ use spool::{Replayed, ResultDraft, SpoolError, Want};
 
 use super::model::{Decided, Published, Story};
 use super::passage::Passage;
-use crate::edge;
 use crate::metrics::Timed;
 use crate::model::Halt;
 use crate::outbox::Letter;
+use crate::system;
 
 /// What a record shows of a stream, and one byte more to know that there is more.
 const HEAD_BYTES: u64 = 64 * 1024 + 1;
@@ -218,7 +218,7 @@ impl Passage<'_> {
         drop(self.turn.take());
         let mut reserve_used = false;
         loop {
-            let id = id_at(edge::now());
+            let id = id_at(system::now());
             let taken = replays.is_some_and(|of| of.result_id == id);
             let drafted = match taken {
                 true => Ok(None),

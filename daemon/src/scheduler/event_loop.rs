@@ -9,9 +9,9 @@ use spool::DaemonState;
 
 use super::at_work::AtWork;
 use super::event::Event;
-use crate::edge;
 use crate::held;
 use crate::model::Halt;
+use crate::system;
 use crate::transition::{self, Fields, Transition};
 
 /// How often an idle loop lets go of what is kept for later runs and too old.
@@ -111,7 +111,7 @@ impl AtWork<'_, '_> {
         if !self.is_there_room(now)? {
             return Ok(());
         }
-        match self.host.log.beat(edge::now(), edge::boot_id) {
+        match self.host.log.beat(system::now(), system::boot_id) {
             Ok(()) => {}
             Err(error) => {
                 let halt = Halt::from(error);
@@ -146,7 +146,7 @@ impl AtWork<'_, '_> {
             // There is no room for a heartbeat either.
             return rest;
         }
-        self.host.log.beats_in(edge::now()).map_or(rest, |beat| rest.min(beat))
+        self.host.log.beats_in(system::now()).map_or(rest, |beat| rest.min(beat))
     }
 
     fn hear(&mut self, event: Event) {

@@ -11,9 +11,9 @@ use spool::{Dropbox, Order, Submitted};
 use super::at_work::AtWork;
 use super::model::Empty;
 use super::watch;
-use crate::edge;
 use crate::held;
 use crate::model::Halt;
+use crate::system;
 
 /// The coarsest times of files are of two seconds: what changed since then may have changed again without
 /// another time.
@@ -25,12 +25,12 @@ const EMPTY_TIME_MAX: Duration = Duration::from_secs(600);
 const FRESH: Duration = Duration::from_secs(3);
 
 fn has_settled((changed_sec, _): (i64, i64)) -> bool {
-    let now_sec = edge::now().unix();
+    let now_sec = system::now().unix();
     (SETTLED_SEC..).contains(&now_sec.saturating_sub(changed_sec))
 }
 
 fn is_fresh(changed_sec: i64) -> bool {
-    let age_sec = edge::now().unix().saturating_sub(changed_sec);
+    let age_sec = system::now().unix().saturating_sub(changed_sec);
     u64::try_from(age_sec).is_ok_and(|age_sec| age_sec < FRESH.as_secs())
 }
 
@@ -116,7 +116,7 @@ impl AtWork<'_, '_> {
             let companions = self.companions.get(name).unwrap_or(&nothing);
             let files = self.dropbox.digest(name, companions);
             let standing = held::standing(Some(&files), &host);
-            if !self.held.rests(name, standing, edge::now()) {
+            if !self.held.rests(name, standing, system::now()) {
                 self.window.insist(submitted);
             }
         }

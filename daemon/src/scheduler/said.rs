@@ -8,12 +8,12 @@ use model::UtcTime;
 use spool::{Counts, DaemonState, WAITING_TOLD_MAX, WaitsSince};
 
 use super::window::Window;
-use crate::edge;
 use crate::host::Host;
 use crate::metrics::{Metrics, MetricsFile, MetricsSettings, MetricsSocket, StoppedBy};
 use crate::model::Halt;
 use crate::notify_host::HostManager;
 use crate::status::{How, StatusTeller};
+use crate::system;
 use crate::transition::{self, Fields, Transition};
 
 /// Whom it tells.
@@ -60,7 +60,7 @@ impl Said {
         let manager = HostManager::of_environment();
         let alive_at = manager.alive_interval().map(|_| Instant::now());
         Ok(Self {
-            status: StatusTeller::new(edge::now()),
+            status: StatusTeller::new(system::now()),
             file: file.map(|path| MetricsFile::new(path, interval)),
             _socket: socket,
             manager,
@@ -115,8 +115,9 @@ impl Said {
             self.status.tell_in_flight(&host.spool, host.telling.in_flight().into_iter(), now);
         // Between two looks nobody knows who waits behind the window.
         let is_known = self.waiting == 0 || window.len() > 0;
-        let in_line = is_known
-            .then(|| self.status.tell_waiting(&host.spool, || who_waits(window), edge::now(), now));
+        let in_line = is_known.then(|| {
+            self.status.tell_waiting(&host.spool, || who_waits(window), system::now(), now)
+        });
         let numbers = self.tell_numbers(host, &counts);
         if self.alive_at.is_some_and(|at| at <= now) {
             self.manager.alive();
@@ -149,7 +150,7 @@ impl Said {
             memory_bytes_max: Some(max.memory_bytes),
             policy: &policy,
         };
-        self.status.tell(&host.spool, &how, edge::now(), now)
+        self.status.tell(&host.spool, &how, system::now(), now)
     }
 
     fn tell_numbers(&mut self, host: &Host, counts: &Counts) -> Option<Instant> {

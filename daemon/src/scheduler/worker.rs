@@ -14,12 +14,12 @@ use validator::{Code, Draft, Severity, Violation};
 
 use super::event::{Ended, Event, Taken};
 use super::model::{Orders, Word};
-use crate::edge;
 use crate::held::Patience;
 use crate::host::Host;
 use crate::model::Halt;
 use crate::pipeline::{Answer, Ask, Told, Why, Wish};
 use crate::room::Ticket;
+use crate::system;
 use crate::transition::{self, Fields, Transition};
 use crate::verdicts::has_error;
 
@@ -65,7 +65,7 @@ pub(super) fn work<'env>(
 
 /// A new claim, and what becomes of it where there is no room.
 fn claimed(host: &Host, act: impl FnOnce(ClaimId) -> Result<Taken, Halt>) -> Result<Taken, Halt> {
-    let id = edge::new_claim_id()?;
+    let id = system::new_claim_id()?;
     act(id.clone()).or_else(|halt| {
         let why = halt.want().map_or(Why::Passing, Why::Wanting);
         host.left_without_room(halt, &id)?;
@@ -109,7 +109,7 @@ fn process<'env>(
     (ticket, ordered, until, word): (Ticket<'env>, Option<Ordered>, UtcTime, Arc<Word>),
 ) -> Result<Taken, Halt> {
     let owner = draft.owner();
-    let owner_name = edge::user_name(owner.get());
+    let owner_name = system::user_name(owner.get());
     let submission = Submission::Dropped { owner, owner_name };
     let mut wish = || {
         let stopped = orders.stopped.get();
@@ -126,7 +126,7 @@ fn process<'env>(
         }
     };
     let patience = Patience::Until(until);
-    let ask = Ask { draft, claimed, submission, at: edge::now(), patience, ordered };
+    let ask = Ask { draft, claimed, submission, at: system::now(), patience, ordered };
     let told = match host.passage_in_turn(ticket).process(ask, &mut wish)? {
         Answer::Told(told) => told,
         Answer::Held(waits_for, asked) => return Ok(Taken::Held(waits_for, asked)),
