@@ -15,9 +15,7 @@ mod clock;
 pub mod config;
 mod held;
 mod host;
-mod host_keys;
 mod journey;
-mod keep;
 mod key_change;
 pub mod log_to;
 #[cfg(test)]
@@ -27,7 +25,6 @@ mod model;
 mod network;
 pub mod notify_host;
 mod outbox;
-pub mod outline;
 mod permissions;
 mod pipeline;
 mod plan;
@@ -52,8 +49,8 @@ mod verdicts;
 
 pub use self::model::Halt;
 pub use clock::{Clock, Floor, insist_on_clock};
+pub use config::{open_keys, outline};
 pub use host::{Host, HostParts};
-pub use host_keys::open_keys;
 pub use journey::Watching;
 pub use key_change::finish_key_changes;
 pub use network::find_egress;
