@@ -12,8 +12,8 @@ use sandbox::report::Usage;
 use spool::{Counts, Hashed, Running, Step};
 use validator::Request;
 
-use crate::edge;
 use crate::metrics::{Metrics, Timed};
+use crate::system;
 use crate::transition::{self, Fields, Transition};
 
 /// What is in flight, as whoever looks is told of it.
@@ -115,7 +115,7 @@ impl Journey {
             }
             Submission::Invoked { name, .. } => name.clone(),
         };
-        let now = edge::now().to_string();
+        let now = system::now().to_string();
         let running = Running {
             request_id: request.id().to_string(),
             since_utc: now.clone(),
@@ -171,7 +171,7 @@ impl Journey {
     pub(crate) fn came_to(&self, step: Step) {
         self.change(|row| {
             row.step = step;
-            row.step_since_utc = edge::now().to_string();
+            row.step_since_utc = system::now().to_string();
         });
     }
 

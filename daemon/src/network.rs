@@ -12,7 +12,7 @@ use records::{NetworkUse, Unaccounted};
 use sandbox::client::ReadyCell;
 use sandbox::plan::PROXY_PORT;
 
-use crate::host::find_program;
+use crate::programs::find_program;
 
 /// The hosts are there from before the intent until the collected run is told.
 const TIME_MS_SPARE: u64 = 300_000;

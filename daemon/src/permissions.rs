@@ -16,7 +16,8 @@ use spool::{
 };
 use validator::Request;
 
-use crate::edge;
+use crate::model::PermissionFiled;
+use crate::system;
 
 const PROGRAM: &str = "toolexecd";
 /// At one look: whoever drops thousands keeps no request waiting for all of them.
@@ -73,7 +74,7 @@ impl Permissions {
         let register = self.store.register()?;
         let number = register.number();
         if self.told != Some(number) {
-            let told = spool.tell_permissions(&ToldPermissions::of(register, edge::now()));
+            let told = spool.tell_permissions(&ToldPermissions::of(register, system::now()));
             told.unwrap_or_else(|error| tracing::warn!("{error}; agents are not told what stands"));
             self.told = Some(number);
         }
@@ -90,8 +91,8 @@ impl Permissions {
 
     /// Asks people about a request's run, once. Others write where questions lie: one that cannot be
     /// put there is told, and nobody stops for it.
-    pub(crate) fn ask(&mut self, request: &Request) -> Asked {
-        let Ok(source) = Source::of_request(request) else { return Asked::Yes };
+    pub(crate) fn ask(&mut self, request: &Request) -> PermissionFiled {
+        let Ok(source) = Source::of_request(request) else { return PermissionFiled::Yes };
         let calls = Calls::of_request(request);
         let filed = moment()
             .and_then(|moment| self.store.file_request(&source, &calls, &moment, &self.drafts));
@@ -101,12 +102,12 @@ impl Permissions {
                     let (id, question) = (request.id(), path.display());
                     tracing::info!(%question, "{id}: a permission is asked for");
                 }
-                Asked::Yes
+                PermissionFiled::Yes
             }
-            Ok(Filed::Waiting(..)) => Asked::Yes,
+            Ok(Filed::Waiting(..)) => PermissionFiled::Yes,
             Err(error) => {
                 tracing::warn!("{}: nobody was asked for the permission: {error}", request.id());
-                Asked::NotYet
+                PermissionFiled::NotYet
             }
         }
     }
@@ -215,18 +216,10 @@ impl Permissions {
 
 /// A time that is still to come says nothing.
 fn may_be_written(identity: Identity) -> bool {
-    let now_sec = edge::now().unix();
+    let now_sec = system::now().unix();
     identity.is_some_and(|(_, changed_sec, _)| {
         (0..WRITING_SEC).contains(&now_sec.saturating_sub(changed_sec))
     })
-}
-
-/// Whether somebody was asked for what a request waits for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Asked {
-    Yes,
-    /// It could not be done, and is to be tried again.
-    NotYet,
 }
 
 enum Undone {
@@ -251,5 +244,5 @@ impl From<StoreError> for Undone {
 
 fn moment() -> Result<Moment, StoreError> {
     let by = Author::Program(PROGRAM.to_owned());
-    Ok(Moment { now: edge::now(), traceparent: new_traceparent()?, by })
+    Ok(Moment { now: system::now(), traceparent: new_traceparent()?, by })
 }

@@ -17,7 +17,7 @@ use sandbox::client::{AskedCell, BuildError, Launcher, PreparedCell, ReadyCell, 
 use sandbox::plan::{CellPlan, Plan};
 use spool::{EmptySlot, Spool};
 
-use crate::{edge, plan};
+use crate::{plan, system};
 
 /// The launcher ends a cell that has waited a quarter of an hour; none is kept so long.
 const AGE_MAX: Duration = Duration::from_secs(5 * 60);
@@ -139,7 +139,7 @@ impl ReadyCells {
 /// Has a cell made, and does not wait for it. It is to be added to those that wait.
 pub(crate) fn make(spool: &Spool, launcher: &Launcher, like: &CellPlan) -> Option<Waiting> {
     let files = Files::of(like)?;
-    let slot = match edge::new_claim_id().map(|id| spool.make_slot(id)) {
+    let slot = match system::new_claim_id().map(|id| spool.make_slot(id)) {
         Ok(Ok(slot)) => slot,
         Ok(Err(error)) => {
             tracing::warn!("no cell is made ahead: {error}");

@@ -11,7 +11,7 @@ use policies::ais::Supply;
 use policies::{Binaries, Policy};
 use sandbox::seccomp;
 
-use crate::config::ConfigError;
+use crate::model::ConfigError;
 use crate::trust_store::{Stamp, stamp};
 
 /// Our programs; what of them is not installed is not used either.

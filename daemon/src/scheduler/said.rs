@@ -7,13 +7,13 @@ use std::time::Instant;
 use model::UtcTime;
 use spool::{Counts, DaemonState, WAITING_TOLD_MAX, WaitsSince};
 
-use super::AtWork;
 use super::window::Window;
-use crate::edge;
-use crate::host::{Halt, Host};
-use crate::metrics::{MetricsFile, MetricsSettings, MetricsSocket, StoppedBy};
+use crate::host::Host;
+use crate::metrics::{Metrics, MetricsFile, MetricsSettings, MetricsSocket, StoppedBy};
+use crate::model::Halt;
 use crate::notify_host::HostManager;
 use crate::status::{How, StatusTeller};
+use crate::system;
 use crate::transition::{self, Fields, Transition};
 
 /// Whom it tells.
@@ -29,6 +29,18 @@ pub(super) struct Said {
     /// Names that no record could hold, as last told.
     nameless: u64,
     stopped: Option<(StoppedBy, String)>,
+}
+
+/// The state of the loop, as it is published.
+pub(super) struct LoopSnapshot<'a> {
+    pub(super) state: DaemonState,
+    /// The reason of a halt.
+    pub(super) why: Option<&'a str>,
+    /// The number of held requests.
+    pub(super) held: usize,
+    /// The number of requests that workers have.
+    pub(super) in_flight: usize,
+    pub(super) window: &'a Window,
 }
 
 impl Said {
@@ -48,7 +60,7 @@ impl Said {
         let manager = HostManager::of_environment();
         let alive_at = manager.alive_interval().map(|_| Instant::now());
         Ok(Self {
-            status: StatusTeller::new(edge::now()),
+            status: StatusTeller::new(system::now()),
             file: file.map(|path| MetricsFile::new(path, interval)),
             _socket: socket,
             manager,
@@ -91,85 +103,100 @@ impl Said {
             tracing::warn!("{error}; the numbers are not those of the end");
         }
     }
-}
 
-impl AtWork<'_, '_> {
-    /// Tells what changed since it was told last. Returns when there is more to tell, whatever happens.
-    pub(super) fn tell(&mut self, state: DaemonState, why: Option<&str>) -> Option<Instant> {
-        let (host, said) = (self.host, &mut self.said);
-        let (cells, memory_bytes) = host.room.taken();
-        let max = host.room.max();
-        let waiting = said.waiting.max(u64::try_from(self.window.len()).unwrap_or(u64::MAX));
-        let held = u64::try_from(self.held.len()).unwrap_or(u64::MAX);
-        let counts = Counts { waiting, held, ..host.telling.counts() };
-        let policy = host.policy();
-        let how = How {
-            state,
-            why,
-            admission_stopped: said.stopped.as_ref().map(|(_, why)| why.as_str()),
-            counts,
-            runs_max: u64::try_from(max.cells).unwrap_or(u64::MAX),
-            memory_bytes_promised: memory_bytes,
-            memory_bytes_max: Some(max.memory_bytes),
-            policy: &policy,
-        };
+    /// Publishes what changed since the last time. Returns when there is more to publish, whatever happens.
+    pub(super) fn tell(&mut self, host: &Host, snapshot: &LoopSnapshot<'_>) -> Option<Instant> {
+        let window = snapshot.window;
+        let waiting = self.waiting.max(as_u64(window.len()));
+        let counts = Counts { waiting, held: as_u64(snapshot.held), ..host.telling.counts() };
         let now = Instant::now();
-        let told = said.status.tell(&host.spool, &how, edge::now(), now);
+        let told = self.tell_status(host, snapshot, counts, now);
         let in_flight =
-            said.status.tell_in_flight(&host.spool, host.telling.in_flight().into_iter(), now);
+            self.status.tell_in_flight(&host.spool, host.telling.in_flight().into_iter(), now);
         // Between two looks nobody knows who waits behind the window.
-        let is_known = said.waiting == 0 || self.window.len() > 0;
+        let is_known = self.waiting == 0 || window.len() > 0;
         let in_line = is_known.then(|| {
-            let window = &self.window;
-            said.status.tell_waiting(&host.spool, || who_waits(window), edge::now(), now)
+            self.status.tell_waiting(&host.spool, || who_waits(window), system::now(), now)
         });
-        let metrics = &host.telling.metrics;
-        metrics.requests(&counts);
-        metrics.running(u64::try_from(cells).unwrap_or(u64::MAX), memory_bytes);
-        metrics.ready_cells(u64::try_from(host.ready_cells().len()).unwrap_or(u64::MAX));
-        if let Ok(free) = host.spool.free_bytes() {
-            metrics.spool_free(free / FREE_STEP_BYTES * FREE_STEP_BYTES);
+        let numbers = self.tell_numbers(host, &counts);
+        if self.alive_at.is_some_and(|at| at <= now) {
+            self.manager.alive();
+            self.alive_at = self.manager.alive_interval().map(|interval| now + interval);
         }
-        metrics.log_entries(host.log.entries());
-        let numbers = said.file.as_mut().and_then(|file| {
-            if let Err(error) = file.keep(metrics) {
-                tracing::warn!("{error}; the numbers are old");
-            }
-            file.due(metrics)
-        });
-        if said.alive_at.is_some_and(|at| at <= now) {
-            said.manager.alive();
-            said.alive_at = said.manager.alive_interval().map(|interval| now + interval);
-        }
-        let again = StatusTeller::look_again(self.in_flight.len());
-        [told, in_flight, in_line.flatten(), again, numbers, said.alive_at]
+        let again = StatusTeller::look_again(snapshot.in_flight);
+        [told, in_flight, in_line.flatten(), again, numbers, self.alive_at]
             .into_iter()
             .flatten()
             .min()
     }
 
-    /// Nothing is admitted until what is wrong is mended; told once.
-    pub(super) fn stop_admission(&mut self, by: StoppedBy, why: String) {
+    fn tell_status(
+        &mut self,
+        host: &Host,
+        snapshot: &LoopSnapshot<'_>,
+        counts: Counts,
+        now: Instant,
+    ) -> Option<Instant> {
+        let (_, memory_bytes) = host.room.taken();
+        let max = host.room.max();
+        let policy = host.policy();
+        let how = How {
+            state: snapshot.state,
+            why: snapshot.why,
+            admission_stopped: self.stopped.as_ref().map(|(_, why)| why.as_str()),
+            counts,
+            runs_max: as_u64(max.cells),
+            memory_bytes_promised: memory_bytes,
+            memory_bytes_max: Some(max.memory_bytes),
+            policy: &policy,
+        };
+        self.status.tell(&host.spool, &how, system::now(), now)
+    }
+
+    fn tell_numbers(&mut self, host: &Host, counts: &Counts) -> Option<Instant> {
+        let metrics = &host.telling.metrics;
+        let (cells, memory_bytes) = host.room.taken();
+        metrics.requests(counts);
+        metrics.running(as_u64(cells), memory_bytes);
+        metrics.ready_cells(as_u64(host.ready_cells().len()));
+        if let Ok(free) = host.spool.free_bytes() {
+            metrics.spool_free(free / FREE_STEP_BYTES * FREE_STEP_BYTES);
+        }
+        metrics.log_entries(host.log.entries());
+        self.file.as_mut().and_then(|file| {
+            if let Err(error) = file.keep(metrics) {
+                tracing::warn!("{error}; the numbers are old");
+            }
+            file.due(metrics)
+        })
+    }
+
+    /// Publishes and logs once why nothing is admitted.
+    pub(super) fn stop_admission(&mut self, metrics: &Metrics, by: StoppedBy, why: String) {
         let for_room = |by: StoppedBy| {
             matches!(by, StoppedBy::Disk | StoppedBy::NoRoom | StoppedBy::Descriptors)
         };
         let is_known = |known: StoppedBy| known == by || (for_room(known) && for_room(by));
-        if self.said.stopped.as_ref().is_some_and(|(known, _)| is_known(*known)) {
+        if self.stopped.as_ref().is_some_and(|(known, _)| is_known(*known)) {
             return;
         }
         let fields = Fields { reason: Some(&why), ..Fields::default() };
         transition::log(Transition::AdmissionStopped, &fields);
-        self.host.telling.metrics.admission(Some(by));
-        self.said.stopped = Some((by, why));
+        metrics.admission(Some(by));
+        self.stopped = Some((by, why));
     }
 
-    /// Requests are admitted again.
-    pub(super) fn resume_admission(&mut self) {
-        if self.said.stopped.take().is_some() {
+    /// Publishes that requests are admitted again.
+    pub(super) fn resume_admission(&mut self, metrics: &Metrics) {
+        if self.stopped.take().is_some() {
             transition::log(Transition::AdmissionResumed, &Fields::default());
-            self.host.telling.metrics.admission(None);
+            metrics.admission(None);
         }
     }
+}
+
+fn as_u64(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 /// By name, of each submitter's the oldest, and whether these are all.

@@ -10,15 +10,15 @@ use spool::failpoint::{Failpoint, reach};
 use spool::{BeginError, Begun, ResultDraft};
 use validator::{Code, Violation};
 
-use super::cell::{Made, Prepared};
-use super::{Answer, Passage, Told, Why, Wish, told};
-use crate::edge;
+use super::model::{Answer, Decided, Published, Story, Told, Why, Wish};
+use super::passage::Passage;
+use super::sandbox::{Made, Prepared};
 use crate::held::Patience;
-use crate::host::Halt;
+use crate::model::Halt;
 use crate::network::OpenNetwork;
 use crate::probe::HostFault;
 use crate::room::Place;
-use crate::tell::{Decided, Published, Story};
+use crate::system;
 use crate::transition::{self, Fields, Transition};
 use crate::verdicts::{judge_outputs, replayed};
 
@@ -49,18 +49,20 @@ impl Passage<'_> {
         // Staging and building take their time, and an approval may end meanwhile. A replay is judged
         // by another day.
         if staged.claimed().replays().is_none()
-            && let Err(expired) = staged.approved().still_holds(edge::now())
+            && let Err(expired) = staged.approved().still_holds(system::now())
         {
             drop(ready);
             let (approved, claimed) = staged.into_parts();
             violations.push(*expired);
             let decided = Decided::by(&approved);
-            return self.refuse(approved.request(), claimed, violations, &decided).map(answered);
+            return self
+                .refuse(approved.request(), claimed, violations, &decided)
+                .map(Answer::told);
         }
         // What was asked meanwhile is heard for the last time before the request is used up, and the clock may have
         // been set back since it was admitted.
         let unwanted = wish() != Wish::GoOn || self.host.floor.check().is_err();
-        if unwanted && patience.lasts(edge::now()) {
+        if unwanted && patience.lasts(system::now()) {
             drop(ready);
             self.host.spool.abandon(staged.into_parts().1);
             return Ok(Answer::Left(Why::Unwanted));
@@ -69,13 +71,15 @@ impl Passage<'_> {
             drop(ready);
             let (approved, claimed) = staged.into_parts();
             // Another was quicker: what it asks of people now is for a new decision to say.
-            if patience.lasts(edge::now()) {
+            if patience.lasts(system::now()) {
                 self.host.spool.abandon(claimed);
                 return Ok(Answer::Left(Why::Unwanted));
             }
             violations.push(blocked);
             let decided = Decided::by(&approved);
-            return self.refuse(approved.request(), claimed, violations, &decided).map(answered);
+            return self
+                .refuse(approved.request(), claimed, violations, &decided)
+                .map(Answer::told);
         }
         // A tool must not run for a record that the log will not take.
         self.host.log.ready()?;
@@ -83,7 +87,7 @@ impl Passage<'_> {
         let replays = staged.claimed().replays();
         let result = self.draft_result(replays, |at| ResultId::for_request(at, &id))?;
         let confinement = ready.confinement().clone();
-        let begun = match self.host.spool.begin(staged, result.result_id().clone(), edge::now()) {
+        let begun = match self.host.spool.begin(staged, result.result_id().clone(), system::now()) {
             Ok(begun) => begun,
             Err(BeginError::Disk(error)) => {
                 result.discard();
@@ -97,7 +101,7 @@ impl Passage<'_> {
                 let decided = Decided::by(&approved);
                 return self
                     .refuse(approved.request(), claimed, violations, &decided)
-                    .map(answered);
+                    .map(Answer::told);
             }
         };
         self.host.floor.raise(begun.at(), &self.host.spool.roots()[0].join("ledger"));
@@ -119,9 +123,9 @@ impl Passage<'_> {
         }
         let originals = self.host.spool.archive_claim(claimed, &published.receipt)?;
         let exit_code = if published.whole { exit_code } else { -1 };
-        let mut told = told(published, exit_code, violations, originals);
+        let mut told = Told::of(published, exit_code, violations, originals);
         told.degraded = confinement.degraded;
-        Ok(answered(told))
+        Ok(Answer::told(told))
     }
 
     /// What a grant allows once is used up before the start: a crash between the two loses the use, and
@@ -208,8 +212,12 @@ impl Passage<'_> {
                 let outcome = judge_outputs(finished, approved);
                 let lost = (outcome == Outcome::Indeterminate)
                     .then(|| finished.lost.as_deref().unwrap_or("the sandbox's init was lost"));
-                let ran =
-                    records::Ran { confinement, finished, started: begun.at(), ended: edge::now() };
+                let ran = records::Ran {
+                    confinement,
+                    finished,
+                    started: begun.at(),
+                    ended: system::now(),
+                };
                 let code = finished.facts.tool.map_or(-1, sandbox::outcome::ToolEnd::exit_code);
                 (Story { outcome, reason: lost, ran: Some(ran), network, ..story }, code)
             }
@@ -225,8 +233,4 @@ impl Passage<'_> {
         };
         Ok((self.tell(&story, result)?, exit_code))
     }
-}
-
-fn answered(told: Told) -> Answer {
-    Answer::Told(Box::new(told))
 }

@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::AtWork;
-use crate::host::Halt;
+use super::at_work::AtWork;
 use crate::metrics::StoppedBy;
+use crate::model::Halt;
 use crate::transition::{self, Fields, Transition};
 
 /// While there is no room, it is tried this often whether there is.

@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 
 use spool::{Dropbox, Order, Submitted};
 
-use super::{AtWork, watch};
-use crate::edge;
+use super::at_work::AtWork;
+use super::model::Empty;
+use super::watch;
 use crate::held;
-use crate::host::Halt;
+use crate::model::Halt;
+use crate::system;
 
 /// The coarsest times of files are of two seconds: what changed since then may have changed again without
 /// another time.
@@ -22,19 +24,13 @@ const EMPTY_TIME_MAX: Duration = Duration::from_secs(600);
 /// A file that has nothing in it may be filled for so long.
 const FRESH: Duration = Duration::from_secs(3);
 
-/// A directory in which nothing lay.
-pub(super) struct Empty {
-    changed_at: (i64, i64),
-    listed: Instant,
-}
-
 fn has_settled((changed_sec, _): (i64, i64)) -> bool {
-    let now_sec = edge::now().unix();
+    let now_sec = system::now().unix();
     (SETTLED_SEC..).contains(&now_sec.saturating_sub(changed_sec))
 }
 
 fn is_fresh(changed_sec: i64) -> bool {
-    let age_sec = edge::now().unix().saturating_sub(changed_sec);
+    let age_sec = system::now().unix().saturating_sub(changed_sec);
     u64::try_from(age_sec).is_ok_and(|age_sec| age_sec < FRESH.as_secs())
 }
 
@@ -120,7 +116,7 @@ impl AtWork<'_, '_> {
             let companions = self.companions.get(name).unwrap_or(&nothing);
             let files = self.dropbox.digest(name, companions);
             let standing = held::standing(Some(&files), &host);
-            if !self.held.rests(name, standing, edge::now()) {
+            if !self.held.rests(name, standing, system::now()) {
                 self.window.insist(submitted);
             }
         }

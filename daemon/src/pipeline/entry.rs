@@ -6,13 +6,12 @@ use policies::Approved;
 use spool::{Claimed, Order, Ordered};
 use validator::{Code, Request, Violation};
 
-use super::{Passage, Step, Why, Wish, end};
-use crate::edge;
+use super::model::{Decided, Step, Why, Wish};
+use super::passage::Passage;
 use crate::held::Patience;
-use crate::host::Halt;
-use crate::permissions::Asked;
+use crate::model::{Halt, PermissionFiled};
 use crate::room::{NoRoom, Place};
-use crate::tell::Decided;
+use crate::system;
 
 impl Passage<'_> {
     /// A well-formed request → one that its operators let go on.
@@ -25,7 +24,7 @@ impl Passage<'_> {
         now: UtcTime,
     ) -> Result<Step<(Request, Claimed)>, Halt> {
         let Some(ordered) = ordered else { return Ok(Step::Next((request, claimed))) };
-        let whose = match edge::user_name(ordered.by_uid) {
+        let whose = match system::user_name(ordered.by_uid) {
             Some(name) => escape_line(&name),
             None => format!("user {}", ordered.by_uid),
         };
@@ -40,10 +39,10 @@ impl Passage<'_> {
         };
         if ordered.order == Order::Hold && patience.lasts(now) {
             self.host.spool.abandon(claimed);
-            return Ok(Step::Hold(vec![violation], Asked::Yes));
+            return Ok(Step::Hold(vec![violation], PermissionFiled::Yes));
         }
         let all = warnings.iter().cloned().chain([violation]).collect();
-        self.refuse(&request, claimed, all, &Decided::nothing()).map(end)
+        self.refuse(&request, claimed, all, &Decided::nothing()).map(Step::end)
     }
 
     /// Waits for room for the cell that was granted.
@@ -72,6 +71,6 @@ impl Passage<'_> {
         let hint = "ask for less, or have the host's budget raised";
         let mut all = warnings.to_vec();
         all.push(Violation::error(Code::LimitsOverPolicy, message).hint(hint));
-        self.refuse(approved.request(), claimed, all, &Decided::by(&approved)).map(end)
+        self.refuse(approved.request(), claimed, all, &Decided::by(&approved)).map(Step::end)
     }
 }

@@ -3,50 +3,25 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
 
 use model::{ClaimId, Outcome, UtcTime};
 use policies::Submission;
 use spool::{Claimed, Dropbox, Ordered, Originals, SpoolError, Waiting};
 use validator::{Code, Draft, Severity, Violation};
 
-use super::watch::Event;
-use crate::edge;
-use crate::flow::{Answer, Ask, Told, Why, Wish};
+use super::event::{Ended, Event, Taken};
+use super::model::{Orders, Word};
 use crate::held::Patience;
-use crate::host::{Halt, Host};
-use crate::permissions::Asked;
+use crate::host::Host;
+use crate::model::Halt;
+use crate::pipeline::{Answer, Ask, Told, Why, Wish};
 use crate::room::Ticket;
+use crate::system;
 use crate::transition::{self, Fields, Transition};
 use crate::verdicts::has_error;
-
-/// What became of one object in `approved/`, for now.
-pub(super) enum Taken {
-    Answered(Originals),
-    Held(Vec<Violation>, Asked),
-    /// It was not begun, and lies where it lay.
-    Left(Why),
-}
-
-/// A worker's last word.
-pub(super) struct Ended {
-    pub(super) name: String,
-    /// None if it died.
-    pub(super) taken: Option<Result<Taken, Halt>>,
-}
-
-/// What all workers are told at once.
-pub(super) struct Orders {
-    /// When it was said that no more is begun.
-    pub(super) stopped: OnceLock<Instant>,
-    /// How long runs may go on after that.
-    pub(super) drain: Duration,
-    /// They may not go on at all.
-    pub(super) now: AtomicBool,
-}
 
 /// One submission, and what is known of it.
 pub(super) struct Work<'env> {
@@ -57,15 +32,6 @@ pub(super) struct Work<'env> {
     pub(super) ordered: Option<Ordered>,
     pub(super) until: UtcTime,
     pub(super) word: Arc<Word>,
-}
-
-/// What its operators want of a request that is on its way.
-#[derive(Default)]
-pub(super) struct Word {
-    /// It is to be ended.
-    pub(super) end: AtomicBool,
-    /// It is to be left where it lies, unless it was begun.
-    pub(super) leave: AtomicBool,
 }
 
 /// Says that a worker has ended, however it did.
@@ -99,7 +65,7 @@ pub(super) fn work<'env>(
 
 /// A new claim, and what becomes of it where there is no room.
 fn claimed(host: &Host, act: impl FnOnce(ClaimId) -> Result<Taken, Halt>) -> Result<Taken, Halt> {
-    let id = edge::new_claim_id()?;
+    let id = system::new_claim_id()?;
     act(id.clone()).or_else(|halt| {
         let why = halt.want().map_or(Why::Passing, Why::Wanting);
         host.left_without_room(halt, &id)?;
@@ -143,7 +109,7 @@ fn process<'env>(
     (ticket, ordered, until, word): (Ticket<'env>, Option<Ordered>, UtcTime, Arc<Word>),
 ) -> Result<Taken, Halt> {
     let owner = draft.owner();
-    let owner_name = edge::user_name(owner.get());
+    let owner_name = system::user_name(owner.get());
     let submission = Submission::Dropped { owner, owner_name };
     let mut wish = || {
         let stopped = orders.stopped.get();
@@ -160,7 +126,7 @@ fn process<'env>(
         }
     };
     let patience = Patience::Until(until);
-    let ask = Ask { draft, claimed, submission, at: edge::now(), patience, ordered };
+    let ask = Ask { draft, claimed, submission, at: system::now(), patience, ordered };
     let told = match host.passage_in_turn(ticket).process(ask, &mut wish)? {
         Answer::Told(told) => told,
         Answer::Held(waits_for, asked) => return Ok(Taken::Held(waits_for, asked)),

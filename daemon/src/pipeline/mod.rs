@@ -2,29 +2,30 @@
 //! is more than a few lines has a file of its own.
 
 mod admission;
-mod cell;
 mod entry;
+mod model;
+mod passage;
 mod refusal;
 mod run;
+mod sandbox;
+mod tell;
 
-use std::cell::Cell;
 use std::path::Path;
-use std::sync::Arc;
 
-use model::{Outcome, Sha256, UtcTime};
+use ::model::{Sha256, UtcTime};
 use policies::Submission;
-use spool::{Claimed, Ordered, Originals, Receipt, Replayed, ReserveInUse, SpoolError, Want};
+use spool::{Claimed, Ordered, Originals, Replayed, SpoolError};
 use validator::{Code, Draft, Violation};
 
-use crate::edge;
+use self::model::Step;
+pub use self::model::Told;
+pub(crate) use self::model::{Answer, Decided, Story, Why, Wish};
 use crate::held::Patience;
-use crate::host::{Halt, Host};
-use crate::journey::Journey;
+use crate::host::Host;
 use crate::metrics::Timed;
-use crate::permissions::Asked;
-use crate::room::Ticket;
-use crate::rules::Rules;
-use crate::tell::Published;
+use crate::model::Halt;
+use crate::system;
+use passage::Passage;
 
 /// How a request came here.
 pub(crate) struct Ask {
@@ -50,85 +51,6 @@ pub struct Replay<'a> {
     pub at: UtcTime,
 }
 
-/// What became of a request: there is a signed record, and it is published.
-#[derive(Debug)]
-#[must_use]
-pub struct Told {
-    pub outcome: Outcome,
-    /// Upstream's exit code: the tool's own, -1 where nothing ran.
-    pub exit_code: i32,
-    pub receipt: Receipt,
-    /// What was wrong with the request; warnings of accepted ones too.
-    pub violations: Vec<Violation>,
-    /// Why nothing ran, or why nobody knows.
-    pub reason: Option<String>,
-    /// Layers that were missing by a named exception.
-    pub degraded: Vec<String>,
-    /// Whether the original left the directory that it was dropped into.
-    pub originals: Originals,
-}
-
-/// One way through a host, from a claim to its record, under the rules that there were when it began.
-pub(crate) struct Passage<'a> {
-    pub(crate) host: &'a Host,
-    pub(crate) rules: Arc<Rules>,
-    /// Its number in the queue for room, until it is used or there is nothing to wait for any more.
-    pub(crate) turn: Cell<Option<Ticket<'a>>>,
-    /// The room that is kept for records, once this one needed it, until it is told.
-    reserve: Cell<Option<ReserveInUse<'a>>>,
-    pub(crate) journey: Journey,
-}
-
-/// What whoever waits for a request wants of it by now.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wish {
-    GoOn,
-    /// If it was not begun it is left where it was; a run goes on.
-    LeaveUnbegun,
-    /// A run is ended; what was not begun is left where it was.
-    End,
-}
-
-/// What became of a claimed request for now.
-#[must_use]
-pub(crate) enum Answer {
-    Told(Box<Told>),
-    /// It waits for somebody's answer, and for what; the claim was given up and the original is where it
-    /// was.
-    Held(Vec<Violation>, Asked),
-    /// The claim was given up before anything was begun; the original is where it was.
-    Left(Why),
-}
-
-/// Why a request was left where it was.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Why {
-    /// It is not wanted now, or nothing is begun any more.
-    Unwanted,
-    /// Something was lacking that others may free.
-    Wanting(Want),
-    /// A call failed that may work in a moment.
-    Passing,
-}
-
-impl Answer {
-    /// For what nobody holds.
-    fn at_once(self) -> Result<Told, Halt> {
-        match self {
-            Self::Told(told) => Ok(*told),
-            Self::Held(..) | Self::Left(_) => Err(Halt::NobodyHolds),
-        }
-    }
-}
-
-/// Either the next state, or the end of the story, or of this look at it.
-enum Step<T> {
-    Next(T),
-    End(Box<Told>),
-    Hold(Vec<Violation>, Asked),
-    Leave(Why),
-}
-
 macro_rules! next {
     ($step:expr) => {
         match $step {
@@ -152,7 +74,7 @@ impl Host {
         uid: u32,
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Result<Told, Halt> {
-        let id = edge::new_claim_id()?;
+        let id = system::new_claim_id()?;
         let (draft, claimed) = match self.spool.claim_file(request, inputs, id) {
             Ok(claimed) => claimed,
             Err(error @ SpoolError::TooLarge { .. }) => {
@@ -160,16 +82,16 @@ impl Host {
                 let violation = Violation::error(Code::TextTooLarge, error.to_string());
                 let violations = vec![violation];
                 let published = self.passage().refuse_unread(&name, &violations, None)?;
-                return Ok(told(published, -1, violations, Originals::Gone));
+                return Ok(Told::of(published, -1, violations, Originals::Gone));
             }
             Err(error) => return Err(error.into()),
         };
-        let submission = Submission::Invoked { uid, name: edge::user_name(uid) };
+        let submission = Submission::Invoked { uid, name: system::user_name(uid) };
         let ask = Ask {
             draft,
             claimed,
             submission,
-            at: edge::now(),
+            at: system::now(),
             patience: Patience::None,
             ordered: None,
         };
@@ -188,37 +110,20 @@ impl Host {
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Result<Told, Halt> {
         let Replay { request, request_sha256, inputs, of, at } = replay;
-        let id = edge::new_claim_id()?;
+        let id = system::new_claim_id()?;
         let (draft, claimed) = self.spool.claim_record(request, inputs, of, id)?;
         // The copy is what runs: whatever the directory holds by now.
         if draft.sha256() != request_sha256 {
             self.spool.abandon(claimed);
             return Err(Halt::OtherRequest(request.to_owned()));
         }
-        let submission = Submission::Invoked { uid, name: edge::user_name(uid) };
+        let submission = Submission::Invoked { uid, name: system::user_name(uid) };
         let ask = Ask { draft, claimed, submission, at, patience: Patience::None, ordered: None };
         self.passage().process(ask, &mut invoked(cancelled))?.at_once()
-    }
-
-    /// A way through this host, under the rules as they are now.
-    pub(crate) fn passage(&self) -> Passage<'_> {
-        let journey = self.telling.journey();
-        let (turn, reserve) = (Cell::new(None), Cell::new(None));
-        Passage { host: self, rules: self.rules(), turn, reserve, journey }
-    }
-
-    /// The same for a request that was taken in its turn.
-    pub(crate) fn passage_in_turn<'a>(&'a self, ticket: Ticket<'a>) -> Passage<'a> {
-        Passage { turn: Cell::new(Some(ticket)), ..self.passage() }
     }
 }
 
 impl Passage<'_> {
-    /// Gives up the room that is kept for records, until this way is at its end.
-    pub(crate) fn use_reserve(&self) {
-        self.reserve.set(Some(self.host.spool.use_reserve()));
-    }
-
     /// Takes one claimed request to its published record, or to somebody's answer.
     ///
     /// # Errors
@@ -262,18 +167,4 @@ fn invoked(cancelled: &mut dyn FnMut() -> bool) -> impl FnMut() -> Wish {
         true => Wish::End,
         false => Wish::GoOn,
     }
-}
-
-fn end<T>(told: Told) -> Step<T> {
-    Step::End(Box::new(told))
-}
-
-fn told(
-    published: Published,
-    exit_code: i32,
-    violations: Vec<Violation>,
-    originals: Originals,
-) -> Told {
-    let Published { receipt, outcome, reason, .. } = published;
-    Told { outcome, exit_code, receipt, violations, reason, degraded: Vec::new(), originals }
 }

@@ -6,21 +6,18 @@
 
 use std::time::Duration;
 
-use model::{Outcome, RequestId, ResultId, Sha256, UtcTime};
-use policies::{AisFile, Approved, Grounds, SignatureFile, Touch};
-use records::{
-    Attested, Fault, NetworkUse, Ran, ReplayOf, Statement, Subject, Trust, attest, verify_gathered,
-};
-use sandbox::report::Confinement;
+use model::{Outcome, RequestId, ResultId, UtcTime};
+use policies::AisFile;
+use records::{Attested, Fault, ReplayOf, Statement, Subject, Trust, attest, verify_gathered};
 use spool::failpoint::{Failpoint, reach};
-use spool::{Claimed, Receipt, Replayed, ResultDraft, SpoolError, Want};
-use validator::{Refused, Request, Violation};
+use spool::{Replayed, ResultDraft, SpoolError, Want};
 
-use crate::edge;
-use crate::flow::Passage;
-use crate::host::Halt;
+use super::model::{Decided, Published, Story};
+use super::passage::Passage;
 use crate::metrics::Timed;
+use crate::model::Halt;
 use crate::outbox::Letter;
+use crate::system;
 
 /// What a record shows of a stream, and one byte more to know that there is more.
 const HEAD_BYTES: u64 = 64 * 1024 + 1;
@@ -31,111 +28,6 @@ const READ_AGAIN_AFTER: Duration = Duration::from_millis(100);
 const UNVERIFIED: &str = "its record did not verify, so this one says less";
 /// The lane that this program is.
 const BACKEND: &str = "confined";
-
-/// What was decided, and by whom.
-pub(crate) struct Decided {
-    /// None where nobody is left to say.
-    pub(crate) grounds: Option<Grounds>,
-    pub(crate) approval: String,
-    pub(crate) approvals: Vec<(String, String)>,
-    pub(crate) touches: Vec<(String, Touch)>,
-    /// Where it is not the host's present policy: that of a run which was begun before a crash.
-    pub(crate) policy: Option<(String, Sha256)>,
-}
-
-impl Decided {
-    /// Nobody approved anything yet.
-    pub(crate) fn nothing() -> Self {
-        Self {
-            grounds: Some(Grounds::default()),
-            approval: "none".into(),
-            approvals: Vec::new(),
-            touches: Vec::new(),
-            policy: None,
-        }
-    }
-
-    pub(crate) fn by(approved: &Approved) -> Self {
-        Self {
-            grounds: Some(approved.grounds().clone()),
-            approval: approved.grant().approval_text().to_owned(),
-            approvals: approved.grant().approvals().to_vec(),
-            touches: approved.grant().touches().to_vec(),
-            policy: None,
-        }
-    }
-}
-
-/// What is to be told, without what only the telling knows.
-#[derive(Clone, Copy)]
-pub(crate) struct Story<'a> {
-    pub(crate) subject: Subject<'a>,
-    pub(crate) signatures: &'a [SignatureFile],
-    pub(crate) ais: &'a AisFile,
-    pub(crate) replays: Option<&'a Replayed>,
-    pub(crate) outcome: Outcome,
-    pub(crate) reason: Option<&'a str>,
-    pub(crate) violations: &'a [Violation],
-    pub(crate) decided: &'a Decided,
-    pub(crate) ran: Option<Ran<'a>>,
-    /// What was reached is told even where the run itself cannot be.
-    pub(crate) network: &'a NetworkUse,
-    pub(crate) confinement_ready: Option<&'a Confinement>,
-}
-
-/// For the parts that every story fills in itself.
-static UNDECIDED: Decided = Decided {
-    grounds: None,
-    approval: String::new(),
-    approvals: Vec::new(),
-    touches: Vec::new(),
-    policy: None,
-};
-
-impl<'a> Story<'a> {
-    pub(crate) fn of_request(request: &'a Request, claimed: &'a Claimed) -> Self {
-        let replays = claimed.replays();
-        let signatures = claimed.signatures();
-        let ais = claimed.ais();
-        Self { replays, ais, ..Self::of(Subject::Request(request), signatures) }
-    }
-
-    pub(crate) fn of_draft(refused: &'a Refused, claimed: &'a Claimed) -> Self {
-        let subject = Subject::Unusable {
-            file_name: refused.file_name(),
-            bytes: refused.bytes(),
-            request_id: refused.request_id(),
-        };
-        let (replays, ais) = (claimed.replays(), claimed.ais());
-        Self { replays, ais, ..Self::of(subject, claimed.signatures()) }
-    }
-
-    pub(crate) fn of(subject: Subject<'a>, signatures: &'a [SignatureFile]) -> Self {
-        Self {
-            subject,
-            signatures,
-            ais: &AisFile::Missing,
-            replays: None,
-            outcome: Outcome::Refused,
-            reason: None,
-            violations: &[],
-            decided: &UNDECIDED,
-            ran: None,
-            network: &NetworkUse::Nothing,
-            confinement_ready: None,
-        }
-    }
-}
-
-/// A published record, and what it really says: less than the story, if not all of it could be kept.
-#[must_use]
-pub(crate) struct Published {
-    pub(crate) receipt: Receipt,
-    pub(crate) outcome: Outcome,
-    pub(crate) reason: Option<String>,
-    /// Whether streams and artifacts are part of it.
-    pub(crate) whole: bool,
-}
 
 impl Passage<'_> {
     /// Signs, logs and publishes. What cannot be kept (a full disk, a result that no record could state) is
@@ -326,7 +218,7 @@ impl Passage<'_> {
         drop(self.turn.take());
         let mut reserve_used = false;
         loop {
-            let id = id_at(edge::now());
+            let id = id_at(system::now());
             let taken = replays.is_some_and(|of| of.result_id == id);
             let drafted = match taken {
                 true => Ok(None),

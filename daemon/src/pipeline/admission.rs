@@ -8,15 +8,14 @@ use policies::{
 use spool::{Claimed, Seen, StageError, Staged};
 use validator::{Checked, Code, Draft, Place, Request, Violation};
 
-use super::{Passage, Step, Why, end};
-use crate::edge;
+use super::model::{Decided, Step, Why};
+use super::passage::Passage;
 use crate::held::Patience;
-use crate::host::Halt;
-use crate::permissions::Asked;
+use crate::model::{Halt, PermissionFiled};
 use crate::ready::{MadeAhead, ReadyCells};
 use crate::recovery::was_begun;
 use crate::rules::Rules;
-use crate::tell::Decided;
+use crate::system;
 use crate::verdicts::{no_egress, replayed};
 
 impl Passage<'_> {
@@ -49,7 +48,7 @@ impl Passage<'_> {
         };
         violations.push(replayed(&request, &seen));
         let decided = Decided::nothing();
-        self.refuse(&request, claimed, violations, &decided).map(end)
+        self.refuse(&request, claimed, violations, &decided).map(Step::end)
     }
 
     /// Whether a run of this request, under another ledger, has its record where this one's would be.
@@ -117,7 +116,7 @@ impl Passage<'_> {
                 let mut all = warnings.to_vec();
                 all.push(no_egress(approved.request()));
                 let decided = Decided::by(&approved);
-                self.refuse(approved.request(), claimed, all, &decided).map(end)
+                self.refuse(approved.request(), claimed, all, &decided).map(Step::end)
             }
             Decision::Approve(approved) => Ok(Step::Next((approved, claimed))),
             Decision::Hold { request, violations, .. } if patience.lasts(now) => {
@@ -127,7 +126,7 @@ impl Passage<'_> {
                     {
                         permissions.ask(&request)
                     }
-                    _ => Asked::Yes,
+                    _ => PermissionFiled::Yes,
                 };
                 self.host.spool.abandon(claimed);
                 Ok(Step::Hold(violations, asked))
@@ -136,7 +135,7 @@ impl Passage<'_> {
             | Decision::Refuse { request, violations, grounds } => {
                 let all = warnings.iter().cloned().chain(violations).collect();
                 let decided = Decided { grounds: Some(grounds), ..Decided::nothing() };
-                self.refuse(&request, claimed, all, &decided).map(end)
+                self.refuse(&request, claimed, all, &decided).map(Step::end)
             }
         }
     }
@@ -166,18 +165,18 @@ impl Passage<'_> {
             StageError::Refused { approved, claimed, violations } => {
                 let all = warnings.iter().cloned().chain(violations).collect();
                 let decided = Decided::by(&approved);
-                self.refuse(approved.request(), claimed, all, &decided).map(end)
+                self.refuse(approved.request(), claimed, all, &decided).map(Step::end)
             }
             StageError::Disk { claimed, error, .. }
-                if error.want().is_some() && patience.lasts(edge::now()) =>
+                if error.want().is_some() && patience.lasts(system::now()) =>
             {
                 tracing::error!("{error}");
                 self.host.spool.abandon(claimed);
                 Ok(Step::Leave(error.want().map_or(Why::Unwanted, Why::Wanting)))
             }
-            StageError::Disk { approved, claimed, error } => {
-                self.not_set_up(&approved, claimed, warnings.to_vec(), &error.to_string()).map(end)
-            }
+            StageError::Disk { approved, claimed, error } => self
+                .not_set_up(&approved, claimed, warnings.to_vec(), &error.to_string())
+                .map(Step::end),
         }
     }
 }

@@ -10,7 +10,7 @@ use policies::StandardTime;
 use records::log::entry::BootId;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use crate::host::Halt;
+use crate::model::Halt;
 
 /// The wall clock, whole seconds.
 pub(crate) fn now() -> UtcTime {

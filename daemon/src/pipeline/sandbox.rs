@@ -9,15 +9,15 @@ use sandbox::plan::Plan;
 use spool::{Claimed, Staged};
 use validator::Violation;
 
-use super::{Passage, Step, Told, Why, Wish, end};
-use crate::edge;
+use super::model::{Decided, Step, Told, Why, Wish};
+use super::passage::Passage;
 use crate::held::Patience;
-use crate::host::Halt;
+use crate::model::Halt;
 use crate::network::OpenNetwork;
 use crate::plan::plan;
 use crate::probe::HostFault;
 use crate::ready::MadeAhead;
-use crate::tell::Decided;
+use crate::system;
 
 /// A built cell and the request it is for, before anything of the tool's has run.
 pub(super) struct Prepared {
@@ -54,7 +54,7 @@ impl Passage<'_> {
             Err(error) => {
                 let (approved, claimed) = staged.into_parts();
                 let why = error.to_string();
-                return self.not_set_up(&approved, claimed, violations, &why).map(end);
+                return self.not_set_up(&approved, claimed, violations, &why).map(Step::end);
             }
         };
         self.host.ready_cells().note(staged.approved(), &plan.cell);
@@ -70,15 +70,15 @@ impl Passage<'_> {
             Ok((Err(why), ready, _)) => {
                 drop(ready);
                 let (approved, claimed) = staged.into_parts();
-                self.not_set_up(&approved, claimed, violations, &why).map(end)
+                self.not_set_up(&approved, claimed, violations, &why).map(Step::end)
             }
-            Err(BuildError::GivenUp(_)) if patience.lasts(edge::now()) => {
+            Err(BuildError::GivenUp(_)) if patience.lasts(system::now()) => {
                 self.host.spool.abandon(staged.into_parts().1);
                 Ok(Step::Leave(Why::Unwanted))
             }
             Err(error) => {
                 let (approved, claimed) = staged.into_parts();
-                self.no_cell(&approved, claimed, violations, &error).map(end)
+                self.no_cell(&approved, claimed, violations, &error).map(Step::end)
             }
         }
     }

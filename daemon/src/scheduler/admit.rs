@@ -8,14 +8,16 @@ use std::thread;
 use model::UtcTime;
 use spool::{Waiting, Want};
 
-use super::worker::{self, Word, Work};
-use super::{AtWork, Identity, InFlight};
-use crate::config::ConfigError;
-use crate::edge;
+use super::at_work::{AtWork, InFlight};
+use super::model::{Identity, Word};
+use super::worker::{self, Work};
 use crate::held::{self, Dropped};
-use crate::host::{Halt, Renewed};
+use crate::host::Renewed;
 use crate::metrics::StoppedBy;
+use crate::model::ConfigError;
+use crate::model::Halt;
 use crate::room_wanted::told;
+use crate::system;
 
 impl<'env> AtWork<'_, 'env> {
     /// Gives workers what is next, while there is room for them.
@@ -98,7 +100,7 @@ impl<'env> AtWork<'_, 'env> {
             }
         };
         let standing = held::standing(Some(&files), &self.host.standing()?);
-        if self.held.rests(&name, standing, edge::now()) {
+        if self.held.rests(&name, standing, system::now()) {
             return Ok(());
         }
         if self.held.contains(&name) {

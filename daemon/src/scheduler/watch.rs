@@ -13,25 +13,8 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::worker::Ended;
-use crate::host::Halt;
-use crate::probe::Probed;
-
-/// Something to wake up for.
-pub(super) enum Event {
-    /// Something came or changed in `approved/`.
-    Dropped,
-    /// The rules are to be read again.
-    Reload,
-    /// No more is admitted, and what runs may run out.
-    Stop,
-    /// It was asked again: what runs is ended.
-    StopNow,
-    /// A worker has ended.
-    Ended(Ended),
-    /// A sandbox was tried.
-    Probed(Probed),
-}
+use super::event::Event;
+use crate::model::Halt;
 
 /// Hints, if the kernel gives any; without them the rescan alone finds everything, later.
 pub(super) fn watch(

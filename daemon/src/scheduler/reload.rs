@@ -3,9 +3,9 @@
 //! New keys that sign records and the log are taken over first. A key that cannot be used refuses the reload.
 
 use crate::config::Config;
-use crate::host::Halt;
+use crate::model::Halt;
 
-use super::AtWork;
+use super::at_work::AtWork;
 use crate::transition::{self, Fields, Transition};
 
 impl AtWork<'_, '_> {

@@ -6,9 +6,9 @@ use records::Subject;
 use spool::{Claimed, ClaimedObject, SpoolError};
 use validator::{Refused, Request, Violation};
 
-use super::{Passage, Step, Told, end, told};
-use crate::host::Halt;
-use crate::tell::{Decided, Published, Story};
+use super::model::{Decided, Published, Step, Story, Told};
+use super::passage::Passage;
+use crate::model::Halt;
 
 impl Passage<'_> {
     /// Refuses what was never read: its record can say no more than its name and why.
@@ -68,7 +68,7 @@ impl Passage<'_> {
         };
         let published = self.tell(&story, result)?;
         let originals = self.host.spool.quarantine_claim(claimed, &published.receipt)?;
-        Ok(told(published, -1, violations, originals))
+        Ok(Told::of(published, -1, violations, originals))
     }
 
     pub(super) fn refuse_draft<T>(
@@ -88,7 +88,7 @@ impl Passage<'_> {
         };
         let published = self.tell(&story, result)?;
         let originals = self.host.spool.quarantine_claim(claimed, &published.receipt)?;
-        Ok(end(told(published, -1, violations, originals)))
+        Ok(Step::end(Told::of(published, -1, violations, originals)))
     }
 
     pub(super) fn refuse(
@@ -109,7 +109,7 @@ impl Passage<'_> {
         };
         let published = self.tell(&story, result)?;
         let originals = self.host.spool.quarantine_claim(claimed, &published.receipt)?;
-        Ok(told(published, -1, violations, originals))
+        Ok(Told::of(published, -1, violations, originals))
     }
 }
 

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use records::KeySource;
 use serde::Deserialize;
 
-use crate::config::{ConfigError, read_config_text};
-use crate::host_keys::{self, KeysForm};
+use super::host_keys::{self, KeysForm};
+use super::read_config_text;
+use crate::model::ConfigError;
 
 /// The places that a configuration names.
 #[derive(Clone, Debug)]

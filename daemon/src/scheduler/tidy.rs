@@ -3,9 +3,10 @@
 
 use spool::retention::{Going, Gone, Keep, Kind};
 
-use super::{AtWork, Orders};
-use crate::edge;
+use super::at_work::AtWork;
+use super::model::Orders;
 use crate::host::Host;
+use crate::system;
 
 /// Of each kind in one round, and so of what is remembered at a time.
 const REMOVALS_MAX: usize = 1024;
@@ -26,7 +27,7 @@ impl AtWork<'_, '_> {
 fn remove(host: &Host, orders: &Orders, keep: &Keep) {
     let is_stopped = || orders.stopped.get().is_some();
     loop {
-        let removal = match host.spool.retain(keep, edge::now(), REMOVALS_MAX, &is_stopped) {
+        let removal = match host.spool.retain(keep, system::now(), REMOVALS_MAX, &is_stopped) {
             Ok(removal) => removal,
             Err(error) => return tracing::error!("{error}; nothing is removed that was kept"),
         };
