@@ -13,12 +13,13 @@ use serde_json::{Value, json};
 use spool::{Drafting, SpoolError};
 use validator::{Code, ComposedWork, Composition, Expect, Violation};
 
+use crate::args::Format;
+use crate::args::files::named_directory;
 use crate::failure::Failure;
 use crate::lint::{Rules, as_approved};
-use crate::options::{Draft, Format};
+use crate::options::Draft;
 use crate::output;
 use crate::show;
-use crate::state::named_directory;
 
 /// What the policies that come with the programs allow for the inputs of one run.
 const INPUT_BYTES_MAX: u64 = 1 << 30;

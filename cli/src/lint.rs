@@ -12,6 +12,7 @@ use validator::{
     Severity, Violation, fill_approval,
 };
 
+use crate::args::files::read_document;
 use crate::code;
 use crate::failure::Failure;
 use crate::options::{Lint, LintFormat};
@@ -20,14 +21,13 @@ use crate::policy::named_or_embedded;
 use crate::sarif;
 use crate::screen::Screen;
 use crate::show;
-use crate::state::read_document;
 
 /// What was found in one file.
-pub(crate) struct Checked {
+struct Checked {
     kind: DocumentKind,
     /// As the validator read it.
-    pub(crate) text: String,
-    pub(crate) violations: Vec<Violation>,
+    text: String,
+    violations: Vec<Violation>,
 }
 
 /// What was found in all of them.
@@ -79,7 +79,7 @@ pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
             (LintFormat::Human, Ok(checked)) => print_human(file, &checked)?,
             (LintFormat::Human, Err(_)) => {}
             (LintFormat::Json, found) => print_json(file, &found)?,
-            (LintFormat::Sarif, Ok(checked)) => log.add(file, &checked),
+            (LintFormat::Sarif, Ok(checked)) => log.add(file, &checked.text, &checked.violations),
             (LintFormat::Sarif, Err(failure)) => log.add_unreadable(file, &failure),
         }
     }

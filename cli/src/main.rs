@@ -10,6 +10,7 @@
 
 mod ais;
 mod approve;
+mod args;
 mod code;
 mod doctor;
 mod draft;
@@ -42,12 +43,12 @@ mod screen;
 mod show;
 mod snippet;
 mod source;
-mod state;
 mod terminal;
 mod verify;
 
 use std::process::ExitCode;
 
+use clap::CommandFactory;
 use failure::Failure;
 use options::{Command, Options};
 use spool::Order;
@@ -103,7 +104,7 @@ fn act(command: Command) -> Result<ExitCode, Failure> {
         Command::Doctor(asked) => doctor::doctor(&asked),
         Command::Gc(asked) => gc::gc(&asked),
         Command::Mcp(asked) => mcp::mcp(&asked),
-        Command::Completions(asked) => manual::completions(&asked),
-        Command::Man(asked) => manual::man(&asked),
+        Command::Completions(asked) => manual::completions(&asked, &mut Options::command()),
+        Command::Man(asked) => manual::man(&asked, Options::command()),
     }
 }

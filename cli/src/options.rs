@@ -16,14 +16,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{ArgGroup, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use crate::args::{Format, HostOptions, StateOption};
 use crate::{manual, output, queue};
 
-pub(crate) use approving::{
-    Approve, CaseOptions, Explain, KeyOptions, Reject, Review, RulesOptions, ShowOptions,
-    SigningOptions,
-};
+pub(crate) use approving::{Approve, Explain, Reject, Review};
 pub(crate) use draft::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, Draft};
 pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use gc::Gc;
@@ -32,7 +30,7 @@ pub(crate) use mcp::Mcp;
 pub(crate) use orders::OrderOptions;
 pub(crate) use permission::{
     Permission, PermissionAct, PermissionCleanup, PermissionGet, PermissionList, PermissionRequest,
-    PermissionRevoke, PermissionSet, QuestionOptions, SourceOptions, StoreOptions, TypedArguments,
+    PermissionRevoke, PermissionSet, QuestionOptions, StoreOptions, TypedArguments,
 };
 pub(crate) use policy::PolicyCheck;
 
@@ -113,12 +111,6 @@ pub(crate) enum Command {
     Man(manual::ManPages),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    Human,
-    Json,
-}
-
 #[derive(Args)]
 #[command(after_help = "\
 Example: toolexec run TR-20260209-160501Z-python-stats.md --results ./results
@@ -146,28 +138,6 @@ pub(crate) struct Run {
     pub(crate) format: Format,
 }
 
-/// Where and by which rules something is run.
-#[derive(Args)]
-pub(crate) struct HostOptions {
-    /// Where the result goes; made if missing [default: results/ of the state]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) results: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) state: StateOption,
-    /// A policy file instead of the built-in `embedded`
-    #[arg(long, value_name = "FILE")]
-    pub(crate) policy: Option<PathBuf>,
-    /// Keys whose signatures approve, where the policy asks for signatures
-    #[arg(long, value_name = "FILE")]
-    pub(crate) allowed_signers: Option<PathBuf>,
-    /// Keys that count no longer: a KRL (ssh-keygen -k), or public keys, one a line
-    #[arg(long, value_name = "FILE", requires = "allowed_signers")]
-    pub(crate) revoked: Option<PathBuf>,
-    /// Keys of AIS artifacts, where the policy asks for a bundle (docs/ais.md)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ais_trust: Option<PathBuf>,
-}
-
 #[derive(Args)]
 #[command(after_help = "\
 Example: toolexec replay results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats \\
@@ -192,14 +162,6 @@ pub(crate) struct Replay {
     pub(crate) host: HostOptions,
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
-}
-
-#[derive(Args)]
-pub(crate) struct StateOption {
-    /// The state, keys and ledger: of embedded runs, or a daemon's `state:`
-    /// [default: $XDG_STATE_HOME/toolexec, else ~/.local/state/toolexec]
-    #[arg(long = "state", value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -392,7 +354,7 @@ pub(crate) enum Warm {
 impl Options {
     /// Parses what was typed, or prints why not (or the help) and gives the exit code.
     pub(crate) fn from_arguments() -> Result<Self, ExitCode> {
-        let parsed = groups::command().try_get_matches();
+        let parsed = groups::grouped(Self::command()).try_get_matches();
         parsed.and_then(|matches| Self::from_arg_matches(&matches)).map_err(|error| {
             if !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
                 // It goes to stderr: where that is closed, the exit code alone has to do.

@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use spool::{Dropbox, Order, Waiting};
 
 use crate::approve::refused;
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::{Format, OrderOptions};
+use crate::options::OrderOptions;
 use crate::output;
 use crate::promote::approved_of;
 use crate::queue::{PACKAGED_SPOOL, records_among, result_names};

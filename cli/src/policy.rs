@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use daemon::config::{ConfigError, read_policy};
 use serde_json::{Value, json};
 
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::{Format, Policy, PolicyAct, PolicyCheck};
+use crate::options::{Policy, PolicyAct, PolicyCheck};
 use crate::output;
 
 pub(crate) fn policy(asked: &Policy) -> Result<ExitCode, Failure> {

@@ -11,13 +11,14 @@ use policies::AisFile;
 use spool::{Dropped, SpoolError, Submission};
 use validator::{Checked, Code, Draft, OwnerUid, Place, Request, Violation};
 
+use crate::args::Format;
+use crate::args::files::{named_directory, open_document};
 use crate::failure::Failure;
 use crate::inputs;
-use crate::options::{Format, Promote};
+use crate::options::Promote;
 use crate::output;
 use crate::review;
 use crate::show;
-use crate::state::{named_directory, open_document};
 
 pub(crate) fn promote(asked: &Promote) -> Result<ExitCode, Failure> {
     promote_whichever(asked, None)

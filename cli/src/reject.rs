@@ -10,12 +10,13 @@ use serde_json::json;
 use spool::place_beside;
 use validator::{REQUEST_BYTES_MAX, reveal_line};
 
-use crate::approve::{NoSigner, Signature, Signer, principal, refused};
+use crate::approve::{Signature, Signer, SignerError, principal, refused};
+use crate::args::Format;
+use crate::args::files::read_document;
 use crate::failure::Failure;
-use crate::options::{Format, Reject};
+use crate::options::Reject;
 use crate::output;
 use crate::show;
-use crate::state::read_document;
 
 pub(crate) fn reject(asked: &Reject) -> Result<ExitCode, Failure> {
     reject_whichever(asked, None)
@@ -39,8 +40,8 @@ fn reject_whichever(asked: &Reject, only: Option<&Sha256>) -> Result<ExitCode, F
     }
     let mut signer = match Signer::open(&asked.signing) {
         Ok(signer) => signer,
-        Err(NoSigner::Refused(why)) => return Ok(refused(&why)),
-        Err(NoSigner::Failed(failure)) => return Err(failure),
+        Err(SignerError::Refused(why)) => return Ok(refused(&why)),
+        Err(SignerError::Failed(failure)) => return Err(failure),
     };
     let signature = match Signature::named(&asked.request, &asked.signing, ".reject") {
         Ok(signature) => signature,

@@ -1,7 +1,7 @@
 //! `toolexec run`: the embedded one-shot. The same code path as the daemon's, with the person who
 //! typed the command as the approver.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,13 +18,14 @@ use sandbox::client::Reach;
 use spool::{Places, Spool, SpoolError};
 use validator::REQUEST_BYTES_MAX;
 
+use crate::args::files::{named_directory, read_document};
+use crate::args::{Format, HostOptions};
 use crate::failure::Failure;
 use crate::live::{self, Followed, Live};
-use crate::options::{Format, HostOptions, Run};
+use crate::options::Run;
 use crate::output;
 use crate::policy::named_or_embedded;
 use crate::show;
-use crate::state::{named_directory, read_document};
 
 pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
     // What was typed wrongly is told before a state is made or anything is claimed. Its lines are
@@ -80,15 +81,6 @@ pub(crate) fn live_of(host: &Host, mut followed: Option<Followed>) -> Result<Liv
 /// The id that a request's file has by its name.
 fn id_of(request: &Path) -> String {
     request.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-impl HostOptions {
-    fn results_of(&self) -> Result<PathBuf, Failure> {
-        match &self.results {
-            Some(results) => Ok(results.clone()),
-            None => Ok(self.state.path()?.join("results")),
-        }
-    }
 }
 
 /// Looks at the record as any reader would; what is wrong with it goes to stderr.

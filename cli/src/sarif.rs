@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use validator::{Code, Rule, Violation};
 
 use crate::failure::Failure;
-use crate::lint::Checked;
 use crate::show;
 use crate::source::{Line, Source};
 
@@ -33,11 +32,12 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(crate) fn add(&mut self, file: &Path, checked: &Checked) {
+    /// Adds the findings in a file of this text.
+    pub(crate) fn add(&mut self, file: &Path, text: &str, violations: &[Violation]) {
         let artifact = self.artifact(file);
-        let source = Source::new(&checked.text, &checked.violations);
+        let source = Source::new(text, violations);
         let mut seen = BTreeMap::new();
-        for rows in checked.violations.chunk_by(|one, next| one.line == next.line) {
+        for rows in violations.chunk_by(|one, next| one.line == next.line) {
             let line = rows.first().and_then(|row| source.line(row.line));
             let on = line.as_ref().map_or("", |line| line.readable().trim());
             let on = digest(on.as_bytes());

@@ -9,7 +9,10 @@ use policies::ais::{
 use serde_json::{Map, Value, json};
 
 use super::document::Understood;
-use super::{Done, Stop, key, print, used};
+use super::error::{Done, Stop};
+use super::key;
+use super::print::print;
+use super::supply::used;
 use crate::failure::Failure;
 use crate::options::ais::{Crl, Sca, Tca};
 use crate::policy::named_or_embedded;

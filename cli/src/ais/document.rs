@@ -9,15 +9,16 @@ use validator::{
     read_json,
 };
 
-use super::Stop;
+use super::error::Stop;
+use crate::args::files;
 use crate::failure::Failure;
-use crate::{show, state};
+use crate::show;
 
 /// The bytes of a file, or of stdin for `-`.
 pub(super) fn bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, Stop> {
     let read = match path.to_str() {
-        Some("-") => state::read_file(Path::new("/dev/stdin"), bytes_max),
-        _ => state::read_document(path, bytes_max),
+        Some("-") => files::read_file(Path::new("/dev/stdin"), bytes_max),
+        _ => files::read_document(path, bytes_max),
     };
     read.map_err(|failure| match failure {
         Failure::TooLarge(..) => Stop::Invalid(failure.to_string()),

@@ -11,7 +11,9 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use serde_json::{Map, Value, json};
 use spool::place_beside;
 
-use super::{Done, Stop, document, key, print};
+use super::error::{Done, Stop};
+use super::print::print;
+use super::{document, key};
 use crate::failure::Failure;
 use crate::options::ais::Envelope;
 use crate::{output, show};

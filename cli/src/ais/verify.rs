@@ -8,7 +8,10 @@ use policies::ais::{
 };
 use serde_json::json;
 
-use super::{Done, Stop, document, print, used};
+use super::document;
+use super::error::{Done, Stop};
+use super::print::print;
+use super::supply::used;
 use crate::options::ais::Verify;
 use crate::policy::named_or_embedded;
 use crate::show;

@@ -8,8 +8,8 @@ use policies::SignatureFile;
 use spool::Submission;
 use validator::OneLine;
 
+use crate::args::SigningOptions;
 use crate::failure::Failure;
-use crate::options::SigningOptions;
 use crate::show;
 
 /// With the dots around it, what the spool takes for a label.

@@ -5,6 +5,7 @@
 mod agent;
 mod beside;
 mod entitled;
+mod error;
 mod signer;
 mod ssh_keygen;
 
@@ -16,15 +17,17 @@ use serde_json::json;
 use spool::{SpoolError, insist_unchanged, place_beside, replace_own};
 use validator::{Violation, reveal_line};
 
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::{Approve, Format};
+use crate::options::Approve;
 use crate::output;
 use crate::review::{self, Case, HostRules, Outcome, Texts};
 use crate::show;
 use crate::terminal::Terminal;
 
 pub(crate) use beside::{Signature, principal};
-pub(crate) use signer::{NoSigner, Signer};
+pub(crate) use error::SignerError;
+pub(crate) use signer::Signer;
 
 /// The only answer that is a yes.
 const YES: &str = "approve";
@@ -55,8 +58,8 @@ pub(crate) fn sign(asked: &Approve) -> Result<Approval, Failure> {
     let by = principal(&asked.signing.principal)?;
     let mut signer = match Signer::open(&asked.signing) {
         Ok(signer) => signer,
-        Err(NoSigner::Refused(why)) => return refuse(asked, &why, &[]),
-        Err(NoSigner::Failed(failure)) => return Err(failure),
+        Err(SignerError::Refused(why)) => return refuse(asked, &why, &[]),
+        Err(SignerError::Failed(failure)) => return Err(failure),
     };
     // The approver is shown everything that can be shown.
     let texts = Texts::Whole;

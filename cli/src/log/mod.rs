@@ -19,10 +19,10 @@ use records::log::entry::{BootId, Heartbeat};
 use records::log::{Log, LogKey, LogPlace};
 use serde_json::json;
 
+use crate::args::Format;
 use crate::failure::Failure;
 use crate::log::open::{Halt, Opened};
 use crate::log::options::LogAct;
-use crate::options::Format;
 use crate::{output, show};
 
 pub(crate) fn log(asked: &options::Log) -> Result<ExitCode, Failure> {
@@ -94,7 +94,7 @@ fn heartbeat(asked: &options::Heartbeat) -> Result<ExitCode, Halt> {
     let place = options::Place {
         log: None,
         spool: None,
-        state: crate::options::StateOption { dir: Some(state.clone()) },
+        state: crate::args::StateOption { dir: Some(state.clone()) },
         log_key: None,
     };
     // A log that is not there is not made by a heartbeat.

@@ -14,8 +14,9 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use spool::{ToldError, told_policy};
 
 use super::room::Room;
+use crate::args::SourceOptions;
 use crate::failure::Failure;
-use crate::options::{Mcp, SourceOptions};
+use crate::options::Mcp;
 use crate::policy::named_or_embedded;
 use crate::show;
 use crate::verify;

@@ -9,6 +9,7 @@ mod files;
 mod head;
 mod html;
 mod limits;
+mod model;
 mod network;
 mod streams;
 
@@ -17,23 +18,14 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use records::{Fault, Verified};
-
+use crate::args::StateOption;
 use crate::failure::Failure;
-use crate::options::StateOption;
 use crate::output;
 use crate::verify;
 
 use facts::Facts;
 use html::{Html, literal};
-
-/// What is known of the record's truth.
-enum Standing {
-    Verified(Box<Verified>),
-    Faulty(Vec<Fault>),
-    /// There is no key to judge it by.
-    Unjudged(String),
-}
+use model::VerificationState;
 
 /// Makes the page of a record and puts it where it was asked for.
 pub(crate) fn write(
@@ -43,14 +35,14 @@ pub(crate) fn write(
     state: &StateOption,
 ) -> Result<ExitCode, Failure> {
     let standing = match verify::look(dir, allowed_signers, state) {
-        Ok(Ok(verified)) => Standing::Verified(Box::new(verified)),
-        Ok(Err(faults)) => Standing::Faulty(faults),
+        Ok(Ok(verified)) => VerificationState::Verified(Box::new(verified)),
+        Ok(Err(faults)) => VerificationState::Faulty(faults),
         // Keys that were named must be there.
         Err(failure) if allowed_signers.is_some() => return Err(failure),
-        Err(failure) => Standing::Unjudged(failure.to_string()),
+        Err(failure) => VerificationState::Unjudged(failure.to_string()),
     };
     let facts = match &standing {
-        Standing::Verified(verified) => Some(Facts::of(verified.facts().clone())),
+        VerificationState::Verified(verified) => Some(Facts::of(verified.facts().clone())),
         _ => records::claims(dir).map(Facts::of),
     };
     let Some(facts) = facts else {
@@ -59,7 +51,7 @@ pub(crate) fn write(
     };
     let page = render(dir, &standing, &facts).into_string();
     place(&page, to)?;
-    Ok(ExitCode::from(u8::from(matches!(standing, Standing::Faulty(_)))))
+    Ok(ExitCode::from(u8::from(matches!(standing, VerificationState::Faulty(_)))))
 }
 
 /// What exists is somebody's: it is never replaced.
@@ -79,7 +71,7 @@ fn place(page: &str, to: &Path) -> Result<(), Failure> {
 }
 
 /// A page that is well-formed as XML too, so that anybody's parser can look for what should not be in it.
-fn render(dir: &Path, standing: &Standing, facts: &Facts) -> Html {
+fn render(dir: &Path, standing: &VerificationState, facts: &Facts) -> Html {
     let mut page = Html::default();
     page.markup(literal(
         "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n\

@@ -21,13 +21,14 @@ use serde_json::json;
 use spool::place_beside;
 use validator::reveal_line;
 
-use super::Undone;
-use crate::approve::{NoSigner, Signer};
+use super::error::Undone;
+use crate::approve::{Signer, SignerError};
+use crate::args::Format;
+use crate::args::files::{open_document, read_document};
 use crate::failure::Failure;
-use crate::options::{Format, PermissionSet, TypedArguments};
+use crate::options::{PermissionSet, TypedArguments};
 use crate::output;
 use crate::show;
-use crate::state::{open_document, read_document};
 
 pub(super) fn set(asked: &PermissionSet) -> Result<ExitCode, Undone> {
     let path = match (&asked.answer, &asked.request) {
@@ -112,8 +113,8 @@ fn write(asked: &PermissionSet, request: &Path) -> Result<PathBuf, Undone> {
         None => None,
         Some(key) => match Signer::of_file(key) {
             Ok(mut signer) => Some(signer.sign(PERMISSION_NAMESPACE, &bytes)?),
-            Err(NoSigner::Refused(why)) => return Err(Undone::Refused(why)),
-            Err(NoSigner::Failed(failure)) => return Err(failure.into()),
+            Err(SignerError::Refused(why)) => return Err(Undone::Refused(why)),
+            Err(SignerError::Failed(failure)) => return Err(failure.into()),
         },
     };
     place_beside(&path, &bytes)?;

@@ -11,9 +11,11 @@ use serde_json::{Value, json};
 use spool::{Filed, StoreError};
 use validator::reveal_line;
 
-use super::{Undone, source_json, terms};
+use super::error::Undone;
+use super::store::{source_json, terms};
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::{Format, PermissionGet, PermissionRequest};
+use crate::options::{PermissionGet, PermissionRequest};
 use crate::output;
 use crate::show;
 

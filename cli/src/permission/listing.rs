@@ -7,9 +7,11 @@ use policies::permissions::{Grant, OpenAsk, Source, Standing, Terms};
 use serde_json::json;
 use validator::reveal_line;
 
-use super::{Undone, source_json};
+use super::error::Undone;
+use super::store::source_json;
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::{Format, PermissionList};
+use crate::options::PermissionList;
 use crate::output;
 use crate::show;
 

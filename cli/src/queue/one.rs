@@ -15,8 +15,8 @@ use super::options::Show;
 use super::reason;
 use super::results::{Published, end_of, records_among, request_of, result_names};
 use super::rows::{Row, State, queue};
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::Format;
 use crate::output;
 use crate::page;
 

@@ -13,8 +13,8 @@ use super::list::{held_lines, json_of, reason_line};
 use super::options::Status;
 use super::place::spool_at;
 use super::rows::{Row, State, last, queue};
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::Format;
 use crate::output;
 use crate::show;
 

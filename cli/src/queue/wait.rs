@@ -18,9 +18,9 @@ use super::options::Wait;
 use super::reason;
 use super::results::{Published, end_of, records_among, result_names};
 use super::rows::queue;
+use crate::args::Format;
 use crate::failure::Failure;
 use crate::live::{self, Followed, Live, Pen};
-use crate::options::Format;
 use crate::{output, show};
 
 /// inotify is a hint; this often the directories are looked at without one.

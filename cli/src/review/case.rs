@@ -14,13 +14,13 @@ use sandbox::plan::Plan;
 use spool::{SpoolError, Submission};
 use validator::{Checked, Code, Draft, NotFillable, OneLine, OwnerUid, Place, Violation};
 
-use super::human::Texts;
+use super::model::{Outcome, Texts};
 use super::rules::HostRules;
+use crate::args::files::{named_directory, open_document};
+use crate::args::{CaseOptions, StateOption};
 use crate::failure::Failure;
 use crate::inputs::{self, Seen};
-use crate::options::{CaseOptions, StateOption};
 use crate::show;
-use crate::state::{named_directory, open_document};
 
 /// Of each input so much is held; what is longer is not shown further.
 const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -53,15 +53,6 @@ pub(crate) struct Case {
     pub(crate) inputs: Vec<Seen>,
     /// What the launcher would be told, or why that is not known.
     pub(crate) plan: Result<Plan, String>,
-}
-
-model::closed_set! {
-    /// The outlook of the request.
-    pub(crate) enum Outcome {
-        Ready = "ready",
-        Pending = "pending",
-        Refused = "refused",
-    }
 }
 
 impl Case {

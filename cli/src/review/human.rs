@@ -1,42 +1,16 @@
 //! The review as a page for people. Whatever comes from outside goes through `reveal_line`, and what
 //! is wrong stands at the end, where a reader arrives, as well as in its place.
 
-use std::fmt::Write as _;
-
 use policies::{Outlook, Prospect};
 use sandbox::plan::Plan;
 use validator::{Request, Severity, Work, reveal_line};
 
-use super::case::{Case, Outcome};
+use super::case::Case;
+use super::model::{Outcome, Texts};
+use super::page::Page;
 use super::{cell, listing};
 use crate::screen::Screen;
 use crate::show;
-
-/// How much of the inputs' texts is shown.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Texts {
-    None,
-    Beginnings,
-    Whole,
-}
-
-/// Text that grows by lines; a string takes whatever is written.
-pub(super) struct Page(String);
-
-impl Page {
-    pub(super) fn title(&mut self, title: &str) {
-        self.line(format_args!("\n{title}"));
-    }
-
-    pub(super) fn line(&mut self, line: std::fmt::Arguments<'_>) {
-        // Writing to a string cannot fail.
-        writeln!(self.0, "{line}").unwrap_or_default();
-    }
-
-    fn row(&mut self, name: &str, value: impl std::fmt::Display) {
-        self.line(format_args!("  {name:<13}{value}"));
-    }
-}
 
 pub(super) fn text(case: &Case, texts: Texts, screen: Screen) -> String {
     let mut page = Page(String::new());

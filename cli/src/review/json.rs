@@ -10,8 +10,8 @@ use validator::{Request, Violation, reveal_line};
 
 use super::case::Case;
 use super::cell;
-use super::human::Texts;
 use super::listing::is_named;
+use super::model::Texts;
 use super::reading::{Reading, Text};
 use crate::inputs::Seen;
 use crate::output;

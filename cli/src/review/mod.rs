@@ -7,6 +7,8 @@ mod cell;
 mod human;
 mod json;
 mod listing;
+mod model;
+mod page;
 mod pager;
 mod reading;
 mod rules;
@@ -14,14 +16,15 @@ mod rules;
 use std::io;
 use std::process::ExitCode;
 
+use crate::args::{CaseOptions, Format};
 use crate::failure::Failure;
-use crate::options::{CaseOptions, Explain, Format, Review};
+use crate::options::{Explain, Review};
 use crate::output;
 use crate::screen::Screen;
 
-pub(crate) use case::{Case, Outcome, is_rejection};
-pub(crate) use human::Texts;
+pub(crate) use case::{Case, is_rejection};
 pub(crate) use json::refusal;
+pub(crate) use model::{Outcome, Texts};
 pub(crate) use pager::page;
 pub(crate) use rules::{HostRules, host_policy};
 

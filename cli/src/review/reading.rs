@@ -7,7 +7,7 @@ use std::path::Path;
 
 use validator::{Code, Violation, marks, reveal_line};
 
-use super::human::Texts;
+use super::model::Texts;
 use crate::inputs::Found;
 use crate::source::Source;
 

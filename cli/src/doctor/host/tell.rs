@@ -7,7 +7,7 @@ use model::escape_line;
 use serde_json::{Value, json};
 
 use super::finding::{Finding, Verdict};
-use super::readings::Subject;
+use super::model::Subject;
 use crate::output;
 use crate::screen::Screen;
 

@@ -14,12 +14,11 @@ use super::page::Page;
 use super::seen::{Is, Item};
 use super::terminal::Signals;
 use crate::approve::{self, Approval};
+use crate::args::files::read_document;
+use crate::args::{CaseOptions, Format, KeyOptions, ShowOptions, SigningOptions};
 use crate::failure::Failure;
-use crate::options::{
-    Approve, CaseOptions, Format, KeyOptions, Promote, Reject, ShowOptions, SigningOptions,
-};
+use crate::options::{Approve, Promote, Reject};
 use crate::review::{Case, HostRules, Texts};
-use crate::state::read_document;
 use crate::terminal::Terminal;
 use crate::{order, output, promote, reject, review, show};
 

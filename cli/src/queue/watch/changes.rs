@@ -15,8 +15,8 @@ use super::super::daemon::Daemon;
 use super::super::hint::Hints;
 use super::super::results::{Published, request_of, result_names};
 use super::super::rows::{State, queue};
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::Format;
 use crate::show;
 
 /// inotify is a hint; this often the directories are looked at without one.

@@ -20,8 +20,8 @@ use std::process::ExitCode;
 
 use super::options::Watch;
 use super::place::spool_at;
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::Format;
 use crate::screen::Screen;
 
 pub(crate) fn watch(asked: &Watch) -> Result<ExitCode, Failure> {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use model::{ResultId, UtcTime};
 
-use super::Host;
-use crate::doctor::host::readings::Clock;
+use super::model::Host;
+use crate::doctor::host::model::Clock;
 
 pub(super) fn look(host: &Host) -> Clock {
     let kept = sandbox::host::clock_is_kept().map_err(|error| error.to_string());

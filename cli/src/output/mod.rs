@@ -1,6 +1,8 @@
 //! Where words go: answers to stdout, everything else to stderr. Whoever reads may leave early
 //! (`| head`): that ends the printing, never the command, and never changes its exit code.
 
+mod file;
+
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
@@ -8,6 +10,8 @@ use std::path::Path;
 use model::escape_line;
 
 use crate::failure::Failure;
+
+pub(crate) use file::{write_anew, write_out};
 
 /// A line of the answer.
 pub(crate) fn line(line: impl Display) -> Result<(), Failure> {
