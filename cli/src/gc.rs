@@ -12,10 +12,10 @@ use spool::{Places, Spool, SpoolError};
 
 use crate::args::Format;
 use crate::args::files::named_directory;
+use crate::clock::now;
 use crate::failure::Failure;
 use crate::options::Gc;
 use crate::output;
-use crate::show::now;
 
 /// One that was to go, and why it is still there.
 struct Row {

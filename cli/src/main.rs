@@ -11,6 +11,7 @@
 mod ais;
 mod approve;
 mod args;
+mod clock;
 mod code;
 mod doctor;
 mod draft;
@@ -20,7 +21,6 @@ mod gc;
 mod inputs;
 mod keys;
 mod lint;
-mod live;
 mod log;
 mod manual;
 mod mcp;
@@ -29,7 +29,6 @@ mod message_tests;
 mod options;
 mod order;
 mod output;
-mod page;
 mod permission;
 mod policy;
 mod promote;
@@ -38,12 +37,6 @@ mod reject;
 mod replay;
 mod review;
 mod run;
-mod sarif;
-mod screen;
-mod show;
-mod snippet;
-mod source;
-mod terminal;
 mod verify;
 
 use std::process::ExitCode;
@@ -62,7 +55,7 @@ fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_max_level(tracing::Level::WARN)
         .with_writer(std::io::stderr)
-        .with_ansi(screen::Screen::of(&std::io::stderr()).colour)
+        .with_ansi(output::screen::Screen::of(&std::io::stderr()).colour)
         .with_target(false)
         .without_time()
         .init();

@@ -19,13 +19,14 @@ use spool::{Places, Spool, SpoolError};
 use validator::REQUEST_BYTES_MAX;
 
 use crate::args::files::{named_directory, read_document};
+use crate::args::policy::named_or_embedded;
 use crate::args::{Format, HostOptions};
+use crate::clock;
 use crate::failure::Failure;
-use crate::live::{self, Followed, Live};
 use crate::options::Run;
 use crate::output;
-use crate::policy::named_or_embedded;
-use crate::show;
+use crate::output::human;
+use crate::output::live::{self, Followed, Live};
 
 pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
     // What was typed wrongly is told before a state is made or anything is claimed. Its lines are
@@ -51,7 +52,7 @@ pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
     let told = match told {
         Ok(told) => told,
         Err(Halt::Spool(SpoolError::TooLarge { path, bytes_max })) if path == asked.request => {
-            show::aside(&asked.request, b"", &[show::too_large(bytes_max)]);
+            human::aside(&asked.request, b"", &[human::too_large(bytes_max)]);
             return Ok(ExitCode::from(2));
         }
         Err(halt) => return Err(halt.into()),
@@ -73,7 +74,7 @@ pub(crate) fn live_of(host: &Host, mut followed: Option<Followed>) -> Result<Liv
             pen.lines(&followed.lines(moment));
         }
         for running in watching.in_flight() {
-            pen.state(running.step.as_str(), &live::of_running(&running, show::now()));
+            pen.state(running.step.as_str(), &live::of_running(&running, clock::now()));
         }
     })
 }
@@ -163,7 +164,7 @@ pub(crate) fn nothing_left_to_cancel(interrupted: &AtomicBool) {
 
 /// What is wrong goes to stderr in both formats.
 pub(crate) fn report_trouble(request: &Path, bytes: &[u8], told: &Told) {
-    show::aside(request, bytes, &told.violations);
+    human::aside(request, bytes, &told.violations);
     if let Some(reason) = &told.reason {
         output::note(format_args!("{}: {}", request.display(), model::escape_line(reason)));
     }

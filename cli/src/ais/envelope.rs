@@ -14,9 +14,10 @@ use spool::place_beside;
 use super::error::{Done, Stop};
 use super::print::print;
 use super::{document, key};
+use crate::clock;
 use crate::failure::Failure;
 use crate::options::ais::Envelope;
-use crate::{output, show};
+use crate::output;
 
 pub(super) fn envelope(asked: &Envelope) -> Done {
     let request = document::request(&asked.request)?;
@@ -27,7 +28,7 @@ pub(super) fn envelope(asked: &Envelope) -> Done {
     let (tca, tool): (_, Sealed<Tca>) = document::artifact(&asked.tca)?;
     let step = step_of(plan.content(), &facts, &asked.apa)?;
     let key = key::of(&asked.key, None)?;
-    let expires = show::now().unix().saturating_add(i64::from(asked.seconds));
+    let expires = clock::now().unix().saturating_add(i64::from(asked.seconds));
     let (id, nonce) = (format!("urn:uuid:{}", uuid(random()?)), hex(&random()?));
     let ibe = json!({
         "@type": "IBE",

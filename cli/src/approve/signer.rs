@@ -15,8 +15,8 @@ use crate::args::SigningOptions;
 use crate::args::files::read_file;
 use crate::failure::Failure;
 use crate::output;
-use crate::show;
-use crate::terminal::Terminal;
+use crate::output::human;
+use crate::output::terminal::Terminal;
 
 const KEY_BYTES_MAX: usize = 64 * 1024;
 const PASSPHRASES_MAX: usize = 3;
@@ -48,7 +48,7 @@ impl Signer {
     }
 
     pub(crate) fn of_file(path: &Path) -> Result<Self, SignerError> {
-        let shown = show::name(path);
+        let shown = human::name(path);
         let refused = |why: String| SignerError::Refused(format!("{shown}: {why}"));
         let text = Zeroizing::new(read_file(path, KEY_BYTES_MAX)?);
         if text.starts_with(b"ssh-") || text.starts_with(b"ecdsa-") || text.starts_with(b"sk-") {
@@ -153,7 +153,7 @@ fn unlock(path: &Path, private: &PrivateKey) -> Result<Unlocked, Failure> {
     if !private.is_encrypted() {
         return Ok(Unlocked::NoNeed);
     }
-    let shown = show::name(path);
+    let shown = human::name(path);
     let mut terminal = Terminal::open().map_err(|failure| {
         Failure::Said(format!("{shown}: has a passphrase, and {failure}; use --agent"))
     })?;

@@ -1,6 +1,7 @@
 //! The arguments that several commands share, and how each is read. Nothing here may import a command.
 
 pub(crate) mod files;
+pub(crate) mod policy;
 
 mod case;
 mod format;

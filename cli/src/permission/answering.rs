@@ -28,7 +28,7 @@ use crate::args::files::{open_document, read_document};
 use crate::failure::Failure;
 use crate::options::{PermissionSet, TypedArguments};
 use crate::output;
-use crate::show;
+use crate::output::human;
 
 pub(super) fn set(asked: &PermissionSet) -> Result<ExitCode, Undone> {
     let path = match (&asked.answer, &asked.request) {
@@ -37,7 +37,7 @@ pub(super) fn set(asked: &PermissionSet) -> Result<ExitCode, Undone> {
         (None, None) => return Err(Failure::Said("name an answer, or --request".into()).into()),
     };
     if asked.no_set {
-        output::line(format_args!("{}: written, not set", show::name(&path)))?;
+        output::line(format_args!("{}: written, not set", human::name(&path)))?;
         return Ok(ExitCode::SUCCESS);
     }
     let moment = asked.store.moment()?;
@@ -77,7 +77,7 @@ fn tell(granted: &[Granted], denied: &[Denied], accepted: &Accepted) -> Result<(
 /// Writes the answer that was typed, and its signature; the answer's path.
 fn write(asked: &PermissionSet, request: &Path) -> Result<PathBuf, Undone> {
     let bytes = read_document(request, ASK_BYTES_MAX)?;
-    let refuse = |why: String| Undone::Refused(format!("{}: {why}", show::name(request)));
+    let refuse = |why: String| Undone::Refused(format!("{}: {why}", human::name(request)));
     let file = AskFile::read(&bytes).map_err(refuse)?;
     if asked.grant.is_empty() && asked.deny.is_empty() {
         let why = "name what to --grant and what to --deny; the rest is denied".to_owned();
@@ -140,7 +140,7 @@ fn accept(asked: &PermissionSet, path: &Path, now: model::UtcTime) -> Result<Acc
     let signatures = signatures(asked, path)?;
     let evidence = AnswerEvidence { signatures: &signatures, owner: Some(owner), now };
     let accepted = rules(asked)?.accept(&bytes, &evidence);
-    accepted.map_err(|error| Undone::Refused(format!("{}: {error}", show::name(path))))
+    accepted.map_err(|error| Undone::Refused(format!("{}: {error}", human::name(path))))
 }
 
 /// Read through the descriptor whose owner was asked.

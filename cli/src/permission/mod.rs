@@ -12,9 +12,9 @@ use std::process::ExitCode;
 
 use error::Undone;
 
-use crate::approve::refused;
 use crate::failure::Failure;
 use crate::options::{Permission, PermissionAct};
+use crate::output::refused;
 
 pub(crate) fn permission(asked: &Permission) -> Result<ExitCode, Failure> {
     let done = match &asked.act {

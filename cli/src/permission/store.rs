@@ -9,9 +9,10 @@ use validator::{Draft, OwnerUid, Place, REQUEST_BYTES_MAX};
 
 use super::error::Undone;
 use crate::args::files::read_document;
+use crate::clock;
 use crate::failure::Failure;
 use crate::options::{QuestionOptions, StoreOptions};
-use crate::show;
+use crate::output::human;
 
 impl StoreOptions {
     pub(super) fn open(&self, terms: Terms) -> Result<Durable, Undone> {
@@ -28,7 +29,7 @@ impl StoreOptions {
             None => new_traceparent()?,
         };
         let by = Author::Uid(rustix::process::geteuid().as_raw());
-        Ok(Moment { now: show::now(), traceparent, by })
+        Ok(Moment { now: clock::now(), traceparent, by })
     }
 }
 
@@ -36,14 +37,14 @@ impl QuestionOptions {
     pub(super) fn read(&self) -> Result<(Source, Calls), Undone> {
         if let Some(path) = &self.tool_request {
             let bytes = read_document(path, REQUEST_BYTES_MAX)?;
-            let refuse = |why: String| Undone::Refused(format!("{}: {why}", show::name(path)));
+            let refuse = |why: String| Undone::Refused(format!("{}: {why}", human::name(path)));
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let owner = OwnerUid::new(rustix::process::geteuid().as_raw());
             let draft =
                 Draft::new(bytes, &name, owner).map_err(|error| refuse(error.to_string()))?;
             let invalid = || refuse("is no valid request; `toolexec lint` tells why".to_owned());
             let request =
-                draft.check(Place::Elsewhere, show::now()).verdict.map_err(|_| invalid())?;
+                draft.check(Place::Elsewhere, clock::now()).verdict.map_err(|_| invalid())?;
             let source = Source::of_request(&request).map_err(|error| refuse(error.to_string()))?;
             return Ok((source, Calls::of_request(&request)));
         }
@@ -58,7 +59,7 @@ impl QuestionOptions {
                 read_document(path, CALLS_BYTES_MAX)?
             };
             return Calls::read(&bytes)
-                .map_err(|error| Undone::Refused(format!("{}: {error}", show::name(path))));
+                .map_err(|error| Undone::Refused(format!("{}: {error}", human::name(path))));
         }
         let mut calls = Calls::new();
         for tool in &self.tools {

@@ -9,12 +9,12 @@ use super::case::Case;
 use super::model::{Outcome, Texts};
 use super::page::Page;
 use super::{cell, listing};
-use crate::screen::Screen;
-use crate::show;
+use crate::output::human;
+use crate::output::screen::Screen;
 
 pub(super) fn text(case: &Case, texts: Texts, screen: Screen) -> String {
     let mut page = Page(String::new());
-    page.line(format_args!("{}", show::name(&case.path)));
+    page.line(format_args!("{}", human::name(&case.path)));
     rules(&mut page, case);
     if let Some(outlook) = &case.outlook {
         let request = outlook.request();
@@ -36,7 +36,7 @@ fn rules(page: &mut Page, case: &Case) {
     let rules = &case.rules;
     page.row("policy", format_args!("{}", reveal_line(&rules.policy_text())));
     let file = |file: &Option<std::path::PathBuf>| match file {
-        Some(file) => show::name(file),
+        Some(file) => human::name(file),
         None => "none".to_owned(),
     };
     page.row("signers", file(&rules.signers_file));
@@ -97,7 +97,7 @@ fn command(page: &mut Page, request: &Request, plan: Option<&Plan>) {
     }
     let Some(plan) = plan else { return };
     page.title("Executed as");
-    page.row("program", show::name(&plan.cell.runtime.binary));
+    page.row("program", human::name(&plan.cell.runtime.binary));
     for (index, word) in (1..).zip(&plan.order.argv) {
         page.line(format_args!("  {index:>3}  {}", word_text(word)));
     }
@@ -129,7 +129,7 @@ fn files(page: &mut Page, case: &Case, request: &Request) {
                 page.line(format_args!("      found     {}", found.sha256));
                 page.line(format_args!("      declared  {}", seen.declared));
             }
-            Err(why) => page.line(format_args!("  /in/{name}  {}", show::message(why))),
+            Err(why) => page.line(format_args!("  /in/{name}  {}", human::message(why))),
         }
     }
     page.title("Outputs expected");
@@ -205,7 +205,7 @@ fn decision(page: &mut Page, outlook: &Outlook) {
 
 fn end(page: &mut Page, case: &Case, screen: Screen) {
     let body = String::from_utf8_lossy(&case.bytes);
-    let found = show::violations(screen, &case.path, &body, &case.violations);
+    let found = human::violations(screen, &case.path, &body, &case.violations);
     if !found.is_empty() {
         page.title("Found");
         page.0.push_str(&found);
@@ -219,7 +219,7 @@ fn end(page: &mut Page, case: &Case, screen: Screen) {
     if !lacking.is_empty() {
         page.title("Still to come");
         for row in lacking {
-            page.line(format_args!("  {}: {}", row.code.as_str(), show::message(row)));
+            page.line(format_args!("  {}: {}", row.code.as_str(), human::message(row)));
         }
     }
     let said = match case.outcome() {

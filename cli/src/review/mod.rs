@@ -9,7 +9,6 @@ mod json;
 mod listing;
 mod model;
 mod page;
-mod pager;
 mod reading;
 mod rules;
 
@@ -20,12 +19,11 @@ use crate::args::{CaseOptions, Format};
 use crate::failure::Failure;
 use crate::options::{Explain, Review};
 use crate::output;
-use crate::screen::Screen;
+use crate::output::pager::page;
+use crate::output::screen::Screen;
 
 pub(crate) use case::{Case, is_rejection};
-pub(crate) use json::refusal;
 pub(crate) use model::{Outcome, Texts};
-pub(crate) use pager::page;
 pub(crate) use rules::{HostRules, host_policy};
 
 pub(crate) fn review(asked: &Review) -> Result<ExitCode, Failure> {

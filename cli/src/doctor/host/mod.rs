@@ -21,7 +21,7 @@ use crate::args::files::named_directory;
 use crate::failure::Failure;
 use crate::options::Doctor;
 use crate::output;
-use crate::screen::Screen;
+use crate::output::screen::Screen;
 
 pub(super) fn examine(typed: &Doctor) -> Result<ExitCode, Failure> {
     let readings = look::look(&asked(typed)?);

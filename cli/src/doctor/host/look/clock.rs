@@ -10,7 +10,7 @@ use crate::doctor::host::model::Clock;
 
 pub(super) fn look(host: &Host) -> Clock {
     let kept = sandbox::host::clock_is_kept().map_err(|error| error.to_string());
-    Clock { now: crate::show::now(), kept, newest: newest(host) }
+    Clock { now: crate::clock::now(), kept, newest: newest(host) }
 }
 
 fn newest(host: &Host) -> Option<(UtcTime, PathBuf)> {

@@ -3,7 +3,7 @@
 use records::{Fault, Verified};
 
 /// What is known of the record's truth.
-pub(super) enum VerificationState {
+pub(crate) enum VerificationState {
     Verified(Box<Verified>),
     Faulty(Vec<Fault>),
     /// There is no key to judge it by.

@@ -1,4 +1,4 @@
-//! `toolexec show --html`: one page of a record, for people. It must never load or run anything, let a
+//! One page of a record, for people: `toolexec show --html`. It must never load or run anything, let a
 //! byte that others wrote be anything but text (`html`), or say more than the record does; what is
 //! said of its verification is what was verified now.
 
@@ -13,61 +13,20 @@ mod model;
 mod network;
 mod streams;
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
 use std::path::Path;
-use std::process::ExitCode;
-
-use crate::args::StateOption;
-use crate::failure::Failure;
-use crate::output;
-use crate::verify;
 
 use facts::Facts;
 use html::{Html, literal};
-use model::VerificationState;
 
-/// Makes the page of a record and puts it where it was asked for.
-pub(crate) fn write(
-    dir: &Path,
-    to: &Path,
-    allowed_signers: Option<&Path>,
-    state: &StateOption,
-) -> Result<ExitCode, Failure> {
-    let standing = match verify::look(dir, allowed_signers, state) {
-        Ok(Ok(verified)) => VerificationState::Verified(Box::new(verified)),
-        Ok(Err(faults)) => VerificationState::Faulty(faults),
-        // Keys that were named must be there.
-        Err(failure) if allowed_signers.is_some() => return Err(failure),
-        Err(failure) => VerificationState::Unjudged(failure.to_string()),
-    };
-    let facts = match &standing {
-        VerificationState::Verified(verified) => Some(Facts::of(verified.facts().clone())),
-        _ => records::claims(dir).map(Facts::of),
-    };
-    let Some(facts) = facts else {
-        let shown = dir.display();
-        return Err(Failure::Said(format!("{shown}: its record cannot be read; there is no page")));
-    };
-    let page = render(dir, &standing, &facts).into_string();
-    place(&page, to)?;
-    Ok(ExitCode::from(u8::from(matches!(standing, VerificationState::Faulty(_)))))
-}
+pub(crate) use model::VerificationState;
 
-/// What exists is somebody's: it is never replaced.
-fn place(page: &str, to: &Path) -> Result<(), Failure> {
-    if to == Path::new("-") {
-        return output::text(page);
-    }
-    let made = OpenOptions::new().write(true).create_new(true).open(to);
-    let mut file = made.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => {
-            let to = to.display();
-            Failure::Said(format!("--html {to}: exists already; remove it or name another file"))
-        }
-        _ => Failure::io(to)(error),
-    })?;
-    file.write_all(page.as_bytes()).map_err(Failure::io(to))
+/// The page of the record in this directory; none where the record cannot be read.
+pub(crate) fn page_of(dir: &Path, standing: &VerificationState) -> Option<String> {
+    let facts = match standing {
+        VerificationState::Verified(verified) => verified.facts().clone(),
+        _ => records::claims(dir)?,
+    };
+    Some(render(dir, standing, &Facts::of(facts)).into_string())
 }
 
 /// A page that is well-formed as XML too, so that anybody's parser can look for what should not be in it.

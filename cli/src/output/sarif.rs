@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use validator::{Code, Rule, Violation};
 
 use crate::failure::Failure;
-use crate::show;
-use crate::source::{Line, Source};
+use crate::output::human;
+use crate::output::human::source::{Line, Source};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -67,13 +67,13 @@ impl Log {
             "ruleId": row.code.as_str(),
             "ruleIndex": self.rule(row.code),
             "level": row.severity.as_str(),
-            "message": { "text": show::message(row) },
+            "message": { "text": human::message(row) },
             "locations": [{ "physicalLocation": place }],
             "partialFingerprints": { FINGERPRINT: fingerprint },
         });
-        if let Some(hint) = show::hint(row) {
+        if let Some(hint) = human::hint(row) {
             // Review tools show the text and nothing else of a result.
-            result["message"]["text"] = format!("{}\nhelp: {hint}", show::message(row)).into();
+            result["message"]["text"] = format!("{}\nhelp: {hint}", human::message(row)).into();
             result["properties"] = json!({ "hint": hint });
         }
         self.results.push(result);
