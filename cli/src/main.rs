@@ -13,6 +13,7 @@ mod approve;
 mod args;
 mod clock;
 mod code;
+mod commands;
 mod doctor;
 mod draft;
 mod failure;
@@ -41,10 +42,7 @@ mod verify;
 
 use std::process::ExitCode;
 
-use clap::CommandFactory;
-use failure::Failure;
-use options::{Command, Options};
-use spool::Order;
+use commands::Options;
 
 fn main() -> ExitCode {
     let options = match Options::from_arguments() {
@@ -59,45 +57,11 @@ fn main() -> ExitCode {
         .with_target(false)
         .without_time()
         .init();
-    match act(options.command) {
+    match options.command.run() {
         Ok(code) => code,
         Err(failure) => {
             output::note(failure);
             ExitCode::from(3)
         }
-    }
-}
-
-fn act(command: Command) -> Result<ExitCode, Failure> {
-    match command {
-        Command::Run(asked) => run::run(&asked),
-        Command::Draft(asked) => draft::draft(&asked),
-        Command::Lint(asked) => lint::lint(&asked),
-        Command::Review(asked) => review::review(&asked),
-        Command::Explain(asked) => review::explain(&asked),
-        Command::Approve(asked) => approve::approve(&asked),
-        Command::Reject(asked) => reject::reject(&asked),
-        Command::Gate(asked) => gate::gate(&asked),
-        Command::Verify(asked) => verify::verify(&asked),
-        Command::Replay(asked) => replay::replay(&asked),
-        Command::Promote(asked) => promote::promote(&asked),
-        Command::List(asked) => queue::list(&asked),
-        Command::Status(asked) => queue::status(&asked),
-        Command::Show(asked) => queue::show(&asked),
-        Command::Wait(asked) => queue::wait(&asked),
-        Command::Watch(asked) => queue::watch(&asked),
-        Command::Hold(asked) => order::order(&asked, Order::Hold),
-        Command::Release(asked) => order::order(&asked, Order::Release),
-        Command::Cancel(asked) => order::order(&asked, Order::Cancel),
-        Command::Log(asked) => log::log(&asked),
-        Command::Keys(asked) => keys::keys(&asked),
-        Command::Permission(asked) => permission::permission(&asked),
-        Command::Policy(asked) => policy::policy(&asked),
-        Command::Ais(asked) => ais::ais(&asked.act),
-        Command::Doctor(asked) => doctor::doctor(&asked),
-        Command::Gc(asked) => gc::gc(&asked),
-        Command::Mcp(asked) => mcp::mcp(&asked),
-        Command::Completions(asked) => manual::completions(&asked, &mut Options::command()),
-        Command::Man(asked) => manual::man(&asked, Options::command()),
     }
 }

@@ -1,25 +1,21 @@
-//! What may be typed. One definition for each command: parser and help come from it.
+//! The arguments of commands: parser and help come from one definition.
 
 pub(crate) mod ais;
 mod approving;
 mod draft;
 mod gate;
 mod gc;
-mod groups;
 mod keys;
 mod mcp;
-mod orders;
+pub(crate) mod orders;
 mod permission;
 mod policy;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use clap::error::ErrorKind;
-use clap::{ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
 use crate::args::{Format, HostOptions, StateOption};
-use crate::{manual, output, queue};
 
 pub(crate) use approving::{Approve, Explain, Reject, Review};
 pub(crate) use draft::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, Draft};
@@ -33,83 +29,6 @@ pub(crate) use permission::{
     PermissionRevoke, PermissionSet, QuestionOptions, StoreOptions, TypedArguments,
 };
 pub(crate) use policy::PolicyCheck;
-
-/// Runs human-approved tool requests confined, and verifies the signed records of what happened.
-#[derive(Parser)]
-#[command(
-    name = "toolexec",
-    version,
-    after_help = groups::EXAMPLES
-)]
-pub(crate) struct Options {
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum Command {
-    /// Run one approved request here and now, without a daemon
-    Run(Run),
-    /// Make a request of what is typed here, hashing its inputs; somebody approves it later
-    Draft(Draft),
-    /// Check requests and results against every rule of their schema
-    Lint(Lint),
-    /// Show what a request would run, whole, and what every rule says of it
-    Review(Review),
-    /// The same decision without the texts of inputs, for programs too
-    Explain(Explain),
-    /// Show a request, ask, and sign it as one of its approvers
-    Approve(Approve),
-    /// Sign a rejection, which is final
-    Reject(Reject),
-    /// Ask whether an agent may call a tool: the AANA gate, for programs
-    Gate(Gate),
-    /// Check results: signatures, digests, statement, log, approvals
-    Verify(Verify),
-    /// Do the run of a record again and compare what it leaves
-    Replay(Replay),
-    /// Drop an approved request with its inputs and signatures into a spool
-    Promote(Promote),
-    /// List what waits, what is in flight and what was run
-    List(queue::options::List),
-    /// How the daemon and its queue are, on one screen
-    Status(queue::options::Status),
-    /// Where one request is, and what its records say of themselves
-    Show(queue::options::Show),
-    /// Wait until requests have their records
-    Wait(queue::options::Wait),
-    /// Watch a spool as it changes
-    Watch(queue::options::Watch),
-    /// Keep a request that waits from running, until it is released
-    #[command(after_help = orders::HOLD_HELP)]
-    Hold(OrderOptions),
-    /// Take a hold back
-    #[command(after_help = orders::RELEASE_HELP)]
-    Release(OrderOptions),
-    /// Refuse a request that waits, or end it if it runs
-    #[command(after_help = orders::CANCEL_HELP)]
-    Cancel(OrderOptions),
-    /// Show, prove, check and copy the transparency log
-    Log(crate::log::options::Log),
-    /// Make, show and rotate the keys that sign records and the log
-    Keys(Keys),
-    /// Say what agents may call, ask people for it, and take their answers in
-    Permission(Permission),
-    /// Check and show policies
-    Policy(Policy),
-    /// Sign, check and make the artifacts that bind a run to a user's intent
-    Ais(ais::Ais),
-    /// Say what this host lacks for runs, and make what languages need once per host
-    Doctor(Doctor),
-    /// Remove results and requests that were kept long enough
-    Gc(Gc),
-    /// Let an agent draft, lint, ask and read, over the Model Context Protocol
-    Mcp(Mcp),
-    /// Print completions for a shell
-    Completions(manual::Completions),
-    /// Print manual pages
-    Man(manual::ManPages),
-}
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -349,25 +268,4 @@ pub(crate) struct Doctor {
 pub(crate) enum Warm {
     Go,
     Ts,
-}
-
-impl Options {
-    /// Parses what was typed, or prints why not (or the help) and gives the exit code.
-    pub(crate) fn from_arguments() -> Result<Self, ExitCode> {
-        let parsed = groups::grouped(Self::command()).try_get_matches();
-        parsed.and_then(|matches| Self::from_arg_matches(&matches)).map_err(|error| {
-            if !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-                // It goes to stderr: where that is closed, the exit code alone has to do.
-                error.print().unwrap_or_default();
-                return ExitCode::from(3);
-            }
-            match output::settle(error.print()) {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(failure) => {
-                    output::note(failure);
-                    ExitCode::from(3)
-                }
-            }
-        })
-    }
 }

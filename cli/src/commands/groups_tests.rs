@@ -4,7 +4,7 @@
 use clap::{Command, CommandFactory};
 
 use super::{GROUPS, grouped};
-use crate::options::Options;
+use crate::commands::Options;
 
 fn command() -> Command {
     grouped(Options::command())
