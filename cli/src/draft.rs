@@ -13,12 +13,14 @@ use serde_json::{Value, json};
 use spool::{Drafting, SpoolError};
 use validator::{Code, ComposedWork, Composition, Expect, Violation};
 
+use crate::args::Format;
+use crate::args::files::named_directory;
+use crate::clock;
 use crate::failure::Failure;
 use crate::lint::{Rules, as_approved};
-use crate::options::{Draft, Format};
+use crate::options::Draft;
 use crate::output;
-use crate::show;
-use crate::state::named_directory;
+use crate::output::human;
 
 /// What the policies that come with the programs allow for the inputs of one run.
 const INPUT_BYTES_MAX: u64 = 1 << 30;
@@ -49,11 +51,11 @@ pub(crate) fn make(
     input_bytes_max: u64,
     judge: &dyn Fn(&Composition) -> Vec<Violation>,
 ) -> Result<Drafted, Failure> {
-    let now = show::now();
+    let now = clock::now();
     let directory = asked.dir.strip_prefix(".").unwrap_or(&asked.dir);
     let mut composition = typed::compose(asked, &inputs, now)?;
     let violations = judge(&composition);
-    if show::has_error(&violations) {
+    if human::has_error(&violations) {
         return Ok(Drafted { composition, path: None, violations });
     }
     let mut drafting = Drafting::begin(directory, composition.id.as_str(), input_bytes_max)?;
@@ -94,7 +96,7 @@ impl Drafted {
     }
 
     fn print_violations(&self, path: &Path) {
-        show::aside(path, self.composition.to_text().as_bytes(), &self.violations());
+        human::aside(path, self.composition.to_text().as_bytes(), &self.violations());
     }
 }
 
@@ -150,7 +152,7 @@ fn tell(asked: &Draft, path: &Path, drafted: &Drafted) -> Result<ExitCode, Failu
     drafted.print_violations(path);
     match asked.format {
         Format::Human => {
-            let path = show::name(path);
+            let path = human::name(path);
             output::line(&path)?;
             output::aside(format_args!(
                 "A draft. Next: whoever approves it signs it,\n  \
@@ -158,7 +160,7 @@ fn tell(asked: &Draft, path: &Path, drafted: &Drafted) -> Result<ExitCode, Failu
                  or, where the policy asks for no signature, reads it and fills in the two lines\n  \
                  approved_by: \"…\"\n  approved_utc: \"{}\" (the time then)\nand then\n  \
                  toolexec lint {path}\n  toolexec run {path}",
-                show::now()
+                clock::now()
             ));
         }
         Format::Json => output::line(drafted.json())?,

@@ -8,10 +8,10 @@ use std::process::ExitCode;
 
 use policies::aana::{EVENT_BYTES_MAX, GateResult, gate_bytes};
 
+use crate::clock;
 use crate::failure::Failure;
 use crate::options::{Gate, GateFormat};
 use crate::output;
-use crate::show;
 
 pub(crate) fn gate(asked: &Gate) -> Result<ExitCode, Failure> {
     let from_stdin = asked.event.as_os_str() == "-";
@@ -46,7 +46,7 @@ fn lines(mut reader: impl BufRead, name: &Path) -> Result<bool, Failure> {
 
 /// Prints the result, and says whether it passes.
 fn answer(event: &[u8]) -> Result<bool, Failure> {
-    let result: GateResult = gate_bytes(event, show::now());
+    let result: GateResult = gate_bytes(event, clock::now());
     let said = serde_json::to_string(&result)
         .map_err(|error| Failure::Said(format!("gate: the result is no JSON: {error}")))?;
     output::line(said)?;

@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 use spool::retention::{Going, Gone, Keep, Kind, dry_run};
 use spool::{Places, Spool, SpoolError};
 
+use crate::args::Format;
+use crate::args::files::named_directory;
+use crate::clock::now;
 use crate::failure::Failure;
-use crate::options::{Format, Gc};
+use crate::options::Gc;
 use crate::output;
-use crate::show::now;
-use crate::state::named_directory;
 
 /// One that was to go, and why it is still there.
 struct Row {

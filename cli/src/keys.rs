@@ -15,12 +15,11 @@ use records::{Dated, KeyError, KeySource, PublicKeys, PublicResultKey, Successor
 use serde_json::json;
 use spool::{Places, Spool};
 
+use crate::args::Format;
+use crate::clock::now;
 use crate::failure::Failure;
-use crate::options::{
-    Format, KeyFormat, KeyName, Keys, KeysAct, KeysInit, KeysOf, KeysRotate, KeysShow,
-};
+use crate::options::{KeyFormat, KeyName, Keys, KeysAct, KeysInit, KeysOf, KeysRotate, KeysShow};
 use crate::output;
-use crate::show::now;
 
 pub(crate) fn keys(asked: &Keys) -> Result<ExitCode, Failure> {
     match &asked.act {

@@ -12,22 +12,23 @@ use validator::{
     Severity, Violation, fill_approval,
 };
 
+use crate::args::files::read_document;
+use crate::args::policy::named_or_embedded;
+use crate::clock;
 use crate::code;
 use crate::failure::Failure;
 use crate::options::{Lint, LintFormat};
 use crate::output;
-use crate::policy::named_or_embedded;
-use crate::sarif;
-use crate::screen::Screen;
-use crate::show;
-use crate::state::read_document;
+use crate::output::human;
+use crate::output::sarif;
+use crate::output::screen::Screen;
 
 /// What was found in one file.
-pub(crate) struct Checked {
+struct Checked {
     kind: DocumentKind,
     /// As the validator read it.
-    pub(crate) text: String,
-    pub(crate) violations: Vec<Violation>,
+    text: String,
+    violations: Vec<Violation>,
 }
 
 /// What was found in all of them.
@@ -79,7 +80,7 @@ pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
             (LintFormat::Human, Ok(checked)) => print_human(file, &checked)?,
             (LintFormat::Human, Err(_)) => {}
             (LintFormat::Json, found) => print_json(file, &found)?,
-            (LintFormat::Sarif, Ok(checked)) => log.add(file, &checked),
+            (LintFormat::Sarif, Ok(checked)) => log.add(file, &checked.text, &checked.violations),
             (LintFormat::Sarif, Err(failure)) => log.add_unreadable(file, &failure),
         }
     }
@@ -125,7 +126,7 @@ impl<'a> Rules<'a> {
 
     /// Every violation of a document of this name, by place.
     pub(crate) fn check(&self, bytes: &[u8], name: &str) -> (DocumentKind, Vec<Violation>) {
-        let now = show::now();
+        let now = clock::now();
         let (kind, mut violations) = validator::lint(bytes, name, self.expect, now);
         if kind == DocumentKind::Request {
             violations.extend(match self.beside {
@@ -167,7 +168,7 @@ fn check(file: &Path, rules: &Rules) -> Result<Checked, Failure> {
         // Too large for any document: its name alone says what it was meant to be.
         Err(Failure::TooLarge(_, most)) => {
             let (kind, _) = rules.check(b"", &name);
-            Ok(Checked { kind, text: String::new(), violations: vec![show::too_large(most)] })
+            Ok(Checked { kind, text: String::new(), violations: vec![human::too_large(most)] })
         }
         Err(failure) => Err(failure),
     }
@@ -175,9 +176,9 @@ fn check(file: &Path, rules: &Rules) -> Result<Checked, Failure> {
 
 fn print_human(file: &Path, checked: &Checked) -> Result<(), Failure> {
     let Checked { kind, text, violations } = checked;
-    output::text(&show::violations(Screen::of(&io::stdout()), file, text, violations))?;
-    let verdict = if show::has_error(violations) { "invalid" } else { "valid" };
-    let (file, kind, count) = (show::name(file), kind.as_str(), show::count(violations));
+    output::text(&human::violations(Screen::of(&io::stdout()), file, text, violations))?;
+    let verdict = if human::has_error(violations) { "invalid" } else { "valid" };
+    let (file, kind, count) = (human::name(file), kind.as_str(), human::count(violations));
     output::line(format_args!("{file}: {verdict} {kind}: {count}"))
 }
 
@@ -190,7 +191,7 @@ fn print_json(file: &Path, found: &Result<Checked, Failure>) -> Result<(), Failu
     let mut object = serde_json::json!({
         "file": output::path(file),
         "kind": kind.as_str(),
-        "valid": found.is_ok() && !show::has_error(violations),
+        "valid": found.is_ok() && !human::has_error(violations),
         "violations": violations,
     });
     if let Err(failure) = found {

@@ -10,7 +10,10 @@
 
 mod ais;
 mod approve;
+mod args;
+mod clock;
 mod code;
+mod commands;
 mod doctor;
 mod draft;
 mod failure;
@@ -19,7 +22,6 @@ mod gc;
 mod inputs;
 mod keys;
 mod lint;
-mod live;
 mod log;
 mod manual;
 mod mcp;
@@ -28,7 +30,6 @@ mod message_tests;
 mod options;
 mod order;
 mod output;
-mod page;
 mod permission;
 mod policy;
 mod promote;
@@ -37,20 +38,11 @@ mod reject;
 mod replay;
 mod review;
 mod run;
-mod sarif;
-mod screen;
-mod show;
-mod snippet;
-mod source;
-mod state;
-mod terminal;
 mod verify;
 
 use std::process::ExitCode;
 
-use failure::Failure;
-use options::{Command, Options};
-use spool::Order;
+use commands::Options;
 
 fn main() -> ExitCode {
     let options = match Options::from_arguments() {
@@ -61,49 +53,15 @@ fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_max_level(tracing::Level::WARN)
         .with_writer(std::io::stderr)
-        .with_ansi(screen::Screen::of(&std::io::stderr()).colour)
+        .with_ansi(output::screen::Screen::of(&std::io::stderr()).colour)
         .with_target(false)
         .without_time()
         .init();
-    match act(options.command) {
+    match options.command.run() {
         Ok(code) => code,
         Err(failure) => {
             output::note(failure);
             ExitCode::from(3)
         }
-    }
-}
-
-fn act(command: Command) -> Result<ExitCode, Failure> {
-    match command {
-        Command::Run(asked) => run::run(&asked),
-        Command::Draft(asked) => draft::draft(&asked),
-        Command::Lint(asked) => lint::lint(&asked),
-        Command::Review(asked) => review::review(&asked),
-        Command::Explain(asked) => review::explain(&asked),
-        Command::Approve(asked) => approve::approve(&asked),
-        Command::Reject(asked) => reject::reject(&asked),
-        Command::Gate(asked) => gate::gate(&asked),
-        Command::Verify(asked) => verify::verify(&asked),
-        Command::Replay(asked) => replay::replay(&asked),
-        Command::Promote(asked) => promote::promote(&asked),
-        Command::List(asked) => queue::list(&asked),
-        Command::Status(asked) => queue::status(&asked),
-        Command::Show(asked) => queue::show(&asked),
-        Command::Wait(asked) => queue::wait(&asked),
-        Command::Watch(asked) => queue::watch(&asked),
-        Command::Hold(asked) => order::order(&asked, Order::Hold),
-        Command::Release(asked) => order::order(&asked, Order::Release),
-        Command::Cancel(asked) => order::order(&asked, Order::Cancel),
-        Command::Log(asked) => log::log(&asked),
-        Command::Keys(asked) => keys::keys(&asked),
-        Command::Permission(asked) => permission::permission(&asked),
-        Command::Policy(asked) => policy::policy(&asked),
-        Command::Ais(asked) => ais::ais(&asked.act),
-        Command::Doctor(asked) => doctor::doctor(&asked),
-        Command::Gc(asked) => gc::gc(&asked),
-        Command::Mcp(asked) => mcp::mcp(&asked),
-        Command::Completions(asked) => manual::completions(&asked),
-        Command::Man(asked) => manual::man(&asked),
     }
 }

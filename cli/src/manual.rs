@@ -5,15 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, Command, CommandFactory, ValueEnum};
+use clap::{Args, Command, ValueEnum};
 use clap_complete::aot::{self, Bash, Fish, Generator, Zsh};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
 use crate::failure::Failure;
-use crate::log::copy::write_out;
-use crate::options::Options;
-use crate::output;
+use crate::output::{self, write_out};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -52,14 +50,15 @@ enum Shell {
 }
 
 /// Every command as a page; `help` is one only to the parser.
-fn definitions() -> Command {
-    let mut whole = Options::command().disable_help_subcommand(true);
+fn definitions(program: Command) -> Command {
+    let mut whole = program.disable_help_subcommand(true);
     whole.build();
     whole
 }
 
-pub(crate) fn man(asked: &ManPages) -> Result<ExitCode, Failure> {
-    let whole = definitions();
+/// Prints the pages of this program, or writes them into a directory.
+pub(crate) fn man(asked: &ManPages, program: Command) -> Result<ExitCode, Failure> {
+    let whole = definitions(program);
     match &asked.dir {
         None => output::text(&page(&whole)?)?,
         Some(dir) => {
@@ -97,18 +96,19 @@ fn page(command: &Command) -> Result<String, Failure> {
     String::from_utf8(page).map_err(|error| Failure::Said(error.to_string()))
 }
 
-pub(crate) fn completions(asked: &Completions) -> Result<ExitCode, Failure> {
+/// Prints the completions of this program.
+pub(crate) fn completions(asked: &Completions, program: &mut Command) -> Result<ExitCode, Failure> {
     let text = match asked.shell {
-        Shell::Bash => script(Bash),
-        Shell::Zsh => script(Zsh),
-        Shell::Fish => script(Fish),
+        Shell::Bash => script(Bash, program),
+        Shell::Zsh => script(Zsh, program),
+        Shell::Fish => script(Fish, program),
     };
     output::text(&text?)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn script(shell: impl Generator) -> Result<String, Failure> {
+fn script(shell: impl Generator, program: &mut Command) -> Result<String, Failure> {
     let mut text = Vec::new();
-    aot::generate(shell, &mut Options::command(), "toolexec", &mut text);
+    aot::generate(shell, program, "toolexec", &mut text);
     String::from_utf8(text).map_err(|error| Failure::Said(error.to_string()))
 }

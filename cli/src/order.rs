@@ -7,13 +7,14 @@ use std::process::ExitCode;
 
 use spool::{Dropbox, Order, Waiting};
 
-use crate::approve::refused;
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::{Format, OrderOptions};
+use crate::options::OrderOptions;
 use crate::output;
+use crate::output::human;
+use crate::output::refused;
 use crate::promote::approved_of;
 use crate::queue::{PACKAGED_SPOOL, records_among, result_names};
-use crate::show;
 
 /// More names are not read by anybody.
 const SHOWN_MAX: usize = 5;
@@ -164,7 +165,7 @@ fn tell(asked: &OrderOptions, name: &str, order: Order, placed: &Placed) -> Resu
 fn named(spool: &Path) -> String {
     match spool == Path::new(PACKAGED_SPOOL) {
         true => String::new(),
-        false => format!(" --spool {}", show::name(spool)),
+        false => format!(" --spool {}", human::name(spool)),
     }
 }
 

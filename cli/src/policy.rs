@@ -1,13 +1,13 @@
 //! `toolexec policy`: check a policy file, print the ones that come with the program.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use daemon::config::{ConfigError, read_policy};
 use serde_json::{Value, json};
 
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::{Format, Policy, PolicyAct, PolicyCheck};
+use crate::options::{Policy, PolicyAct, PolicyCheck};
 use crate::output;
 
 pub(crate) fn policy(asked: &Policy) -> Result<ExitCode, Failure> {
@@ -66,13 +66,4 @@ fn answer(
         "sha256": policy.map(|policy| policy.sha256().to_string()),
         "problems": problems.collect::<Vec<_>>(),
     })
-}
-
-/// The policy of this file, or the one that is compiled in for whoever names none.
-pub(crate) fn named_or_embedded(file: Option<&Path>) -> Result<policies::Policy, Failure> {
-    match file {
-        Some(file) => Ok(read_policy(file)?),
-        None => policies::Policy::shipped("embedded")
-            .ok_or_else(|| Failure::Said("the policy `embedded` is not in this program".into())),
-    }
 }

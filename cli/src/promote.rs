@@ -11,13 +11,15 @@ use policies::AisFile;
 use spool::{Dropped, SpoolError, Submission};
 use validator::{Checked, Code, Draft, OwnerUid, Place, Request, Violation};
 
+use crate::args::Format;
+use crate::args::files::{named_directory, open_document};
+use crate::clock;
 use crate::failure::Failure;
 use crate::inputs;
-use crate::options::{Format, Promote};
+use crate::options::Promote;
 use crate::output;
+use crate::output::human;
 use crate::review;
-use crate::show;
-use crate::state::{named_directory, open_document};
 
 pub(crate) fn promote(asked: &Promote) -> Result<ExitCode, Failure> {
     promote_whichever(asked, None)
@@ -35,18 +37,18 @@ fn promote_whichever(asked: &Promote, only: Option<&Sha256>) -> Result<ExitCode,
     let submission = match Submission::read(&asked.request, inputs.as_deref()) {
         Ok(submission) => submission,
         Err(SpoolError::TooLarge { path, bytes_max }) if path == asked.request => {
-            return not_promoted(asked, b"", &[show::too_large(bytes_max)]);
+            return not_promoted(asked, b"", &[human::too_large(bytes_max)]);
         }
         Err(error) => return Err(error.into()),
     };
     if only.is_some_and(|only| *only != Sha256::of(submission.bytes())) {
-        let name = show::name(&asked.request);
+        let name = human::name(&asked.request);
         output::note(format_args!("{name}: changed since it was approved; not promoted"));
         return Ok(ExitCode::from(2));
     }
     let Checked { violations, verdict } = check(asked, &submission)?;
     let request = match verdict {
-        Ok(request) if !show::has_error(&violations) => request,
+        Ok(request) if !human::has_error(&violations) => request,
         _ => return not_promoted(asked, submission.bytes(), &violations),
     };
     tell(&asked.request, submission.bytes(), &violations);
@@ -99,7 +101,7 @@ pub(crate) fn approved_of(spool: &Path) -> Result<PathBuf, Failure> {
 }
 
 fn tell(request: &Path, bytes: &[u8], violations: &[Violation]) {
-    show::aside(request, bytes, violations);
+    human::aside(request, bytes, violations);
 }
 
 fn not_promoted(
@@ -108,9 +110,9 @@ fn not_promoted(
     violations: &[Violation],
 ) -> Result<ExitCode, Failure> {
     tell(&asked.request, bytes, violations);
-    let why = format!("{}: not promoted", show::name(&asked.request));
+    let why = format!("{}: not promoted", human::name(&asked.request));
     if asked.format == Format::Json {
-        output::line(review::refusal(&asked.request, &why, violations))?;
+        output::line(output::refusal(&asked.request, &why, violations))?;
     }
     output::note(why);
     Ok(ExitCode::from(2))
@@ -120,7 +122,7 @@ fn check(asked: &Promote, submission: &Submission) -> Result<Checked, Failure> {
     let owner = OwnerUid::new(rustix::process::geteuid().as_raw());
     let draft = Draft::new(submission.bytes().to_vec(), submission.file_name(), owner)
         .map_err(|error| Failure::Said(format!("{}: {error}", asked.request.display())))?;
-    let mut checked = draft.check(Place::Spool, show::now());
+    let mut checked = draft.check(Place::Spool, clock::now());
     let bundle = match submission.ais() {
         AisFile::Unread(why) => Some(why),
         AisFile::Missing | AisFile::Read { .. } => None,

@@ -10,12 +10,14 @@ use serde_json::json;
 use spool::place_beside;
 use validator::{REQUEST_BYTES_MAX, reveal_line};
 
-use crate::approve::{NoSigner, Signature, Signer, principal, refused};
+use crate::approve::{Signature, Signer, SignerError, principal};
+use crate::args::Format;
+use crate::args::files::read_document;
 use crate::failure::Failure;
-use crate::options::{Format, Reject};
+use crate::options::Reject;
 use crate::output;
-use crate::show;
-use crate::state::read_document;
+use crate::output::human;
+use crate::output::refused;
 
 pub(crate) fn reject(asked: &Reject) -> Result<ExitCode, Failure> {
     reject_whichever(asked, None)
@@ -34,13 +36,13 @@ fn reject_whichever(asked: &Reject, only: Option<&Sha256>) -> Result<ExitCode, F
     let bytes = read_document(&asked.request, REQUEST_BYTES_MAX)?;
     let sha256 = Sha256::of(&bytes);
     if only.is_some_and(|only| *only != sha256) {
-        let shown = show::name(&asked.request);
+        let shown = human::name(&asked.request);
         return Ok(refused(&format!("{shown}: changed since you were asked; not rejected")));
     }
     let mut signer = match Signer::open(&asked.signing) {
         Ok(signer) => signer,
-        Err(NoSigner::Refused(why)) => return Ok(refused(&why)),
-        Err(NoSigner::Failed(failure)) => return Err(failure),
+        Err(SignerError::Refused(why)) => return Ok(refused(&why)),
+        Err(SignerError::Failed(failure)) => return Err(failure),
     };
     let signature = match Signature::named(&asked.request, &asked.signing, ".reject") {
         Ok(signature) => signature,
@@ -48,7 +50,7 @@ fn reject_whichever(asked: &Reject, only: Option<&Sha256>) -> Result<ExitCode, F
     };
     let reason = reason_path(&asked.request, &signature.label);
     if reason.symlink_metadata().is_ok() {
-        let shown = show::name(&reason);
+        let shown = human::name(&reason);
         return Ok(refused(&format!("{shown}: is there already; use --label")));
     }
     let armoured = signer.sign(REJECT_NAMESPACE, &bytes)?;
@@ -60,10 +62,10 @@ fn reject_whichever(asked: &Reject, only: Option<&Sha256>) -> Result<ExitCode, F
     place_beside(&reason, text.as_bytes())?;
     match asked.format {
         Format::Human => {
-            let (path, fingerprint) = (show::name(&signature.path), signer.fingerprint());
+            let (path, fingerprint) = (human::name(&signature.path), signer.fingerprint());
             let by = reveal_line(by.as_str());
             output::line(format_args!("{path}: rejected by {by} {fingerprint}"))?;
-            output::line(format_args!("{}: why, for people", show::name(&reason)))?;
+            output::line(format_args!("{}: why, for people", human::name(&reason)))?;
         }
         Format::Json => output::line(json!({
             "request": output::path(&asked.request),

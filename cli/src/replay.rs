@@ -12,11 +12,12 @@ use records::{LeftFile, Recalled};
 use serde_json::{Value, json};
 use spool::Replayed;
 
+use crate::args::Format;
+use crate::args::files::named_directory;
 use crate::failure::Failure;
-use crate::options::{Format, Replay};
+use crate::options::Replay;
 use crate::output;
 use crate::run::{live_of, nothing_left_to_cancel, open_host, verified, watch_signals};
-use crate::state::named_directory;
 
 /// One thing in which two runs differ.
 struct Difference {

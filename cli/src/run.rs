@@ -1,7 +1,7 @@
 //! `toolexec run`: the embedded one-shot. The same code path as the daemon's, with the person who
 //! typed the command as the approver.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,13 +18,15 @@ use sandbox::client::Reach;
 use spool::{Places, Spool, SpoolError};
 use validator::REQUEST_BYTES_MAX;
 
+use crate::args::files::{named_directory, read_document};
+use crate::args::policy::named_or_embedded;
+use crate::args::{Format, HostOptions};
+use crate::clock;
 use crate::failure::Failure;
-use crate::live::{self, Followed, Live};
-use crate::options::{Format, HostOptions, Run};
+use crate::options::Run;
 use crate::output;
-use crate::policy::named_or_embedded;
-use crate::show;
-use crate::state::{named_directory, read_document};
+use crate::output::human;
+use crate::output::live::{self, Followed, Live};
 
 pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
     // What was typed wrongly is told before a state is made or anything is claimed. Its lines are
@@ -50,7 +52,7 @@ pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
     let told = match told {
         Ok(told) => told,
         Err(Halt::Spool(SpoolError::TooLarge { path, bytes_max })) if path == asked.request => {
-            show::aside(&asked.request, b"", &[show::too_large(bytes_max)]);
+            human::aside(&asked.request, b"", &[human::too_large(bytes_max)]);
             return Ok(ExitCode::from(2));
         }
         Err(halt) => return Err(halt.into()),
@@ -72,7 +74,7 @@ pub(crate) fn live_of(host: &Host, mut followed: Option<Followed>) -> Result<Liv
             pen.lines(&followed.lines(moment));
         }
         for running in watching.in_flight() {
-            pen.state(running.step.as_str(), &live::of_running(&running, show::now()));
+            pen.state(running.step.as_str(), &live::of_running(&running, clock::now()));
         }
     })
 }
@@ -80,15 +82,6 @@ pub(crate) fn live_of(host: &Host, mut followed: Option<Followed>) -> Result<Liv
 /// The id that a request's file has by its name.
 fn id_of(request: &Path) -> String {
     request.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-impl HostOptions {
-    fn results_of(&self) -> Result<PathBuf, Failure> {
-        match &self.results {
-            Some(results) => Ok(results.clone()),
-            None => Ok(self.state.path()?.join("results")),
-        }
-    }
 }
 
 /// Looks at the record as any reader would; what is wrong with it goes to stderr.
@@ -171,7 +164,7 @@ pub(crate) fn nothing_left_to_cancel(interrupted: &AtomicBool) {
 
 /// What is wrong goes to stderr in both formats.
 pub(crate) fn report_trouble(request: &Path, bytes: &[u8], told: &Told) {
-    show::aside(request, bytes, &told.violations);
+    human::aside(request, bytes, &told.violations);
     if let Some(reason) = &told.reason {
         output::note(format_args!("{}: {}", request.display(), model::escape_line(reason)));
     }

@@ -9,11 +9,14 @@ use policies::ais::{
 use serde_json::{Map, Value, json};
 
 use super::document::Understood;
-use super::{Done, Stop, key, print, used};
+use super::error::{Done, Stop};
+use super::key;
+use super::print::print;
+use super::supply::used;
+use crate::args::policy::named_or_embedded;
+use crate::clock;
 use crate::failure::Failure;
 use crate::options::ais::{Crl, Sca, Tca};
-use crate::policy::named_or_embedded;
-use crate::show;
 
 /// Signs, and prints what every reader of it will accept.
 fn signed<S: Understood>(
@@ -109,7 +112,7 @@ pub(super) fn crl(asked: &Crl) -> Done {
     for typed in &asked.revoke {
         revoked.push(revocation(typed)?);
     }
-    let now = show::now();
+    let now = clock::now();
     let expires = UtcTime::from_unix(now.unix().saturating_add(i64::from(asked.seconds)));
     let content = object(json!({
         "@type": "CRL",

@@ -9,15 +9,17 @@ use validator::{
     read_json,
 };
 
-use super::Stop;
+use super::error::Stop;
+use crate::args::files;
+use crate::clock;
 use crate::failure::Failure;
-use crate::{show, state};
+use crate::output::human;
 
 /// The bytes of a file, or of stdin for `-`.
 pub(super) fn bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, Stop> {
     let read = match path.to_str() {
-        Some("-") => state::read_file(Path::new("/dev/stdin"), bytes_max),
-        _ => state::read_document(path, bytes_max),
+        Some("-") => files::read_file(Path::new("/dev/stdin"), bytes_max),
+        _ => files::read_document(path, bytes_max),
     };
     read.map_err(|failure| match failure {
         Failure::TooLarge(..) => Stop::Invalid(failure.to_string()),
@@ -68,7 +70,7 @@ pub(super) fn request(path: &Path) -> Result<Request, Stop> {
 pub(super) fn request_or_draft(path: &Path) -> Result<Request, Stop> {
     let text = bytes(path, REQUEST_BYTES_MAX)?;
     let somebody = "somebody".parse().map_err(|_| Stop::Invalid(String::new()))?;
-    match fill_approval(&text, &somebody, show::now()) {
+    match fill_approval(&text, &somebody, clock::now()) {
         Ok(filled) => check(path, filled.bytes),
         Err(_) => check(path, text),
     }
@@ -78,10 +80,10 @@ fn check(path: &Path, text: Vec<u8>) -> Result<Request, Stop> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let owner = OwnerUid::new(rustix::process::geteuid().as_raw());
     let draft = Draft::new(text.clone(), &name, owner).map_err(invalid(path))?;
-    let Checked { violations, verdict } = draft.check(Place::Elsewhere, show::now());
+    let Checked { violations, verdict } = draft.check(Place::Elsewhere, clock::now());
     verdict.map_err(|_| {
         let errors: Vec<Violation> = violations;
-        show::aside(path, &text, &errors);
+        human::aside(path, &text, &errors);
         Stop::Invalid(format!(
             "{}: is no request that could run; see toolexec lint",
             path.display()

@@ -11,10 +11,13 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use serde_json::{Map, Value, json};
 use spool::place_beside;
 
-use super::{Done, Stop, document, key, print};
+use super::error::{Done, Stop};
+use super::print::print;
+use super::{document, key};
+use crate::clock;
 use crate::failure::Failure;
 use crate::options::ais::Envelope;
-use crate::{output, show};
+use crate::output;
 
 pub(super) fn envelope(asked: &Envelope) -> Done {
     let request = document::request(&asked.request)?;
@@ -25,7 +28,7 @@ pub(super) fn envelope(asked: &Envelope) -> Done {
     let (tca, tool): (_, Sealed<Tca>) = document::artifact(&asked.tca)?;
     let step = step_of(plan.content(), &facts, &asked.apa)?;
     let key = key::of(&asked.key, None)?;
-    let expires = show::now().unix().saturating_add(i64::from(asked.seconds));
+    let expires = clock::now().unix().saturating_add(i64::from(asked.seconds));
     let (id, nonce) = (format!("urn:uuid:{}", uuid(random()?)), hex(&random()?));
     let ibe = json!({
         "@type": "IBE",

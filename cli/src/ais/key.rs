@@ -3,10 +3,10 @@
 use policies::ais::{Algorithm, SigningKey};
 use zeroize::Zeroizing;
 
-use super::Stop;
+use super::error::Stop;
+use crate::args::files::read_file;
 use crate::failure::Failure;
 use crate::options::ais::{Alg, KeyFile};
-use crate::state::read_file;
 
 const KEY_BYTES_MAX: usize = 64 * 1024;
 

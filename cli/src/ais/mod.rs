@@ -4,45 +4,26 @@
 mod assertions;
 mod document;
 mod envelope;
+mod error;
 mod key;
+mod print;
+mod supply;
 mod verify;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use policies::Policy;
 use policies::ais::{
     Apa, Artifact, Sealed, Uia, canonical, embed, entail, sign, step_args, tool_name,
 };
 use serde_json::{Value, json};
 
+use error::{Done, Stop};
+use print::print;
+
 use crate::failure::Failure;
-use crate::options::StateOption;
 use crate::options::ais::{AisAct, Canonical, Entail, Schema, Sign, Step};
 use crate::output;
-
-/// Why a command ended without an answer.
-pub(crate) enum Stop {
-    /// A document is not what it should be: exit code 2.
-    Invalid(String),
-    /// Usage, or the host: exit code 3.
-    Failed(Failure),
-}
-
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
-/// What runs under this policy use on this host.
-fn used(policy: &Policy) -> Result<daemon::Found, Failure> {
-    let caches = StateOption { dir: None }.path().unwrap_or_default().join("caches");
-    let binaries = daemon::preview::installed(policy, &caches);
-    Ok(daemon::Digests::default().of(policy, &binaries)?)
-}
-
-type Done = Result<ExitCode, Stop>;
 
 pub(crate) fn ais(act: &AisAct) -> Result<ExitCode, Failure> {
     let done = match act {
@@ -65,12 +46,6 @@ pub(crate) fn ais(act: &AisAct) -> Result<ExitCode, Failure> {
             Ok(ExitCode::from(2))
         }
     }
-}
-
-/// Prints one object, on one line.
-fn print(value: &Value) -> Done {
-    output::line(value)?;
-    Ok(ExitCode::SUCCESS)
 }
 
 fn print_canonical(asked: &Canonical) -> Done {

@@ -8,10 +8,13 @@ use policies::ais::{
 };
 use serde_json::json;
 
-use super::{Done, Stop, document, print, used};
+use super::document;
+use super::error::{Done, Stop};
+use super::print::print;
+use super::supply::used;
+use crate::args::policy::named_or_embedded;
+use crate::clock;
 use crate::options::ais::Verify;
-use crate::policy::named_or_embedded;
-use crate::show;
 
 pub(super) fn verify(asked: &Verify) -> Done {
     let invalid = |path: &std::path::Path, error: &dyn std::fmt::Display| {
@@ -45,7 +48,7 @@ pub(super) fn verify(asked: &Verify) -> Done {
         rules: &rules,
         request: facts.as_ref(),
         supply: &supply,
-        now: asked.at.unwrap_or_else(show::now),
+        now: asked.at.unwrap_or_else(clock::now),
         nonce_seen: &|nonce| asked.seen.iter().any(|seen| seen == nonce),
     });
     print(&judgement.to_json())?;

@@ -10,7 +10,7 @@ use records::{Agent as Socket, KeyFingerprint};
 use ssh_key::{HashAlg, LineEnding, PublicKey, SshSig};
 use validator::reveal_line;
 
-use super::signer::NoSigner;
+use super::error::SignerError;
 use crate::failure::Failure;
 
 /// A person may have to confirm, or to touch a key.
@@ -22,7 +22,7 @@ impl Agent {
     /// The agent of this session, and the one key of it that may sign, or the one with this fingerprint.
     pub(super) fn with_key(
         fingerprint: Option<KeyFingerprint>,
-    ) -> Result<(Self, SignerKey), NoSigner> {
+    ) -> Result<(Self, SignerKey), SignerError> {
         let agent = Self::of_session()?;
         let wanted = fingerprint.map(|it| it.to_string());
         let (mut found, mut unfit) = (Vec::new(), Vec::new());
@@ -38,7 +38,7 @@ impl Agent {
                 }
             }
         }
-        let refused = |why: String| Err(NoSigner::Refused(format!("the agent: {why}")));
+        let refused = |why: String| Err(SignerError::Refused(format!("the agent: {why}")));
         match (found.len(), found.pop()) {
             (1, Some(key)) => Ok((agent, key)),
             (0, _) if let Some(named) = fingerprint => {

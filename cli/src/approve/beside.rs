@@ -8,9 +8,9 @@ use policies::SignatureFile;
 use spool::Submission;
 use validator::OneLine;
 
+use crate::args::SigningOptions;
 use crate::failure::Failure;
-use crate::options::SigningOptions;
-use crate::show;
+use crate::output::human;
 
 /// With the dots around it, what the spool takes for a label.
 const LABEL_BYTES_MAX: usize = 100;
@@ -52,7 +52,7 @@ impl Signature {
         let name = format!("{file}.{label}{kind}.sig");
         let path = path.with_file_name(&name);
         if !is_free(&path) {
-            let shown = show::name(&path);
+            let shown = human::name(&path);
             return Err(format!("{shown}: is there already, and is not overwritten; use --label"));
         }
         Ok(Self { name, path, label })

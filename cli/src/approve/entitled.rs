@@ -6,8 +6,8 @@ use policies::{NotEntitled, Outlook, RuleVerdict, SshSignature, Verdict};
 use validator::{OneLine, reveal_line};
 
 use crate::failure::Failure;
+use crate::output::human;
 use crate::review::Case;
-use crate::show;
 
 /// Why this signature would not count as this principal's approval; none where no `allowed_signers`
 /// are known. The case has been looked at with the signature beside it.
@@ -26,7 +26,7 @@ pub(super) fn why_not(
     let fingerprint = key.fingerprint();
     if let Err(why) = signers.entitles(&verified, by.as_str(), at) {
         let by = reveal_line(by.as_str());
-        let file = case.rules.signers_file.as_deref().map_or("allowed_signers".into(), show::name);
+        let file = case.rules.signers_file.as_deref().map_or("allowed_signers".into(), human::name);
         return Ok(Some(match why {
             NotEntitled::Revoked => format!("key {fingerprint} is revoked"),
             NotEntitled::Unknown => match signers.principals_of(key, at) {

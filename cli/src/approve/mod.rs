@@ -5,6 +5,7 @@
 mod agent;
 mod beside;
 mod entitled;
+mod error;
 mod signer;
 mod ssh_keygen;
 
@@ -16,15 +17,18 @@ use serde_json::json;
 use spool::{SpoolError, insist_unchanged, place_beside, replace_own};
 use validator::{Violation, reveal_line};
 
+use crate::args::Format;
+use crate::clock;
 use crate::failure::Failure;
-use crate::options::{Approve, Format};
-use crate::output;
+use crate::options::Approve;
+use crate::output::human;
+use crate::output::terminal::Terminal;
+use crate::output::{self, pager};
 use crate::review::{self, Case, HostRules, Outcome, Texts};
-use crate::show;
-use crate::terminal::Terminal;
 
 pub(crate) use beside::{Signature, principal};
-pub(crate) use signer::{NoSigner, Signer};
+pub(crate) use error::SignerError;
+pub(crate) use signer::Signer;
 
 /// The only answer that is a yes.
 const YES: &str = "approve";
@@ -55,16 +59,16 @@ pub(crate) fn sign(asked: &Approve) -> Result<Approval, Failure> {
     let by = principal(&asked.signing.principal)?;
     let mut signer = match Signer::open(&asked.signing) {
         Ok(signer) => signer,
-        Err(NoSigner::Refused(why)) => return refuse(asked, &why, &[]),
-        Err(NoSigner::Failed(failure)) => return Err(failure),
+        Err(SignerError::Refused(why)) => return refuse(asked, &why, &[]),
+        Err(SignerError::Failed(failure)) => return Err(failure),
     };
     // The approver is shown everything that can be shown.
     let texts = Texts::Whole;
     let rules = HostRules::read(&asked.case.rules)?;
-    let mut case = Case::read(&asked.case, rules, Some((&by, show::now())), texts)?;
+    let mut case = Case::read(&asked.case, rules, Some((&by, clock::now())), texts)?;
     if let Some(why) = unfit(&case) {
-        show::aside(&case.path, &case.bytes, &case.violations);
-        let why = format!("{}: {why}; not approved", show::name(&case.path));
+        human::aside(&case.path, &case.bytes, &case.violations);
+        let why = format!("{}: {why}; not approved", human::name(&case.path));
         return refuse(asked, &why, &case.violations);
     }
     let signature = match Signature::named(&case.path, &asked.signing, "") {
@@ -81,7 +85,7 @@ pub(crate) fn sign(asked: &Approve) -> Result<Approval, Failure> {
     files.push(SignatureFile { name: signature.name.clone(), bytes: armoured.as_bytes().to_vec() });
     case.with_signature(files)?;
     if let Some(why) = entitled::why_not(&case, &by, &armoured)? {
-        let why = format!("{}: {why}; nothing is written", show::name(&case.path));
+        let why = format!("{}: {why}; nothing is written", human::name(&case.path));
         return refuse(asked, &why, &[]);
     }
     let signed = Signed { signature, armoured, filled, fingerprint: signer.fingerprint() };
@@ -96,9 +100,9 @@ pub(crate) fn sign(asked: &Approve) -> Result<Approval, Failure> {
 /// Says why nothing is signed; a program reads it as an object.
 fn refuse(asked: &Approve, why: &str, rows: &[Violation]) -> Result<Approval, Failure> {
     if asked.format == Format::Json {
-        output::line(review::refusal(&asked.case.request, why, rows))?;
+        output::line(output::refusal(&asked.case.request, why, rows))?;
     }
-    Ok(Approval::Not(refused(why)))
+    Ok(Approval::Not(output::refused(why)))
 }
 
 /// What was made.
@@ -121,15 +125,10 @@ impl Signed {
     }
 }
 
-pub(crate) fn refused(why: &str) -> ExitCode {
-    output::note(why);
-    ExitCode::from(2)
-}
-
 /// Why this request is not signed by anybody.
 fn unfit(case: &Case) -> Option<String> {
     let filled = match &case.filled {
-        Err(why) if !show::has_error(&case.violations) => return Some(why.to_string()),
+        Err(why) if !human::has_error(&case.violations) => return Some(why.to_string()),
         Err(_) => return Some("it would be refused".to_owned()),
         Ok(filled) => filled,
     };
@@ -159,14 +158,14 @@ fn agreed(asked: &Approve, case: &Case, signer: &Signer, texts: Texts) -> Result
     let mut terminal = Terminal::open().map_err(|failure| {
         Failure::Said(format!("{failure}; say --yes where somebody has read the request"))
     })?;
-    let lines_left = review::page(&review::text(case, texts), asked.show.no_pager)?;
+    let lines_left = pager::page(&review::text(case, texts), asked.show.no_pager)?;
     let left = (lines_left > 0).then(|| format!("{lines_left} lines of the review that you left"));
     let unseen: Vec<String> = left.into_iter().chain(review::left_out(case, texts)).collect();
     let unseen = unseen.join(", ");
     let warning = if unseen.is_empty() { String::new() } else { format!("\nNOT shown: {unseen}") };
     let question = format!(
         "{warning}\n{}\nsha256 {}\nas {}, with key {}\nType `{YES}` to sign: ",
-        show::name(&case.path),
+        human::name(&case.path),
         Sha256::of(&case.bytes),
         reveal_line(&asked.signing.principal),
         signer.fingerprint(),
@@ -192,7 +191,7 @@ fn tell(asked: &Approve, case: &Case, signed: &Signed) -> Result<(), Failure> {
     let outlook = case.outlook()?;
     let id = outlook.request().id().as_str();
     let (signers, min) = (outlook.signers(), outlook.signatures_min());
-    let lacking: Vec<String> = case.lacking().into_iter().map(show::message).collect();
+    let lacking: Vec<String> = case.lacking().into_iter().map(human::message).collect();
     match asked.format {
         Format::Json => output::line(json!({
             "request": output::path(&case.path),
@@ -208,10 +207,10 @@ fn tell(asked: &Approve, case: &Case, signed: &Signed) -> Result<(), Failure> {
             "lacking": lacking,
         })),
         Format::Human => {
-            let (path, by) = (show::name(&signature.path), reveal_line(by));
+            let (path, by) = (human::name(&signature.path), reveal_line(by));
             output::line(format_args!("{path}: signed by {by} {fingerprint}"))?;
             if !filled.is_empty() {
-                let (path, filled) = (show::name(&case.path), filled.join(" and "));
+                let (path, filled) = (human::name(&case.path), filled.join(" and "));
                 output::line(format_args!("{path}: filled in {filled}, and nothing else"))?;
             }
             if counts.is_none() {

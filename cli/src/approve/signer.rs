@@ -9,13 +9,14 @@ use ssh_key::{HashAlg, LineEnding, PrivateKey};
 use zeroize::Zeroizing;
 
 use super::agent::Agent;
+use super::error::SignerError;
 use super::ssh_keygen;
+use crate::args::SigningOptions;
+use crate::args::files::read_file;
 use crate::failure::Failure;
-use crate::options::SigningOptions;
 use crate::output;
-use crate::show;
-use crate::state::read_file;
-use crate::terminal::Terminal;
+use crate::output::human;
+use crate::output::terminal::Terminal;
 
 const KEY_BYTES_MAX: usize = 64 * 1024;
 const PASSPHRASES_MAX: usize = 3;
@@ -35,21 +36,8 @@ enum Hold {
     Agent(Agent),
 }
 
-/// Why nobody can sign.
-pub(crate) enum NoSigner {
-    /// The key is none that may sign here.
-    Refused(String),
-    Failed(Failure),
-}
-
-impl From<Failure> for NoSigner {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
 impl Signer {
-    pub(crate) fn open(asked: &SigningOptions) -> Result<Self, NoSigner> {
+    pub(crate) fn open(asked: &SigningOptions) -> Result<Self, SignerError> {
         match &asked.key.key {
             Some(path) => Self::of_file(path),
             None => {
@@ -59,9 +47,9 @@ impl Signer {
         }
     }
 
-    pub(crate) fn of_file(path: &Path) -> Result<Self, NoSigner> {
-        let shown = show::name(path);
-        let refused = |why: String| NoSigner::Refused(format!("{shown}: {why}"));
+    pub(crate) fn of_file(path: &Path) -> Result<Self, SignerError> {
+        let shown = human::name(path);
+        let refused = |why: String| SignerError::Refused(format!("{shown}: {why}"));
         let text = Zeroizing::new(read_file(path, KEY_BYTES_MAX)?);
         if text.starts_with(b"ssh-") || text.starts_with(b"ecdsa-") || text.starts_with(b"sk-") {
             let advice = "name its private half, or --agent";
@@ -165,7 +153,7 @@ fn unlock(path: &Path, private: &PrivateKey) -> Result<Unlocked, Failure> {
     if !private.is_encrypted() {
         return Ok(Unlocked::NoNeed);
     }
-    let shown = show::name(path);
+    let shown = human::name(path);
     let mut terminal = Terminal::open().map_err(|failure| {
         Failure::Said(format!("{shown}: has a passphrase, and {failure}; use --agent"))
     })?;

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use policies::Policy;
 
-use super::run;
+use super::program::run;
 use crate::failure::Failure;
 use crate::output;
 

@@ -6,9 +6,9 @@ use std::os::unix::fs::MetadataExt;
 
 use spool::{LedgerOrder, Places, RunFacts, check_ledger, rebuild_ledger};
 
+use crate::clock::now;
 use crate::failure::Failure;
 use crate::output;
-use crate::show::now;
 
 pub(super) fn rebuild(places: &Places) -> Result<(), Failure> {
     let state = &places.state;

@@ -7,6 +7,7 @@
 mod go;
 mod host;
 mod ledger;
+mod program;
 mod spool;
 mod ts;
 
@@ -14,7 +15,7 @@ use std::fs::{self, DirBuilder};
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 use rustix::fs::{CWD, Mode, RenameFlags, renameat_with};
 use rustix::io::Errno;
@@ -89,14 +90,4 @@ fn remove(path: &Path) -> Result<(), Failure> {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(Failure::io(path)(error)),
         _ => Ok(()),
     }
-}
-
-/// Runs a program to its end; what it says goes to stderr, beside the answer.
-fn run(command: &mut Command, what: &str) -> Result<(), Failure> {
-    command.stdin(Stdio::null()).stdout(std::io::stderr());
-    let ended = command.status().map_err(|error| Failure::Said(format!("{what}: {error}")))?;
-    if ended.success() {
-        return Ok(());
-    }
-    Err(Failure::Said(format!("{what}: {ended}; nothing was made")))
 }

@@ -11,8 +11,9 @@ use serde_json::json;
 use spool::{Daemon, Places, Survey};
 
 use super::ledger;
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::{Doctor, Format};
+use crate::options::Doctor;
 use crate::output;
 
 pub(super) fn examine(spool: &Path, asked: &Doctor) -> Result<ExitCode, Failure> {

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use super::run;
+use super::program::run;
 use crate::failure::Failure;
 
 const FILES: [(&str, &str); 2] = [

@@ -13,11 +13,11 @@ use records::log::{Accounts, Claim, Fsck as Checked, fsck as check};
 use serde_json::json;
 use spool::state::{RemovedError, each_removed};
 
+use crate::args::Format;
 use crate::failure::Failure;
 use crate::log::open::{Halt, Opened};
 use crate::log::options::Fsck;
 use crate::log::prove::{bundle_in, claim_of};
-use crate::options::Format;
 use crate::output;
 
 /// More of one kind are counted, not listed, for people.

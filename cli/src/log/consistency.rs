@@ -8,10 +8,10 @@ use model::Sha256;
 use records::log::is_consistent;
 use serde_json::json;
 
+use crate::args::Format;
 use crate::log::open::{Halt, Opened};
 use crate::log::options::Consistency;
 use crate::log::prove::number;
-use crate::options::Format;
 use crate::output;
 
 /// A log at one of its sizes.

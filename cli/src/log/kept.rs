@@ -10,12 +10,11 @@ use model::escape_line;
 use records::log::Cosigned;
 use serde_json::json;
 
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::log::copy::write_out;
 use crate::log::open::{Halt, Opened};
 use crate::log::options::Witness;
-use crate::options::Format;
-use crate::output;
+use crate::output::{self, write_out};
 
 pub(super) fn keep(asked: &Witness, opened: &Opened) -> PathBuf {
     asked.keep.clone().unwrap_or_else(|| opened.directory.join("witness"))

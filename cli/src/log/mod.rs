@@ -19,11 +19,12 @@ use records::log::entry::{BootId, Heartbeat};
 use records::log::{Log, LogKey, LogPlace};
 use serde_json::json;
 
+use crate::args::Format;
+use crate::clock;
 use crate::failure::Failure;
 use crate::log::open::{Halt, Opened};
 use crate::log::options::LogAct;
-use crate::options::Format;
-use crate::{output, show};
+use crate::output;
 
 pub(crate) fn log(asked: &options::Log) -> Result<ExitCode, Failure> {
     let (said, format) = match &asked.act {
@@ -94,14 +95,14 @@ fn heartbeat(asked: &options::Heartbeat) -> Result<ExitCode, Halt> {
     let place = options::Place {
         log: None,
         spool: None,
-        state: crate::options::StateOption { dir: Some(state.clone()) },
+        state: crate::args::StateOption { dir: Some(state.clone()) },
         log_key: None,
     };
     // A log that is not there is not made by a heartbeat.
     let opened = Opened::at(&place)?;
     let key = LogKey::open(&state.join("keys"), opened.key.origin()).map_err(Failure::from)?;
     let mut log = opened.said(Log::open_within(LOG_WAIT, LogPlace::of_state(&state), key))?;
-    let beat = Heartbeat::new(show::now(), daemon::boot_id());
+    let beat = Heartbeat::new(clock::now(), daemon::boot_id());
     let inclusion = opened.said(log.append(&beat.entry()))?;
     match asked.format {
         Format::Human => output::line(format_args!(

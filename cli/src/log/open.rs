@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use records::PublicKeys;
 use records::log::{Checkpoint, CheckpointFault, LogError, LogPlace, LogView, PublicLogKey};
 
+use crate::args::files::read_file;
 use crate::failure::Failure;
 use crate::log::options::Place;
-use crate::state::read_file;
 
 /// Room for every key that a log ever had.
 const KEYS_BYTES_MAX: usize = 64 * 1024;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::options::{Format, StateOption};
+use crate::args::{Format, StateOption};
 
 #[derive(Args)]
 #[command(after_help = "\

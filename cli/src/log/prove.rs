@@ -7,11 +7,11 @@ use std::process::ExitCode;
 
 use records::log::{Claim, Inclusion, RECORD_BYTES_MAX};
 
+use crate::args::files::read_document;
 use crate::failure::Failure;
 use crate::log::open::{Halt, Opened};
 use crate::log::options::Prove;
 use crate::output;
-use crate::state::read_document;
 
 /// The first line of a proof (C2SP tlog-proof).
 const KIND: &str = "c2sp.org/tlog-proof@v1\n";
@@ -34,7 +34,7 @@ pub(crate) fn prove(asked: &Prove) -> Result<ExitCode, Halt> {
     Inclusion::verify(&text, &entry, &opened.key)
         .map_err(|fault| Halt::No(format!("entry {index}: the proof {fault}")))?;
     match &asked.out {
-        Some(out) => super::copy::write_anew(out, KIND, text.as_bytes())?,
+        Some(out) => output::write_anew(out, KIND, text.as_bytes())?,
         None => output::text(&text)?,
     }
     Ok(ExitCode::SUCCESS)

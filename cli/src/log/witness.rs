@@ -8,12 +8,12 @@ use std::process::ExitCode;
 use model::escape_line;
 use records::log::{Cosigned, LogError, WitnessKey, checkpoint_in};
 
-use crate::log::copy::write_anew;
+use crate::args::files::read_file;
 use crate::log::kept::{file_name, keep, store, tell_cosigned, tell_request};
 use crate::log::open::{Halt, Opened};
 use crate::log::options::Witness;
 use crate::log::post::{Answer, post};
-use crate::state::read_file;
+use crate::output::write_anew;
 
 const KEY_BYTES_MAX: usize = 4 * 1024;
 const ANSWER_BYTES_MAX: usize = 32 * 1024;

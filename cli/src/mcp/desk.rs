@@ -14,10 +14,11 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use spool::{ToldError, told_policy};
 
 use super::room::Room;
+use crate::args::SourceOptions;
+use crate::args::policy::named_or_embedded;
+use crate::clock;
 use crate::failure::Failure;
-use crate::options::{Mcp, SourceOptions};
-use crate::policy::named_or_embedded;
-use crate::show;
+use crate::options::Mcp;
 use crate::verify;
 
 pub(super) struct Desk {
@@ -40,7 +41,7 @@ fn source(asked: &Mcp) -> Result<SourceOptions, Failure> {
             getrandom(&mut bytes, GetRandomFlags::empty())
                 .map_err(|errno| Failure::Said(format!("random numbers: {errno}")))?;
             let number = u32::from_be_bytes(bytes);
-            let subject = format!("mcp-{}-{number:08x}", show::now().compact());
+            let subject = format!("mcp-{}-{number:08x}", clock::now().compact());
             Some(subject.parse().map_err(|error| Failure::Said(format!("--subject: {error}")))?)
         }
         (_, named) => named.clone(),

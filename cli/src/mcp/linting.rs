@@ -9,13 +9,13 @@ use super::arguments::LintArguments;
 use super::desk::Desk;
 use crate::failure::Failure;
 use crate::lint::Rules;
-use crate::show;
+use crate::output::human;
 
 pub(super) fn lint(desk: &Desk, asked: &LintArguments) -> Result<Value, Failure> {
     let policy = desk.policy()?;
     let violations = violations(policy.as_deref(), &asked.text)?;
     Ok(json!({
-        "valid": !show::has_error(&violations),
+        "valid": !human::has_error(&violations),
         "violations": violations,
         "policy": policy.as_deref().map(Policy::name),
     }))

@@ -11,6 +11,7 @@ mod linting;
 mod offer;
 mod permission;
 mod reading;
+mod recorded;
 mod resources;
 mod room;
 mod server;

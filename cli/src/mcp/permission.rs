@@ -7,8 +7,8 @@ use spool::{ToldError, told_permissions};
 
 use super::arguments::PermissionArguments;
 use super::desk::Desk;
+use crate::clock;
 use crate::failure::Failure;
-use crate::show;
 
 pub(super) fn check(desk: &Desk, asked: &PermissionArguments) -> Result<Value, Failure> {
     let tool = match (&asked.language, &asked.tool) {
@@ -38,7 +38,7 @@ pub(super) fn check(desk: &Desk, asked: &PermissionArguments) -> Result<Value, F
     match told_permissions(desk.spool()) {
         Ok(told) => {
             let (state, limited) = match told.find(&source, &tool) {
-                Some(found) => (Some(found.state_at(show::now())), found.limited),
+                Some(found) => (Some(found.state_at(clock::now())), found.limited),
                 // Nothing stands, so a person can be asked; but of a list that is cut nobody knows.
                 None => (told.whole.then_some(ToolAuthorizationState::Requestable), false),
             };

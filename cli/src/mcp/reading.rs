@@ -12,7 +12,7 @@ use validator::{Severity, check_result};
 use super::arguments::{Id, ReadArguments};
 use super::desk::Desk;
 use super::fence::Fence;
-use super::standing::recorded;
+use super::recorded::recorded;
 use crate::failure::Failure;
 
 /// Of each stream, in the answer that shows both.

@@ -15,8 +15,9 @@ use super::arguments::{Id, WaitArguments};
 use super::desk::Desk;
 use super::fence::Fence;
 use super::reading::open;
+use super::recorded::{Recorded, recorded};
 use crate::failure::Failure;
-use crate::queue::{end_of, records_among, request_of, result_names};
+use crate::queue::request_of;
 
 const LOOK_INTERVAL: Duration = Duration::from_millis(300);
 /// At once, of one server.
@@ -43,14 +44,6 @@ enum Stand {
     Drafted,
     /// Nothing says.
     Unknown,
-}
-
-/// A record, by its own word.
-#[derive(Clone, PartialEq, Eq)]
-pub(super) struct Recorded {
-    pub(super) id: ResultId,
-    outcome: String,
-    has_reason: bool,
 }
 
 impl Stand {
@@ -133,16 +126,6 @@ fn look(desk: &Desk, id: &RequestId) -> Result<Stand, Failure> {
     let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
     let is_drafted = rustix::fs::statat(&desk.drafts, &file, flags).is_ok();
     Ok(if is_drafted { Stand::Drafted } else { Stand::Unknown })
-}
-
-/// The record that tells the end of a request.
-pub(super) fn recorded(desk: &Desk, id: &RequestId) -> Result<Option<Recorded>, Failure> {
-    let records = records_among(desk.spool(), &result_names(desk.spool())?, id.as_str());
-    let recorded = end_of(records).and_then(|record| {
-        let (outcome, has_reason) = (record.as_str().to_owned(), record.reason().is_some());
-        Some(Recorded { id: record.name().parse().ok()?, outcome, has_reason })
-    });
-    Ok(recorded)
 }
 
 /// Why nothing ran, fenced: the sentence may quote the request. Of a record that may not be shown there is

@@ -4,52 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Format;
-
-/// A request, and the rules by which it is looked at.
-#[derive(Args)]
-pub(crate) struct CaseOptions {
-    /// The request, a Markdown file with front matter
-    #[arg(value_name = "REQUEST.md")]
-    pub(crate) request: PathBuf,
-    /// Where its input files are [default: <stem>.inputs/ beside it]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) inputs: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) rules: RulesOptions,
-}
-
-/// The rules of a host, where they are not those that it keeps.
-#[derive(Args, Clone)]
-pub(crate) struct RulesOptions {
-    /// The policy [default: /etc/toolexec/policy.yaml if it is there, else the shipped `standard`]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) policy: Option<PathBuf>,
-    /// Keys whose signatures count [default: /etc/toolexec/allowed_signers if it is there]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) allowed_signers: Option<PathBuf>,
-    /// Keys that count no longer: a KRL (ssh-keygen -k), or public keys, one a line
-    /// [default: /etc/toolexec/revoked if it is there]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) revoked: Option<PathBuf>,
-    /// Keys of AIS artifacts [default: /etc/toolexec/ais_trust.yaml if it is there]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ais_trust: Option<PathBuf>,
-    /// The store of permissions, read only [default: permissions/ of the state, if it is there]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) permissions: Option<PathBuf>,
-    /// The name of the host that the request is for, which `x-audience` must be
-    #[arg(long, value_name = "NAME")]
-    pub(crate) origin: Option<String>,
-}
-
-/// Where a review is shown.
-#[derive(Args)]
-pub(crate) struct ShowOptions {
-    /// Print at once, without a pager [default: $PAGER, else `less -R`, on a terminal only]
-    #[arg(long)]
-    pub(crate) no_pager: bool,
-}
+use crate::args::{CaseOptions, Format, ShowOptions, SigningOptions};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -88,33 +43,6 @@ pub(crate) struct Explain {
     pub(crate) case: CaseOptions,
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
-}
-
-/// Who signs, and with what.
-#[derive(Args)]
-pub(crate) struct SigningOptions {
-    /// Your name, as allowed_signers has it
-    #[arg(long = "as", value_name = "PRINCIPAL")]
-    pub(crate) principal: String,
-    #[command(flatten)]
-    pub(crate) key: KeyOptions,
-    /// The agent's key with this fingerprint, where it holds several
-    #[arg(long, value_name = "SHA256:…", requires = "agent")]
-    pub(crate) fingerprint: Option<records::KeyFingerprint>,
-    /// Write <file>.LABEL.sig; a label is only a label
-    #[arg(long, value_name = "LABEL")]
-    pub(crate) label: Option<String>,
-}
-
-#[derive(Args)]
-#[group(required = true, multiple = false)]
-pub(crate) struct KeyOptions {
-    /// An OpenSSH private key: Ed25519, ECDSA P-256, or the file of a security key
-    #[arg(long, value_name = "FILE")]
-    pub(crate) key: Option<PathBuf>,
-    /// A key of the agent at $SSH_AUTH_SOCK
-    #[arg(long)]
-    pub(crate) agent: bool,
 }
 
 #[derive(Args)]

@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args};
 use model::{ClosedSet, Language};
 use validator::{RequestedBy, RiskLevel, Sensitivity};
 
-use super::{Format, SourceOptions};
+use crate::args::{Format, SourceOptions};
 
 #[derive(Args)]
 #[command(

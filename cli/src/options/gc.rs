@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 use spool::retention::Bounds;
 
-use super::{Format, StateOption};
+use crate::args::{Format, StateOption};
 
 const GIVEN_BY_CONFIG: [&str; 5] =
     ["dir", "spool", "keep_results", "keep_archive", "keep_quarantine"];

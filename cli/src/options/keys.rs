@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use records::KeyFingerprint;
 use records::log::LogOrigin;
 
-use super::{Format, StateOption};
+use crate::args::{Format, StateOption};
 
 #[derive(Args)]
 #[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Format;
+use crate::args::Format;
 
 pub(crate) const HOLD_HELP: &str = "\
 Example: toolexec hold TR-20260209-160501Z-python-stats

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use model::UtcTime;
-use policies::permissions::{AccessControl, AgentName, GrantId, Subject, ToolName, Traceparent};
+use policies::permissions::{GrantId, ToolName, Traceparent};
 
-use super::{Format, StateOption};
+use crate::args::{Format, SourceOptions, StateOption};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -50,20 +50,6 @@ pub(crate) struct StoreOptions {
     pub(crate) traceparent: Option<Traceparent>,
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
-}
-
-/// Whose permissions.
-#[derive(Args, Clone)]
-pub(crate) struct SourceOptions {
-    /// The agent's name
-    #[arg(long, value_name = "NAME", requires = "subject")]
-    pub(crate) agent: Option<AgentName>,
-    /// The workflow execution that it works in
-    #[arg(long, value_name = "NAME", requires = "agent")]
-    pub(crate) subject: Option<Subject>,
-    /// Its access-control scope [default: none, which is a scope of its own]
-    #[arg(long, value_name = "SCOPE", requires = "agent")]
-    pub(crate) accesscontrol: Option<AccessControl>,
 }
 
 /// Which tools are asked about.

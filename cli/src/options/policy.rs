@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Format;
+use crate::args::Format;
 
 #[derive(Args)]
 #[command(after_help = "\

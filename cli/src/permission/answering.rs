@@ -21,13 +21,14 @@ use serde_json::json;
 use spool::place_beside;
 use validator::reveal_line;
 
-use super::Undone;
-use crate::approve::{NoSigner, Signer};
+use super::error::Undone;
+use crate::approve::{Signer, SignerError};
+use crate::args::Format;
+use crate::args::files::{open_document, read_document};
 use crate::failure::Failure;
-use crate::options::{Format, PermissionSet, TypedArguments};
+use crate::options::{PermissionSet, TypedArguments};
 use crate::output;
-use crate::show;
-use crate::state::{open_document, read_document};
+use crate::output::human;
 
 pub(super) fn set(asked: &PermissionSet) -> Result<ExitCode, Undone> {
     let path = match (&asked.answer, &asked.request) {
@@ -36,7 +37,7 @@ pub(super) fn set(asked: &PermissionSet) -> Result<ExitCode, Undone> {
         (None, None) => return Err(Failure::Said("name an answer, or --request".into()).into()),
     };
     if asked.no_set {
-        output::line(format_args!("{}: written, not set", show::name(&path)))?;
+        output::line(format_args!("{}: written, not set", human::name(&path)))?;
         return Ok(ExitCode::SUCCESS);
     }
     let moment = asked.store.moment()?;
@@ -76,7 +77,7 @@ fn tell(granted: &[Granted], denied: &[Denied], accepted: &Accepted) -> Result<(
 /// Writes the answer that was typed, and its signature; the answer's path.
 fn write(asked: &PermissionSet, request: &Path) -> Result<PathBuf, Undone> {
     let bytes = read_document(request, ASK_BYTES_MAX)?;
-    let refuse = |why: String| Undone::Refused(format!("{}: {why}", show::name(request)));
+    let refuse = |why: String| Undone::Refused(format!("{}: {why}", human::name(request)));
     let file = AskFile::read(&bytes).map_err(refuse)?;
     if asked.grant.is_empty() && asked.deny.is_empty() {
         let why = "name what to --grant and what to --deny; the rest is denied".to_owned();
@@ -112,8 +113,8 @@ fn write(asked: &PermissionSet, request: &Path) -> Result<PathBuf, Undone> {
         None => None,
         Some(key) => match Signer::of_file(key) {
             Ok(mut signer) => Some(signer.sign(PERMISSION_NAMESPACE, &bytes)?),
-            Err(NoSigner::Refused(why)) => return Err(Undone::Refused(why)),
-            Err(NoSigner::Failed(failure)) => return Err(failure.into()),
+            Err(SignerError::Refused(why)) => return Err(Undone::Refused(why)),
+            Err(SignerError::Failed(failure)) => return Err(failure.into()),
         },
     };
     place_beside(&path, &bytes)?;
@@ -139,7 +140,7 @@ fn accept(asked: &PermissionSet, path: &Path, now: model::UtcTime) -> Result<Acc
     let signatures = signatures(asked, path)?;
     let evidence = AnswerEvidence { signatures: &signatures, owner: Some(owner), now };
     let accepted = rules(asked)?.accept(&bytes, &evidence);
-    accepted.map_err(|error| Undone::Refused(format!("{}: {error}", show::name(path))))
+    accepted.map_err(|error| Undone::Refused(format!("{}: {error}", human::name(path))))
 }
 
 /// Read through the descriptor whose owner was asked.

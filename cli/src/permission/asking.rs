@@ -11,11 +11,13 @@ use serde_json::{Value, json};
 use spool::{Filed, StoreError};
 use validator::reveal_line;
 
-use super::{Undone, source_json, terms};
+use super::error::Undone;
+use super::store::{source_json, terms};
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::{Format, PermissionGet, PermissionRequest};
+use crate::options::{PermissionGet, PermissionRequest};
 use crate::output;
-use crate::show;
+use crate::output::human;
 
 pub(super) fn get(asked: &PermissionGet) -> Result<ExitCode, Undone> {
     let (source, calls) = asked.question.read()?;
@@ -88,7 +90,7 @@ pub(super) fn request(asked: &PermissionRequest) -> Result<ExitCode, Undone> {
                 Filed::Waiting(..) => "was asked before and waits for its answer",
             };
             for path in paths {
-                output::line(format_args!("{}: {what}", show::name(path)))?;
+                output::line(format_args!("{}: {what}", human::name(path)))?;
             }
         }
         Format::Json => {

@@ -7,11 +7,13 @@ use policies::permissions::{Grant, OpenAsk, Source, Standing, Terms};
 use serde_json::json;
 use validator::reveal_line;
 
-use super::{Undone, source_json};
+use super::error::Undone;
+use super::store::source_json;
+use crate::args::Format;
+use crate::clock;
 use crate::failure::Failure;
-use crate::options::{Format, PermissionList};
+use crate::options::PermissionList;
 use crate::output;
-use crate::show;
 
 pub(super) fn list(asked: &PermissionList) -> Result<ExitCode, Undone> {
     let mut store = asked.store.open(Terms::default())?;
@@ -39,7 +41,7 @@ pub(super) fn list(asked: &PermissionList) -> Result<ExitCode, Undone> {
 }
 
 fn standing_line(source: &Source, standing: &Standing, format: Format) -> Result<(), Failure> {
-    let state = standing.state(show::now());
+    let state = standing.state(clock::now());
     match format {
         Format::Json => output::line(json!({
             "source": source_json(source),

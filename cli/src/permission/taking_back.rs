@@ -6,9 +6,11 @@ use policies::permissions::{Change, PermissionManager, Terms};
 use serde_json::json;
 use validator::reveal_line;
 
-use super::{Undone, source_json};
+use super::error::Undone;
+use super::store::source_json;
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::{Format, PermissionCleanup, PermissionRevoke};
+use crate::options::{PermissionCleanup, PermissionRevoke};
 use crate::output;
 
 pub(super) fn revoke(asked: &PermissionRevoke) -> Result<ExitCode, Undone> {

@@ -7,8 +7,8 @@ use super::daemon::Daemon;
 use super::options::List;
 use super::reason;
 use super::rows::{Row, State, done, queue};
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::Format;
 use crate::output;
 
 pub(crate) fn list(asked: &List) -> Result<ExitCode, Failure> {

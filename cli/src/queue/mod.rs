@@ -9,6 +9,7 @@ mod list;
 mod names;
 mod one;
 pub(crate) mod options;
+mod page;
 mod place;
 mod reason;
 mod results;

@@ -12,13 +12,13 @@ use super::daemon::Daemon;
 use super::list::{held_lines, json_of};
 use super::names::{Meant, meant};
 use super::options::Show;
+use super::page;
 use super::reason;
 use super::results::{Published, end_of, records_among, request_of, result_names};
 use super::rows::{Row, State, queue};
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::Format;
 use crate::output;
-use crate::page;
 
 /// Files of one result that are listed; a run may leave very many.
 const FILES_SHOWN: usize = 200;

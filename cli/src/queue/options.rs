@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::options::{Format, RulesOptions, StateOption};
+use crate::args::{Format, RulesOptions, StateOption};
 
 /// Which directories are looked at.
 #[derive(Args)]

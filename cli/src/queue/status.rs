@@ -13,10 +13,10 @@ use super::list::{held_lines, json_of, reason_line};
 use super::options::Status;
 use super::place::spool_at;
 use super::rows::{Row, State, last, queue};
+use crate::args::Format;
+use crate::clock;
 use crate::failure::Failure;
-use crate::options::Format;
 use crate::output;
-use crate::show;
 
 /// How many of the last records are shown.
 const LAST_ROWS: usize = 5;
@@ -58,7 +58,7 @@ impl View {
             // Who may not list them was told so with the queue.
             last: last(place, LAST_ROWS).unwrap_or_default(),
             free_bytes: found.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)),
-            at: show::now(),
+            at: clock::now(),
         }
     }
 

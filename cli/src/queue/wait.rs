@@ -18,10 +18,11 @@ use super::options::Wait;
 use super::reason;
 use super::results::{Published, end_of, records_among, result_names};
 use super::rows::queue;
+use crate::args::Format;
+use crate::clock;
 use crate::failure::Failure;
-use crate::live::{self, Followed, Live, Pen};
-use crate::options::Format;
-use crate::{output, show};
+use crate::output;
+use crate::output::live::{self, Followed, Live, Pen};
 
 /// inotify is a hint; this often the directories are looked at without one.
 const LOOK_INTERVAL: Duration = Duration::from_secs(2);
@@ -122,7 +123,7 @@ fn draw(pen: &mut Pen, place: &Path, waiting: &[String]) {
         more => format!("  and {more} more"),
     };
     if let Some(running) = running {
-        let numbers = live::of_running(running, show::now());
+        let numbers = live::of_running(running, clock::now());
         return pen.state(running.step.as_str(), &format!("{numbers}{more}"));
     }
     let held = held_in(place);

@@ -14,13 +14,14 @@ use sandbox::plan::Plan;
 use spool::{SpoolError, Submission};
 use validator::{Checked, Code, Draft, NotFillable, OneLine, OwnerUid, Place, Violation};
 
-use super::human::Texts;
+use super::model::{Outcome, Texts};
 use super::rules::HostRules;
+use crate::args::files::{named_directory, open_document};
+use crate::args::{CaseOptions, StateOption};
+use crate::clock;
 use crate::failure::Failure;
 use crate::inputs::{self, Seen};
-use crate::options::{CaseOptions, StateOption};
-use crate::show;
-use crate::state::{named_directory, open_document};
+use crate::output::human;
 
 /// Of each input so much is held; what is longer is not shown further.
 const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -55,15 +56,6 @@ pub(crate) struct Case {
     pub(crate) plan: Result<Plan, String>,
 }
 
-model::closed_set! {
-    /// The outlook of the request.
-    pub(crate) enum Outcome {
-        Ready = "ready",
-        Pending = "pending",
-        Refused = "refused",
-    }
-}
-
 impl Case {
     /// Reads everything; where the approval is empty, it is looked at as if this approver had given it.
     pub(crate) fn read(
@@ -94,7 +86,7 @@ impl Case {
         let submission = match Submission::read(&asked.request, inputs.as_deref()) {
             Ok(submission) => submission,
             Err(SpoolError::TooLarge { path, bytes_max }) if path == asked.request => {
-                case.violations.push(show::too_large(bytes_max));
+                case.violations.push(human::too_large(bytes_max));
                 return Ok(case);
             }
             Err(error) => return Err(error.into()),
@@ -118,7 +110,7 @@ impl Case {
         self.unread_signatures = submission.unread_signatures().to_vec();
         self.ais = submission.ais().clone();
         let somebody: OneLine = SOMEBODY.parse().map_err(|_| Failure::Said("a name".into()))?;
-        let (by, at) = approver.unwrap_or((&somebody, show::now()));
+        let (by, at) = approver.unwrap_or((&somebody, clock::now()));
         self.filled = validator::fill_approval(&self.original, by, at).map(|filled| {
             self.bytes = filled.bytes;
             filled.keys
@@ -133,7 +125,7 @@ impl Case {
         let owner = OwnerUid::new(rustix::process::geteuid().as_raw());
         let draft = Draft::new(self.bytes.clone(), submission.file_name(), owner)
             .map_err(|error| Failure::Said(format!("{}: {error}", self.path.display())))?;
-        let Checked { violations, verdict } = draft.check(Place::Spool, show::now());
+        let Checked { violations, verdict } = draft.check(Place::Spool, clock::now());
         self.violations = violations;
         let Ok(request) = verdict else { return Ok(()) };
         let kept_max = if texts == Texts::None { 0 } else { TEXT_BYTES_MAX };
@@ -181,7 +173,7 @@ impl Case {
                 nonces_used: None,
             },
             binaries: &binaries,
-            now: show::now(),
+            now: clock::now(),
         };
         let outlook = foresee(request, policy, &evidence);
         self.violations.extend_from_slice(outlook.violations());
@@ -211,7 +203,7 @@ impl Case {
         let unfit = |what: &str| Failure::Said(format!("{}: {what}", self.path.display()));
         let draft = Draft::new(self.bytes.clone(), &name, owner)
             .map_err(|error| unfit(&error.to_string()))?;
-        let checked = draft.check(Place::Spool, show::now());
+        let checked = draft.check(Place::Spool, clock::now());
         let request = checked.verdict.map_err(|_| unfit("is no request any more"))?;
         self.decide(request, &signatures)
     }
@@ -232,7 +224,7 @@ impl Case {
     }
 
     pub(crate) fn outcome(&self) -> Outcome {
-        let Some(outlook) = self.outlook.as_ref().filter(|_| !show::has_error(&self.violations))
+        let Some(outlook) = self.outlook.as_ref().filter(|_| !human::has_error(&self.violations))
         else {
             return Outcome::Refused;
         };

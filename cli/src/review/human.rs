@@ -1,46 +1,20 @@
 //! The review as a page for people. Whatever comes from outside goes through `reveal_line`, and what
 //! is wrong stands at the end, where a reader arrives, as well as in its place.
 
-use std::fmt::Write as _;
-
 use policies::{Outlook, Prospect};
 use sandbox::plan::Plan;
 use validator::{Request, Severity, Work, reveal_line};
 
-use super::case::{Case, Outcome};
+use super::case::Case;
+use super::model::{Outcome, Texts};
+use super::page::Page;
 use super::{cell, listing};
-use crate::screen::Screen;
-use crate::show;
-
-/// How much of the inputs' texts is shown.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Texts {
-    None,
-    Beginnings,
-    Whole,
-}
-
-/// Text that grows by lines; a string takes whatever is written.
-pub(super) struct Page(String);
-
-impl Page {
-    pub(super) fn title(&mut self, title: &str) {
-        self.line(format_args!("\n{title}"));
-    }
-
-    pub(super) fn line(&mut self, line: std::fmt::Arguments<'_>) {
-        // Writing to a string cannot fail.
-        writeln!(self.0, "{line}").unwrap_or_default();
-    }
-
-    fn row(&mut self, name: &str, value: impl std::fmt::Display) {
-        self.line(format_args!("  {name:<13}{value}"));
-    }
-}
+use crate::output::human;
+use crate::output::screen::Screen;
 
 pub(super) fn text(case: &Case, texts: Texts, screen: Screen) -> String {
     let mut page = Page(String::new());
-    page.line(format_args!("{}", show::name(&case.path)));
+    page.line(format_args!("{}", human::name(&case.path)));
     rules(&mut page, case);
     if let Some(outlook) = &case.outlook {
         let request = outlook.request();
@@ -62,7 +36,7 @@ fn rules(page: &mut Page, case: &Case) {
     let rules = &case.rules;
     page.row("policy", format_args!("{}", reveal_line(&rules.policy_text())));
     let file = |file: &Option<std::path::PathBuf>| match file {
-        Some(file) => show::name(file),
+        Some(file) => human::name(file),
         None => "none".to_owned(),
     };
     page.row("signers", file(&rules.signers_file));
@@ -123,7 +97,7 @@ fn command(page: &mut Page, request: &Request, plan: Option<&Plan>) {
     }
     let Some(plan) = plan else { return };
     page.title("Executed as");
-    page.row("program", show::name(&plan.cell.runtime.binary));
+    page.row("program", human::name(&plan.cell.runtime.binary));
     for (index, word) in (1..).zip(&plan.order.argv) {
         page.line(format_args!("  {index:>3}  {}", word_text(word)));
     }
@@ -155,7 +129,7 @@ fn files(page: &mut Page, case: &Case, request: &Request) {
                 page.line(format_args!("      found     {}", found.sha256));
                 page.line(format_args!("      declared  {}", seen.declared));
             }
-            Err(why) => page.line(format_args!("  /in/{name}  {}", show::message(why))),
+            Err(why) => page.line(format_args!("  /in/{name}  {}", human::message(why))),
         }
     }
     page.title("Outputs expected");
@@ -231,7 +205,7 @@ fn decision(page: &mut Page, outlook: &Outlook) {
 
 fn end(page: &mut Page, case: &Case, screen: Screen) {
     let body = String::from_utf8_lossy(&case.bytes);
-    let found = show::violations(screen, &case.path, &body, &case.violations);
+    let found = human::violations(screen, &case.path, &body, &case.violations);
     if !found.is_empty() {
         page.title("Found");
         page.0.push_str(&found);
@@ -245,7 +219,7 @@ fn end(page: &mut Page, case: &Case, screen: Screen) {
     if !lacking.is_empty() {
         page.title("Still to come");
         for row in lacking {
-            page.line(format_args!("  {}: {}", row.code.as_str(), show::message(row)));
+            page.line(format_args!("  {}: {}", row.code.as_str(), human::message(row)));
         }
     }
     let said = match case.outcome() {

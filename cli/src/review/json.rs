@@ -1,21 +1,18 @@
 //! The review as one object for programs. Texts in it are as the page shows them: escaped, and with
 //! secrets masked, for it is kept and passed on.
 
-use std::path::Path;
-
 use policies::Outlook;
 use sandbox::plan::Plan;
 use serde_json::{Value, json};
-use validator::{Request, Violation, reveal_line};
+use validator::Request;
 
 use super::case::Case;
 use super::cell;
-use super::human::Texts;
 use super::listing::is_named;
+use super::model::Texts;
 use super::reading::{Reading, Text};
 use crate::inputs::Seen;
-use crate::output;
-use crate::show;
+use crate::output::{self, violation};
 
 pub(super) fn object(case: &Case, texts: Texts) -> Value {
     let rules = &case.rules;
@@ -55,27 +52,6 @@ pub(super) fn object(case: &Case, texts: Texts) -> Value {
         of_request(&mut object, case, outlook, texts);
     }
     object
-}
-
-/// Why a request is not approved, or not promoted.
-pub(crate) fn refusal(file: &Path, why: &str, rows: &[Violation]) -> Value {
-    json!({
-        "request": output::path(file),
-        "refused": reveal_line(why),
-        "violations": rows.iter().map(violation).collect::<Vec<_>>(),
-    })
-}
-
-/// A message may quote what looks like a secret.
-fn violation(row: &Violation) -> Value {
-    json!({
-        "code": row.code.as_str(),
-        "severity": row.severity.as_str(),
-        "message": show::message(row),
-        "line": row.line,
-        "column": row.column,
-        "hint": show::hint(row),
-    })
 }
 
 fn of_request(object: &mut Value, case: &Case, outlook: &Outlook, texts: Texts) {

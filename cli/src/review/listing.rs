@@ -4,7 +4,8 @@
 use validator::{Request, reveal_line};
 
 use super::case::Case;
-use super::human::{Page, Texts};
+use super::model::Texts;
+use super::page::Page;
 use super::reading::{Reading, Text};
 use crate::inputs::{Found, Seen};
 

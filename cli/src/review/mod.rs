@@ -7,22 +7,23 @@ mod cell;
 mod human;
 mod json;
 mod listing;
-mod pager;
+mod model;
+mod page;
 mod reading;
 mod rules;
 
 use std::io;
 use std::process::ExitCode;
 
+use crate::args::{CaseOptions, Format};
 use crate::failure::Failure;
-use crate::options::{CaseOptions, Explain, Format, Review};
+use crate::options::{Explain, Review};
 use crate::output;
-use crate::screen::Screen;
+use crate::output::pager::page;
+use crate::output::screen::Screen;
 
-pub(crate) use case::{Case, Outcome, is_rejection};
-pub(crate) use human::Texts;
-pub(crate) use json::refusal;
-pub(crate) use pager::page;
+pub(crate) use case::{Case, is_rejection};
+pub(crate) use model::{Outcome, Texts};
 pub(crate) use rules::{HostRules, host_policy};
 
 pub(crate) fn review(asked: &Review) -> Result<ExitCode, Failure> {

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use validator::{Code, Violation, marks, reveal_line};
 
-use super::human::Texts;
+use super::model::Texts;
 use crate::inputs::Found;
-use crate::source::Source;
+use crate::output::human::source::Source;
 
 const LINES_MAX: usize = 400;
 const LINE_CHARS_MAX: usize = 2000;

@@ -7,9 +7,9 @@ use daemon::config::{read_ais_trust, read_policy, read_signers};
 use policies::ais::TrustStore;
 use policies::{Policy, REVOKED_BYTES_MAX, Revoked, Signers};
 
+use crate::args::RulesOptions;
+use crate::args::files::read_file;
 use crate::failure::Failure;
-use crate::options::RulesOptions;
-use crate::state::read_file;
 
 const POLICY: &str = "/etc/toolexec/policy.yaml";
 const SIGNERS: &str = "/etc/toolexec/allowed_signers";

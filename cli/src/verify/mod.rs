@@ -12,10 +12,11 @@ use std::process::ExitCode;
 
 use records::{Across, Clash, Fault, Trust, Verified};
 
+use crate::args::StateOption;
+use crate::args::files::read_document;
 use crate::failure::Failure;
-use crate::options::{StateOption, Verify};
+use crate::options::Verify;
 use crate::output;
-use crate::state::read_document;
 use find::{Found, Seen};
 use show::Shown;
 

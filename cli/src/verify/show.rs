@@ -7,8 +7,8 @@ use model::escape_line;
 use records::{Fault, NotChecked, Verified};
 use serde_json::{Value, json};
 
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::Format;
 use crate::output;
 
 /// What was found, and with what the record clashes although it is good in itself.

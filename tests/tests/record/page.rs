@@ -431,7 +431,7 @@ fn a_page_goes_where_it_is_told_and_replaces_nothing() {
 /// WCAG 2.1, 1.4.3: text against what it stands on, by day and by night.
 #[test]
 fn every_colour_of_text_has_contrast() {
-    let style = fs::read_to_string(workspace().join("cli/src/page/style.css")).unwrap();
+    let style = fs::read_to_string(workspace().join("cli/src/output/page/style.css")).unwrap();
     let mut checked = 0;
     for block in style.split(":root {").skip(1).take(2) {
         let colour = |name: &str| {

@@ -6,29 +6,22 @@
 mod finding;
 mod judge;
 mod look;
-mod readings;
+mod model;
 mod tell;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use finding::Verdict;
+use model::{Asked, PACKAGED_CONFIG};
 
+use crate::args::Format;
+use crate::args::files::named_directory;
 use crate::failure::Failure;
-use crate::options::{Doctor, Format};
+use crate::options::Doctor;
 use crate::output;
-use crate::screen::Screen;
-use crate::state::named_directory;
-
-/// Where the units expect it; a host that has it is a service's.
-const PACKAGED_CONFIG: &str = "/etc/toolexec/toolexecd.yaml";
-
-/// Whose host is looked at.
-enum Asked {
-    Embedded { state: PathBuf },
-    Service { config: PathBuf },
-}
+use crate::output::screen::Screen;
 
 pub(super) fn examine(typed: &Doctor) -> Result<ExitCode, Failure> {
     let readings = look::look(&asked(typed)?);

@@ -7,9 +7,9 @@ use model::escape_line;
 use serde_json::{Value, json};
 
 use super::finding::{Finding, Verdict};
-use super::readings::Subject;
+use super::model::Subject;
 use crate::output;
-use crate::screen::Screen;
+use crate::output::screen::Screen;
 
 /// Of the object's column; a path may be longer and shifts its own line only.
 const OBJECT_COLUMNS: usize = 18;

@@ -14,14 +14,14 @@ use super::page::Page;
 use super::seen::{Is, Item};
 use super::terminal::Signals;
 use crate::approve::{self, Approval};
+use crate::args::files::read_document;
+use crate::args::{CaseOptions, Format, KeyOptions, ShowOptions, SigningOptions};
 use crate::failure::Failure;
-use crate::options::{
-    Approve, CaseOptions, Format, KeyOptions, Promote, Reject, ShowOptions, SigningOptions,
-};
+use crate::options::{Approve, Promote, Reject};
+use crate::output::terminal::Terminal;
+use crate::output::{self, human};
 use crate::review::{Case, HostRules, Texts};
-use crate::state::read_document;
-use crate::terminal::Terminal;
-use crate::{order, output, promote, reject, review, show};
+use crate::{order, promote, reject, review};
 
 /// What was done, and what was not.
 const APPROVED: [&str; 2] = ["approved", "not approved"];
@@ -150,12 +150,12 @@ fn reject_if_meant(asked: &Reject) -> Result<ExitCode, Failure> {
     let meant = Sha256::of(&read_document(&asked.request, REQUEST_BYTES_MAX)?);
     let question = format!(
         "{}\nsha256 {meant}\nas {}: {}\nType `{NO}` to sign: ",
-        show::name(&asked.request),
+        human::name(&asked.request),
         reveal_line(&asked.signing.principal),
         reveal_line(&asked.reason),
     );
     if terminal.ask_anew(&question)? != NO {
-        output::note(format_args!("{}: not rejected", show::name(&asked.request)));
+        output::note(format_args!("{}: not rejected", human::name(&asked.request)));
         return Ok(ExitCode::from(1));
     }
     reject::reject_only(asked, &meant)

@@ -15,9 +15,9 @@ use super::super::daemon::Daemon;
 use super::super::hint::Hints;
 use super::super::results::{Published, request_of, result_names};
 use super::super::rows::{State, queue};
+use crate::args::Format;
+use crate::clock;
 use crate::failure::Failure;
-use crate::options::Format;
-use crate::show;
 
 /// inotify is a hint; this often the directories are looked at without one.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
@@ -55,7 +55,7 @@ pub(super) fn tell(place: &Path, format: Format) -> Result<(), Failure> {
 
 /// Everything that became another since the last look.
 fn changes(place: &Path, known: &mut Known) -> Vec<Value> {
-    let at = show::now().to_string();
+    let at = clock::now().to_string();
     let mut changes = Vec::new();
     let daemon = Daemon::of(place);
     let now = (daemon.as_str(), daemon.admits());

@@ -18,8 +18,8 @@ use super::page::Page;
 use super::seen::{Is, Item};
 use super::terminal::{Input, OwnScreen, Signals};
 use crate::failure::Failure;
-use crate::live::{Followed, Moment};
-use crate::screen::Screen;
+use crate::output::live::{Followed, Moment};
+use crate::output::screen::Screen;
 
 /// A signal or a hint is answered within this.
 const TICK: Duration = Duration::from_millis(250);

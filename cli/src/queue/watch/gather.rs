@@ -11,7 +11,7 @@ use super::super::reason;
 use super::super::results::result_names;
 use super::super::rows::{Row, State, queue, row_of_result};
 use super::seen::{Is, Item, Seen};
-use crate::show;
+use crate::clock;
 
 /// More of them nobody looks at here; `toolexec list` has all.
 const OUTCOMES_MAX: usize = 100;
@@ -46,7 +46,7 @@ impl Gatherer {
         let stopped = daemon.admission_stopped().map(|why| format!("admits nothing: {why}"));
         Seen {
             spool: escape_line(&self.place.to_string_lossy()),
-            at: show::now(),
+            at: clock::now(),
             daemon: daemon.as_str(),
             sentence: stopped.map_or_else(|| short(&daemon), |why| escape_line(&why)),
             admits: daemon.admits(),

@@ -20,9 +20,9 @@ use std::process::ExitCode;
 
 use super::options::Watch;
 use super::place::spool_at;
+use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::Format;
-use crate::screen::Screen;
+use crate::output::screen::Screen;
 
 pub(crate) fn watch(asked: &Watch) -> Result<ExitCode, Failure> {
     let place = spool_at(&asked.spool)?;

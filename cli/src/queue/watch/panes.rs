@@ -11,7 +11,7 @@ use spool::{Running, Step};
 use super::cells::{Look, put, right, set_line, title};
 use super::model::{Model, Pane};
 use super::seen::{Is, Item};
-use crate::live::{bytes_of, elapsed_sec, seconds_of, share};
+use crate::output::live::{bytes_of, elapsed_sec, seconds_of, share};
 
 const STATE_CELLS: usize = 18;
 /// Notes stand in a column of their own behind ids that are no longer.

@@ -24,7 +24,7 @@ use rustix::termios::tcgetwinsize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 
 use crate::failure::Failure;
-use crate::terminal::forget_typed;
+use crate::output::terminal::forget_typed;
 
 /// Assumed where the terminal does not say: a serial line.
 const SIZE_ASSUMED: (u16, u16) = (80, 24);

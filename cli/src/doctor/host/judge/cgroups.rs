@@ -1,7 +1,7 @@
 //! Control groups: which there are, and whether cells may have some of their own.
 
 use crate::doctor::host::finding::{Finding, Topic, Verdict};
-use crate::doctor::host::readings::{Cgroups, Readings};
+use crate::doctor::host::model::{Cgroups, Readings};
 
 pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     let mut findings = vec![groups(host)];

@@ -2,7 +2,7 @@
 
 use super::commands;
 use crate::doctor::host::finding::{Finding, Topic};
-use crate::doctor::host::readings::{Clock, Readings};
+use crate::doctor::host::model::{Clock, Readings};
 
 /// The daemon's own: clocks are set by a little all the time.
 const TOLERANCE_SEC: i64 = 5;

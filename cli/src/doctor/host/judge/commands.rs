@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::doctor::host::readings::{Found, Place, Readings, Subject};
+use crate::doctor::host::model::{Found, Place, Readings, Subject};
 
 /// Where the units' policy has what `doctor --warm` makes.
 const CACHES: &str = "/var/cache/toolexec";

@@ -2,7 +2,7 @@
 
 use super::commands;
 use crate::doctor::host::finding::{Finding, Topic};
-use crate::doctor::host::readings::{Disk, Readings, Room};
+use crate::doctor::host::model::{Disk, Readings, Room};
 
 const MIB: u64 = 1 << 20;
 /// What is kept free for the last word on a full disk; nothing is begun below it.

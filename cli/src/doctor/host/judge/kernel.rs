@@ -1,7 +1,7 @@
 //! The kernel: its version, its security modules, Landlock and filters of system calls.
 
 use crate::doctor::host::finding::{Finding, Topic};
-use crate::doctor::host::readings::{Kernel, Readings};
+use crate::doctor::host::model::{Kernel, Readings};
 
 /// What the README asks for, and what is tested.
 const RELEASE_MIN: (u32, u32) = (6, 1);

@@ -1,8 +1,9 @@
 //! The private keys: whose they are, who else could have read them, and how well they are kept.
 
-use super::{commands, octal};
+use super::commands;
+use super::mode::octal;
 use crate::doctor::host::finding::{Finding, Topic};
-use crate::doctor::host::readings::{Entry, Found, KeyPlace, Keys, Kind, Readings, Seen};
+use crate::doctor::host::model::{Entry, Found, KeyPlace, Keys, Kind, Readings, Seen};
 
 /// Bits by which anybody but the owner can do anything.
 const OTHERS: u32 = 0o077;

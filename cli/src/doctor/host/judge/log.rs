@@ -2,7 +2,7 @@
 
 use super::commands;
 use crate::doctor::host::finding::{Finding, Topic};
-use crate::doctor::host::readings::{LogSeen, Readings};
+use crate::doctor::host::model::{LogSeen, Readings};
 
 const OBJECT: &str = "transparency log";
 

@@ -8,6 +8,7 @@ mod disk;
 mod kernel;
 mod keys;
 mod log;
+mod mode;
 mod namespaces;
 mod places;
 mod programs;
@@ -18,7 +19,7 @@ mod tests;
 mod uids;
 
 use super::finding::Finding;
-use super::readings::Readings;
+use super::model::Readings;
 
 /// Everything there is to say of a host, by topic.
 pub(super) fn judge(host: &Readings) -> Vec<Finding> {
@@ -36,9 +37,4 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     findings.extend(log::judge(host));
     findings.sort_by_key(|finding| finding.topic);
     findings
-}
-
-/// How a mode is shown.
-fn octal(mode: u32) -> String {
-    format!("{mode:04o}")
 }

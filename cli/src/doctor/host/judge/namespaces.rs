@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::doctor::host::finding::{Finding, Topic, Verdict};
-use crate::doctor::host::readings::{PACKAGED_LAUNCHER, Readings};
+use crate::doctor::host::model::{PACKAGED_LAUNCHER, Readings};
 
 const OBJECT: &str = "user namespaces";
 

@@ -1,8 +1,8 @@
 //! Directories against what is promised of them: who owns each, who may look, who may write.
 
-use super::octal;
+use super::mode::octal;
 use crate::doctor::host::finding::{Finding, Topic};
-use crate::doctor::host::readings::{Found, Kind, Place, Readings, Subject};
+use crate::doctor::host::model::{Found, Kind, Place, Readings, Subject};
 
 const PERMISSIONS: u32 = 0o777;
 const STICKY: u32 = 0o1000;

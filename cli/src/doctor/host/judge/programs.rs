@@ -4,7 +4,7 @@ use model::Language;
 
 use super::commands;
 use crate::doctor::host::finding::{Finding, Topic, Verdict};
-use crate::doctor::host::readings::{Program, Readings, RuntimeSeen};
+use crate::doctor::host::model::{Program, Readings, RuntimeSeen};
 
 const OWN: &str = env!("CARGO_PKG_VERSION");
 

@@ -1,7 +1,7 @@
 //! The files that decide: configuration, policy and trust, each as its own reader judged it.
 
 use crate::doctor::host::finding::{Finding, Topic};
-use crate::doctor::host::readings::{Judged, Reader, Readings, Subject};
+use crate::doctor::host::model::{Judged, Reader, Readings, Subject};
 
 pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     let rules = &host.rules;

@@ -1,7 +1,7 @@
 //! Judges the probe: one sandbox, started as the daemon starts it.
 
 use crate::doctor::host::finding::{Finding, Topic};
-use crate::doctor::host::readings::{Readings, Sandbox};
+use crate::doctor::host::model::{Readings, Sandbox};
 
 const PROBE: &str = "probe";
 

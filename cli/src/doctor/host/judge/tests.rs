@@ -10,7 +10,7 @@ use sandbox::subordinate::NoSubordinate;
 
 use super::judge;
 use crate::doctor::host::finding::{Finding, Verdict};
-use crate::doctor::host::readings::{
+use crate::doctor::host::model::{
     Cgroups, Clock, Demands, Disk, Entry, Found, Judged, Kernel, KeyPlace, Keys, Kind, LogSeen,
     Looker, Namespaces, Owner, Place, Program, Reader, Readings, Room, Rules, RuntimeSeen, Sandbox,
     Socket, Subject,

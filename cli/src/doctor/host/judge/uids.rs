@@ -3,7 +3,7 @@
 use sandbox::subordinate::NoSubordinate;
 
 use crate::doctor::host::finding::{Finding, Topic};
-use crate::doctor::host::readings::Readings;
+use crate::doctor::host::model::Readings;
 
 const OBJECT: &str = "uids";
 

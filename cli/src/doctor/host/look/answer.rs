@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::doctor::host::readings::Seen;
+use crate::doctor::host::model::Seen;
 
 const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// The time for a killed program to exit and for its output to arrive.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::state::read_document;
+use crate::args::files::read_document;
 
 /// More than any profile that a distribution has.
 const PROFILE_BYTES_MAX: usize = 256 * 1024;

@@ -9,7 +9,7 @@ use std::process::Command;
 use rustix::fs::{Access, access};
 
 use super::answer::answer;
-use crate::doctor::host::readings::{Cgroups, Seen};
+use crate::doctor::host::model::{Cgroups, Seen};
 
 /// Where v2 is mounted when it is the only one.
 const V2_ROOT: &str = "/sys/fs/cgroup";

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use model::{ResultId, UtcTime};
 
-use super::Host;
-use crate::doctor::host::readings::Clock;
+use super::model::Host;
+use crate::doctor::host::model::Clock;
 
 pub(super) fn look(host: &Host) -> Clock {
     let kept = sandbox::host::clock_is_kept().map_err(|error| error.to_string());
-    Clock { now: crate::show::now(), kept, newest: newest(host) }
+    Clock { now: crate::clock::now(), kept, newest: newest(host) }
 }
 
 fn newest(host: &Host) -> Option<(UtcTime, PathBuf)> {

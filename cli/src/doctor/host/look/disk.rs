@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{StatVfsMountFlags, statfs, statvfs};
 
-use super::Host;
-use crate::doctor::host::readings::{Disk, Room, Seen};
+use super::model::Host;
+use crate::doctor::host::model::{Disk, Room, Seen};
 
 /// Magic numbers of file systems in memory (statfs(2)): tmpfs and ramfs.
 const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];

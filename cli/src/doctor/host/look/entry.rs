@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::doctor::host::readings::{Entry, Found, Kind};
+use crate::doctor::host::model::{Entry, Found, Kind};
 
 pub(super) fn at(path: &Path) -> Entry {
     Entry { path: path.to_owned(), found: found(fs::symlink_metadata(path)) }

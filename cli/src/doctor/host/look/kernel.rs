@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::answer::answer;
 use super::apparmor;
-use crate::doctor::host::readings::{Kernel, Namespaces, PACKAGED_LAUNCHER, Seen};
+use crate::doctor::host::model::{Kernel, Namespaces, PACKAGED_LAUNCHER, Seen};
 
 pub(super) fn look() -> Kernel {
     let name = rustix::system::uname();

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use records::{Agent, KeyFingerprint, KeySource, PublicKeys};
 
-use super::{Host, entry};
-use crate::doctor::host::readings::{Found, KeyPlace, Keys, Looker, Subject};
+use super::entry;
+use super::model::Host;
+use crate::doctor::host::model::{Found, KeyPlace, Keys, Looker, Subject};
 
 /// Where systemd has what it lends to the daemon while that runs.
 const LENT: &str = "/run/credentials/toolexecd.service";

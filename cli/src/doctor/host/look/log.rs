@@ -4,8 +4,9 @@ use std::io::ErrorKind;
 
 use records::log::{LogError, LogView, PublicLogKey};
 
-use super::{Host, entry};
-use crate::doctor::host::readings::{Found, LogSeen, Subject};
+use super::entry;
+use super::model::Host;
+use crate::doctor::host::model::{Found, LogSeen, Subject};
 
 pub(super) fn look(host: &Host) -> Option<LogSeen> {
     let (directory, keys) = match &host.subject {

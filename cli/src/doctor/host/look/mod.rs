@@ -10,26 +10,18 @@ mod entry;
 mod kernel;
 mod keys;
 mod log;
+mod model;
 mod places;
 mod programs;
 mod rules;
 mod sandbox;
 
-use std::path::{Path, PathBuf};
-
 use ::sandbox::subordinate::{self, NoSubordinate};
 use daemon::outline::Outline;
-use policies::Policy;
 
-use super::Asked;
-use super::readings::{Looker, Readings, Subject};
+use model::Host;
 
-/// What the parts look at together.
-struct Host {
-    subject: Subject,
-    outline: Option<Outline>,
-    policy: Option<Policy>,
-}
+use super::model::{Asked, Looker, Readings, Subject};
 
 pub(super) fn look(asked: &Asked) -> Readings {
     let looker = Looker { uid: rustix::process::geteuid().as_raw() };
@@ -72,22 +64,4 @@ pub(super) fn look(asked: &Asked) -> Readings {
 fn uids(subject: &Subject, looker: Looker) -> Option<Result<u32, NoSubordinate>> {
     let of_an_ordinary_user = !looker.is_root() && !subject.is_service();
     of_an_ordinary_user.then(|| subordinate::of_this_user().map(|ids| ids.count()))
-}
-
-impl Host {
-    fn launcher_socket(&self) -> Option<&Path> {
-        self.outline.as_ref().and_then(|it| it.launcher_socket.as_deref())
-    }
-
-    /// The directory whose `work/` and `results/` are looked at: an embedded state is its own spool.
-    fn spool(&self) -> Option<&Path> {
-        match &self.subject {
-            Subject::Embedded { state } => Some(state),
-            Subject::Service { spool, .. } => spool.as_deref(),
-        }
-    }
-
-    fn results(&self) -> Option<PathBuf> {
-        Some(self.spool()?.join("results"))
-    }
 }

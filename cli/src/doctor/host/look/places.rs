@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use spool::Places;
 
-use super::{Host, entry};
-use crate::doctor::host::PACKAGED_CONFIG;
-use crate::doctor::host::readings::{Found, Owner, Place, Seen, Subject};
+use super::entry;
+use super::model::Host;
+use crate::doctor::host::model::{Found, Owner, PACKAGED_CONFIG, Place, Seen, Subject};
 
 const PROMISED: &str = include_str!("../../../../../systemd/tmpfiles.d/toolexec.conf");
 const SPOOL: &str = "/var/spool/toolexec";
@@ -70,7 +70,7 @@ impl<'a> Promise<'a> {
         Some(Self { path, mode, user: words.next()?, group: words.next()? })
     }
 
-    fn of(&self, entry: crate::doctor::host::readings::Entry) -> Place {
+    fn of(&self, entry: crate::doctor::host::model::Entry) -> Place {
         let user = Owner { name: self.user.to_owned(), id: daemon::user_id(self.user) };
         let group = Owner { name: self.group.to_owned(), id: daemon::group_id(self.group) };
         Place { entry, mode: self.mode, user, group: Some(group) }

@@ -6,9 +6,9 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Host;
 use super::answer::{Answer, answer};
-use crate::doctor::host::readings::{Program, RuntimeSeen, Seen, Socket, Subject};
+use super::model::Host;
+use crate::doctor::host::model::{Program, RuntimeSeen, Seen, Socket, Subject};
 
 const STICKY: u32 = 0o1000;
 const OTHERS_WRITE: u32 = 0o022;

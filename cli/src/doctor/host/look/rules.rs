@@ -7,7 +7,7 @@ use daemon::config::{self, Config, ConfigError};
 use daemon::outline::Outline;
 use policies::Policy;
 
-use crate::doctor::host::readings::{Demands, Judged, Reader, Rules, Subject};
+use crate::doctor::host::model::{Demands, Judged, Reader, Rules, Subject};
 
 pub(super) fn look(subject: &Subject, outline: Option<&Outline>) -> (Rules, Option<Policy>) {
     let Subject::Service { config, .. } = subject else {

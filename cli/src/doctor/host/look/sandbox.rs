@@ -15,9 +15,9 @@ use sandbox::client::Reach;
 use sandbox::report::Confinement;
 use serde_json::Value;
 
-use super::Host;
+use super::model::Host;
 use crate::doctor::host::finding::Topic;
-use crate::doctor::host::readings::{Looker, Program, Sandbox, Subject};
+use crate::doctor::host::model::{Looker, Program, Sandbox, Subject};
 
 const OWN: &str = env!("CARGO_PKG_VERSION");
 

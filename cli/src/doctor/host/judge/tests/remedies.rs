@@ -4,8 +4,8 @@ use clap::CommandFactory;
 use clap::error::ErrorKind;
 
 use super::{bad_log, good_host, good_service, keys, not_ok};
-use crate::doctor::host::readings::{Entry, Found, KeyPlace, Kind, Owner, Place, Readings, Room};
-use crate::options::Options;
+use crate::commands::Options;
+use crate::doctor::host::model::{Entry, Found, KeyPlace, Kind, Owner, Place, Readings, Room};
 
 /// What `toolexecd --help` knows; a black-box test holds it against the program.
 const DAEMON_OPTIONS: [&str; 3] = ["--config", "--check", "--clock-was-set-back"];

@@ -5,9 +5,9 @@ use std::path::Path;
 use records::NotChecked;
 use validator::{Draft, OwnerUid};
 
-use super::Standing;
 use super::facts::{self, Facts};
 use super::html::{Cell, Html, Tone, literal};
+use super::model::VerificationState;
 
 /// A request is at most this long.
 const REQUEST_BYTES_MAX: u64 = 1 << 20;
@@ -31,9 +31,9 @@ pub(super) fn outcome(page: &mut Html, facts: &Facts) {
     page.markup(literal("</header>\n"));
 }
 
-pub(super) fn standing(page: &mut Html, dir: &Path, standing: &Standing) {
+pub(super) fn standing(page: &mut Html, dir: &Path, standing: &VerificationState) {
     match standing {
-        Standing::Verified(verified) => {
+        VerificationState::Verified(verified) => {
             page.banner(Tone::Good);
             page.markup(literal("<h2>Verified</h2>\n<p>Signed by "));
             page.text(verified.signer_principal()).markup(literal(" "));
@@ -54,7 +54,7 @@ pub(super) fn standing(page: &mut Html, dir: &Path, standing: &Standing) {
             page.markup(literal(".</p>\n"));
             not_checked(page, verified.not_checked());
         }
-        Standing::Faulty(faults) => {
+        VerificationState::Faulty(faults) => {
             page.banner(Tone::Bad);
             page.markup(literal(
                 "<h2>NOT VERIFIED</h2>\n<p>Nothing below can be relied upon. What is wrong:</p>\n<ul>\n",
@@ -64,7 +64,7 @@ pub(super) fn standing(page: &mut Html, dir: &Path, standing: &Standing) {
             }
             page.markup(literal("</ul>\n"));
         }
-        Standing::Unjudged(why) => {
+        VerificationState::Unjudged(why) => {
             page.banner(Tone::Care);
             page.markup(literal(
                 "<h2>Not verified</h2>\n<p>What follows is the record's own word: ",

@@ -1,13 +1,27 @@
 //! Where words go: answers to stdout, everything else to stderr. Whoever reads may leave early
 //! (`| head`): that ends the printing, never the command, and never changes its exit code.
 
+pub(crate) mod human;
+pub(crate) mod live;
+pub(crate) mod page;
+pub(crate) mod pager;
+pub(crate) mod sarif;
+pub(crate) mod screen;
+pub(crate) mod terminal;
+
+mod file;
+mod json;
+
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
+use std::process::ExitCode;
 
 use model::escape_line;
 
 use crate::failure::Failure;
+
+pub(crate) use file::{write_anew, write_out};
+pub(crate) use json::{path, refusal, violation};
 
 /// A line of the answer.
 pub(crate) fn line(line: impl Display) -> Result<(), Failure> {
@@ -39,13 +53,14 @@ pub(crate) fn note(what: impl Display) {
     aside(format_args!("toolexec: {}", lines.join("\n")));
 }
 
+/// Says why a command did not do what was asked; exit code 2.
+pub(crate) fn refused(why: &str) -> ExitCode {
+    note(why);
+    ExitCode::from(2)
+}
+
 /// A line for people beside the answer that names its own place.
 pub(crate) fn aside(line: impl Display) {
     // There is nowhere left to say that stderr is closed.
     writeln!(io::stderr().lock(), "{line}").unwrap_or_default();
-}
-
-/// A path as it stands in JSON, where every name must be text.
-pub(crate) fn path(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
 }

@@ -3,9 +3,7 @@
 
 use std::fmt::Write;
 
-use clap::{Command, CommandFactory};
-
-use super::Options;
+use clap::Command;
 
 /// Each command is in one of these.
 const GROUPS: [(&str, &[&str]); 7] = [
@@ -38,9 +36,8 @@ Examples:
 Each command has an example of its own: toolexec COMMAND --help
 Exit codes: 0 fine; 1 the tool or a check said no; 2 invalid or refused; 3 usage or internal error";
 
-/// The whole definition, as it is parsed and shown.
-pub(crate) fn command() -> Command {
-    let command = Options::command();
+/// The same definition with a help that lists its commands by group.
+pub(super) fn grouped(command: Command) -> Command {
     let listed = listed(&command);
     command.help_template(TEMPLATE).before_help(listed)
 }

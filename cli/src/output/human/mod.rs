@@ -1,6 +1,9 @@
 //! How findings look to a person: severity, code, message, place, the line with what is meant
 //! underlined, and what to do. It must never print text from outside as it is.
 
+mod snippet;
+pub(crate) mod source;
+
 use std::cmp::Reverse;
 use std::io;
 use std::path::Path;
@@ -11,9 +14,9 @@ use model::escape_line;
 use validator::{Code, Severity, Violation, withheld};
 
 use crate::output;
-use crate::screen::Screen;
-use crate::snippet::Snippet;
-use crate::source::{Line, Source};
+use crate::output::human::snippet::Snippet;
+use crate::output::human::source::{Line, Source};
+use crate::output::screen::Screen;
 
 /// More than this nobody reads; programs get all.
 const ROWS_MAX: usize = 100;
@@ -138,11 +141,4 @@ pub(crate) fn count(violations: &[Violation]) -> String {
 
 pub(crate) fn has_error(violations: &[Violation]) -> bool {
     violations.iter().any(|violation| violation.severity == Severity::Error)
-}
-
-/// The wall clock, whole seconds.
-pub(crate) fn now() -> model::UtcTime {
-    use std::time::{SystemTime, UNIX_EPOCH};
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    model::UtcTime::from_unix(i64::try_from(since).unwrap_or(i64::MAX))
 }

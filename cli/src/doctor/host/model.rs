@@ -9,6 +9,15 @@ use sandbox::subordinate::NoSubordinate;
 /// Where the package has the launcher; the AppArmor profile that comes with it names it.
 pub(super) const PACKAGED_LAUNCHER: &str = "/usr/libexec/toolexec/toolexec-launch";
 
+/// Where the units expect it; a host that has it is a service's.
+pub(super) const PACKAGED_CONFIG: &str = "/etc/toolexec/toolexecd.yaml";
+
+/// Whose host is looked at.
+pub(super) enum Asked {
+    Embedded { state: PathBuf },
+    Service { config: PathBuf },
+}
+
 /// What was read, or why it could not be.
 pub(super) type Seen<T> = Result<T, String>;
 

@@ -1,6 +1,5 @@
-//! Where one user's embedded state is, and what is read from the paths that a person typed.
+//! Files and directories by the paths that a person typed: bounded, and of the kind that is wanted.
 
-use std::env;
 use std::fs::{self, File, FileType};
 use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
@@ -9,26 +8,6 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 
 use crate::failure::Failure;
-use crate::options::StateOption;
-
-impl StateOption {
-    /// The state directory: as typed, else by the XDG base directory rules.
-    pub(crate) fn path(&self) -> Result<PathBuf, Failure> {
-        if let Some(dir) = &self.dir {
-            if dir.as_os_str().is_empty() {
-                return Err(Failure::Said("--state: name a directory".into()));
-            }
-            return std::path::absolute(dir).map_err(Failure::io(dir));
-        }
-        let absolute =
-            |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let base = absolute("XDG_STATE_HOME")
-            .or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
-        base.map(|base| base.join("toolexec")).ok_or_else(|| {
-            Failure::Said("no HOME and no XDG_STATE_HOME; name a directory with --state".into())
-        })
-    }
-}
 
 /// Where a directory really is that an option names. Links are the person's own to follow.
 pub(crate) fn named_directory(option: &str, path: &Path) -> Result<PathBuf, Failure> {

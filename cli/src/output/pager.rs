@@ -10,7 +10,7 @@ use rustix::termios::tcgetwinsize;
 
 use crate::failure::Failure;
 use crate::output;
-use crate::terminal::Terminal;
+use crate::output::terminal::Terminal;
 
 /// Where the terminal does not say how large it is.
 const ROWS: usize = 24;

@@ -1,29 +1,23 @@
-//! What may be typed. One definition for each command: parser and help come from it.
+//! The arguments of commands: parser and help come from one definition.
 
 pub(crate) mod ais;
 mod approving;
 mod draft;
 mod gate;
 mod gc;
-mod groups;
 mod keys;
 mod mcp;
-mod orders;
+pub(crate) mod orders;
 mod permission;
 mod policy;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use clap::error::ErrorKind;
-use clap::{ArgGroup, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
-use crate::{manual, output, queue};
+use crate::args::{Format, HostOptions, StateOption};
 
-pub(crate) use approving::{
-    Approve, CaseOptions, Explain, KeyOptions, Reject, Review, RulesOptions, ShowOptions,
-    SigningOptions,
-};
+pub(crate) use approving::{Approve, Explain, Reject, Review};
 pub(crate) use draft::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, Draft};
 pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use gc::Gc;
@@ -32,92 +26,9 @@ pub(crate) use mcp::Mcp;
 pub(crate) use orders::OrderOptions;
 pub(crate) use permission::{
     Permission, PermissionAct, PermissionCleanup, PermissionGet, PermissionList, PermissionRequest,
-    PermissionRevoke, PermissionSet, QuestionOptions, SourceOptions, StoreOptions, TypedArguments,
+    PermissionRevoke, PermissionSet, QuestionOptions, StoreOptions, TypedArguments,
 };
 pub(crate) use policy::PolicyCheck;
-
-/// Runs human-approved tool requests confined, and verifies the signed records of what happened.
-#[derive(Parser)]
-#[command(
-    name = "toolexec",
-    version,
-    after_help = groups::EXAMPLES
-)]
-pub(crate) struct Options {
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum Command {
-    /// Run one approved request here and now, without a daemon
-    Run(Run),
-    /// Make a request of what is typed here, hashing its inputs; somebody approves it later
-    Draft(Draft),
-    /// Check requests and results against every rule of their schema
-    Lint(Lint),
-    /// Show what a request would run, whole, and what every rule says of it
-    Review(Review),
-    /// The same decision without the texts of inputs, for programs too
-    Explain(Explain),
-    /// Show a request, ask, and sign it as one of its approvers
-    Approve(Approve),
-    /// Sign a rejection, which is final
-    Reject(Reject),
-    /// Ask whether an agent may call a tool: the AANA gate, for programs
-    Gate(Gate),
-    /// Check results: signatures, digests, statement, log, approvals
-    Verify(Verify),
-    /// Do the run of a record again and compare what it leaves
-    Replay(Replay),
-    /// Drop an approved request with its inputs and signatures into a spool
-    Promote(Promote),
-    /// List what waits, what is in flight and what was run
-    List(queue::options::List),
-    /// How the daemon and its queue are, on one screen
-    Status(queue::options::Status),
-    /// Where one request is, and what its records say of themselves
-    Show(queue::options::Show),
-    /// Wait until requests have their records
-    Wait(queue::options::Wait),
-    /// Watch a spool as it changes
-    Watch(queue::options::Watch),
-    /// Keep a request that waits from running, until it is released
-    #[command(after_help = orders::HOLD_HELP)]
-    Hold(OrderOptions),
-    /// Take a hold back
-    #[command(after_help = orders::RELEASE_HELP)]
-    Release(OrderOptions),
-    /// Refuse a request that waits, or end it if it runs
-    #[command(after_help = orders::CANCEL_HELP)]
-    Cancel(OrderOptions),
-    /// Show, prove, check and copy the transparency log
-    Log(crate::log::options::Log),
-    /// Make, show and rotate the keys that sign records and the log
-    Keys(Keys),
-    /// Say what agents may call, ask people for it, and take their answers in
-    Permission(Permission),
-    /// Check and show policies
-    Policy(Policy),
-    /// Sign, check and make the artifacts that bind a run to a user's intent
-    Ais(ais::Ais),
-    /// Say what this host lacks for runs, and make what languages need once per host
-    Doctor(Doctor),
-    /// Remove results and requests that were kept long enough
-    Gc(Gc),
-    /// Let an agent draft, lint, ask and read, over the Model Context Protocol
-    Mcp(Mcp),
-    /// Print completions for a shell
-    Completions(manual::Completions),
-    /// Print manual pages
-    Man(manual::ManPages),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    Human,
-    Json,
-}
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -146,28 +57,6 @@ pub(crate) struct Run {
     pub(crate) format: Format,
 }
 
-/// Where and by which rules something is run.
-#[derive(Args)]
-pub(crate) struct HostOptions {
-    /// Where the result goes; made if missing [default: results/ of the state]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) results: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) state: StateOption,
-    /// A policy file instead of the built-in `embedded`
-    #[arg(long, value_name = "FILE")]
-    pub(crate) policy: Option<PathBuf>,
-    /// Keys whose signatures approve, where the policy asks for signatures
-    #[arg(long, value_name = "FILE")]
-    pub(crate) allowed_signers: Option<PathBuf>,
-    /// Keys that count no longer: a KRL (ssh-keygen -k), or public keys, one a line
-    #[arg(long, value_name = "FILE", requires = "allowed_signers")]
-    pub(crate) revoked: Option<PathBuf>,
-    /// Keys of AIS artifacts, where the policy asks for a bundle (docs/ais.md)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ais_trust: Option<PathBuf>,
-}
-
 #[derive(Args)]
 #[command(after_help = "\
 Example: toolexec replay results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats \\
@@ -192,14 +81,6 @@ pub(crate) struct Replay {
     pub(crate) host: HostOptions,
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
-}
-
-#[derive(Args)]
-pub(crate) struct StateOption {
-    /// The state, keys and ledger: of embedded runs, or a daemon's `state:`
-    /// [default: $XDG_STATE_HOME/toolexec, else ~/.local/state/toolexec]
-    #[arg(long = "state", value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -387,25 +268,4 @@ pub(crate) struct Doctor {
 pub(crate) enum Warm {
     Go,
     Ts,
-}
-
-impl Options {
-    /// Parses what was typed, or prints why not (or the help) and gives the exit code.
-    pub(crate) fn from_arguments() -> Result<Self, ExitCode> {
-        let parsed = groups::command().try_get_matches();
-        parsed.and_then(|matches| Self::from_arg_matches(&matches)).map_err(|error| {
-            if !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-                // It goes to stderr: where that is closed, the exit code alone has to do.
-                error.print().unwrap_or_default();
-                return ExitCode::from(3);
-            }
-            match output::settle(error.print()) {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(failure) => {
-                    output::note(failure);
-                    ExitCode::from(3)
-                }
-            }
-        })
-    }
 }

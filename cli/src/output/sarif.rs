@@ -10,9 +10,8 @@ use serde_json::{Value, json};
 use validator::{Code, Rule, Violation};
 
 use crate::failure::Failure;
-use crate::lint::Checked;
-use crate::show;
-use crate::source::{Line, Source};
+use crate::output::human;
+use crate::output::human::source::{Line, Source};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -33,11 +32,12 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(crate) fn add(&mut self, file: &Path, checked: &Checked) {
+    /// Adds the findings in a file of this text.
+    pub(crate) fn add(&mut self, file: &Path, text: &str, violations: &[Violation]) {
         let artifact = self.artifact(file);
-        let source = Source::new(&checked.text, &checked.violations);
+        let source = Source::new(text, violations);
         let mut seen = BTreeMap::new();
-        for rows in checked.violations.chunk_by(|one, next| one.line == next.line) {
+        for rows in violations.chunk_by(|one, next| one.line == next.line) {
             let line = rows.first().and_then(|row| source.line(row.line));
             let on = line.as_ref().map_or("", |line| line.readable().trim());
             let on = digest(on.as_bytes());
@@ -67,13 +67,13 @@ impl Log {
             "ruleId": row.code.as_str(),
             "ruleIndex": self.rule(row.code),
             "level": row.severity.as_str(),
-            "message": { "text": show::message(row) },
+            "message": { "text": human::message(row) },
             "locations": [{ "physicalLocation": place }],
             "partialFingerprints": { FINGERPRINT: fingerprint },
         });
-        if let Some(hint) = show::hint(row) {
+        if let Some(hint) = human::hint(row) {
             // Review tools show the text and nothing else of a result.
-            result["message"]["text"] = format!("{}\nhelp: {hint}", show::message(row)).into();
+            result["message"]["text"] = format!("{}\nhelp: {hint}", human::message(row)).into();
             result["properties"] = json!({ "hint": hint });
         }
         self.results.push(result);

@@ -1,9 +1,14 @@
 //! That help teaches: each command is in one group, each has an example, and each example can be typed.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
-use clap::Command;
+use clap::{Command, CommandFactory};
 
-use super::{GROUPS, command};
+use super::{GROUPS, grouped};
+use crate::commands::Options;
+
+fn command() -> Command {
+    grouped(Options::command())
+}
 
 /// Every command that does something, with its path.
 fn leaves(command: &Command, path: &str, found: &mut Vec<(String, Command)>) {

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use crate::screen::Screen;
+use crate::output::screen::Screen;
 
 /// Where lines cannot be drawn over, one is said this often if its beginning stays the same.
 const SAY_INTERVAL: Duration = Duration::from_secs(10);

@@ -1,0 +1,14 @@
+//! The answer of a command: one object, on one line.
+
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+use super::error::Done;
+use crate::output;
+
+/// Prints one object, on one line.
+pub(super) fn print(value: &Value) -> Done {
+    output::line(value)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,18 @@
+//! The arguments that several commands share, and how each is read. Nothing here may import a command.
+
+pub(crate) mod files;
+pub(crate) mod policy;
+
+mod case;
+mod format;
+mod host;
+mod signing;
+mod source;
+mod state;
+
+pub(crate) use case::{CaseOptions, RulesOptions, ShowOptions};
+pub(crate) use format::Format;
+pub(crate) use host::HostOptions;
+pub(crate) use signing::{KeyOptions, SigningOptions};
+pub(crate) use source::SourceOptions;
+pub(crate) use state::StateOption;

@@ -1,0 +1,32 @@
+//! The options that name an agent and its workflow.
+
+use clap::Args;
+use policies::permissions::{AccessControl, AgentName, Source, Subject};
+
+use crate::failure::Failure;
+
+/// Whose permissions.
+#[derive(Args, Clone)]
+pub(crate) struct SourceOptions {
+    /// The agent's name
+    #[arg(long, value_name = "NAME", requires = "subject")]
+    pub(crate) agent: Option<AgentName>,
+    /// The workflow execution that it works in
+    #[arg(long, value_name = "NAME", requires = "agent")]
+    pub(crate) subject: Option<Subject>,
+    /// Its access-control scope [default: none, which is a scope of its own]
+    #[arg(long, value_name = "SCOPE", requires = "agent")]
+    pub(crate) accesscontrol: Option<AccessControl>,
+}
+
+impl SourceOptions {
+    pub(crate) fn source(&self) -> Option<Source> {
+        let (name, subject): (_, Subject) = (self.agent.clone()?, self.subject.clone()?);
+        Some(Source { name, subject, accesscontrol: self.accesscontrol.clone() })
+    }
+
+    /// The same where a command needs it.
+    pub(crate) fn named(&self) -> Result<Source, Failure> {
+        self.source().ok_or_else(|| Failure::Said("name --agent and --subject".into()))
+    }
+}

@@ -1,0 +1,35 @@
+//! The option that names the state, and the directory that it means.
+
+use std::env;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::failure::Failure;
+
+#[derive(Args)]
+pub(crate) struct StateOption {
+    /// The state, keys and ledger: of embedded runs, or a daemon's `state:`
+    /// [default: $XDG_STATE_HOME/toolexec, else ~/.local/state/toolexec]
+    #[arg(long = "state", value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+impl StateOption {
+    /// The state directory: as typed, else by the XDG base directory rules.
+    pub(crate) fn path(&self) -> Result<PathBuf, Failure> {
+        if let Some(dir) = &self.dir {
+            if dir.as_os_str().is_empty() {
+                return Err(Failure::Said("--state: name a directory".into()));
+            }
+            return std::path::absolute(dir).map_err(Failure::io(dir));
+        }
+        let absolute =
+            |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let base = absolute("XDG_STATE_HOME")
+            .or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
+        base.map(|base| base.join("toolexec")).ok_or_else(|| {
+            Failure::Said("no HOME and no XDG_STATE_HOME; name a directory with --state".into())
+        })
+    }
+}

@@ -1,0 +1,155 @@
+//! The commands: one folder for each group of `toolexec --help`, one file or folder for each command, with its
+//! arguments. A command may import another, `args` and `output`; none of them imports this file.
+
+mod groups;
+
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use spool::Order;
+
+use crate::failure::Failure;
+use crate::options::{
+    Approve, Doctor, Draft, Explain, Gate, Gc, Keys, Lint, Mcp, OrderOptions, Permission, Policy,
+    Promote, Reject, Replay, Review, Run, Verify,
+};
+use crate::{
+    ais, approve, doctor, draft, gate, gc, keys, lint, log, manual, mcp, order, output, permission,
+    policy, promote, queue, reject, replay, review, run, verify,
+};
+
+/// Runs human-approved tool requests confined, and verifies the signed records of what happened.
+#[derive(Parser)]
+#[command(
+    name = "toolexec",
+    version,
+    after_help = groups::EXAMPLES
+)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run one approved request here and now, without a daemon
+    Run(Run),
+    /// Make a request of what is typed here, hashing its inputs; somebody approves it later
+    Draft(Draft),
+    /// Check requests and results against every rule of their schema
+    Lint(Lint),
+    /// Show what a request would run, whole, and what every rule says of it
+    Review(Review),
+    /// The same decision without the texts of inputs, for programs too
+    Explain(Explain),
+    /// Show a request, ask, and sign it as one of its approvers
+    Approve(Approve),
+    /// Sign a rejection, which is final
+    Reject(Reject),
+    /// Ask whether an agent may call a tool: the AANA gate, for programs
+    Gate(Gate),
+    /// Check results: signatures, digests, statement, log, approvals
+    Verify(Verify),
+    /// Do the run of a record again and compare what it leaves
+    Replay(Replay),
+    /// Drop an approved request with its inputs and signatures into a spool
+    Promote(Promote),
+    /// List what waits, what is in flight and what was run
+    List(crate::queue::options::List),
+    /// How the daemon and its queue are, on one screen
+    Status(crate::queue::options::Status),
+    /// Where one request is, and what its records say of themselves
+    Show(crate::queue::options::Show),
+    /// Wait until requests have their records
+    Wait(crate::queue::options::Wait),
+    /// Watch a spool as it changes
+    Watch(crate::queue::options::Watch),
+    /// Keep a request that waits from running, until it is released
+    #[command(after_help = crate::options::orders::HOLD_HELP)]
+    Hold(OrderOptions),
+    /// Take a hold back
+    #[command(after_help = crate::options::orders::RELEASE_HELP)]
+    Release(OrderOptions),
+    /// Refuse a request that waits, or end it if it runs
+    #[command(after_help = crate::options::orders::CANCEL_HELP)]
+    Cancel(OrderOptions),
+    /// Show, prove, check and copy the transparency log
+    Log(crate::log::options::Log),
+    /// Make, show and rotate the keys that sign records and the log
+    Keys(Keys),
+    /// Say what agents may call, ask people for it, and take their answers in
+    Permission(Permission),
+    /// Check and show policies
+    Policy(Policy),
+    /// Sign, check and make the artifacts that bind a run to a user's intent
+    Ais(crate::options::ais::Ais),
+    /// Say what this host lacks for runs, and make what languages need once per host
+    Doctor(Doctor),
+    /// Remove results and requests that were kept long enough
+    Gc(Gc),
+    /// Let an agent draft, lint, ask and read, over the Model Context Protocol
+    Mcp(Mcp),
+    /// Print completions for a shell
+    Completions(crate::manual::Completions),
+    /// Print manual pages
+    Man(crate::manual::ManPages),
+}
+
+impl Command {
+    /// Does what was asked, and returns the exit code.
+    pub(crate) fn run(self) -> Result<ExitCode, Failure> {
+        match self {
+            Self::Run(asked) => run::run(&asked),
+            Self::Draft(asked) => draft::draft(&asked),
+            Self::Lint(asked) => lint::lint(&asked),
+            Self::Review(asked) => review::review(&asked),
+            Self::Explain(asked) => review::explain(&asked),
+            Self::Approve(asked) => approve::approve(&asked),
+            Self::Reject(asked) => reject::reject(&asked),
+            Self::Gate(asked) => gate::gate(&asked),
+            Self::Verify(asked) => verify::verify(&asked),
+            Self::Replay(asked) => replay::replay(&asked),
+            Self::Promote(asked) => promote::promote(&asked),
+            Self::List(asked) => queue::list(&asked),
+            Self::Status(asked) => queue::status(&asked),
+            Self::Show(asked) => queue::show(&asked),
+            Self::Wait(asked) => queue::wait(&asked),
+            Self::Watch(asked) => queue::watch(&asked),
+            Self::Hold(asked) => order::order(&asked, Order::Hold),
+            Self::Release(asked) => order::order(&asked, Order::Release),
+            Self::Cancel(asked) => order::order(&asked, Order::Cancel),
+            Self::Log(asked) => log::log(&asked),
+            Self::Keys(asked) => keys::keys(&asked),
+            Self::Permission(asked) => permission::permission(&asked),
+            Self::Policy(asked) => policy::policy(&asked),
+            Self::Ais(asked) => ais::ais(&asked.act),
+            Self::Doctor(asked) => doctor::doctor(&asked),
+            Self::Gc(asked) => gc::gc(&asked),
+            Self::Mcp(asked) => mcp::mcp(&asked),
+            Self::Completions(asked) => manual::completions(&asked, &mut Options::command()),
+            Self::Man(asked) => manual::man(&asked, Options::command()),
+        }
+    }
+}
+
+impl Options {
+    /// Parses what was typed, or prints why not (or the help) and gives the exit code.
+    pub(crate) fn from_arguments() -> Result<Self, ExitCode> {
+        let parsed = groups::grouped(Self::command()).try_get_matches();
+        parsed.and_then(|matches| Self::from_arg_matches(&matches)).map_err(|error| {
+            if !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+                // It goes to stderr: where that is closed, the exit code alone has to do.
+                error.print().unwrap_or_default();
+                return ExitCode::from(3);
+            }
+            match output::settle(error.print()) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(failure) => {
+                    output::note(failure);
+                    ExitCode::from(3)
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,15 @@
+//! The programs that make caches.
+
+use std::process::{Command, Stdio};
+
+use crate::failure::Failure;
+
+/// Runs a program to its end; what it says goes to stderr, beside the answer.
+pub(super) fn run(command: &mut Command, what: &str) -> Result<(), Failure> {
+    command.stdin(Stdio::null()).stdout(std::io::stderr());
+    let ended = command.status().map_err(|error| Failure::Said(format!("{what}: {error}")))?;
+    if ended.success() {
+        return Ok(());
+    }
+    Err(Failure::Said(format!("{what}: {ended}; nothing was made")))
+}

@@ -1,0 +1,25 @@
+//! The record that tells the end of a request, by its name and by what it says of itself.
+
+use model::{RequestId, ResultId};
+
+use super::desk::Desk;
+use crate::failure::Failure;
+use crate::queue::{end_of, records_among, result_names};
+
+/// A record, by its own word.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Recorded {
+    pub(super) id: ResultId,
+    pub(super) outcome: String,
+    pub(super) has_reason: bool,
+}
+
+/// The record that tells the end of a request.
+pub(super) fn recorded(desk: &Desk, id: &RequestId) -> Result<Option<Recorded>, Failure> {
+    let records = records_among(desk.spool(), &result_names(desk.spool())?, id.as_str());
+    let recorded = end_of(records).and_then(|record| {
+        let (outcome, has_reason) = (record.as_str().to_owned(), record.reason().is_some());
+        Some(Recorded { id: record.name().parse().ok()?, outcome, has_reason })
+    });
+    Ok(recorded)
+}

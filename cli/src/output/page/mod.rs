@@ -1,0 +1,67 @@
+//! One page of a record, for people: `toolexec show --html`. It must never load or run anything, let a
+//! byte that others wrote be anything but text (`html`), or say more than the record does; what is
+//! said of its verification is what was verified now.
+
+mod authority;
+mod cell;
+mod facts;
+mod files;
+mod head;
+mod html;
+mod limits;
+mod model;
+mod network;
+mod streams;
+
+use std::path::Path;
+
+use facts::Facts;
+use html::{Html, literal};
+
+pub(crate) use model::VerificationState;
+
+/// The page of the record in this directory; none where the record cannot be read.
+pub(crate) fn page_of(dir: &Path, standing: &VerificationState) -> Option<String> {
+    let facts = match standing {
+        VerificationState::Verified(verified) => verified.facts().clone(),
+        _ => records::claims(dir)?,
+    };
+    Some(render(dir, standing, &Facts::of(facts)).into_string())
+}
+
+/// A page that is well-formed as XML too, so that anybody's parser can look for what should not be in it.
+fn render(dir: &Path, standing: &VerificationState, facts: &Facts) -> Html {
+    let mut page = Html::default();
+    page.markup(literal(
+        "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n\
+         <meta charset=\"utf-8\"/>\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src \
+         'none'; style-src '",
+    ));
+    page.markup(literal(html::STYLE_HASH));
+    page.markup(literal(
+        "'; base-uri 'none'; form-action 'none'\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <meta name=\"referrer\" content=\"no-referrer\"/>\n\
+         <meta name=\"color-scheme\" content=\"light dark\"/>\n<title>",
+    ));
+    page.text(facts.text("outcome")).markup(literal(" · ")).text(facts.text("request_id"));
+    page.markup(literal("</title>\n<style>"));
+    page.markup(literal(html::STYLE)).markup(literal("</style>\n</head>\n<body>\n<main>\n"));
+    head::outcome(&mut page, facts);
+    head::standing(&mut page, dir, standing);
+    head::summary(&mut page, dir, facts);
+    limits::section(&mut page, facts);
+    files::section(&mut page, facts);
+    authority::section(&mut page, facts);
+    cell::section(&mut page, facts);
+    network::section(&mut page, facts);
+    streams::section(&mut page, dir, facts);
+    head::request(&mut page, dir, facts);
+    page.markup(literal(
+        "</main>\n<footer><p>Made from the record by toolexec. This page proves nothing by itself; \
+         whoever has the record can check it: <code>toolexec verify</code> ",
+    ));
+    page.code(facts.text("result_id"));
+    page.markup(literal("</p></footer>\n</body>\n</html>\n"));
+    page
+}

@@ -1,0 +1,33 @@
+//! The two ends of a command that did nothing.
+
+use spool::StoreError;
+
+use crate::failure::Failure;
+
+/// Why a command did nothing.
+pub(super) enum Undone {
+    /// What was asked is not allowed, or is no such thing.
+    Refused(String),
+    Failed(Failure),
+}
+
+impl From<Failure> for Undone {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<StoreError> for Undone {
+    fn from(error: StoreError) -> Self {
+        match error.is_refusal() {
+            true => Self::Refused(error.to_string()),
+            false => Self::Failed(Failure::Said(error.to_string())),
+        }
+    }
+}
+
+impl From<spool::SpoolError> for Undone {
+    fn from(error: spool::SpoolError) -> Self {
+        Self::Failed(error.into())
+    }
+}
