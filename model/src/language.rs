@@ -3,7 +3,7 @@
 //! more than the entry matches on [`Language`] without a wildcard.
 
 /// Calls a macro with the registry. One entry for each language has its documentation, its name in
-/// requests and policies, and its [`Runtime`].
+/// requests and policies, and its [`RuntimeFacts`].
 ///
 /// The name is also the name of the list of system calls: the entry `lua` needs
 /// `sandbox/seccomp/lua.txt`, and does not compile without. The launcher is sent a language by its
@@ -62,7 +62,7 @@ macro_rules! each_language {
 
 /// The facts of one language that its name does not say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Runtime {
+pub struct RuntimeFacts {
     /// The programs that run it, in small letters and without the digits of a version. No other language
     /// has them.
     pub programs: &'static [&'static str],
@@ -72,7 +72,7 @@ pub struct Runtime {
     pub extensions: &'static [&'static str],
     /// The Debian packages that install it.
     pub packages: &'static [&'static str],
-    /// Whether a host needs a cache that `toolexec doctor` makes once.
+    /// A host needs a cache that `toolexec doctor` makes once.
     pub warmed: bool,
 }
 
@@ -90,9 +90,9 @@ macro_rules! languages {
         impl $set {
             /// Its entry in the registry.
             #[must_use]
-            pub const fn runtime(self) -> &'static Runtime {
+            pub const fn runtime(self) -> &'static RuntimeFacts {
                 match self {
-                    $(Self::$name => const { &Runtime { $($column: languages!(@ $value),)+ } },)+
+                    $(Self::$name => const { &RuntimeFacts { $($column: languages!(@ $value),)+ } },)+
                 }
             }
         }

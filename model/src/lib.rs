@@ -22,7 +22,7 @@ mod time;
 pub use closed_set::{ClosedSet, NotInSet};
 pub use digest::{NotASha256, Sha256, Sha256Stream};
 pub use id::{ClaimId, NotAnId, RequestId, ResultId, SLUG_MAX};
-pub use language::{Language, Runtime};
+pub use language::{Language, RuntimeFacts};
 pub use layer::{Layer, LimitName, Mechanism, Mode, RejectReason};
 pub use outcome::Outcome;
 pub use section::ResultSection;

@@ -23,7 +23,7 @@ model::closed_set! {
 }
 
 model::closed_set! {
-    /// The rules of a decision. Each leaves one verdict, whatever the others say; `ais.ledger` only where a
+    /// The rules of a decision. Each leaves one verdict in every decision; `ais.ledger` only where a
     /// bundle was judged. The checks of the AIS guard are added under their own names.
     #[derive(PartialOrd, Ord)]
     pub enum RuleName {

@@ -13,14 +13,12 @@
 
 pub mod aana;
 pub mod ais;
-mod ais_rule;
 mod approval;
 mod check;
 mod decision;
 mod evidence;
 mod findings;
 mod form;
-mod gate_rule;
 mod grant;
 mod grounds;
 mod hosts;
@@ -31,7 +29,6 @@ mod message_tests;
 mod model;
 mod number;
 mod outlook;
-mod permission_rule;
 pub mod permissions;
 mod policy;
 mod problem;
@@ -45,7 +42,7 @@ pub use approval::{
     SIGNERS_BYTES_MAX, SignatureError, SignatureFile, SignerKey, Signers, SignersError,
     SshSignature, StandardTime, Touch, Verified,
 };
-pub use decision::{Approved, Decision, authorise, beyond};
+pub use decision::{Approved, Decision, authorise};
 pub use evidence::{
     AisEvidence, AisFile, Binaries, Evidence, Installed, Ledger, Permission, Submission,
 };
@@ -58,6 +55,7 @@ pub use limits::{Ceilings, GrantedLimits};
 pub use outlook::{Outlook, Prospect, foresee};
 pub use policy::{POLICY_BYTES_MAX, Policy};
 pub use problem::{PolicyError, PolicyProblem};
+pub use rules::beyond;
 pub use runtime::{
     BinaryRule, CacheRule, CacheSource, HeapRule, ProcView, Runtime, TmpUse, WithoutCache,
 };

@@ -78,15 +78,15 @@ ceilings! {
 }
 
 /// A number of the form, as the rules count.
-trait Written {
+trait FormNumber {
     type Number;
 
     fn number(&self) -> Self::Number;
 }
 
-macro_rules! written {
+macro_rules! form_numbers {
     ($($form:ty),+) => {
-        $(impl Written for $form {
+        $(impl FormNumber for $form {
             type Number = u64;
 
             fn number(&self) -> u64 {
@@ -96,9 +96,9 @@ macro_rules! written {
     };
 }
 
-written!(Count, ByteCount, MilliCores, MilliPercent);
+form_numbers!(Count, ByteCount, MilliCores, MilliPercent);
 
-impl Written for Option<Count> {
+impl FormNumber for Option<Count> {
     type Number = Option<u64>;
 
     fn number(&self) -> Option<u64> {

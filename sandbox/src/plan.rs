@@ -197,3 +197,22 @@ pub struct Plan {
     pub cell: CellPlan,
     pub order: Order,
 }
+
+#[cfg(test)]
+mod tests {
+    use model::LimitName;
+
+    macro_rules! names {
+        ($($(#[$doc:meta])* $name:ident: $number:ident,)+) => {
+            &[$(stringify!($name)),+]
+        };
+    }
+
+    #[test]
+    fn each_limit_in_force_is_one_of_an_order() {
+        let names: &[&str] = each_limit!(names);
+        for name in LimitName::TEXTS {
+            assert!(names.contains(name), "{name}");
+        }
+    }
+}

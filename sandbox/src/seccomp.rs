@@ -8,7 +8,7 @@ use model::Language;
 pub struct SeccompText {
     /// The name of its file.
     pub file: &'static str,
-    /// What the file holds.
+    /// Its content.
     pub text: &'static str,
 }
 

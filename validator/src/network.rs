@@ -81,7 +81,7 @@ fn is_host(host: &str) -> bool {
 }
 
 model::closed_set! {
-    /// Whether a request asks for hosts, as requests and results write it.
+    /// The value of `network` in requests, and of `network_used` in results.
     pub enum NetworkAccess {
         /// No network at all.
         None = "none",
@@ -101,7 +101,7 @@ pub enum Network {
 }
 
 impl Network {
-    /// Whether hosts are asked for.
+    /// Returns whether hosts are asked for.
     #[must_use]
     pub fn access(&self) -> NetworkAccess {
         match self {

@@ -1,4 +1,4 @@
-//! A cell that a launcher was asked for, until it is built.
+//! A sandbox that a launcher was asked for, until it is built.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The launcher: reached or started, asked for cells, and replaced where it does not answer.
+//! The launcher: reached or started, asked for sandboxes, and replaced where it does not answer.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

@@ -1,4 +1,4 @@
-//! A cell that is built: without an order it is a [`PreparedCell`], with one a [`ReadyCell`], which starts the
+//! A sandbox that is built: without an order it is a [`PreparedCell`], with one a [`ReadyCell`], which starts the
 //! tool.
 
 use std::io;

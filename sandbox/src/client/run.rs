@@ -128,7 +128,7 @@ impl RunningCell {
         self.close(ending)
     }
 
-    /// Takes one word of the launcher: news, or its last.
+    /// Receives one message of the launcher.
     fn hear_launcher(&self, ending: &mut Option<Ending>, news: &mut impl FnMut(RunNews)) -> Owed {
         match hear(&self.control) {
             Ok(Some((FromLauncher::Used(usage), _))) => {
@@ -141,7 +141,7 @@ impl RunningCell {
         Owed::Nothing
     }
 
-    /// Tells where the launcher's process stands, if it is stuck.
+    /// Reports the launcher's process if it is stuck.
     fn tell_stuck(&self, news: &mut impl FnMut(RunNews)) -> bool {
         let stuck = self.peer.stuck_slot();
         let is_stuck = stuck.is_some();

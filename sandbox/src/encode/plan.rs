@@ -1,4 +1,4 @@
-//! How plans and orders are written and read. Every list has a ceiling.
+//! The codec of plans and orders. Every list has a ceiling.
 
 use super::value::{NAME_BYTES_MAX, PATH_BYTES_MAX, put_path, put_value, take_path, take_value};
 use crate::messages::Furnishing;

@@ -1,4 +1,4 @@
-//! How what is in force, what was used and how a run ended are written and read.
+//! The codec of reports: confinement, use of resources, the end of a run.
 
 use super::value::{NAME_BYTES_MAX, PATH_BYTES_MAX, put_value, take_value};
 use crate::messages::{Ending, Unable};

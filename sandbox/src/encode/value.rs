@@ -1,4 +1,4 @@
-//! How a value of a closed set and a path are written, and the bounds of names and paths.
+//! The codec of paths and of values of closed sets, and the bounds of names and paths.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

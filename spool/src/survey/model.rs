@@ -11,7 +11,7 @@ use crate::state::Illegal;
 #[must_use]
 pub struct Survey {
     pub findings: Vec<Finding>,
-    /// Whether a daemon holds the spool's lock.
+    /// The presence of a daemon, which holds the spool's lock.
     pub daemon: Daemon,
     pub claims: usize,
     pub waiting: usize,

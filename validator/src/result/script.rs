@@ -79,7 +79,7 @@ fn event_handler(line: &str, at: Range<usize>) -> Option<Range<usize>> {
 /// The programs of no language that execute the text which is piped into them.
 const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "perl", "php"];
 
-/// Whether a program executes the text that is piped into it.
+/// Returns whether a program executes the text that is piped into it.
 fn executes(program: &str) -> bool {
     SHELLS.contains(&program)
         || Language::ALL.iter().any(|language| language.runtime().piped.contains(&program))

@@ -1,5 +1,5 @@
-//! What init hears from its launcher: a plan, then an order. A launcher that closes the channel, or wants the
-//! cell dead, is heard as `None`.
+//! The messages that init receives from its launcher: a plan, then an order. `None` means that the launcher
+//! closed the channel, or wants the sandbox dead.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -185,7 +185,7 @@ fn prepare(
     Ok(streams)
 }
 
-/// What is in force, as init read it back.
+/// Describes the confinement as init read it back.
 fn in_force(
     birth: &Birth<'_>,
     landlock: LandlockInForce,

@@ -1,4 +1,4 @@
-//! What the steps of init share.
+//! Types that the steps of init share.
 
 use std::os::fd::OwnedFd;
 

@@ -1,4 +1,4 @@
-//! How init gives up every right: it becomes the tool's user, without a capability anywhere.
+//! Init gives up every right: it becomes the tool's user, without a capability anywhere.
 
 use std::fs;
 use std::io::{self, Write};

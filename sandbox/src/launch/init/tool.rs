@@ -1,4 +1,4 @@
-//! The tool's process from its start to the death of its tree, as pid 1 of the cell sees it.
+//! The tool's process from its start to the death of its tree, as pid 1 of the sandbox sees it.
 
 use std::ffi::CString;
 use std::fs::File;

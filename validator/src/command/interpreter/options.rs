@@ -151,7 +151,7 @@ const SED: Options = Options {
     ..NONE
 };
 
-/// How the command line of a program is read.
+/// The way in which the command line of a program is read.
 pub(super) enum Syntax {
     /// By its options.
     Options(&'static Options),
@@ -159,7 +159,7 @@ pub(super) enum Syntax {
     Go,
 }
 
-/// How the command line of a language's programs is read.
+/// Returns the syntax of a language's programs.
 fn syntax_of_language(language: Language) -> Syntax {
     match language {
         Language::Python => Syntax::Options(&PYTHON),
@@ -170,7 +170,7 @@ fn syntax_of_language(language: Language) -> Syntax {
     }
 }
 
-/// How the command line of a known program is read.
+/// Returns the syntax of a known program.
 pub(super) fn syntax_of(program: &str) -> Option<Syntax> {
     if let Some(language) = Language::of_program(program) {
         return Some(syntax_of_language(language));
@@ -189,7 +189,7 @@ pub(super) fn syntax_of(program: &str) -> Option<Syntax> {
     Some(Syntax::Options(options))
 }
 
-/// Whether an option of a language's programs names a file that is run before the script.
+/// Returns whether an option of a language's programs names a file that is run before the script.
 pub(super) fn preloads(language: Language) -> bool {
     match syntax_of_language(language) {
         Syntax::Options(options) => !options.preload.is_empty() || !options.runs.is_empty(),

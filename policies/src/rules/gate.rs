@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn every_blocker_of_the_gate_is_a_code() {
-        let text = include_str!("aana/route.rs");
+        let text = include_str!("../aana/route.rs");
         let named: Vec<&str> = text
             .match_indices(".block(\"")
             .filter_map(|(at, mark)| text[at + mark.len()..].split('"').next())
