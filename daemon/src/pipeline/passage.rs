@@ -6,9 +6,9 @@ use std::sync::Arc;
 use spool::ReserveInUse;
 
 use crate::host::Host;
-use crate::journey::Journey;
 use crate::room::Ticket;
 use crate::rules::Rules;
+use crate::status::Journey;
 
 /// One way through a host, from a claim to its record, under the rules that there were when it began.
 pub(crate) struct Passage<'a> {

@@ -11,7 +11,7 @@ use super::window::Window;
 use crate::host::Host;
 use crate::metrics::{Metrics, MetricsFile, MetricsSettings, MetricsSocket, StoppedBy};
 use crate::model::Halt;
-use crate::notify_host::HostManager;
+use crate::status::notify_host::HostManager;
 use crate::status::{How, StatusTeller};
 use crate::system;
 use crate::transition::{self, Fields, Transition};
