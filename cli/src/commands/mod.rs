@@ -2,6 +2,7 @@
 //! arguments. A command may import another, `args` and `output`; none of them imports this file.
 
 mod groups;
+pub(crate) mod request;
 
 use std::process::ExitCode;
 
@@ -9,14 +10,17 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use spool::Order;
 
+use crate::commands::request::draft::Draft;
+use crate::commands::request::lint::Lint;
+use crate::commands::request::{draft, lint};
 use crate::failure::Failure;
 use crate::options::{
-    Approve, Doctor, Draft, Explain, Gate, Gc, Keys, Lint, Mcp, OrderOptions, Permission, Policy,
-    Promote, Reject, Replay, Review, Run, Verify,
+    Approve, Doctor, Explain, Gate, Gc, Keys, Mcp, OrderOptions, Permission, Policy, Promote,
+    Reject, Replay, Review, Run, Verify,
 };
 use crate::{
-    ais, approve, doctor, draft, gate, gc, keys, lint, log, manual, mcp, order, output, permission,
-    policy, promote, queue, reject, replay, review, run, verify,
+    ais, approve, doctor, gate, gc, keys, log, manual, mcp, order, output, permission, policy,
+    promote, queue, reject, replay, review, run, verify,
 };
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
