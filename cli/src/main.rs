@@ -9,7 +9,6 @@
 #![forbid(unsafe_code)]
 
 mod ais;
-mod approve;
 mod args;
 mod clock;
 mod commands;
@@ -17,7 +16,6 @@ mod doctor;
 mod failure;
 mod gate;
 mod gc;
-mod inputs;
 mod keys;
 mod log;
 mod manual;
@@ -31,9 +29,7 @@ mod permission;
 mod policy;
 mod promote;
 mod queue;
-mod reject;
 mod replay;
-mod review;
 mod run;
 mod verify;
 

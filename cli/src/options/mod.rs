@@ -1,7 +1,6 @@
 //! The arguments of commands: parser and help come from one definition.
 
 pub(crate) mod ais;
-mod approving;
 mod gate;
 mod gc;
 mod keys;
@@ -16,7 +15,6 @@ use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
 use crate::args::{Format, HostOptions, StateOption};
 
-pub(crate) use approving::{Approve, Explain, Reject, Review};
 pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use gc::Gc;
 pub(crate) use keys::{KeyFormat, KeyName, Keys, KeysAct, KeysInit, KeysOf, KeysRotate, KeysShow};
