@@ -9,19 +9,14 @@
 #![forbid(unsafe_code)]
 
 mod ais;
-mod approve;
 mod args;
 mod clock;
-mod code;
 mod commands;
 mod doctor;
-mod draft;
 mod failure;
 mod gate;
 mod gc;
-mod inputs;
 mod keys;
-mod lint;
 mod log;
 mod manual;
 mod mcp;
@@ -34,9 +29,7 @@ mod permission;
 mod policy;
 mod promote;
 mod queue;
-mod reject;
 mod replay;
-mod review;
 mod run;
 mod verify;
 

@@ -14,12 +14,12 @@ use validator::{Checked, Code, Draft, OwnerUid, Place, Request, Violation};
 use crate::args::Format;
 use crate::args::files::{named_directory, open_document};
 use crate::clock;
+use crate::commands::approve::review;
+use crate::commands::approve::review::inputs;
 use crate::failure::Failure;
-use crate::inputs;
 use crate::options::Promote;
 use crate::output;
 use crate::output::human;
-use crate::review;
 
 pub(crate) fn promote(asked: &Promote) -> Result<ExitCode, Failure> {
     promote_whichever(asked, None)

@@ -1,7 +1,9 @@
 //! The commands: one folder for each group of `toolexec --help`, one file or folder for each command, with its
 //! arguments. A command may import another, `args` and `output`; none of them imports this file.
 
+pub(crate) mod approve;
 mod groups;
+pub(crate) mod request;
 
 use std::process::ExitCode;
 
@@ -9,14 +11,19 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use spool::Order;
 
+use crate::commands::approve::approve::Approve;
+use crate::commands::approve::explain::{self, Explain};
+use crate::commands::approve::reject::{self, Reject};
+use crate::commands::approve::review::{self, Review};
+use crate::commands::request::draft::{self, Draft};
+use crate::commands::request::lint::{self, Lint};
 use crate::failure::Failure;
 use crate::options::{
-    Approve, Doctor, Draft, Explain, Gate, Gc, Keys, Lint, Mcp, OrderOptions, Permission, Policy,
-    Promote, Reject, Replay, Review, Run, Verify,
+    Doctor, Gate, Gc, Keys, Mcp, OrderOptions, Permission, Policy, Promote, Replay, Run, Verify,
 };
 use crate::{
-    ais, approve, doctor, draft, gate, gc, keys, lint, log, manual, mcp, order, output, permission,
-    policy, promote, queue, reject, replay, review, run, verify,
+    ais, doctor, gate, gc, keys, log, manual, mcp, order, output, permission, policy, promote,
+    queue, replay, run, verify,
 };
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
@@ -104,8 +111,8 @@ impl Command {
             Self::Draft(asked) => draft::draft(&asked),
             Self::Lint(asked) => lint::lint(&asked),
             Self::Review(asked) => review::review(&asked),
-            Self::Explain(asked) => review::explain(&asked),
-            Self::Approve(asked) => approve::approve(&asked),
+            Self::Explain(asked) => explain::explain(&asked),
+            Self::Approve(asked) => approve::approve::approve(&asked),
             Self::Reject(asked) => reject::reject(&asked),
             Self::Gate(asked) => gate::gate(&asked),
             Self::Verify(asked) => verify::verify(&asked),

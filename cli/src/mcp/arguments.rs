@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use validator::{RiskLevel, Sensitivity};
 
-use crate::options::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC};
+use crate::commands::request::draft::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC};
 
 /// A word of the request's schema.
 pub(super) struct Word<T>(pub(super) T);

@@ -13,9 +13,9 @@ use super::desk::Desk;
 use super::linting::rules_of;
 use super::room::taken;
 use crate::args::Format;
-use crate::draft::{Input, lint, make};
+use crate::commands::request::draft::Draft;
+use crate::commands::request::draft::{Input, lint, make};
 use crate::failure::Failure;
-use crate::options::Draft;
 
 /// Of all inputs of one draft together.
 const INPUT_BYTES_MAX: u64 = 4 << 20;

@@ -7,8 +7,8 @@ use validator::{Code, DocumentKind, Expect, Violation};
 
 use super::arguments::LintArguments;
 use super::desk::Desk;
+use crate::commands::request::lint::Rules;
 use crate::failure::Failure;
-use crate::lint::Rules;
 use crate::output::human;
 
 pub(super) fn lint(desk: &Desk, asked: &LintArguments) -> Result<Value, Failure> {

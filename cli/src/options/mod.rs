@@ -1,8 +1,6 @@
 //! The arguments of commands: parser and help come from one definition.
 
 pub(crate) mod ais;
-mod approving;
-mod draft;
 mod gate;
 mod gc;
 mod keys;
@@ -17,8 +15,6 @@ use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
 use crate::args::{Format, HostOptions, StateOption};
 
-pub(crate) use approving::{Approve, Explain, Reject, Review};
-pub(crate) use draft::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, Draft};
 pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use gc::Gc;
 pub(crate) use keys::{KeyFormat, KeyName, Keys, KeysAct, KeysInit, KeysOf, KeysRotate, KeysShow};
@@ -81,39 +77,6 @@ pub(crate) struct Replay {
     pub(crate) host: HostOptions,
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LintFormat {
-    Human,
-    /// One object a line, one line a file
-    Json,
-    /// One SARIF 2.1.0 log of all files, for code review
-    Sarif,
-}
-
-#[derive(Args)]
-#[command(after_help = "\
-Example: toolexec lint --draft TR-20260209-160501Z-python-stats.md
-
-Exits 0 if every file is valid, 2 if one is not, 3 if one cannot be read.
-For people it shows where and what to do, the first 100 of a file; the other formats have all.")]
-pub(crate) struct Lint {
-    /// Requests (TR-….md) and results (TS-….md)
-    #[arg(value_name = "FILE", required_unless_present = "explain")]
-    pub(crate) files: Vec<PathBuf>,
-    /// The approval is still to come: its absence is a warning
-    #[arg(long)]
-    pub(crate) draft: bool,
-    /// The policy that it is for: what is beyond its languages, ceilings, hosts and constraints is told
-    /// too [default: only the ceilings of the built-in `embedded`]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) policy: Option<PathBuf>,
-    /// Say what a code means, and exit
-    #[arg(long, value_name = "CODE")]
-    pub(crate) explain: Option<String>,
-    #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: LintFormat,
 }
 
 #[derive(Args)]

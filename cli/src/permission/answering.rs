@@ -22,9 +22,9 @@ use spool::place_beside;
 use validator::reveal_line;
 
 use super::error::Undone;
-use crate::approve::{Signer, SignerError};
 use crate::args::Format;
 use crate::args::files::{open_document, read_document};
+use crate::commands::approve::signing::{Signer, SignerError};
 use crate::failure::Failure;
 use crate::options::{PermissionSet, TypedArguments};
 use crate::output;

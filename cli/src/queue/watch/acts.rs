@@ -13,15 +13,18 @@ use super::super::options::Watch;
 use super::page::Page;
 use super::seen::{Is, Item};
 use super::terminal::Signals;
-use crate::approve::{self, Approval};
 use crate::args::files::read_document;
 use crate::args::{CaseOptions, Format, KeyOptions, ShowOptions, SigningOptions};
+use crate::commands::approve::approve::Approve;
+use crate::commands::approve::approve::{self, Approval};
+use crate::commands::approve::reject::Reject;
+use crate::commands::approve::review::{Case, HostRules, Texts};
+use crate::commands::approve::{reject, review};
 use crate::failure::Failure;
-use crate::options::{Approve, Promote, Reject};
+use crate::options::Promote;
 use crate::output::terminal::Terminal;
 use crate::output::{self, human};
-use crate::review::{Case, HostRules, Texts};
-use crate::{order, promote, reject, review};
+use crate::{order, promote};
 
 /// What was done, and what was not.
 const APPROVED: [&str; 2] = ["approved", "not approved"];

@@ -8,13 +8,13 @@ use validator::Request;
 
 use super::case::Case;
 use super::cell;
+use super::inputs::Seen;
 use super::listing::is_named;
 use super::model::Texts;
 use super::reading::{Reading, Text};
-use crate::inputs::Seen;
 use crate::output::{self, violation};
 
-pub(super) fn object(case: &Case, texts: Texts) -> Value {
+pub(in crate::commands::approve) fn object(case: &Case, texts: Texts) -> Value {
     let rules = &case.rules;
     let file = |file: &Option<std::path::PathBuf>| file.as_deref().map(output::path);
     let mut object = json!({

@@ -1,27 +1,56 @@
 //! `toolexec lint`: every violation of every file, for people, as JSON lines, or as one SARIF log.
 //! Reads, never changes.
 
+mod explain;
+mod rules;
+
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use model::UtcTime;
-use policies::Policy;
-use validator::{
-    Ceilings, Code, DocumentKind, Draft, Expect, OwnerUid, Place, RESULT_BYTES_MAX, Request,
-    Severity, Violation, fill_approval,
-};
+use clap::{Args, ValueEnum};
+use validator::{Code, DocumentKind, Expect, RESULT_BYTES_MAX, Severity, Violation};
 
 use crate::args::files::read_document;
 use crate::args::policy::named_or_embedded;
-use crate::clock;
-use crate::code;
 use crate::failure::Failure;
-use crate::options::{Lint, LintFormat};
-use crate::output;
-use crate::output::human;
-use crate::output::sarif;
 use crate::output::screen::Screen;
+use crate::output::{self, human, sarif};
+
+pub(crate) use rules::{Rules, as_approved};
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LintFormat {
+    Human,
+    /// One object a line, one line a file
+    Json,
+    /// One SARIF 2.1.0 log of all files, for code review
+    Sarif,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec lint --draft TR-20260209-160501Z-python-stats.md
+
+Exits 0 if every file is valid, 2 if one is not, 3 if one cannot be read.
+For people it shows where and what to do, the first 100 of a file; the other formats have all.")]
+pub(crate) struct Lint {
+    /// Requests (TR-….md) and results (TS-….md)
+    #[arg(value_name = "FILE", required_unless_present = "explain")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The approval is still to come: its absence is a warning
+    #[arg(long)]
+    pub(crate) draft: bool,
+    /// The policy that it is for: what is beyond its languages, ceilings, hosts and constraints is told
+    /// too [default: only the ceilings of the built-in `embedded`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Say what a code means, and exit
+    #[arg(long, value_name = "CODE")]
+    pub(crate) explain: Option<String>,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: LintFormat,
+}
 
 /// What was found in one file.
 struct Checked {
@@ -61,7 +90,7 @@ impl Verdict {
 
 pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
     if let Some(named) = &asked.explain {
-        return code::explain(named);
+        return explain::explain(named);
     }
     let expect = if asked.draft { Expect::DraftOnly } else { Expect::Approved };
     let policy = named_or_embedded(asked.policy.as_deref())?;
@@ -92,70 +121,6 @@ pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
         _ => {}
     }
     Ok(ExitCode::from(verdict.exit_code()))
-}
-
-/// What a document is checked against.
-pub(crate) struct Rules<'a> {
-    expect: Expect,
-    beside: Beside<'a>,
-}
-
-/// What it is checked against beside its schema.
-enum Beside<'a> {
-    Nothing,
-    /// Whether its limits are at the ceilings, or above.
-    Ceilings(Ceilings),
-    /// That, and what no approval mends.
-    Policy(Ceilings, &'a Policy),
-}
-
-impl<'a> Rules<'a> {
-    pub(crate) fn of_schema(expect: Expect) -> Self {
-        Self { expect, beside: Beside::Nothing }
-    }
-
-    /// With the ceilings of a policy that may not be the one that the request is for.
-    fn of_ceilings(expect: Expect, policy: &Policy) -> Self {
-        Self { expect, beside: Beside::Ceilings(ceilings(policy)) }
-    }
-
-    /// With the bounds of the policy that the request is for.
-    pub(crate) fn of(expect: Expect, policy: &'a Policy) -> Self {
-        Self { expect, beside: Beside::Policy(ceilings(policy), policy) }
-    }
-
-    /// Every violation of a document of this name, by place.
-    pub(crate) fn check(&self, bytes: &[u8], name: &str) -> (DocumentKind, Vec<Violation>) {
-        let now = clock::now();
-        let (kind, mut violations) = validator::lint(bytes, name, self.expect, now);
-        if kind == DocumentKind::Request {
-            violations.extend(match self.beside {
-                Beside::Nothing => Vec::new(),
-                Beside::Ceilings(ceilings) => validator::at_ceiling(bytes, ceilings),
-                Beside::Policy(ceilings, policy) => {
-                    let mut found = validator::at_ceiling(bytes, ceilings);
-                    let request = as_approved(bytes, name, now);
-                    found.extend(request.iter().flat_map(|it| policies::beyond(it, policy)));
-                    found
-                }
-            });
-            violations.sort_by_key(|row| (row.line, row.column));
-        }
-        (kind, violations)
-    }
-}
-
-fn ceilings(policy: &Policy) -> Ceilings {
-    let policies::Ceilings { cpu_milli, memory_mb, time_sec, .. } = *policy.ceilings();
-    Ceilings { cpu_milli, memory_mb, time_sec }
-}
-
-/// The request that a text is when somebody approves it, for what no approval changes; nothing as long as
-/// something else of it is wrong.
-pub(crate) fn as_approved(bytes: &[u8], name: &str, at: UtcTime) -> Option<Request> {
-    let filled = fill_approval(bytes, &"somebody".parse().ok()?, at).ok()?;
-    let draft = Draft::new(filled.bytes, name, OwnerUid::new(0)).ok()?;
-    draft.check(Place::Elsewhere, at).verdict.ok()
 }
 
 fn check(file: &Path, rules: &Rules) -> Result<Checked, Failure> {

@@ -5,6 +5,7 @@
 mod case;
 mod cell;
 mod human;
+pub(crate) mod inputs;
 mod json;
 mod listing;
 mod model;
@@ -15,17 +16,43 @@ mod rules;
 use std::io;
 use std::process::ExitCode;
 
-use crate::args::{CaseOptions, Format};
+use clap::Args;
+
+use crate::args::{CaseOptions, Format, ShowOptions};
 use crate::failure::Failure;
-use crate::options::{Explain, Review};
 use crate::output;
 use crate::output::pager::page;
 use crate::output::screen::Screen;
 
 pub(crate) use case::{Case, is_rejection};
+pub(super) use json::object;
 pub(crate) use model::{Outcome, Texts};
 pub(crate) use rules::{HostRules, host_policy};
 
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec review TR-20260209-160501Z-python-stats.md \\
+           --allowed-signers /etc/toolexec/allowed_signers
+
+Shows what will run as the daemon will see it: the command word by word, inputs, limits, hosts, the
+cell, what every rule of the policy says, and the text of every input, with characters that are not
+what they seem as \\u{…}, secrets masked, and installations marked. What waits for signatures is
+`pending`. Only the ledger of the host knows whether a request was started before.
+Exits 0 if it would run once the approvals are there, 2 if it would be refused whoever approves it.
+With --format json stdout is one object, that of `toolexec explain` with the lines of the inputs.")]
+pub(crate) struct Review {
+    #[command(flatten)]
+    pub(crate) case: CaseOptions,
+    /// Show input texts whole; otherwise of each the first 400 lines
+    #[arg(long)]
+    pub(crate) full: bool,
+    #[command(flatten)]
+    pub(crate) show: ShowOptions,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// Shows a request.
 pub(crate) fn review(asked: &Review) -> Result<ExitCode, Failure> {
     let texts = if asked.full { Texts::Whole } else { Texts::Beginnings };
     let case = read(&asked.case, texts)?;
@@ -34,15 +61,6 @@ pub(crate) fn review(asked: &Review) -> Result<ExitCode, Failure> {
             page(&text(&case, texts), asked.show.no_pager)?;
         }
         Format::Json => output::line(json::object(&case, texts))?,
-    }
-    Ok(exit_code(&case))
-}
-
-pub(crate) fn explain(asked: &Explain) -> Result<ExitCode, Failure> {
-    let case = read(&asked.case, Texts::None)?;
-    match asked.format {
-        Format::Human => output::text(&text(&case, Texts::None))?,
-        Format::Json => output::line(json::object(&case, Texts::None))?,
     }
     Ok(exit_code(&case))
 }
@@ -62,11 +80,13 @@ pub(crate) fn left_out(case: &Case, texts: Texts) -> Option<String> {
     listing::left_out(case, texts)
 }
 
-fn read(asked: &CaseOptions, texts: Texts) -> Result<Case, Failure> {
+/// Reads a request by the rules that were named, without an approver.
+pub(super) fn read(asked: &CaseOptions, texts: Texts) -> Result<Case, Failure> {
     Case::read(asked, HostRules::read(&asked.rules)?, None, texts)
 }
 
-fn exit_code(case: &Case) -> ExitCode {
+/// 2 where the request would be refused.
+pub(super) fn exit_code(case: &Case) -> ExitCode {
     match case.outcome() {
         Outcome::Ready | Outcome::Pending => ExitCode::SUCCESS,
         Outcome::Refused => ExitCode::from(2),

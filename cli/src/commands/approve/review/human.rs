@@ -7,13 +7,13 @@ use validator::{Request, Severity, Work, reveal_line};
 
 use super::case::Case;
 use super::model::{Outcome, Texts};
-use super::page::Page;
+use super::page::ReviewPage;
 use super::{cell, listing};
 use crate::output::human;
 use crate::output::screen::Screen;
 
 pub(super) fn text(case: &Case, texts: Texts, screen: Screen) -> String {
-    let mut page = Page(String::new());
+    let mut page = ReviewPage(String::new());
     page.line(format_args!("{}", human::name(&case.path)));
     rules(&mut page, case);
     if let Some(outlook) = &case.outlook {
@@ -32,7 +32,7 @@ pub(super) fn text(case: &Case, texts: Texts, screen: Screen) -> String {
     page.0
 }
 
-fn rules(page: &mut Page, case: &Case) {
+fn rules(page: &mut ReviewPage, case: &Case) {
     let rules = &case.rules;
     page.row("policy", format_args!("{}", reveal_line(&rules.policy_text())));
     let file = |file: &Option<std::path::PathBuf>| match file {
@@ -44,7 +44,7 @@ fn rules(page: &mut Page, case: &Case) {
     page.row("host", rules.origin.as_deref().map_or("not named".to_owned(), reveal_line));
 }
 
-fn who(page: &mut Page, case: &Case, outlook: &Outlook) {
+fn who(page: &mut ReviewPage, case: &Case, outlook: &Outlook) {
     let request = outlook.request();
     page.title("Request");
     page.row("id", request.id());
@@ -87,7 +87,7 @@ fn who(page: &mut Page, case: &Case, outlook: &Outlook) {
     }
 }
 
-fn command(page: &mut Page, request: &Request, plan: Option<&Plan>) {
+fn command(page: &mut ReviewPage, request: &Request, plan: Option<&Plan>) {
     page.title("Command, word by word; no shell reads it");
     if let Work::Code(code) = request.work() {
         code.text().lines().for_each(|line| page.line(format_args!("  {}", reveal_line(line))));
@@ -110,7 +110,7 @@ fn word_text(word: &str) -> String {
     if plain { shown } else { format!("\"{}\"", shown.replace('"', "\\\"")) }
 }
 
-fn files(page: &mut Page, case: &Case, request: &Request) {
+fn files(page: &mut ReviewPage, case: &Case, request: &Request) {
     page.title("Inputs");
     if case.inputs.is_empty() {
         page.line(format_args!("  none"));
@@ -143,7 +143,7 @@ fn files(page: &mut Page, case: &Case, request: &Request) {
     }
 }
 
-fn limits(page: &mut Page, case: &Case, request: &Request) {
+fn limits(page: &mut ReviewPage, case: &Case, request: &Request) {
     let most = case.rules.policy.ceilings();
     page.title("Limits asked, and the policy's most");
     let cores = |milli: u64| format!("{}.{:03}", milli / 1000, milli % 1000);
@@ -167,7 +167,7 @@ fn limits(page: &mut Page, case: &Case, request: &Request) {
     }
 }
 
-fn in_cell(page: &mut Page, plan: &Result<Plan, String>) {
+fn in_cell(page: &mut ReviewPage, plan: &Result<Plan, String>) {
     page.title("The cell");
     let plan = match plan {
         Ok(plan) => plan,
@@ -191,7 +191,7 @@ fn in_cell(page: &mut Page, plan: &Result<Plan, String>) {
     }
 }
 
-fn decision(page: &mut Page, outlook: &Outlook) {
+fn decision(page: &mut ReviewPage, outlook: &Outlook) {
     page.title("Every rule");
     for (row, prospect) in outlook.rules() {
         let word = match prospect {
@@ -203,7 +203,7 @@ fn decision(page: &mut Page, outlook: &Outlook) {
     }
 }
 
-fn end(page: &mut Page, case: &Case, screen: Screen) {
+fn end(page: &mut ReviewPage, case: &Case, screen: Screen) {
     let body = String::from_utf8_lossy(&case.bytes);
     let found = human::violations(screen, &case.path, &body, &case.violations);
     if !found.is_empty() {

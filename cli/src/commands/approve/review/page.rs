@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 /// Text that grows by lines; a string takes whatever is written.
-pub(super) struct Page(pub(super) String);
+pub(super) struct ReviewPage(pub(super) String);
 
-impl Page {
+impl ReviewPage {
     pub(super) fn title(&mut self, title: &str) {
         self.line(format_args!("\n{title}"));
     }

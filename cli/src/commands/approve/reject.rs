@@ -1,23 +1,47 @@
 //! `toolexec reject`: a signed no over the bytes as they are, complete or not. It never changes the
 //! request; the reason is for people and proves nothing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Args;
 use model::{Sha256, escape_line};
 use policies::REJECT_NAMESPACE;
 use serde_json::json;
 use spool::place_beside;
 use validator::{REQUEST_BYTES_MAX, reveal_line};
 
-use crate::approve::{Signature, Signer, SignerError, principal};
-use crate::args::Format;
+use super::signing::{Signature, Signer, SignerError, principal};
 use crate::args::files::read_document;
+use crate::args::{Format, SigningOptions};
 use crate::failure::Failure;
-use crate::options::Reject;
-use crate::output;
-use crate::output::human;
-use crate::output::refused;
+use crate::output::{self, human, refused};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec reject TR-20260209-160501Z-python-stats.md --as bob --agent \\
+    --reason 'reads too much'
+
+Signs the bytes as they are, in namespace reject.tool-exec@threegate, into
+<file>.<principal>.reject.sig; drop it beside the request with `toolexec promote`. One valid
+rejection is final for these bytes; a text that is changed, or filled in, is another text. The
+request need not be complete. The reason is for people: it is written to
+<file>.<principal>.reject.txt, which is not signed, not promoted and read by no program. Exits 0 if
+it is signed, 2 if the key is not one that may reject.
+With --format json the last line of stdout is one object: {\"request\",\"sha256\",\"signature\",
+\"principal\",\"fingerprint\",\"reason\"}.")]
+pub(crate) struct Reject {
+    /// The request, a Markdown file
+    #[arg(value_name = "REQUEST.md")]
+    pub(crate) request: PathBuf,
+    #[command(flatten)]
+    pub(crate) signing: SigningOptions,
+    /// Why, for whoever asked
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
 
 pub(crate) fn reject(asked: &Reject) -> Result<ExitCode, Failure> {
     reject_whichever(asked, None)

@@ -2,33 +2,56 @@
 //! signs what was not shown or was changed meanwhile, never changes a byte but an empty approval, and
 //! never overwrites a signature.
 
-mod agent;
-mod beside;
 mod entitled;
-mod error;
-mod signer;
-mod ssh_keygen;
 
 use std::process::ExitCode;
 
+use clap::Args;
 use model::Sha256;
 use policies::{APPROVE_NAMESPACE, SIGNATURE_FILES_MAX, SignatureFile};
 use serde_json::json;
 use spool::{SpoolError, insist_unchanged, place_beside, replace_own};
 use validator::{Violation, reveal_line};
 
-use crate::args::Format;
+use super::review::{self, Case, HostRules, Outcome, Texts};
+use crate::args::{CaseOptions, Format, ShowOptions, SigningOptions};
 use crate::clock;
+use crate::commands::approve::signing::{
+    Signature, Signer, SignerError, principal, read_signatures,
+};
 use crate::failure::Failure;
-use crate::options::Approve;
-use crate::output::human;
 use crate::output::terminal::Terminal;
-use crate::output::{self, pager};
-use crate::review::{self, Case, HostRules, Outcome, Texts};
+use crate::output::{self, human, pager};
 
-pub(crate) use beside::{Signature, principal};
-pub(crate) use error::SignerError;
-pub(crate) use signer::Signer;
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec approve TR-20260209-160501Z-python-stats.md --as alice --key ~/.ssh/id_ed25519
+
+Shows the review, asks, fills in approved_by and approved_utc where they are empty (no other byte
+changes), and signs exactly the bytes that were shown, in namespace approve.tool-exec@threegate.
+Every line of every input text is shown. What cannot be shown (no text, or more than 16 MiB) is
+named, and you are asked once more.
+The signature is <file>.sig, or <file>.<principal>.sig if that is there; nothing is overwritten.
+With a security key /usr/bin/ssh-keygen makes the signature; `ssh-keygen -Y sign` makes the very
+same one. Exits 0 if it is signed, 1 if you said no, 2 if the request would be refused, was
+changed meanwhile, or your signature would not count by the allowed_signers that are known; nothing
+is written then. With --format json (and --yes) the last line of stdout is one object: {\"request\",
+\"request_id\",\"sha256\",\"filled\",\"signature\",\"principal\",\"fingerprint\",\"counts\",\"signers\",
+\"signatures_min\",\"lacking\"}; `counts` is null where no allowed_signers are known, else true. What
+is refused is {\"request\",\"refused\",\"violations\"}.")]
+pub(crate) struct Approve {
+    #[command(flatten)]
+    pub(crate) case: CaseOptions,
+    #[command(flatten)]
+    pub(crate) signing: SigningOptions,
+    #[command(flatten)]
+    pub(crate) show: ShowOptions,
+    /// Do not ask: whoever calls this has read the request
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
 
 /// The only answer that is a yes.
 const YES: &str = "approve";
@@ -81,7 +104,7 @@ pub(crate) fn sign(asked: &Approve) -> Result<Approval, Failure> {
     }
     let armoured = signer.sign(APPROVE_NAMESPACE, &case.bytes)?;
     let filled = case.filled.clone().unwrap_or_default();
-    let mut files = beside::read_signatures(&case.path)?;
+    let mut files = read_signatures(&case.path)?;
     files.push(SignatureFile { name: signature.name.clone(), bytes: armoured.as_bytes().to_vec() });
     case.with_signature(files)?;
     if let Some(why) = entitled::why_not(&case, &by, &armoured)? {

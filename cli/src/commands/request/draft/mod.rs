@@ -1,8 +1,10 @@
 //! `toolexec draft`: a request of what was typed, checked before anything is written. It never
 //! approves, never replaces a file, and states no digest but of the bytes that it copied itself.
 
+mod args;
 mod typed;
 
+pub(crate) use args::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, Draft};
 pub(crate) use typed::Input;
 
 use std::path::{Path, PathBuf};
@@ -13,12 +15,11 @@ use serde_json::{Value, json};
 use spool::{Drafting, SpoolError};
 use validator::{Code, ComposedWork, Composition, Expect, Violation};
 
+use super::lint::{Rules, as_approved};
 use crate::args::Format;
 use crate::args::files::named_directory;
 use crate::clock;
 use crate::failure::Failure;
-use crate::lint::{Rules, as_approved};
-use crate::options::Draft;
 use crate::output;
 use crate::output::human;
 

@@ -5,9 +5,9 @@
 use policies::{NotEntitled, Outlook, RuleVerdict, SshSignature, Verdict};
 use validator::{OneLine, reveal_line};
 
+use crate::commands::approve::review::Case;
 use crate::failure::Failure;
 use crate::output::human;
-use crate::review::Case;
 
 /// Why this signature would not count as this principal's approval; none where no `allowed_signers`
 /// are known. The case has been looked at with the signature beside it.

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use validator::{Code, Violation, marks, reveal_line};
 
+use super::inputs::Found;
 use super::model::Texts;
-use crate::inputs::Found;
 use crate::output::human::source::Source;
 
 const LINES_MAX: usize = 400;

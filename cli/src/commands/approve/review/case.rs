@@ -14,13 +14,13 @@ use sandbox::plan::Plan;
 use spool::{SpoolError, Submission};
 use validator::{Checked, Code, Draft, NotFillable, OneLine, OwnerUid, Place, Violation};
 
+use super::inputs::{self, Seen};
 use super::model::{Outcome, Texts};
 use super::rules::HostRules;
 use crate::args::files::{named_directory, open_document};
 use crate::args::{CaseOptions, StateOption};
 use crate::clock;
 use crate::failure::Failure;
-use crate::inputs::{self, Seen};
 use crate::output::human;
 
 /// Of each input so much is held; what is longer is not shown further.

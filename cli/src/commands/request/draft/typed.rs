@@ -12,9 +12,9 @@ use validator::{
     Constraint, OneLine, quote_words,
 };
 
+use super::Draft;
 use crate::args::files::open_document;
 use crate::failure::Failure;
-use crate::options::Draft;
 
 const SLUG_BYTES: usize = 40;
 const INPUT_FORM: &str = "help: write --input FILE or --input NAME=FILE";

@@ -77,6 +77,8 @@ fn label_of(principal: &str) -> String {
 }
 
 /// Every signature beside the request, as `promote` would take them.
-pub(super) fn read_signatures(path: &Path) -> Result<Vec<SignatureFile>, Failure> {
+pub(in crate::commands::approve) fn read_signatures(
+    path: &Path,
+) -> Result<Vec<SignatureFile>, Failure> {
     Ok(Submission::read(path, None)?.signatures().to_vec())
 }

@@ -1,0 +1,36 @@
+//! `toolexec explain`: the decision of `review` without the texts of inputs.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::review::{self, Texts};
+use crate::args::{CaseOptions, Format};
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec explain TR-20260209-160501Z-python-stats.md --format json
+
+The same as `review` without the texts of inputs. Exits 0 if it would run once the approvals are
+there, 2 if it would be refused whoever approves it.
+With --format json stdout is one object: {\"file\",\"request_id\",\"sha256\",\"intent_sha256\",
+\"verdict\",\"to_come\",\"rules\",\"violations\",\"lacking\",\"policy\",\"risk\",\"approval\",\"command\",
+\"inputs\",\"outputs\",\"limits\",\"network\",\"cell\"}; verdict is ready, pending or refused.")]
+pub(crate) struct Explain {
+    #[command(flatten)]
+    pub(crate) case: CaseOptions,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// Prints the decision.
+pub(crate) fn explain(asked: &Explain) -> Result<ExitCode, Failure> {
+    let case = review::read(&asked.case, Texts::None)?;
+    match asked.format {
+        Format::Human => output::text(&review::text(&case, Texts::None))?,
+        Format::Json => output::line(review::object(&case, Texts::None))?,
+    }
+    Ok(review::exit_code(&case))
+}

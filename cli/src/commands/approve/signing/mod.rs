@@ -1,0 +1,11 @@
+//! The key of a signer, and the files that it leaves beside a request.
+
+mod agent;
+mod beside;
+mod error;
+mod signer;
+mod ssh_keygen;
+
+pub(in crate::commands::approve) use beside::{Signature, principal, read_signatures};
+pub(crate) use error::SignerError;
+pub(crate) use signer::Signer;

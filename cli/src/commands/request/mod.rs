@@ -1,0 +1,4 @@
+//! Commands that write requests.
+
+pub(crate) mod draft;
+pub(crate) mod lint;
