@@ -7,8 +7,8 @@
 //! the client links no HTTP, no resolver and no runtime. Neither side knows what a request, a policy or a
 //! cell is, and nothing here decides which hosts a run may have.
 //!
-//! Types that several files of a module share are in its `model.rs`. A `model.rs` imports only the crate
-//! `model` and other `model.rs` files of this crate. Every other file imports downwards.
+//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
+//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
 
 #![forbid(unsafe_code)]
 

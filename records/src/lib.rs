@@ -4,8 +4,8 @@
 //! decide whether something may run, read a clock, publish a directory, or sign a document that its
 //! own lint refuses.
 //!
-//! Types that several files of a module share are in its `model.rs`. A `model.rs` imports only the crate
-//! `model` and other `model.rs` files of this crate. Every other file imports downwards.
+//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
+//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
 
 #![forbid(unsafe_code)]
 

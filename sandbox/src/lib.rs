@@ -5,8 +5,8 @@
 //! [`launch`]. Neither side ever parses a request, and nothing here decides whether a command may run.
 //! All `unsafe` of the workspace is in `sys.rs`.
 //!
-//! Types that several files of a module share are in its `model.rs`. A `model.rs` imports only the crate
-//! `model` and other `model.rs` files of this crate. Every other file imports downwards.
+//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
+//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
 
 pub mod client;
 mod collect;

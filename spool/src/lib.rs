@@ -10,8 +10,8 @@
 //! lost harmlessly. The ledger line of the intent is what uses a request up: there is never a second
 //! run. This crate decides nothing about requests and runs nothing.
 //!
-//! Types that several files of a module share are in its `model.rs`. A `model.rs` imports only the crate
-//! `model` and other `model.rs` files of this crate. Every other file imports downwards.
+//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
+//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
 
 #![forbid(unsafe_code)]
 

@@ -6,8 +6,8 @@
 //! only constructor of [`Request`], the proof that the text is well-formed and complete by the
 //! normative schema (seed 002). Whether such a request may *run* is decided elsewhere.
 //!
-//! Types that several files of a module share are in its `model.rs`. A `model.rs` imports only the crate
-//! `model` and other `model.rs` files of this crate. Every other file imports downwards.
+//! Types that several files of a module share are in its `model.rs`, which imports definitions only and no
+//! file that uses it. Every other file imports downwards, so that the modules have no cycle.
 
 #![forbid(unsafe_code)]
 
