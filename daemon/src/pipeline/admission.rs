@@ -109,6 +109,17 @@ impl Passage<'_> {
         };
         let decision = authorise(request, policy, &evidence);
         drop(nonces_used);
+        self.follow(decision, claimed, warnings, (patience, now))
+    }
+
+    /// A decision → the next state, or the end that it asks for.
+    fn follow(
+        &self,
+        decision: Decision,
+        claimed: Claimed,
+        warnings: &[Violation],
+        (patience, now): (Patience, UtcTime),
+    ) -> Result<Step<(Approved, Claimed)>, Halt> {
         match decision {
             Decision::Approve(approved)
                 if approved.grant().network().is_some() && self.host.egress.is_none() =>
@@ -120,14 +131,7 @@ impl Passage<'_> {
             }
             Decision::Approve(approved) => Ok(Step::Next((approved, claimed))),
             Decision::Hold { request, violations, .. } if patience.lasts(now) => {
-                let asked = match &mut *self.host.permissions() {
-                    Some(permissions)
-                        if violations.iter().any(|it| it.code == Code::PermissionRequestable) =>
-                    {
-                        permissions.ask(&request)
-                    }
-                    _ => PermissionFiled::Yes,
-                };
+                let asked = self.ask_permission(&request, &violations);
                 self.host.spool.abandon(claimed);
                 Ok(Step::Hold(violations, asked))
             }
@@ -137,6 +141,15 @@ impl Passage<'_> {
                 let decided = Decided { grounds: Some(grounds), ..Decided::nothing() };
                 self.refuse(&request, claimed, all, &decided).map(Step::end)
             }
+        }
+    }
+
+    /// Files a question to people about the permission that a request lacks, where one can be granted.
+    fn ask_permission(&self, request: &Request, violations: &[Violation]) -> PermissionFiled {
+        let is_requestable = |it: &Violation| it.code == Code::PermissionRequestable;
+        match &mut *self.host.permissions() {
+            Some(permissions) if violations.iter().any(is_requestable) => permissions.ask(request),
+            _ => PermissionFiled::Yes,
         }
     }
 

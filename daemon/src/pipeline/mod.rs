@@ -17,8 +17,8 @@ use policies::Submission;
 use spool::{Claimed, Ordered, Originals, Replayed, SpoolError};
 use validator::{Code, Draft, Violation};
 
-use self::model::Step;
 pub use self::model::Told;
+use self::model::next;
 pub(crate) use self::model::{Answer, Decided, Story, Why, Wish};
 use crate::held::Patience;
 use crate::host::Host;
@@ -49,17 +49,6 @@ pub struct Replay<'a> {
     pub of: Replayed,
     /// When that run was decided.
     pub at: UtcTime,
-}
-
-macro_rules! next {
-    ($step:expr) => {
-        match $step {
-            Step::Next(next) => next,
-            Step::End(told) => return Ok(Answer::Told(told)),
-            Step::Hold(waits_for, asked) => return Ok(Answer::Held(waits_for, asked)),
-            Step::Leave(why) => return Ok(Answer::Left(why)),
-        }
-    };
 }
 
 impl Host {

@@ -103,6 +103,25 @@ impl<T> Step<T> {
     }
 }
 
+/// Goes on with the next state, or returns the answer of a request that does not go on.
+macro_rules! next {
+    ($step:expr) => {
+        match $step {
+            $crate::pipeline::model::Step::Next(next) => next,
+            $crate::pipeline::model::Step::End(told) => {
+                return Ok($crate::pipeline::model::Answer::Told(told))
+            }
+            $crate::pipeline::model::Step::Hold(waits_for, asked) => {
+                return Ok($crate::pipeline::model::Answer::Held(waits_for, asked))
+            }
+            $crate::pipeline::model::Step::Leave(why) => {
+                return Ok($crate::pipeline::model::Answer::Left(why))
+            }
+        }
+    };
+}
+pub(super) use next;
+
 /// What was decided, and by whom.
 pub(crate) struct Decided {
     /// None where nobody is left to say.

@@ -10,7 +10,7 @@ use spool::failpoint::{Failpoint, reach};
 use spool::{BeginError, Begun, ResultDraft};
 use validator::{Code, Violation};
 
-use super::model::{Answer, Decided, Published, Story, Told, Why, Wish};
+use super::model::{Answer, Decided, Published, Step, Story, Told, Why, Wish, next};
 use super::passage::Passage;
 use super::sandbox::{Made, Prepared};
 use crate::held::Patience;
@@ -21,6 +21,16 @@ use crate::room::Place;
 use crate::system;
 use crate::transition::{self, Fields, Transition};
 use crate::verdicts::{judge_outputs, replayed};
+
+/// A run that is durably known to begin, and the sandbox that waits for it.
+struct BegunRun {
+    network: Option<OpenNetwork>,
+    violations: Vec<Violation>,
+    result: ResultDraft,
+    begun: Begun,
+    ready: ReadyCell,
+    made: Made,
+}
 
 /// What is known of a run beside its end.
 #[derive(Clone, Copy)]
@@ -45,67 +55,11 @@ impl Passage<'_> {
         (place, patience): (Place<'_>, Patience),
         wish: &mut dyn FnMut() -> Wish,
     ) -> Result<Answer, Halt> {
-        let Prepared { staged, ready, made, network, mut violations } = prepared;
-        // Staging and building take their time, and an approval may end meanwhile. A replay is judged
-        // by another day.
-        if staged.claimed().replays().is_none()
-            && let Err(expired) = staged.approved().still_holds(system::now())
-        {
-            drop(ready);
-            let (approved, claimed) = staged.into_parts();
-            violations.push(*expired);
-            let decided = Decided::by(&approved);
-            return self
-                .refuse(approved.request(), claimed, violations, &decided)
-                .map(Answer::told);
-        }
-        // What was asked meanwhile is heard for the last time before the request is used up, and the clock may have
-        // been set back since it was admitted.
-        let unwanted = wish() != Wish::GoOn || self.host.floor.check().is_err();
-        if unwanted && patience.lasts(system::now()) {
-            drop(ready);
-            self.host.spool.abandon(staged.into_parts().1);
-            return Ok(Answer::Left(Why::Unwanted));
-        }
-        if let Err(blocked) = self.spend_permission(staged.approved())? {
-            drop(ready);
-            let (approved, claimed) = staged.into_parts();
-            // Another was quicker: what it asks of people now is for a new decision to say.
-            if patience.lasts(system::now()) {
-                self.host.spool.abandon(claimed);
-                return Ok(Answer::Left(Why::Unwanted));
-            }
-            violations.push(blocked);
-            let decided = Decided::by(&approved);
-            return self
-                .refuse(approved.request(), claimed, violations, &decided)
-                .map(Answer::told);
-        }
-        // A tool must not run for a record that the log will not take.
-        self.host.log.ready()?;
-        let id = staged.approved().request().id().clone();
-        let replays = staged.claimed().replays();
-        let result = self.draft_result(replays, |at| ResultId::for_request(at, &id))?;
+        let prepared = next!(self.confirm(prepared, patience, wish)?);
+        let BegunRun { network, violations, result, begun, ready, made } =
+            next!(self.begin(prepared)?);
+        let id = begun.staged().approved().request().id().clone();
         let confinement = ready.confinement().clone();
-        let begun = match self.host.spool.begin(staged, result.result_id().clone(), system::now()) {
-            Ok(begun) => begun,
-            Err(BeginError::Disk(error)) => {
-                result.discard();
-                return Err(error.into());
-            }
-            Err(BeginError::Started { staged, seen }) => {
-                drop(ready);
-                result.discard();
-                let (approved, claimed) = staged.into_parts();
-                violations.push(replayed(approved.request(), &seen));
-                let decided = Decided::by(&approved);
-                return self
-                    .refuse(approved.request(), claimed, violations, &decided)
-                    .map(Answer::told);
-            }
-        };
-        self.host.floor.raise(begun.at(), &self.host.spool.roots()[0].join("ledger"));
-        self.journey.line(Transition::Begun, &id);
         let ended = self.run_begun(&begun, (ready, made), &result, wish);
         // The cell is gone with all that it held; telling needs no room.
         drop(place);
@@ -126,6 +80,89 @@ impl Passage<'_> {
         let mut told = Told::of(published, exit_code, violations, originals);
         told.degraded = confinement.degraded;
         Ok(Answer::told(told))
+    }
+
+    /// A sandbox that waits → the same, for a request that still may run and whose permission is used up.
+    fn confirm(
+        &self,
+        prepared: Prepared,
+        patience: Patience,
+        wish: &mut dyn FnMut() -> Wish,
+    ) -> Result<Step<Prepared>, Halt> {
+        let staged = &prepared.staged;
+        // Staging and building take their time, and an approval may end meanwhile. A replay is judged
+        // by another day.
+        if staged.claimed().replays().is_none()
+            && let Err(expired) = staged.approved().still_holds(system::now())
+        {
+            return self.refuse_prepared(prepared, *expired);
+        }
+        // What was asked meanwhile is heard for the last time before the request is used up, and the clock may have
+        // been set back since it was admitted.
+        let unwanted = wish() != Wish::GoOn || self.host.floor.check().is_err();
+        if unwanted && patience.lasts(system::now()) {
+            return Ok(self.leave_prepared(prepared));
+        }
+        if let Err(blocked) = self.spend_permission(staged.approved())? {
+            // Another was quicker: what it asks of people now is for a new decision to say.
+            return match patience.lasts(system::now()) {
+                true => Ok(self.leave_prepared(prepared)),
+                false => self.refuse_prepared(prepared, blocked),
+            };
+        }
+        Ok(Step::Next(prepared))
+    }
+
+    /// Refuses a request whose sandbox waits already.
+    fn refuse_prepared<T>(
+        &self,
+        prepared: Prepared,
+        violation: Violation,
+    ) -> Result<Step<T>, Halt> {
+        let Prepared { staged, ready, mut violations, .. } = prepared;
+        drop(ready);
+        let (approved, claimed) = staged.into_parts();
+        violations.push(violation);
+        let decided = Decided::by(&approved);
+        self.refuse(approved.request(), claimed, violations, &decided).map(Step::end)
+    }
+
+    /// Gives up the claim of a request whose sandbox waits already.
+    fn leave_prepared<T>(&self, prepared: Prepared) -> Step<T> {
+        let Prepared { staged, ready, .. } = prepared;
+        drop(ready);
+        self.host.spool.abandon(staged.into_parts().1);
+        Step::Leave(Why::Unwanted)
+    }
+
+    /// A confirmed request → one that is durably known to begin.
+    fn begin(&self, prepared: Prepared) -> Result<Step<BegunRun>, Halt> {
+        let Prepared { staged, ready, made, network, mut violations } = prepared;
+        // A tool must not run for a record that the log will not take.
+        self.host.log.ready()?;
+        let id = staged.approved().request().id().clone();
+        let replays = staged.claimed().replays();
+        let result = self.draft_result(replays, |at| ResultId::for_request(at, &id))?;
+        let begun = match self.host.spool.begin(staged, result.result_id().clone(), system::now()) {
+            Ok(begun) => begun,
+            Err(BeginError::Disk(error)) => {
+                result.discard();
+                return Err(error.into());
+            }
+            Err(BeginError::Started { staged, seen }) => {
+                drop(ready);
+                result.discard();
+                let (approved, claimed) = staged.into_parts();
+                violations.push(replayed(approved.request(), &seen));
+                let decided = Decided::by(&approved);
+                return self
+                    .refuse(approved.request(), claimed, violations, &decided)
+                    .map(Step::end);
+            }
+        };
+        self.host.floor.raise(begun.at(), &self.host.spool.roots()[0].join("ledger"));
+        self.journey.line(Transition::Begun, &id);
+        Ok(Step::Next(BegunRun { network, violations, result, begun, ready, made }))
     }
 
     /// What a grant allows once is used up before the start: a crash between the two loses the use, and
