@@ -8,7 +8,7 @@ use policies::{
 use spool::{Claimed, Seen, StageError, Staged};
 use validator::{Checked, Code, Draft, Place, Request, Violation};
 
-use super::model::{Decided, Step, Why};
+use super::model::{Decided, ReleaseReason, Step};
 use super::passage::Passage;
 use crate::held::Patience;
 use crate::model::{Halt, PermissionFiled};
@@ -185,7 +185,9 @@ impl Passage<'_> {
             {
                 tracing::error!("{error}");
                 self.host.spool.abandon(claimed);
-                Ok(Step::Leave(error.want().map_or(Why::Unwanted, Why::Wanting)))
+                Ok(Step::Leave(
+                    error.want().map_or(ReleaseReason::Unwanted, ReleaseReason::Wanting),
+                ))
             }
             StageError::Disk { approved, claimed, error } => self
                 .not_set_up(&approved, claimed, warnings.to_vec(), &error.to_string())

@@ -19,7 +19,7 @@ use validator::{Code, Draft, Violation};
 
 pub use self::model::Told;
 use self::model::next;
-pub(crate) use self::model::{Answer, Decided, Story, Why, Wish};
+pub(crate) use self::model::{ClaimOutcome, Decided, ReleaseReason, Story, Wish};
 use crate::held::Patience;
 use crate::host::Host;
 use crate::metrics::Timed;
@@ -118,14 +118,18 @@ impl Passage<'_> {
     /// # Errors
     /// [`Halt`]: our own disk or key failed. Nothing more may be admitted; what was begun is told by
     /// recovery.
-    pub(crate) fn process(&self, ask: Ask, wish: &mut dyn FnMut() -> Wish) -> Result<Answer, Halt> {
+    pub(crate) fn process(
+        &self,
+        ask: Ask,
+        wish: &mut dyn FnMut() -> Wish,
+    ) -> Result<ClaimOutcome, Halt> {
         let Ask { draft, claimed, submission, at, patience, ordered } = ask;
         // Without room for its record nothing is begun.
         if let Err(error) = self.host.keep_room() {
             self.host.spool.abandon(claimed);
             return match patience {
                 Patience::Until(_) => match error.want() {
-                    Some(want) => Ok(Answer::Left(Why::Wanting(want))),
+                    Some(want) => Ok(ClaimOutcome::Left(ReleaseReason::Wanting(want))),
                     None => Err(error.into()),
                 },
                 _ => Err(error.into()),

@@ -53,18 +53,18 @@ pub(crate) enum Wish {
 
 /// What became of a claimed request for now.
 #[must_use]
-pub(crate) enum Answer {
+pub(crate) enum ClaimOutcome {
     Told(Box<Told>),
     /// It waits for somebody's answer, and for what; the claim was given up and the original is where it
     /// was.
     Held(Vec<Violation>, PermissionFiled),
     /// The claim was given up before anything was begun; the original is where it was.
-    Left(Why),
+    Left(ReleaseReason),
 }
 
 /// Why a request was left where it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Why {
+pub(crate) enum ReleaseReason {
     /// It is not wanted now, or nothing is begun any more.
     Unwanted,
     /// Something was lacking that others may free.
@@ -73,7 +73,7 @@ pub(crate) enum Why {
     Passing,
 }
 
-impl Answer {
+impl ClaimOutcome {
     /// The answer where a record is published.
     pub(super) fn told(told: Told) -> Self {
         Self::Told(Box::new(told))
@@ -93,7 +93,7 @@ pub(super) enum Step<T> {
     Next(T),
     End(Box<Told>),
     Hold(Vec<Violation>, PermissionFiled),
-    Leave(Why),
+    Leave(ReleaseReason),
 }
 
 impl<T> Step<T> {
@@ -109,13 +109,13 @@ macro_rules! next {
         match $step {
             $crate::pipeline::model::Step::Next(next) => next,
             $crate::pipeline::model::Step::End(told) => {
-                return Ok($crate::pipeline::model::Answer::Told(told))
+                return Ok($crate::pipeline::model::ClaimOutcome::Told(told))
             }
             $crate::pipeline::model::Step::Hold(waits_for, asked) => {
-                return Ok($crate::pipeline::model::Answer::Held(waits_for, asked))
+                return Ok($crate::pipeline::model::ClaimOutcome::Held(waits_for, asked))
             }
             $crate::pipeline::model::Step::Leave(why) => {
-                return Ok($crate::pipeline::model::Answer::Left(why))
+                return Ok($crate::pipeline::model::ClaimOutcome::Left(why))
             }
         }
     };

@@ -10,7 +10,9 @@ use spool::failpoint::{Failpoint, reach};
 use spool::{BeginError, Begun, ResultDraft};
 use validator::{Code, Violation};
 
-use super::model::{Answer, Decided, Published, Step, Story, Told, Why, Wish, next};
+use super::model::{
+    ClaimOutcome, Decided, Published, ReleaseReason, Step, Story, Told, Wish, next,
+};
 use super::passage::Passage;
 use super::sandbox::{Made, Prepared};
 use crate::held::Patience;
@@ -34,13 +36,13 @@ struct BegunRun {
 
 /// What is known of a run beside its end.
 #[derive(Clone, Copy)]
-struct Known<'a> {
+struct RunFacts<'a> {
     confinement: &'a Confinement,
     network: &'a NetworkUse,
 }
 
 /// How a begun run ended, as far as it is known.
-enum Ended {
+enum RunEnd {
     Finished(Box<Finished>),
     NeverStarted(String),
     /// It ran or may have run, and what it did could not be kept.
@@ -54,7 +56,7 @@ impl Passage<'_> {
         prepared: Prepared,
         (place, patience): (Place<'_>, Patience),
         wish: &mut dyn FnMut() -> Wish,
-    ) -> Result<Answer, Halt> {
+    ) -> Result<ClaimOutcome, Halt> {
         let prepared = next!(self.confirm(prepared, patience, wish)?);
         let BegunRun { network, violations, result, begun, ready, made } =
             next!(self.begin(prepared)?);
@@ -64,12 +66,12 @@ impl Passage<'_> {
         // The cell is gone with all that it held; telling needs no room.
         drop(place);
         self.journey.ended(&id, begun.result_id());
-        if matches!(ended, Ended::NeverStarted(_)) {
+        if matches!(ended, RunEnd::NeverStarted(_)) {
             self.give_back(&begun)?;
         }
         reach(Failpoint::Collected);
         let network = network.map_or(NetworkUse::Nothing, OpenNetwork::close);
-        let known = Known { confinement: &confinement, network: &network };
+        let known = RunFacts { confinement: &confinement, network: &network };
         let (published, exit_code) = self.tell_run(&begun, known, &ended, result, &violations)?;
         let (approved, claimed) = begun.into_staged().into_parts();
         if let Some(permissions) = &mut *self.host.permissions() {
@@ -79,7 +81,7 @@ impl Passage<'_> {
         let exit_code = if published.whole { exit_code } else { -1 };
         let mut told = Told::of(published, exit_code, violations, originals);
         told.degraded = confinement.degraded;
-        Ok(Answer::told(told))
+        Ok(ClaimOutcome::told(told))
     }
 
     /// A sandbox that waits → the same, for a request that still may run and whose permission is used up.
@@ -132,7 +134,7 @@ impl Passage<'_> {
         let Prepared { staged, ready, .. } = prepared;
         drop(ready);
         self.host.spool.abandon(staged.into_parts().1);
-        Step::Leave(Why::Unwanted)
+        Step::Leave(ReleaseReason::Unwanted)
     }
 
     /// A confirmed request → one that is durably known to begin.
@@ -203,11 +205,11 @@ impl Passage<'_> {
         (ready, made): (ReadyCell, Made),
         result: &ResultDraft,
         wish: &mut dyn FnMut() -> Wish,
-    ) -> Ended {
+    ) -> RunEnd {
         let running = match ready.start(result.directory()) {
             Ok(running) => running,
-            Err(error @ BuildError::Unknown(_)) => return Ended::Unrecorded(error.to_string()),
-            Err(error) => return Ended::NeverStarted(HostFault::of(&error).reason()),
+            Err(error @ BuildError::Unknown(_)) => return RunEnd::Unrecorded(error.to_string()),
+            Err(error) => return RunEnd::NeverStarted(HostFault::of(&error).reason()),
         };
         let id = begun.staged().approved().request().id();
         let (request, cell) = (Some(id.as_str()), Some(made.as_str()));
@@ -223,20 +225,20 @@ impl Passage<'_> {
             ),
         };
         match running.finish_told(|| wish() == Wish::End, news) {
-            Ok(finished) => Ended::Finished(Box::new(finished)),
-            Err(error) => Ended::Unrecorded(error.to_string()),
+            Ok(finished) => RunEnd::Finished(Box::new(finished)),
+            Err(error) => RunEnd::Unrecorded(error.to_string()),
         }
     }
 
     fn tell_run(
         &self,
         begun: &Begun,
-        known: Known<'_>,
-        ended: &Ended,
+        known: RunFacts<'_>,
+        ended: &RunEnd,
         result: ResultDraft,
         violations: &[Violation],
     ) -> Result<(Published, i32), Halt> {
-        let Known { confinement, network } = known;
+        let RunFacts { confinement, network } = known;
         let approved = begun.staged().approved();
         let decided = Decided::by(approved);
         let story = Story {
@@ -245,7 +247,7 @@ impl Passage<'_> {
             ..Story::of_request(approved.request(), begun.staged().claimed())
         };
         let (story, exit_code) = match ended {
-            Ended::Finished(finished) => {
+            RunEnd::Finished(finished) => {
                 let outcome = judge_outputs(finished, approved);
                 let lost = (outcome == Outcome::Indeterminate)
                     .then(|| finished.lost.as_deref().unwrap_or("the sandbox's init was lost"));
@@ -258,12 +260,12 @@ impl Passage<'_> {
                 let code = finished.facts.tool.map_or(-1, sandbox::outcome::ToolEnd::exit_code);
                 (Story { outcome, reason: lost, ran: Some(ran), network, ..story }, code)
             }
-            Ended::NeverStarted(why) => {
+            RunEnd::NeverStarted(why) => {
                 let outcome = Outcome::SetupError;
                 let confinement_ready = Some(confinement);
                 (Story { outcome, reason: Some(why), confinement_ready, ..story }, -1)
             }
-            Ended::Unrecorded(why) => {
+            RunEnd::Unrecorded(why) => {
                 let outcome = Outcome::Indeterminate;
                 (Story { outcome, reason: Some(why), network, ..story }, -1)
             }

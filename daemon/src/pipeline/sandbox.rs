@@ -9,7 +9,7 @@ use sandbox::plan::Plan;
 use spool::{Claimed, Staged};
 use validator::Violation;
 
-use super::model::{Decided, Step, Told, Why, Wish};
+use super::model::{Decided, ReleaseReason, Step, Told, Wish};
 use super::passage::Passage;
 use crate::held::Patience;
 use crate::model::Halt;
@@ -74,7 +74,7 @@ impl Passage<'_> {
             }
             Err(BuildError::GivenUp(_)) if patience.lasts(system::now()) => {
                 self.host.spool.abandon(staged.into_parts().1);
-                Ok(Step::Leave(Why::Unwanted))
+                Ok(Step::Leave(ReleaseReason::Unwanted))
             }
             Err(error) => {
                 let (approved, claimed) = staged.into_parts();

@@ -15,7 +15,7 @@ use spool::{DaemonState, Dropbox, Order};
 
 use super::event::Event;
 use super::fitness::Fitness;
-use super::model::{Empty, Identity, Orders, Pace, Word};
+use super::model::{Empty, FileIdentity, Orders, Pace, WorkerControl};
 use super::said::{LoopSnapshot, Said};
 use super::window::Window;
 use crate::held::{Dropped, HeldRequests, Standing};
@@ -39,10 +39,10 @@ pub(super) struct AtWork<'scope, 'env> {
     pub(super) window: Window,
     /// What lay beside the requests of the window at the last look.
     pub(super) companions: BTreeMap<String, BTreeSet<OsString>>,
-    pub(super) in_flight: BTreeMap<String, InFlight>,
+    pub(super) in_flight: BTreeMap<String, AssignedRequest>,
     pub(super) held: HeldRequests,
     /// Objects that were answered and could not be taken away, by name: left alone until they change.
-    pub(super) left_alone: BTreeMap<String, Identity>,
+    pub(super) left_alone: BTreeMap<String, FileIdentity>,
     /// As long as it is this, a rescan need not list it.
     pub(super) empty: Option<Empty>,
     pub(super) look_wanted: bool,
@@ -59,12 +59,12 @@ pub(super) struct AtWork<'scope, 'env> {
 }
 
 /// What is known of a request while a worker has it.
-pub(super) struct InFlight {
-    pub(super) identity: Identity,
+pub(super) struct AssignedRequest {
+    pub(super) identity: FileIdentity,
     pub(super) standing: Standing,
     pub(super) dropped: Dropped,
     pub(super) until: UtcTime,
-    pub(super) word: Arc<Word>,
+    pub(super) word: Arc<WorkerControl>,
 }
 
 impl AtWork<'_, '_> {
@@ -94,7 +94,7 @@ impl AtWork<'_, '_> {
 
     /// Tells the worker of a request what its operators want of it by now.
     pub(super) fn pass_on(&self, name: &str, ordered: Order) {
-        let Some(InFlight { word, .. }) = self.in_flight.get(name) else { return };
+        let Some(AssignedRequest { word, .. }) = self.in_flight.get(name) else { return };
         let told = match ordered {
             Order::Cancel => &word.end,
             Order::Hold => &word.leave,
