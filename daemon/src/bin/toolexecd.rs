@@ -155,7 +155,7 @@ fn places_of(config: &Config) -> Places {
 }
 
 /// What a daemon has open before it serves.
-struct Opened {
+struct OpenedDaemon {
     dropbox: Dropbox,
     spool: Spool,
     floor: daemon::Floor,
@@ -164,7 +164,7 @@ struct Opened {
     permissions: Option<Permissions>,
 }
 
-fn open(config: &Config, clock: Clock) -> Result<Opened, Halt> {
+fn open(config: &Config, clock: Clock) -> Result<OpenedDaemon, Halt> {
     // First, because it makes nothing: a spool that is named wrongly stays as it is.
     let dropbox = Dropbox::open(&config.spool.join("approved"))?;
     let spool = Spool::open_for_daemon(&places_of(config))?;
@@ -179,11 +179,11 @@ fn open(config: &Config, clock: Clock) -> Result<Opened, Halt> {
         &config.state.join("permissions"),
         &config.spool.join("drafts"),
     )?;
-    Ok(Opened { dropbox, spool, floor, result_key: keys.result, log, permissions })
+    Ok(OpenedDaemon { dropbox, spool, floor, result_key: keys.result, log, permissions })
 }
 
 /// A disk without room keeps a daemon from opening what it needs, and never ends it.
-fn open_when_there_is_room(config: &Config, clock: Clock) -> Result<Opened, Halt> {
+fn open_when_there_is_room(config: &Config, clock: Clock) -> Result<OpenedDaemon, Halt> {
     let manager = HostManager::of_environment();
     let mut said = false;
     loop {
@@ -206,7 +206,7 @@ fn serve(config: Config, path: PathBuf, clock: Clock) -> Result<(), Halt> {
     files.current = files.maximum;
     setrlimit(Resource::Nofile, files)
         .map_err(|errno| Halt::Kernel("the limit of open files", errno.into()))?;
-    let Opened { dropbox, spool, floor, result_key, log, permissions } =
+    let OpenedDaemon { dropbox, spool, floor, result_key, log, permissions } =
         open_when_there_is_room(&config, clock)?;
     let host = Host::new(HostParts {
         spool,

@@ -10,7 +10,7 @@ use validator::{Checked, Code, Draft, Place, Request, Violation};
 
 use super::model::{Decided, ReleaseReason, Step};
 use super::passage::Passage;
-use crate::held::Patience;
+use crate::held::HoldDeadline;
 use crate::model::{Halt, PermissionFiled};
 use crate::ready::{MadeAhead, ReadyCells};
 use crate::recovery::was_begun;
@@ -71,7 +71,7 @@ impl Passage<'_> {
         &self,
         request: Request,
         claimed: Claimed,
-        (submission, patience): (Submission, Patience),
+        (submission, patience): (Submission, HoldDeadline),
         warnings: &[Violation],
         now: UtcTime,
     ) -> Result<Step<(Approved, Claimed)>, Halt> {
@@ -118,7 +118,7 @@ impl Passage<'_> {
         decision: Decision,
         claimed: Claimed,
         warnings: &[Violation],
-        (patience, now): (Patience, UtcTime),
+        (patience, now): (HoldDeadline, UtcTime),
     ) -> Result<Step<(Approved, Claimed)>, Halt> {
         match decision {
             Decision::Approve(approved)
@@ -160,7 +160,7 @@ impl Passage<'_> {
         approved: Approved,
         claimed: Claimed,
         warnings: &[Violation],
-        patience: Patience,
+        patience: HoldDeadline,
     ) -> Result<Step<(Staged, Option<MadeAhead>)>, Halt> {
         let ahead = ReadyCells::take(&self.host.ready, &self.host.spool, &approved);
         let (staged, ahead) = match ahead {

@@ -8,7 +8,7 @@ use validator::{Code, Request, Violation};
 
 use super::model::{Decided, ReleaseReason, Step, Wish};
 use super::passage::Passage;
-use crate::held::Patience;
+use crate::held::HoldDeadline;
 use crate::model::{Halt, PermissionFiled};
 use crate::room::{NoRoom, Place};
 use crate::system;
@@ -19,7 +19,7 @@ impl Passage<'_> {
         &self,
         request: Request,
         claimed: Claimed,
-        (ordered, patience): (Option<Ordered>, Patience),
+        (ordered, patience): (Option<Ordered>, HoldDeadline),
         warnings: &[Violation],
         now: UtcTime,
     ) -> Result<Step<(Request, Claimed)>, Halt> {

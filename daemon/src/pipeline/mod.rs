@@ -20,7 +20,7 @@ use validator::{Code, Draft, Violation};
 pub use self::model::Told;
 use self::model::next;
 pub(crate) use self::model::{ClaimOutcome, Decided, ReleaseReason, Story, Wish};
-use crate::held::Patience;
+use crate::held::HoldDeadline;
 use crate::host::Host;
 use crate::metrics::Timed;
 use crate::model::Halt;
@@ -34,7 +34,7 @@ pub(crate) struct Ask {
     pub(crate) submission: Submission,
     /// The time that it is judged by: now, or that of the run which is done again.
     pub(crate) at: UtcTime,
-    pub(crate) patience: Patience,
+    pub(crate) patience: HoldDeadline,
     /// What an operator asks of it.
     pub(crate) ordered: Option<Ordered>,
 }
@@ -81,7 +81,7 @@ impl Host {
             claimed,
             submission,
             at: system::now(),
-            patience: Patience::None,
+            patience: HoldDeadline::None,
             ordered: None,
         };
         self.passage().process(ask, &mut invoked(cancelled))?.at_once()
@@ -107,7 +107,8 @@ impl Host {
             return Err(Halt::OtherRequest(request.to_owned()));
         }
         let submission = Submission::Invoked { uid, name: system::user_name(uid) };
-        let ask = Ask { draft, claimed, submission, at, patience: Patience::None, ordered: None };
+        let ask =
+            Ask { draft, claimed, submission, at, patience: HoldDeadline::None, ordered: None };
         self.passage().process(ask, &mut invoked(cancelled))?.at_once()
     }
 }
@@ -128,7 +129,7 @@ impl Passage<'_> {
         if let Err(error) = self.host.keep_room() {
             self.host.spool.abandon(claimed);
             return match patience {
-                Patience::Until(_) => match error.want() {
+                HoldDeadline::Until(_) => match error.want() {
                     Some(want) => Ok(ClaimOutcome::Left(ReleaseReason::Wanting(want))),
                     None => Err(error.into()),
                 },

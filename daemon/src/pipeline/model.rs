@@ -31,12 +31,12 @@ pub struct Told {
 impl Told {
     /// The end of a request whose record is published; no layer was missing.
     pub(super) fn of(
-        published: Published,
+        published: PublishedRecord,
         exit_code: i32,
         violations: Vec<Violation>,
         originals: Originals,
     ) -> Self {
-        let Published { receipt, outcome, reason, .. } = published;
+        let PublishedRecord { receipt, outcome, reason, .. } = published;
         Self { outcome, exit_code, receipt, violations, reason, degraded: Vec::new(), originals }
     }
 }
@@ -219,7 +219,7 @@ impl<'a> Story<'a> {
 
 /// A published record, and what it really says: less than the story, if not all of it could be kept.
 #[must_use]
-pub(crate) struct Published {
+pub(crate) struct PublishedRecord {
     pub(crate) receipt: Receipt,
     pub(crate) outcome: Outcome,
     pub(crate) reason: Option<String>,

@@ -11,11 +11,11 @@ use spool::{BeginError, Begun, ResultDraft};
 use validator::{Code, Violation};
 
 use super::model::{
-    ClaimOutcome, Decided, Published, ReleaseReason, Step, Story, Told, Wish, next,
+    ClaimOutcome, Decided, PublishedRecord, ReleaseReason, Step, Story, Told, Wish, next,
 };
 use super::passage::Passage;
-use super::sandbox::{Made, Prepared};
-use crate::held::Patience;
+use super::sandbox::{PreparedRun, SandboxOrigin};
+use crate::held::HoldDeadline;
 use crate::model::Halt;
 use crate::network::OpenNetwork;
 use crate::probe::HostFault;
@@ -31,12 +31,12 @@ struct BegunRun {
     result: ResultDraft,
     begun: Begun,
     ready: ReadyCell,
-    made: Made,
+    made: SandboxOrigin,
 }
 
 /// What is known of a run beside its end.
 #[derive(Clone, Copy)]
-struct RunFacts<'a> {
+struct RunEvidence<'a> {
     confinement: &'a Confinement,
     network: &'a NetworkUse,
 }
@@ -53,8 +53,8 @@ impl Passage<'_> {
     /// Begin, start, finish, tell: from here on the request is used up, unless no tool could be started.
     pub(super) fn run(
         &self,
-        prepared: Prepared,
-        (place, patience): (Place<'_>, Patience),
+        prepared: PreparedRun,
+        (place, patience): (Place<'_>, HoldDeadline),
         wish: &mut dyn FnMut() -> Wish,
     ) -> Result<ClaimOutcome, Halt> {
         let prepared = next!(self.confirm(prepared, patience, wish)?);
@@ -71,7 +71,7 @@ impl Passage<'_> {
         }
         reach(Failpoint::Collected);
         let network = network.map_or(NetworkUse::Nothing, OpenNetwork::close);
-        let known = RunFacts { confinement: &confinement, network: &network };
+        let known = RunEvidence { confinement: &confinement, network: &network };
         let (published, exit_code) = self.tell_run(&begun, known, &ended, result, &violations)?;
         let (approved, claimed) = begun.into_staged().into_parts();
         if let Some(permissions) = &mut *self.host.permissions() {
@@ -87,10 +87,10 @@ impl Passage<'_> {
     /// A sandbox that waits → the same, for a request that still may run and whose permission is used up.
     fn confirm(
         &self,
-        prepared: Prepared,
-        patience: Patience,
+        prepared: PreparedRun,
+        patience: HoldDeadline,
         wish: &mut dyn FnMut() -> Wish,
-    ) -> Result<Step<Prepared>, Halt> {
+    ) -> Result<Step<PreparedRun>, Halt> {
         let staged = &prepared.staged;
         // Staging and building take their time, and an approval may end meanwhile. A replay is judged
         // by another day.
@@ -118,10 +118,10 @@ impl Passage<'_> {
     /// Refuses a request whose sandbox waits already.
     fn refuse_prepared<T>(
         &self,
-        prepared: Prepared,
+        prepared: PreparedRun,
         violation: Violation,
     ) -> Result<Step<T>, Halt> {
-        let Prepared { staged, ready, mut violations, .. } = prepared;
+        let PreparedRun { staged, ready, mut violations, .. } = prepared;
         drop(ready);
         let (approved, claimed) = staged.into_parts();
         violations.push(violation);
@@ -130,16 +130,16 @@ impl Passage<'_> {
     }
 
     /// Gives up the claim of a request whose sandbox waits already.
-    fn leave_prepared<T>(&self, prepared: Prepared) -> Step<T> {
-        let Prepared { staged, ready, .. } = prepared;
+    fn leave_prepared<T>(&self, prepared: PreparedRun) -> Step<T> {
+        let PreparedRun { staged, ready, .. } = prepared;
         drop(ready);
         self.host.spool.abandon(staged.into_parts().1);
         Step::Leave(ReleaseReason::Unwanted)
     }
 
     /// A confirmed request → one that is durably known to begin.
-    fn begin(&self, prepared: Prepared) -> Result<Step<BegunRun>, Halt> {
-        let Prepared { staged, ready, made, network, mut violations } = prepared;
+    fn begin(&self, prepared: PreparedRun) -> Result<Step<BegunRun>, Halt> {
+        let PreparedRun { staged, ready, made, network, mut violations } = prepared;
         // A tool must not run for a record that the log will not take.
         self.host.log.ready()?;
         let id = staged.approved().request().id().clone();
@@ -202,7 +202,7 @@ impl Passage<'_> {
     fn run_begun(
         &self,
         begun: &Begun,
-        (ready, made): (ReadyCell, Made),
+        (ready, made): (ReadyCell, SandboxOrigin),
         result: &ResultDraft,
         wish: &mut dyn FnMut() -> Wish,
     ) -> RunEnd {
@@ -233,12 +233,12 @@ impl Passage<'_> {
     fn tell_run(
         &self,
         begun: &Begun,
-        known: RunFacts<'_>,
+        known: RunEvidence<'_>,
         ended: &RunEnd,
         result: ResultDraft,
         violations: &[Violation],
-    ) -> Result<(Published, i32), Halt> {
-        let RunFacts { confinement, network } = known;
+    ) -> Result<(PublishedRecord, i32), Halt> {
+        let RunEvidence { confinement, network } = known;
         let approved = begun.staged().approved();
         let decided = Decided::by(approved);
         let story = Story {

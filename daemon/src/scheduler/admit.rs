@@ -10,8 +10,8 @@ use spool::{Waiting, Want};
 
 use super::at_work::{AssignedRequest, AtWork};
 use super::model::{FileIdentity, WorkerControl};
-use super::worker::{self, Work};
-use crate::held::{self, Dropped};
+use super::worker::{self, Assignment};
+use crate::held::{self, DroppedFile};
 use crate::host::Renewed;
 use crate::metrics::StoppedBy;
 use crate::model::ConfigError;
@@ -108,18 +108,19 @@ impl<'env> AtWork<'_, 'env> {
             held::told_or_warned(self.host.spool.forget_held(&name));
         }
         let (inode, changed_sec, _) = identity;
-        let now = Dropped { inode, at: UtcTime::from_unix(changed_sec) };
+        let now = DroppedFile { inode, at: UtcTime::from_unix(changed_sec) };
         let dropped = self.held.dropped(&name, inode).unwrap_or(now);
         let until = self.host.held_until(dropped.at);
         let word = Arc::new(WorkerControl::default());
         let ticket = self.host.room.ticket();
-        let work = Work { ticket, waiting, companions, ordered, until, word: Arc::clone(&word) };
+        let work =
+            Assignment { ticket, waiting, companions, ordered, until, word: Arc::clone(&word) };
         self.spawn(work)?;
         self.in_flight.insert(name, AssignedRequest { identity, standing, dropped, until, word });
         Ok(())
     }
 
-    fn spawn(&self, work: Work<'env>) -> Result<(), Halt> {
+    fn spawn(&self, work: Assignment<'env>) -> Result<(), Halt> {
         let (host, orders) = (self.host, self.orders);
         let (dropbox, send) = (Arc::clone(&self.dropbox), self.send.clone());
         let at_work = move || worker::work(host, &dropbox, orders, work, send);

@@ -13,12 +13,12 @@ use ::model::UtcTime;
 use notify::RecommendedWatcher;
 use spool::{DaemonState, Dropbox, Order};
 
-use super::event::Event;
+use super::event::LoopEvent;
 use super::fitness::Fitness;
 use super::model::{Empty, FileIdentity, Orders, Pace, WorkerControl};
-use super::said::{LoopSnapshot, Said};
+use super::said::{LoopSnapshot, StatusPublisher};
 use super::window::Window;
-use crate::held::{Dropped, HeldRequests, Standing};
+use crate::held::{DecisionDigest, DroppedFile, HeldRequests};
 use crate::host::Host;
 use crate::metrics::StoppedBy;
 use crate::model::Halt;
@@ -33,7 +33,7 @@ pub(super) struct AtWork<'scope, 'env> {
     pub(super) watcher: Option<RecommendedWatcher>,
     /// A hint is on its way that nobody has heard yet.
     pub(super) hinted: Arc<AtomicBool>,
-    pub(super) send: Sender<Event>,
+    pub(super) send: Sender<LoopEvent>,
     pub(super) pace: Pace,
     pub(super) config: PathBuf,
     pub(super) window: Window,
@@ -55,14 +55,14 @@ pub(super) struct AtWork<'scope, 'env> {
     pub(super) next_room_look: Instant,
     pub(super) halted: Option<Halt>,
     pub(super) fitness: Fitness,
-    pub(super) said: Said,
+    pub(super) said: StatusPublisher,
 }
 
 /// What is known of a request while a worker has it.
 pub(super) struct AssignedRequest {
     pub(super) identity: FileIdentity,
-    pub(super) standing: Standing,
-    pub(super) dropped: Dropped,
+    pub(super) standing: DecisionDigest,
+    pub(super) dropped: DroppedFile,
     pub(super) until: UtcTime,
     pub(super) word: Arc<WorkerControl>,
 }

@@ -8,7 +8,7 @@ use crate::pipeline::ReleaseReason;
 use crate::probe::Probed;
 
 /// Something to wake up for.
-pub(super) enum Event {
+pub(super) enum LoopEvent {
     /// Something came or changed in `approved/`.
     Dropped,
     /// The rules are to be read again.

@@ -12,9 +12,9 @@ use policies::Submission;
 use spool::{Claimed, Dropbox, Ordered, Originals, SpoolError, Waiting};
 use validator::{Code, Draft, Severity, Violation};
 
-use super::event::{Event, Pickup, WorkerEnd};
+use super::event::{LoopEvent, Pickup, WorkerEnd};
 use super::model::{Orders, WorkerControl};
-use crate::held::Patience;
+use crate::held::HoldDeadline;
 use crate::host::Host;
 use crate::model::Halt;
 use crate::pipeline::{Ask, ClaimOutcome, ReleaseReason, Told, Wish};
@@ -24,7 +24,7 @@ use crate::transition::{self, Fields, Transition};
 use crate::verdicts::has_error;
 
 /// One submission, and what is known of it.
-pub(super) struct Work<'env> {
+pub(super) struct Assignment<'env> {
     /// Drawn when it was its submitter's turn.
     pub(super) ticket: Ticket<'env>,
     pub(super) waiting: Waiting,
@@ -36,7 +36,7 @@ pub(super) struct Work<'env> {
 
 /// Says that a worker has ended, however it did.
 struct LastWord {
-    events: Sender<Event>,
+    events: Sender<LoopEvent>,
     name: String,
     taken: Option<Result<Pickup, Halt>>,
 }
@@ -44,7 +44,7 @@ struct LastWord {
 impl Drop for LastWord {
     fn drop(&mut self) {
         let ended = WorkerEnd { name: std::mem::take(&mut self.name), taken: self.taken.take() };
-        if self.events.send(Event::Ended(ended)).is_err() {
+        if self.events.send(LoopEvent::Ended(ended)).is_err() {
             tracing::debug!("ended after the end");
         }
     }
@@ -55,8 +55,8 @@ pub(super) fn work<'env>(
     host: &'env Host,
     dropbox: &Dropbox,
     orders: &Orders,
-    work: Work<'env>,
-    events: Sender<Event>,
+    work: Assignment<'env>,
+    events: Sender<LoopEvent>,
 ) {
     let name = work.waiting.name().to_owned();
     let mut last_word = LastWord { events, name, taken: None };
@@ -77,10 +77,10 @@ fn take<'env>(
     host: &'env Host,
     dropbox: &Dropbox,
     orders: &Orders,
-    work: Work<'env>,
+    work: Assignment<'env>,
 ) -> Result<Pickup, Halt> {
     let _on_its_way = host.spool.on_its_way();
-    let Work { ticket, waiting, companions, ordered, until, word } = work;
+    let Assignment { ticket, waiting, companions, ordered, until, word } = work;
     let name = match &waiting {
         Waiting::Request(name) => name,
         Waiting::Odd(name) => {
@@ -125,7 +125,7 @@ fn process<'env>(
             None => Wish::GoOn,
         }
     };
-    let patience = Patience::Until(until);
+    let patience = HoldDeadline::Until(until);
     let ask = Ask { draft, claimed, submission, at: system::now(), patience, ordered };
     let told = match host.passage_in_turn(ticket).process(ask, &mut wish)? {
         ClaimOutcome::Told(told) => told,
