@@ -4,9 +4,12 @@
 //! claim → check → authorise → stage → build the cell → begin → start → finish → sign → log → publish
 //! ```
 //!
-//! `toolexecd` and `toolexec run` walk through the very same code; they differ in where requests come
-//! from and in what becomes of the originals. Only the edges here read a clock or draw random numbers
-//! (`system`), and nothing here decides what the policy did not.
+//! `toolexecd` and `toolexec run` use the same pipeline. They differ in where requests come from and in
+//! what becomes of the originals. Only `system` reads the wall clock or draws random numbers, and nothing
+//! here decides what the policy did not.
+//!
+//! Types that several files of a module share are defined in its `model.rs`. A `model.rs` imports only the
+//! crate `model` and other `model.rs` files of its crate; every other file imports downwards.
 
 #![forbid(unsafe_code)]
 

@@ -17,12 +17,12 @@ pub(crate) struct Letter {
 /// Those who wait for the one who is at it.
 #[derive(Default)]
 pub(crate) struct Outbox {
-    queue: Mutex<Queue>,
+    queue: Mutex<OutboxQueue>,
     turned: Condvar,
 }
 
 #[derive(Default)]
-struct Queue {
+struct OutboxQueue {
     next: u64,
     waiting: Vec<(u64, Letter)>,
     done: BTreeMap<u64, Result<Receipt, Halt>>,
@@ -61,7 +61,7 @@ impl Outbox {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+    fn lock(&self) -> MutexGuard<'_, OutboxQueue> {
         // Nothing that panics runs while it is held.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }

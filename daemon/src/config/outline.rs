@@ -29,8 +29,10 @@ pub struct Outline {
 }
 
 /// The keys that matter here; what else stands there is for the strict reader.
+// Error texts name the form of the strict reader.
 #[derive(Deserialize)]
-struct Form {
+#[serde(expecting = "struct Form")]
+struct OutlineForm {
     spool: Option<PathBuf>,
     state: Option<PathBuf>,
     policy: Option<PathBuf>,
@@ -38,13 +40,14 @@ struct Form {
     revoked: Option<PathBuf>,
     ais_trust: Option<PathBuf>,
     keys: Option<KeysForm>,
-    log: Option<LogForm>,
+    log: Option<LogPlaceForm>,
     launcher: Option<SocketForm>,
     egress: Option<SocketForm>,
 }
 
 #[derive(Deserialize)]
-struct LogForm {
+#[serde(expecting = "struct LogForm")]
+struct LogPlaceForm {
     directory: Option<PathBuf>,
 }
 
@@ -60,7 +63,7 @@ impl Outline {
     /// It cannot be read, or its form is so wrong that nothing can be told of it.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = read_config_text(path)?;
-        let form: Form = serde_yaml::from_str(&text)
+        let form: OutlineForm = serde_yaml::from_str(&text)
             .map_err(|error| ConfigError::Syntax(path.to_owned(), error.to_string()))?;
         let socket = |form: Option<SocketForm>| form.and_then(|form| form.socket);
         let keys = form.state.as_deref().and_then(|it| host_keys::source(form.keys, it).ok());

@@ -2,8 +2,9 @@
 
 mod disk_room;
 mod publish;
+mod reload;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -16,10 +17,8 @@ use sandbox::plan::CellPlan;
 use spool::Spool;
 
 use crate::clock::Floor;
-use crate::config::Config;
-use crate::held;
 use crate::metrics::Metrics;
-use crate::model::{ConfigError, Halt};
+use crate::model::Halt;
 use crate::outbox::Outbox;
 use crate::permissions::Permissions;
 use crate::probe::{Probed, probe_by};
@@ -33,6 +32,7 @@ use crate::status::{Telling, Watching};
 use crate::supply::Digests;
 use crate::system;
 use crate::trust_store::TrustStore;
+pub(crate) use reload::Renewed;
 
 /// What a [`Host`] is made of.
 pub struct HostParts {
@@ -159,62 +159,6 @@ impl Host {
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
     }
 
-    /// Puts the rules of a configuration that was read again in force, or says why not.
-    ///
-    /// # Errors
-    /// [`Halt`]: the store of permissions cannot be read; nothing may be admitted then.
-    pub(crate) fn take_over(&self, config: Config) -> Result<Result<(), String>, Halt> {
-        let Config { policy, trust, launcher, state, spool, .. } = config;
-        let rules = self.rules();
-        if policy.permission_terms() != rules.policy.permission_terms() {
-            let mut permissions = self.permissions();
-            let open = |policy: &Policy| {
-                Permissions::open(policy, &state.join("permissions"), &spool.join("drafts"))
-            };
-            // One at a time has the store open.
-            *permissions = None;
-            match open(&policy) {
-                Ok(opened) => {
-                    held::told_or_warned(self.spool.forget_permissions());
-                    *permissions = opened;
-                }
-                Err(error) => {
-                    *permissions = open(&rules.policy)?;
-                    return Ok(Err(error.to_string()));
-                }
-            }
-        }
-        self.give_up_ready();
-        self.telling.metrics.policy(&policy);
-        self.replace_rules(Rules::new(policy, trust, launcher, &state.join("caches")));
-        Ok(Ok(()))
-    }
-
-    /// Which directory of a configuration is another than the one that this host is at work on.
-    pub(crate) fn moved<'a>(&self, config: &'a Config) -> Option<&'a Path> {
-        let [state, spool] = self.spool.roots();
-        let is = |path: &Path, ours: &Path| path.canonicalize().is_ok_and(|path| path == ours);
-        let log = self.log.directory().canonicalize();
-        let log = log.is_ok_and(|log| is(&config.log, &log));
-        let places = [
-            (&config.state, is(&config.state, state)),
-            (&config.spool, is(&config.spool, spool)),
-            (&config.log, log),
-        ];
-        places.into_iter().find(|(_, same)| !same).map(|(path, _)| path.as_path())
-    }
-
-    /// Reads the trust store again if its files are others than those that were read, and says whether.
-    ///
-    /// # Errors
-    /// It cannot be read; nobody may be admitted then.
-    pub(crate) fn renew_trust(&self) -> Result<Renewed, ConfigError> {
-        let rules = self.rules();
-        let Some(trust) = rules.trust.renewed()? else { return Ok(Renewed::Same) };
-        self.replace_rules(Rules { trust: Arc::new(trust), ..Rules::clone(&rules) });
-        Ok(Renewed::Changed)
-    }
-
     /// The permissions, held by one at a time.
     pub(crate) fn permissions(&self) -> MutexGuard<'_, Option<Permissions>> {
         // What panicked between two of its files stops at the next one, or is read anew at a start.
@@ -308,11 +252,4 @@ impl Host {
     pub fn log(&self) -> &RecordLog {
         &self.log
     }
-}
-
-/// Whose signatures count, after a look.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Renewed {
-    Same,
-    Changed,
 }

@@ -8,9 +8,9 @@ use policies::{
 use spool::{Claimed, Seen, StageError, Staged};
 use validator::{Checked, Code, Draft, Place, Request, Violation};
 
-use super::model::{Decided, Step, Why};
+use super::model::{Decided, ReleaseReason, Step};
 use super::passage::Passage;
-use crate::held::Patience;
+use crate::held::HoldDeadline;
 use crate::model::{Halt, PermissionFiled};
 use crate::ready::{MadeAhead, ReadyCells};
 use crate::recovery::was_begun;
@@ -71,7 +71,7 @@ impl Passage<'_> {
         &self,
         request: Request,
         claimed: Claimed,
-        (submission, patience): (Submission, Patience),
+        (submission, patience): (Submission, HoldDeadline),
         warnings: &[Violation],
         now: UtcTime,
     ) -> Result<Step<(Approved, Claimed)>, Halt> {
@@ -109,6 +109,17 @@ impl Passage<'_> {
         };
         let decision = authorise(request, policy, &evidence);
         drop(nonces_used);
+        self.follow(decision, claimed, warnings, (patience, now))
+    }
+
+    /// A decision → the next state, or the end that it asks for.
+    fn follow(
+        &self,
+        decision: Decision,
+        claimed: Claimed,
+        warnings: &[Violation],
+        (patience, now): (HoldDeadline, UtcTime),
+    ) -> Result<Step<(Approved, Claimed)>, Halt> {
         match decision {
             Decision::Approve(approved)
                 if approved.grant().network().is_some() && self.host.egress.is_none() =>
@@ -120,14 +131,7 @@ impl Passage<'_> {
             }
             Decision::Approve(approved) => Ok(Step::Next((approved, claimed))),
             Decision::Hold { request, violations, .. } if patience.lasts(now) => {
-                let asked = match &mut *self.host.permissions() {
-                    Some(permissions)
-                        if violations.iter().any(|it| it.code == Code::PermissionRequestable) =>
-                    {
-                        permissions.ask(&request)
-                    }
-                    _ => PermissionFiled::Yes,
-                };
+                let asked = self.ask_permission(&request, &violations);
                 self.host.spool.abandon(claimed);
                 Ok(Step::Hold(violations, asked))
             }
@@ -140,6 +144,15 @@ impl Passage<'_> {
         }
     }
 
+    /// Files a question to people about the permission that a request lacks, where one can be granted.
+    fn ask_permission(&self, request: &Request, violations: &[Violation]) -> PermissionFiled {
+        let is_requestable = |it: &Violation| it.code == Code::PermissionRequestable;
+        match &mut *self.host.permissions() {
+            Some(permissions) if violations.iter().any(is_requestable) => permissions.ask(request),
+            _ => PermissionFiled::Yes,
+        }
+    }
+
     /// An approved request → its inputs, private and equal to what it says; in the slot of a cell that
     /// waits already, if there is one for it.
     pub(super) fn stage(
@@ -147,7 +160,7 @@ impl Passage<'_> {
         approved: Approved,
         claimed: Claimed,
         warnings: &[Violation],
-        patience: Patience,
+        patience: HoldDeadline,
     ) -> Result<Step<(Staged, Option<MadeAhead>)>, Halt> {
         let ahead = ReadyCells::take(&self.host.ready, &self.host.spool, &approved);
         let (staged, ahead) = match ahead {
@@ -172,7 +185,9 @@ impl Passage<'_> {
             {
                 tracing::error!("{error}");
                 self.host.spool.abandon(claimed);
-                Ok(Step::Leave(error.want().map_or(Why::Unwanted, Why::Wanting)))
+                Ok(Step::Leave(
+                    error.want().map_or(ReleaseReason::Unwanted, ReleaseReason::Wanting),
+                ))
             }
             StageError::Disk { approved, claimed, error } => self
                 .not_set_up(&approved, claimed, warnings.to_vec(), &error.to_string())

@@ -6,9 +6,9 @@ use policies::Approved;
 use spool::{Claimed, Order, Ordered};
 use validator::{Code, Request, Violation};
 
-use super::model::{Decided, Step, Why, Wish};
+use super::model::{Decided, ReleaseReason, Step, Wish};
 use super::passage::Passage;
-use crate::held::Patience;
+use crate::held::HoldDeadline;
 use crate::model::{Halt, PermissionFiled};
 use crate::room::{NoRoom, Place};
 use crate::system;
@@ -19,7 +19,7 @@ impl Passage<'_> {
         &self,
         request: Request,
         claimed: Claimed,
-        (ordered, patience): (Option<Ordered>, Patience),
+        (ordered, patience): (Option<Ordered>, HoldDeadline),
         warnings: &[Violation],
         now: UtcTime,
     ) -> Result<Step<(Request, Claimed)>, Halt> {
@@ -59,7 +59,7 @@ impl Passage<'_> {
             Ok(place) => return Ok(Step::Next((place, approved, claimed))),
             Err(NoRoom::NotWaited) => {
                 self.host.spool.abandon(claimed);
-                return Ok(Step::Leave(Why::Unwanted));
+                return Ok(Step::Leave(ReleaseReason::Unwanted));
             }
             Err(NoRoom::Never { memory_bytes_max }) => memory_bytes_max,
         };

@@ -17,10 +17,10 @@ use policies::Submission;
 use spool::{Claimed, Ordered, Originals, Replayed, SpoolError};
 use validator::{Code, Draft, Violation};
 
-use self::model::Step;
 pub use self::model::Told;
-pub(crate) use self::model::{Answer, Decided, Story, Why, Wish};
-use crate::held::Patience;
+use self::model::next;
+pub(crate) use self::model::{ClaimOutcome, Decided, ReleaseReason, Story, Wish};
+use crate::held::HoldDeadline;
 use crate::host::Host;
 use crate::metrics::Timed;
 use crate::model::Halt;
@@ -34,7 +34,7 @@ pub(crate) struct Ask {
     pub(crate) submission: Submission,
     /// The time that it is judged by: now, or that of the run which is done again.
     pub(crate) at: UtcTime,
-    pub(crate) patience: Patience,
+    pub(crate) patience: HoldDeadline,
     /// What an operator asks of it.
     pub(crate) ordered: Option<Ordered>,
 }
@@ -49,17 +49,6 @@ pub struct Replay<'a> {
     pub of: Replayed,
     /// When that run was decided.
     pub at: UtcTime,
-}
-
-macro_rules! next {
-    ($step:expr) => {
-        match $step {
-            Step::Next(next) => next,
-            Step::End(told) => return Ok(Answer::Told(told)),
-            Step::Hold(waits_for, asked) => return Ok(Answer::Held(waits_for, asked)),
-            Step::Leave(why) => return Ok(Answer::Left(why)),
-        }
-    };
 }
 
 impl Host {
@@ -92,7 +81,7 @@ impl Host {
             claimed,
             submission,
             at: system::now(),
-            patience: Patience::None,
+            patience: HoldDeadline::None,
             ordered: None,
         };
         self.passage().process(ask, &mut invoked(cancelled))?.at_once()
@@ -118,7 +107,8 @@ impl Host {
             return Err(Halt::OtherRequest(request.to_owned()));
         }
         let submission = Submission::Invoked { uid, name: system::user_name(uid) };
-        let ask = Ask { draft, claimed, submission, at, patience: Patience::None, ordered: None };
+        let ask =
+            Ask { draft, claimed, submission, at, patience: HoldDeadline::None, ordered: None };
         self.passage().process(ask, &mut invoked(cancelled))?.at_once()
     }
 }
@@ -129,14 +119,18 @@ impl Passage<'_> {
     /// # Errors
     /// [`Halt`]: our own disk or key failed. Nothing more may be admitted; what was begun is told by
     /// recovery.
-    pub(crate) fn process(&self, ask: Ask, wish: &mut dyn FnMut() -> Wish) -> Result<Answer, Halt> {
+    pub(crate) fn process(
+        &self,
+        ask: Ask,
+        wish: &mut dyn FnMut() -> Wish,
+    ) -> Result<ClaimOutcome, Halt> {
         let Ask { draft, claimed, submission, at, patience, ordered } = ask;
         // Without room for its record nothing is begun.
         if let Err(error) = self.host.keep_room() {
             self.host.spool.abandon(claimed);
             return match patience {
-                Patience::Until(_) => match error.want() {
-                    Some(want) => Ok(Answer::Left(Why::Wanting(want))),
+                HoldDeadline::Until(_) => match error.want() {
+                    Some(want) => Ok(ClaimOutcome::Left(ReleaseReason::Wanting(want))),
                     None => Err(error.into()),
                 },
                 _ => Err(error.into()),

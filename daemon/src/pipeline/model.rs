@@ -31,12 +31,12 @@ pub struct Told {
 impl Told {
     /// The end of a request whose record is published; no layer was missing.
     pub(super) fn of(
-        published: Published,
+        published: PublishedRecord,
         exit_code: i32,
         violations: Vec<Violation>,
         originals: Originals,
     ) -> Self {
-        let Published { receipt, outcome, reason, .. } = published;
+        let PublishedRecord { receipt, outcome, reason, .. } = published;
         Self { outcome, exit_code, receipt, violations, reason, degraded: Vec::new(), originals }
     }
 }
@@ -53,18 +53,18 @@ pub(crate) enum Wish {
 
 /// What became of a claimed request for now.
 #[must_use]
-pub(crate) enum Answer {
+pub(crate) enum ClaimOutcome {
     Told(Box<Told>),
     /// It waits for somebody's answer, and for what; the claim was given up and the original is where it
     /// was.
     Held(Vec<Violation>, PermissionFiled),
     /// The claim was given up before anything was begun; the original is where it was.
-    Left(Why),
+    Left(ReleaseReason),
 }
 
 /// Why a request was left where it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Why {
+pub(crate) enum ReleaseReason {
     /// It is not wanted now, or nothing is begun any more.
     Unwanted,
     /// Something was lacking that others may free.
@@ -73,7 +73,7 @@ pub(crate) enum Why {
     Passing,
 }
 
-impl Answer {
+impl ClaimOutcome {
     /// The answer where a record is published.
     pub(super) fn told(told: Told) -> Self {
         Self::Told(Box::new(told))
@@ -93,7 +93,7 @@ pub(super) enum Step<T> {
     Next(T),
     End(Box<Told>),
     Hold(Vec<Violation>, PermissionFiled),
-    Leave(Why),
+    Leave(ReleaseReason),
 }
 
 impl<T> Step<T> {
@@ -102,6 +102,25 @@ impl<T> Step<T> {
         Self::End(Box::new(told))
     }
 }
+
+/// Goes on with the next state, or returns the answer of a request that does not go on.
+macro_rules! next {
+    ($step:expr) => {
+        match $step {
+            $crate::pipeline::model::Step::Next(next) => next,
+            $crate::pipeline::model::Step::End(told) => {
+                return Ok($crate::pipeline::model::ClaimOutcome::Told(told))
+            }
+            $crate::pipeline::model::Step::Hold(waits_for, asked) => {
+                return Ok($crate::pipeline::model::ClaimOutcome::Held(waits_for, asked))
+            }
+            $crate::pipeline::model::Step::Leave(why) => {
+                return Ok($crate::pipeline::model::ClaimOutcome::Left(why))
+            }
+        }
+    };
+}
+pub(super) use next;
 
 /// What was decided, and by whom.
 pub(crate) struct Decided {
@@ -200,7 +219,7 @@ impl<'a> Story<'a> {
 
 /// A published record, and what it really says: less than the story, if not all of it could be kept.
 #[must_use]
-pub(crate) struct Published {
+pub(crate) struct PublishedRecord {
     pub(crate) receipt: Receipt,
     pub(crate) outcome: Outcome,
     pub(crate) reason: Option<String>,

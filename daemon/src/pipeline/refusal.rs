@@ -6,7 +6,7 @@ use records::Subject;
 use spool::{Claimed, ClaimedObject, SpoolError};
 use validator::{Refused, Request, Violation};
 
-use super::model::{Decided, Published, Step, Story, Told};
+use super::model::{Decided, PublishedRecord, Step, Story, Told};
 use super::passage::Passage;
 use crate::model::Halt;
 
@@ -17,7 +17,7 @@ impl Passage<'_> {
         name: &str,
         violations: &[Violation],
         object: Option<&ClaimedObject>,
-    ) -> Result<Published, Halt> {
+    ) -> Result<PublishedRecord, Halt> {
         // Without bytes the name tells one refusal of the same second from another.
         let of_name = Sha256::of(name.as_bytes());
         let result = self.draft_result(None, |at| ResultId::for_refused(at, &of_name))?;

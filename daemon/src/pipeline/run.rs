@@ -10,10 +10,12 @@ use spool::failpoint::{Failpoint, reach};
 use spool::{BeginError, Begun, ResultDraft};
 use validator::{Code, Violation};
 
-use super::model::{Answer, Decided, Published, Story, Told, Why, Wish};
+use super::model::{
+    ClaimOutcome, Decided, PublishedRecord, ReleaseReason, Step, Story, Told, Wish, next,
+};
 use super::passage::Passage;
-use super::sandbox::{Made, Prepared};
-use crate::held::Patience;
+use super::sandbox::{PreparedRun, SandboxOrigin};
+use crate::held::HoldDeadline;
 use crate::model::Halt;
 use crate::network::OpenNetwork;
 use crate::probe::HostFault;
@@ -22,15 +24,25 @@ use crate::system;
 use crate::transition::{self, Fields, Transition};
 use crate::verdicts::{judge_outputs, replayed};
 
+/// A run that is durably known to begin, and the sandbox that waits for it.
+struct BegunRun {
+    network: Option<OpenNetwork>,
+    violations: Vec<Violation>,
+    result: ResultDraft,
+    begun: Begun,
+    ready: ReadyCell,
+    made: SandboxOrigin,
+}
+
 /// What is known of a run beside its end.
 #[derive(Clone, Copy)]
-struct Known<'a> {
+struct RunEvidence<'a> {
     confinement: &'a Confinement,
     network: &'a NetworkUse,
 }
 
 /// How a begun run ended, as far as it is known.
-enum Ended {
+enum RunEnd {
     Finished(Box<Finished>),
     NeverStarted(String),
     /// It ran or may have run, and what it did could not be kept.
@@ -41,52 +53,98 @@ impl Passage<'_> {
     /// Begin, start, finish, tell: from here on the request is used up, unless no tool could be started.
     pub(super) fn run(
         &self,
-        prepared: Prepared,
-        (place, patience): (Place<'_>, Patience),
+        prepared: PreparedRun,
+        (place, patience): (Place<'_>, HoldDeadline),
         wish: &mut dyn FnMut() -> Wish,
-    ) -> Result<Answer, Halt> {
-        let Prepared { staged, ready, made, network, mut violations } = prepared;
+    ) -> Result<ClaimOutcome, Halt> {
+        let prepared = next!(self.confirm(prepared, patience, wish)?);
+        let BegunRun { network, violations, result, begun, ready, made } =
+            next!(self.begin(prepared)?);
+        let id = begun.staged().approved().request().id().clone();
+        let confinement = ready.confinement().clone();
+        let ended = self.run_begun(&begun, (ready, made), &result, wish);
+        // The cell is gone with all that it held; telling needs no room.
+        drop(place);
+        self.journey.ended(&id, begun.result_id());
+        if matches!(ended, RunEnd::NeverStarted(_)) {
+            self.give_back(&begun)?;
+        }
+        reach(Failpoint::Collected);
+        let network = network.map_or(NetworkUse::Nothing, OpenNetwork::close);
+        let known = RunEvidence { confinement: &confinement, network: &network };
+        let (published, exit_code) = self.tell_run(&begun, known, &ended, result, &violations)?;
+        let (approved, claimed) = begun.into_staged().into_parts();
+        if let Some(permissions) = &mut *self.host.permissions() {
+            permissions.clean_up(approved.request());
+        }
+        let originals = self.host.spool.archive_claim(claimed, &published.receipt)?;
+        let exit_code = if published.whole { exit_code } else { -1 };
+        let mut told = Told::of(published, exit_code, violations, originals);
+        told.degraded = confinement.degraded;
+        Ok(ClaimOutcome::told(told))
+    }
+
+    /// A sandbox that waits → the same, for a request that still may run and whose permission is used up.
+    fn confirm(
+        &self,
+        prepared: PreparedRun,
+        patience: HoldDeadline,
+        wish: &mut dyn FnMut() -> Wish,
+    ) -> Result<Step<PreparedRun>, Halt> {
+        let staged = &prepared.staged;
         // Staging and building take their time, and an approval may end meanwhile. A replay is judged
         // by another day.
         if staged.claimed().replays().is_none()
             && let Err(expired) = staged.approved().still_holds(system::now())
         {
-            drop(ready);
-            let (approved, claimed) = staged.into_parts();
-            violations.push(*expired);
-            let decided = Decided::by(&approved);
-            return self
-                .refuse(approved.request(), claimed, violations, &decided)
-                .map(Answer::told);
+            return self.refuse_prepared(prepared, *expired);
         }
         // What was asked meanwhile is heard for the last time before the request is used up, and the clock may have
         // been set back since it was admitted.
         let unwanted = wish() != Wish::GoOn || self.host.floor.check().is_err();
         if unwanted && patience.lasts(system::now()) {
-            drop(ready);
-            self.host.spool.abandon(staged.into_parts().1);
-            return Ok(Answer::Left(Why::Unwanted));
+            return Ok(self.leave_prepared(prepared));
         }
         if let Err(blocked) = self.spend_permission(staged.approved())? {
-            drop(ready);
-            let (approved, claimed) = staged.into_parts();
             // Another was quicker: what it asks of people now is for a new decision to say.
-            if patience.lasts(system::now()) {
-                self.host.spool.abandon(claimed);
-                return Ok(Answer::Left(Why::Unwanted));
-            }
-            violations.push(blocked);
-            let decided = Decided::by(&approved);
-            return self
-                .refuse(approved.request(), claimed, violations, &decided)
-                .map(Answer::told);
+            return match patience.lasts(system::now()) {
+                true => Ok(self.leave_prepared(prepared)),
+                false => self.refuse_prepared(prepared, blocked),
+            };
         }
+        Ok(Step::Next(prepared))
+    }
+
+    /// Refuses a request whose sandbox waits already.
+    fn refuse_prepared<T>(
+        &self,
+        prepared: PreparedRun,
+        violation: Violation,
+    ) -> Result<Step<T>, Halt> {
+        let PreparedRun { staged, ready, mut violations, .. } = prepared;
+        drop(ready);
+        let (approved, claimed) = staged.into_parts();
+        violations.push(violation);
+        let decided = Decided::by(&approved);
+        self.refuse(approved.request(), claimed, violations, &decided).map(Step::end)
+    }
+
+    /// Gives up the claim of a request whose sandbox waits already.
+    fn leave_prepared<T>(&self, prepared: PreparedRun) -> Step<T> {
+        let PreparedRun { staged, ready, .. } = prepared;
+        drop(ready);
+        self.host.spool.abandon(staged.into_parts().1);
+        Step::Leave(ReleaseReason::Unwanted)
+    }
+
+    /// A confirmed request → one that is durably known to begin.
+    fn begin(&self, prepared: PreparedRun) -> Result<Step<BegunRun>, Halt> {
+        let PreparedRun { staged, ready, made, network, mut violations } = prepared;
         // A tool must not run for a record that the log will not take.
         self.host.log.ready()?;
         let id = staged.approved().request().id().clone();
         let replays = staged.claimed().replays();
         let result = self.draft_result(replays, |at| ResultId::for_request(at, &id))?;
-        let confinement = ready.confinement().clone();
         let begun = match self.host.spool.begin(staged, result.result_id().clone(), system::now()) {
             Ok(begun) => begun,
             Err(BeginError::Disk(error)) => {
@@ -101,31 +159,12 @@ impl Passage<'_> {
                 let decided = Decided::by(&approved);
                 return self
                     .refuse(approved.request(), claimed, violations, &decided)
-                    .map(Answer::told);
+                    .map(Step::end);
             }
         };
         self.host.floor.raise(begun.at(), &self.host.spool.roots()[0].join("ledger"));
         self.journey.line(Transition::Begun, &id);
-        let ended = self.run_begun(&begun, (ready, made), &result, wish);
-        // The cell is gone with all that it held; telling needs no room.
-        drop(place);
-        self.journey.ended(&id, begun.result_id());
-        if matches!(ended, Ended::NeverStarted(_)) {
-            self.give_back(&begun)?;
-        }
-        reach(Failpoint::Collected);
-        let network = network.map_or(NetworkUse::Nothing, OpenNetwork::close);
-        let known = Known { confinement: &confinement, network: &network };
-        let (published, exit_code) = self.tell_run(&begun, known, &ended, result, &violations)?;
-        let (approved, claimed) = begun.into_staged().into_parts();
-        if let Some(permissions) = &mut *self.host.permissions() {
-            permissions.clean_up(approved.request());
-        }
-        let originals = self.host.spool.archive_claim(claimed, &published.receipt)?;
-        let exit_code = if published.whole { exit_code } else { -1 };
-        let mut told = Told::of(published, exit_code, violations, originals);
-        told.degraded = confinement.degraded;
-        Ok(Answer::told(told))
+        Ok(Step::Next(BegunRun { network, violations, result, begun, ready, made }))
     }
 
     /// What a grant allows once is used up before the start: a crash between the two loses the use, and
@@ -163,14 +202,14 @@ impl Passage<'_> {
     fn run_begun(
         &self,
         begun: &Begun,
-        (ready, made): (ReadyCell, Made),
+        (ready, made): (ReadyCell, SandboxOrigin),
         result: &ResultDraft,
         wish: &mut dyn FnMut() -> Wish,
-    ) -> Ended {
+    ) -> RunEnd {
         let running = match ready.start(result.directory()) {
             Ok(running) => running,
-            Err(error @ BuildError::Unknown(_)) => return Ended::Unrecorded(error.to_string()),
-            Err(error) => return Ended::NeverStarted(HostFault::of(&error).reason()),
+            Err(error @ BuildError::Unknown(_)) => return RunEnd::Unrecorded(error.to_string()),
+            Err(error) => return RunEnd::NeverStarted(HostFault::of(&error).reason()),
         };
         let id = begun.staged().approved().request().id();
         let (request, cell) = (Some(id.as_str()), Some(made.as_str()));
@@ -186,20 +225,20 @@ impl Passage<'_> {
             ),
         };
         match running.finish_told(|| wish() == Wish::End, news) {
-            Ok(finished) => Ended::Finished(Box::new(finished)),
-            Err(error) => Ended::Unrecorded(error.to_string()),
+            Ok(finished) => RunEnd::Finished(Box::new(finished)),
+            Err(error) => RunEnd::Unrecorded(error.to_string()),
         }
     }
 
     fn tell_run(
         &self,
         begun: &Begun,
-        known: Known<'_>,
-        ended: &Ended,
+        known: RunEvidence<'_>,
+        ended: &RunEnd,
         result: ResultDraft,
         violations: &[Violation],
-    ) -> Result<(Published, i32), Halt> {
-        let Known { confinement, network } = known;
+    ) -> Result<(PublishedRecord, i32), Halt> {
+        let RunEvidence { confinement, network } = known;
         let approved = begun.staged().approved();
         let decided = Decided::by(approved);
         let story = Story {
@@ -208,7 +247,7 @@ impl Passage<'_> {
             ..Story::of_request(approved.request(), begun.staged().claimed())
         };
         let (story, exit_code) = match ended {
-            Ended::Finished(finished) => {
+            RunEnd::Finished(finished) => {
                 let outcome = judge_outputs(finished, approved);
                 let lost = (outcome == Outcome::Indeterminate)
                     .then(|| finished.lost.as_deref().unwrap_or("the sandbox's init was lost"));
@@ -221,12 +260,12 @@ impl Passage<'_> {
                 let code = finished.facts.tool.map_or(-1, sandbox::outcome::ToolEnd::exit_code);
                 (Story { outcome, reason: lost, ran: Some(ran), network, ..story }, code)
             }
-            Ended::NeverStarted(why) => {
+            RunEnd::NeverStarted(why) => {
                 let outcome = Outcome::SetupError;
                 let confinement_ready = Some(confinement);
                 (Story { outcome, reason: Some(why), confinement_ready, ..story }, -1)
             }
-            Ended::Unrecorded(why) => {
+            RunEnd::Unrecorded(why) => {
                 let outcome = Outcome::Indeterminate;
                 (Story { outcome, reason: Some(why), network, ..story }, -1)
             }

@@ -9,9 +9,9 @@ use sandbox::plan::Plan;
 use spool::{Claimed, Staged};
 use validator::Violation;
 
-use super::model::{Decided, Step, Told, Why, Wish};
+use super::model::{Decided, ReleaseReason, Step, Told, Wish};
 use super::passage::Passage;
-use crate::held::Patience;
+use crate::held::HoldDeadline;
 use crate::model::Halt;
 use crate::network::OpenNetwork;
 use crate::plan::plan;
@@ -20,10 +20,10 @@ use crate::ready::MadeAhead;
 use crate::system;
 
 /// A built cell and the request it is for, before anything of the tool's has run.
-pub(super) struct Prepared {
+pub(super) struct PreparedRun {
     pub(super) staged: Staged,
     pub(super) ready: ReadyCell,
-    pub(super) made: Made,
+    pub(super) made: SandboxOrigin,
     /// Of a run that was granted hosts.
     pub(super) network: Option<OpenNetwork>,
     pub(super) violations: Vec<Violation>,
@@ -31,7 +31,7 @@ pub(super) struct Prepared {
 
 model::closed_set! {
     /// When a run's cell was made.
-    pub(super) enum Made {
+    pub(super) enum SandboxOrigin {
         Ahead = "ready",
         ForThisRun = "cold",
     }
@@ -47,8 +47,8 @@ impl Passage<'_> {
         staged: Staged,
         ahead: Option<MadeAhead>,
         violations: Vec<Violation>,
-        (patience, wish): (Patience, &mut dyn FnMut() -> Wish),
-    ) -> Result<Step<Prepared>, Halt> {
+        (patience, wish): (HoldDeadline, &mut dyn FnMut() -> Wish),
+    ) -> Result<Step<PreparedRun>, Halt> {
         let plan = match plan(&staged) {
             Ok(plan) => plan,
             Err(error) => {
@@ -65,7 +65,7 @@ impl Passage<'_> {
         });
         match opened {
             Ok((Ok(network), ready, made)) => {
-                Ok(Step::Next(Prepared { staged, ready, made, network, violations }))
+                Ok(Step::Next(PreparedRun { staged, ready, made, network, violations }))
             }
             Ok((Err(why), ready, _)) => {
                 drop(ready);
@@ -74,7 +74,7 @@ impl Passage<'_> {
             }
             Err(BuildError::GivenUp(_)) if patience.lasts(system::now()) => {
                 self.host.spool.abandon(staged.into_parts().1);
-                Ok(Step::Leave(Why::Unwanted))
+                Ok(Step::Leave(ReleaseReason::Unwanted))
             }
             Err(error) => {
                 let (approved, claimed) = staged.into_parts();
@@ -90,9 +90,9 @@ impl Passage<'_> {
         ahead: Option<MadeAhead>,
         time_max: Duration,
         wish: &mut dyn FnMut() -> Wish,
-    ) -> Result<(ReadyCell, Made), BuildError> {
+    ) -> Result<(ReadyCell, SandboxOrigin), BuildError> {
         if let Some(ready) = ahead.and_then(|ahead| ahead.order(&plan)) {
-            return Ok((ready, Made::Ahead));
+            return Ok((ready, SandboxOrigin::Ahead));
         }
         let mut told = false;
         let mut ask = |waiting: &Waiting| {
@@ -111,7 +111,7 @@ impl Passage<'_> {
         if let Err(BuildError::Stuck(stands) | BuildError::GivenUp(stands)) = &built {
             log_stacks(stands);
         }
-        Ok((built?, Made::ForThisRun))
+        Ok((built?, SandboxOrigin::ForThisRun))
     }
 
     /// Has the cell's proxy served, where the run was granted hosts.

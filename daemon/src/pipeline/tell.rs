@@ -12,7 +12,7 @@ use records::{Attested, Fault, ReplayOf, Statement, Subject, Trust, attest, veri
 use spool::failpoint::{Failpoint, reach};
 use spool::{Replayed, ResultDraft, SpoolError, Want};
 
-use super::model::{Decided, Published, Story};
+use super::model::{Decided, PublishedRecord, Story};
 use super::passage::Passage;
 use crate::metrics::Timed;
 use crate::model::Halt;
@@ -32,7 +32,11 @@ const BACKEND: &str = "confined";
 impl Passage<'_> {
     /// Signs, logs and publishes. What cannot be kept (a full disk, a result that no record could state) is
     /// given up for the record itself, and the record says so.
-    pub(crate) fn tell(&self, story: &Story<'_>, result: ResultDraft) -> Result<Published, Halt> {
+    pub(crate) fn tell(
+        &self,
+        story: &Story<'_>,
+        result: ResultDraft,
+    ) -> Result<PublishedRecord, Halt> {
         // Whoever is told of waits for room no more, and keeps nobody else waiting for it.
         drop(self.turn.take());
         let undecided = Decided::nothing();
@@ -52,7 +56,7 @@ impl Passage<'_> {
             self.journey.metrics().refused(told.violations);
         }
         let reason = told.reason.map(str::to_owned);
-        Ok(Published { receipt, outcome: told.outcome, reason, whole: told.ran.is_some() })
+        Ok(PublishedRecord { receipt, outcome: told.outcome, reason, whole: told.ran.is_some() })
     }
 
     /// The same end with less of what led there: what could not be kept, stated or verified is left out.

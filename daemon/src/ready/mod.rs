@@ -29,13 +29,13 @@ const MADE_TIME_MAX: Duration = Duration::from_secs(5);
 pub(crate) struct ReadyCells {
     cells_max: usize,
     /// The oldest first.
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingSandbox>,
     /// What the last run was built from.
     last: Option<CellPlan>,
 }
 
 /// One of them.
-pub(crate) struct Waiting {
+pub(crate) struct WaitingSandbox {
     plan: CellPlan,
     slot: EmptySlot,
     cell: AskedCell,
@@ -67,7 +67,8 @@ impl ReadyCells {
             return None;
         }
         let time_max = Duration::from_secs(approved.grant().start_sec_max()) / 4;
-        let fits = |one: &Waiting| one.plan == plan::cell(approved.grant(), one.plan.slot.clone());
+        let fits =
+            |one: &WaitingSandbox| one.plan == plan::cell(approved.grant(), one.plan.slot.clone());
         let one = {
             let mut cells = cells.lock().unwrap_or_else(PoisonError::into_inner);
             let at = cells.waiting.iter().position(fits)?;
@@ -96,7 +97,7 @@ impl ReadyCells {
     /// After a run: what a cell for the next of its kind is to be built from, if there are not enough.
     pub(crate) fn wanted(&mut self, spool: &Spool) -> Option<CellPlan> {
         let last = self.last.take()?;
-        let like_it = |one: &&Waiting| one.plan == with_slot_of(&last, &one.plan);
+        let like_it = |one: &&WaitingSandbox| one.plan == with_slot_of(&last, &one.plan);
         if self.waiting.iter().filter(like_it).count() >= self.cells_max {
             return None;
         }
@@ -109,7 +110,7 @@ impl ReadyCells {
     /// Ends what has waited too long, and says what each was built from.
     pub(crate) fn take_old(&mut self, spool: &Spool) -> Vec<CellPlan> {
         let mut plans = Vec::new();
-        while self.waiting.first().is_some_and(Waiting::is_old) {
+        while self.waiting.first().is_some_and(WaitingSandbox::is_old) {
             let old = self.waiting.remove(0);
             plans.push(old.plan.clone());
             old.give_up(spool);
@@ -118,7 +119,7 @@ impl ReadyCells {
     }
 
     /// Takes in one that was made meanwhile, unless there are enough by now.
-    pub(crate) fn add(&mut self, spool: &Spool, made: Waiting) {
+    pub(crate) fn add(&mut self, spool: &Spool, made: WaitingSandbox) {
         match self.waiting.len() < self.cells_max {
             true => self.waiting.push(made),
             false => made.give_up(spool),
@@ -137,7 +138,7 @@ impl ReadyCells {
 }
 
 /// Has a cell made, and does not wait for it. It is to be added to those that wait.
-pub(crate) fn make(spool: &Spool, launcher: &Launcher, like: &CellPlan) -> Option<Waiting> {
+pub(crate) fn make(spool: &Spool, launcher: &Launcher, like: &CellPlan) -> Option<WaitingSandbox> {
     let files = Files::of(like)?;
     let slot = match system::new_claim_id().map(|id| spool.make_slot(id)) {
         Ok(Ok(slot)) => slot,
@@ -154,7 +155,9 @@ pub(crate) fn make(spool: &Spool, launcher: &Launcher, like: &CellPlan) -> Optio
         Some((launcher.ask(plan.clone(), MADE_TIME_MAX).map_err(log_lost).ok()?, plan))
     });
     match asked {
-        Some((cell, plan)) => Some(Waiting { plan, slot, cell, files, made: Instant::now() }),
+        Some((cell, plan)) => {
+            Some(WaitingSandbox { plan, slot, cell, files, made: Instant::now() })
+        }
         None => {
             spool.give_up_slot(slot);
             None
@@ -170,7 +173,7 @@ fn with_slot_of(plan: &CellPlan, other: &CellPlan) -> CellPlan {
     CellPlan { slot: other.slot.clone(), ..plan.clone() }
 }
 
-impl Waiting {
+impl WaitingSandbox {
     fn is_old(&self) -> bool {
         self.made.elapsed() > AGE_MAX
     }

@@ -8,10 +8,10 @@ use std::thread;
 use model::UtcTime;
 use spool::{Waiting, Want};
 
-use super::at_work::{AtWork, InFlight};
-use super::model::{Identity, Word};
-use super::worker::{self, Work};
-use crate::held::{self, Dropped};
+use super::at_work::{AssignedRequest, AtWork};
+use super::model::{FileIdentity, WorkerControl};
+use super::worker::{self, Assignment};
+use crate::held::{self, DroppedFile};
 use crate::host::Renewed;
 use crate::metrics::StoppedBy;
 use crate::model::ConfigError;
@@ -50,7 +50,7 @@ impl<'env> AtWork<'_, 'env> {
 
     /// Has everything that is on its way and not begun go back to where it waited.
     pub(super) fn decide_anew(&self) {
-        for InFlight { word, .. } in self.in_flight.values() {
+        for AssignedRequest { word, .. } in self.in_flight.values() {
             word.leave.store(true, Ordering::Relaxed);
         }
     }
@@ -85,7 +85,7 @@ impl<'env> AtWork<'_, 'env> {
         }
     }
 
-    fn take(&mut self, waiting: Waiting, identity: Identity) -> Result<(), Halt> {
+    fn take(&mut self, waiting: Waiting, identity: FileIdentity) -> Result<(), Halt> {
         let name = waiting.name().to_owned();
         if self.in_flight.contains_key(&name) {
             return Ok(());
@@ -108,18 +108,19 @@ impl<'env> AtWork<'_, 'env> {
             held::told_or_warned(self.host.spool.forget_held(&name));
         }
         let (inode, changed_sec, _) = identity;
-        let now = Dropped { inode, at: UtcTime::from_unix(changed_sec) };
+        let now = DroppedFile { inode, at: UtcTime::from_unix(changed_sec) };
         let dropped = self.held.dropped(&name, inode).unwrap_or(now);
         let until = self.host.held_until(dropped.at);
-        let word = Arc::new(Word::default());
+        let word = Arc::new(WorkerControl::default());
         let ticket = self.host.room.ticket();
-        let work = Work { ticket, waiting, companions, ordered, until, word: Arc::clone(&word) };
+        let work =
+            Assignment { ticket, waiting, companions, ordered, until, word: Arc::clone(&word) };
         self.spawn(work)?;
-        self.in_flight.insert(name, InFlight { identity, standing, dropped, until, word });
+        self.in_flight.insert(name, AssignedRequest { identity, standing, dropped, until, word });
         Ok(())
     }
 
-    fn spawn(&self, work: Work<'env>) -> Result<(), Halt> {
+    fn spawn(&self, work: Assignment<'env>) -> Result<(), Halt> {
         let (host, orders) = (self.host, self.orders);
         let (dropbox, send) = (Arc::clone(&self.dropbox), self.send.clone());
         let at_work = move || worker::work(host, &dropbox, orders, work, send);

@@ -13,12 +13,12 @@ use ::model::UtcTime;
 use notify::RecommendedWatcher;
 use spool::{DaemonState, Dropbox, Order};
 
-use super::event::Event;
+use super::event::LoopEvent;
 use super::fitness::Fitness;
-use super::model::{Empty, Identity, Orders, Pace, Word};
-use super::said::{LoopSnapshot, Said};
+use super::model::{Empty, FileIdentity, Orders, Pace, WorkerControl};
+use super::said::{LoopSnapshot, StatusPublisher};
 use super::window::Window;
-use crate::held::{Dropped, HeldRequests, Standing};
+use crate::held::{DecisionDigest, DroppedFile, HeldRequests};
 use crate::host::Host;
 use crate::metrics::StoppedBy;
 use crate::model::Halt;
@@ -33,16 +33,16 @@ pub(super) struct AtWork<'scope, 'env> {
     pub(super) watcher: Option<RecommendedWatcher>,
     /// A hint is on its way that nobody has heard yet.
     pub(super) hinted: Arc<AtomicBool>,
-    pub(super) send: Sender<Event>,
+    pub(super) send: Sender<LoopEvent>,
     pub(super) pace: Pace,
     pub(super) config: PathBuf,
     pub(super) window: Window,
     /// What lay beside the requests of the window at the last look.
     pub(super) companions: BTreeMap<String, BTreeSet<OsString>>,
-    pub(super) in_flight: BTreeMap<String, InFlight>,
+    pub(super) in_flight: BTreeMap<String, AssignedRequest>,
     pub(super) held: HeldRequests,
     /// Objects that were answered and could not be taken away, by name: left alone until they change.
-    pub(super) left_alone: BTreeMap<String, Identity>,
+    pub(super) left_alone: BTreeMap<String, FileIdentity>,
     /// As long as it is this, a rescan need not list it.
     pub(super) empty: Option<Empty>,
     pub(super) look_wanted: bool,
@@ -55,16 +55,16 @@ pub(super) struct AtWork<'scope, 'env> {
     pub(super) next_room_look: Instant,
     pub(super) halted: Option<Halt>,
     pub(super) fitness: Fitness,
-    pub(super) said: Said,
+    pub(super) said: StatusPublisher,
 }
 
 /// What is known of a request while a worker has it.
-pub(super) struct InFlight {
-    pub(super) identity: Identity,
-    pub(super) standing: Standing,
-    pub(super) dropped: Dropped,
+pub(super) struct AssignedRequest {
+    pub(super) identity: FileIdentity,
+    pub(super) standing: DecisionDigest,
+    pub(super) dropped: DroppedFile,
     pub(super) until: UtcTime,
-    pub(super) word: Arc<Word>,
+    pub(super) word: Arc<WorkerControl>,
 }
 
 impl AtWork<'_, '_> {
@@ -94,7 +94,7 @@ impl AtWork<'_, '_> {
 
     /// Tells the worker of a request what its operators want of it by now.
     pub(super) fn pass_on(&self, name: &str, ordered: Order) {
-        let Some(InFlight { word, .. }) = self.in_flight.get(name) else { return };
+        let Some(AssignedRequest { word, .. }) = self.in_flight.get(name) else { return };
         let told = match ordered {
             Order::Cancel => &word.end,
             Order::Hold => &word.leave,

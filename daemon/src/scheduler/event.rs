@@ -4,11 +4,11 @@ use spool::Originals;
 use validator::Violation;
 
 use crate::model::{Halt, PermissionFiled};
-use crate::pipeline::Why;
+use crate::pipeline::ReleaseReason;
 use crate::probe::Probed;
 
 /// Something to wake up for.
-pub(super) enum Event {
+pub(super) enum LoopEvent {
     /// Something came or changed in `approved/`.
     Dropped,
     /// The rules are to be read again.
@@ -18,22 +18,22 @@ pub(super) enum Event {
     /// It was asked again: what runs is ended.
     StopNow,
     /// A worker has ended.
-    Ended(Ended),
+    Ended(WorkerEnd),
     /// A sandbox was tried.
     Probed(Probed),
 }
 
 /// What became of one object in `approved/`, for now.
-pub(super) enum Taken {
+pub(super) enum Pickup {
     Answered(Originals),
     Held(Vec<Violation>, PermissionFiled),
     /// It was not begun, and lies where it lay.
-    Left(Why),
+    Left(ReleaseReason),
 }
 
 /// A worker's last word.
-pub(super) struct Ended {
+pub(super) struct WorkerEnd {
     pub(super) name: String,
     /// None if it died.
-    pub(super) taken: Option<Result<Taken, Halt>>,
+    pub(super) taken: Option<Result<Pickup, Halt>>,
 }

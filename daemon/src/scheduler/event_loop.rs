@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use spool::DaemonState;
 
 use super::at_work::AtWork;
-use super::event::Event;
+use super::event::LoopEvent;
 use crate::held;
 use crate::model::Halt;
 use crate::system;
@@ -23,7 +23,7 @@ const LOOK_SHARE: u32 = 10;
 
 impl AtWork<'_, '_> {
     /// Serves until the daemon is to stop and the last worker has ended.
-    pub(super) fn serve(&mut self, events: &Receiver<Event>) -> Result<(), Halt> {
+    pub(super) fn serve(&mut self, events: &Receiver<LoopEvent>) -> Result<(), Halt> {
         if let Err(halt) = self.begin() {
             self.halt(halt);
         }
@@ -149,27 +149,27 @@ impl AtWork<'_, '_> {
         self.host.log.beats_in(system::now()).map_or(rest, |beat| rest.min(beat))
     }
 
-    fn hear(&mut self, event: Event) {
+    fn hear(&mut self, event: LoopEvent) {
         match event {
-            Event::Dropped => {
+            LoopEvent::Dropped => {
                 // Before the look: what comes during it is a reason for the next one.
                 self.hinted.store(false, Ordering::SeqCst);
                 self.empty = None;
                 self.look_wanted = true;
             }
-            Event::Reload => match self.reload().and_then(|()| self.probe()) {
+            LoopEvent::Reload => match self.reload().and_then(|()| self.probe()) {
                 Ok(()) => self.look_wanted = true,
                 Err(halt) => self.halt(halt),
             },
-            Event::Probed(probed) => {
+            LoopEvent::Probed(probed) => {
                 self.hear_probed(probed).unwrap_or_else(|halt| self.halt(halt));
             }
-            Event::Stop => self.stop(),
-            Event::StopNow => {
+            LoopEvent::Stop => self.stop(),
+            LoopEvent::StopNow => {
                 self.stop();
                 self.orders.now.store(true, Ordering::Relaxed);
             }
-            Event::Ended(ended) => self.hear_ended(ended),
+            LoopEvent::Ended(ended) => self.hear_ended(ended),
         }
     }
 }

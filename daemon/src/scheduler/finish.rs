@@ -3,26 +3,26 @@
 use spool::Originals;
 use validator::Violation;
 
-use super::at_work::{AtWork, InFlight};
-use super::event::{Ended, Taken};
+use super::at_work::{AssignedRequest, AtWork};
+use super::event::{Pickup, WorkerEnd};
 use crate::held;
 use crate::model::{Halt, PermissionFiled};
-use crate::pipeline::Why;
+use crate::pipeline::ReleaseReason;
 use crate::transition::{self, Fields, Transition};
 
 impl AtWork<'_, '_> {
     /// Takes in the last word of a worker.
-    pub(super) fn hear_ended(&mut self, ended: Ended) {
-        let Ended { name, taken } = ended;
+    pub(super) fn hear_ended(&mut self, ended: WorkerEnd) {
+        let WorkerEnd { name, taken } = ended;
         let Some(in_flight) = self.in_flight.remove(&name) else { return };
         match taken {
-            Some(Ok(Taken::Answered(originals))) => self.answered(name, &in_flight, originals),
-            Some(Ok(Taken::Held(waits_for, filed))) => {
+            Some(Ok(Pickup::Answered(originals))) => self.answered(name, &in_flight, originals),
+            Some(Ok(Pickup::Held(waits_for, filed))) => {
                 self.hold(&name, &in_flight, &waits_for, filed);
             }
-            Some(Ok(Taken::Left(why))) => {
+            Some(Ok(Pickup::Left(why))) => {
                 self.look_wanted = true;
-                if let Why::Wanting(want) = why {
+                if let ReleaseReason::Wanting(want) = why {
                     self.host.room_wanted.note(want, &"a request could not go on");
                 }
             }
@@ -32,7 +32,7 @@ impl AtWork<'_, '_> {
     }
 
     /// Takes in that a record was published.
-    fn answered(&mut self, name: String, in_flight: &InFlight, originals: Originals) {
+    fn answered(&mut self, name: String, in_flight: &AssignedRequest, originals: Originals) {
         self.forget_held(&name);
         // Dropped again while it was on its way.
         self.look_wanted |= self.dropbox.identity(&name).is_some();
@@ -55,11 +55,11 @@ impl AtWork<'_, '_> {
     fn hold(
         &mut self,
         name: &str,
-        in_flight: &InFlight,
+        in_flight: &AssignedRequest,
         waits_for: &[Violation],
         filed: PermissionFiled,
     ) {
-        let &InFlight { standing, dropped, until, .. } = in_flight;
+        let &AssignedRequest { standing, dropped, until, .. } = in_flight;
         let known = self.held.release(name);
         // A question that was not filed is tried again, even if nothing else changes.
         let standing = match filed {

@@ -39,7 +39,7 @@ use crate::metrics::MetricsSettings;
 use crate::model::Halt;
 use at_work::AtWork;
 use fitness::Fitness;
-use said::Said;
+use said::StatusPublisher;
 use window::Window;
 
 /// A daemon at work on one spool.
@@ -70,7 +70,7 @@ impl Service {
     /// [`Halt`]: our own disk or key failed; nothing more was admitted.
     pub fn run(self) -> Result<(), Halt> {
         let Self { host, dropbox, pace, config, metrics } = self;
-        let said = Said::new(&host, metrics)?;
+        let said = StatusPublisher::new(&host, metrics)?;
         let now = AtomicBool::new(false);
         let orders = Orders { stopped: OnceLock::new(), drain: pace.drain, now };
         let (send, events) = channel();

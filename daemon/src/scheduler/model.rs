@@ -19,7 +19,7 @@ pub struct Pace {
 }
 
 /// Which object a name meant when it was looked at.
-pub(super) type Identity = (u64, i64, i64);
+pub(super) type FileIdentity = (u64, i64, i64);
 
 /// What all workers are told at once.
 pub(super) struct Orders {
@@ -33,7 +33,7 @@ pub(super) struct Orders {
 
 /// What its operators want of a request that is on its way.
 #[derive(Default)]
-pub(super) struct Word {
+pub(super) struct WorkerControl {
     /// It is to be ended.
     pub(super) end: AtomicBool,
     /// It is to be left where it lies, unless it was begun.

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::at_work::AtWork;
-use super::event::Event;
+use super::event::LoopEvent;
 use crate::model::Halt;
 use crate::probe::Probed;
 
@@ -20,7 +20,7 @@ impl AtWork<'_, '_> {
         }
         let (host, send) = (self.host, self.send.clone());
         let probe = move || {
-            if send.send(Event::Probed(host.probe())).is_err() {
+            if send.send(LoopEvent::Probed(host.probe())).is_err() {
                 tracing::debug!("probed after the end");
             }
         };

@@ -17,7 +17,7 @@ use crate::system;
 use crate::transition::{self, Fields, Transition};
 
 /// Whom it tells.
-pub(super) struct Said {
+pub(super) struct StatusPublisher {
     status: StatusTeller,
     file: Option<MetricsFile>,
     /// Held, so that the socket is there for as long as the daemon is.
@@ -43,7 +43,7 @@ pub(super) struct LoopSnapshot<'a> {
     pub(super) window: &'a Window,
 }
 
-impl Said {
+impl StatusPublisher {
     pub(super) fn new(host: &Host, settings: MetricsSettings) -> Result<Self, Halt> {
         let MetricsSettings { file, socket, interval } = settings;
         let metrics = &host.telling.metrics;

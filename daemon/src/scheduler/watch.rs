@@ -13,13 +13,13 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::event::Event;
+use super::event::LoopEvent;
 use crate::model::Halt;
 
 /// Hints, if the kernel gives any; without them the rescan alone finds everything, later.
 pub(super) fn watch(
     directory: &Path,
-    events: Sender<Event>,
+    events: Sender<LoopEvent>,
     hinted: Arc<AtomicBool>,
 ) -> Option<RecommendedWatcher> {
     let hint = move |event: notify::Result<notify::Event>| {
@@ -28,7 +28,7 @@ pub(super) fn watch(
             return;
         }
         // A receiver that is gone has no use for hints.
-        if events.send(Event::Dropped).is_err() {
+        if events.send(LoopEvent::Dropped).is_err() {
             tracing::debug!("hint after the end");
         }
     };
@@ -63,7 +63,7 @@ const LAST_TIME_MAX: Duration = Duration::from_secs(3);
 
 /// Has signals come as events, for as long as the process lives. A second request to stop ends the process
 /// whatever its other threads wait for, and so does the first where nobody hears events any more.
-pub(super) fn listen(events: Sender<Event>) -> Result<(), Halt> {
+pub(super) fn listen(events: Sender<LoopEvent>) -> Result<(), Halt> {
     let failed = |error| Halt::Kernel("wait for signals", error);
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(failed)?;
     let listen = move || {
@@ -71,11 +71,11 @@ pub(super) fn listen(events: Sender<Event>) -> Result<(), Halt> {
         for signal in signals.forever() {
             let is_stop = signal != SIGHUP;
             let event = match (is_stop, stopping) {
-                (false, _) => Event::Reload,
-                (true, false) => Event::Stop,
-                (true, true) => Event::StopNow,
+                (false, _) => LoopEvent::Reload,
+                (true, false) => LoopEvent::Stop,
+                (true, true) => LoopEvent::StopNow,
             };
-            let is_last = matches!(event, Event::StopNow);
+            let is_last = matches!(event, LoopEvent::StopNow);
             let heard = events.send(event).is_ok();
             if is_stop && (is_last || !heard) {
                 if heard {

@@ -13,16 +13,16 @@ const SUBMITTERS_MAX: usize = 256;
 /// What is to be taken, in order.
 #[derive(Default)]
 pub(super) struct Window {
-    submitters: BTreeMap<u32, BTreeMap<Age, One>>,
+    submitters: BTreeMap<u32, BTreeMap<SubmissionAge, WindowEntry>>,
     /// Whose turn was last.
     last: Option<u32>,
     cut: bool,
 }
 
 /// When it was dropped, and its name: two may be of the same moment.
-type Age = (i64, i64, String);
+type SubmissionAge = (i64, i64, String);
 
-struct One {
+struct WindowEntry {
     waiting: Waiting,
     inode: u64,
 }
@@ -37,7 +37,7 @@ impl Window {
         }
         let of_one = self.submitters.entry(owner).or_default();
         let age = (sec, nanosecond, waiting.name().to_owned());
-        of_one.insert(age, One { waiting, inode });
+        of_one.insert(age, WindowEntry { waiting, inode });
         if of_one.len() > EACH_MAX {
             of_one.pop_last();
             self.cut = true;
@@ -48,7 +48,7 @@ impl Window {
     pub(super) fn insist(&mut self, submitted: Submitted) {
         let Submitted { waiting, owner, identity: (inode, sec, nanosecond), .. } = submitted;
         let age = (sec, nanosecond, waiting.name().to_owned());
-        self.submitters.entry(owner).or_default().insert(age, One { waiting, inode });
+        self.submitters.entry(owner).or_default().insert(age, WindowEntry { waiting, inode });
     }
 
     /// The oldest of the submitter whose turn it is.
@@ -57,7 +57,7 @@ impl Window {
         let turn = self.submitters.range(after..).next().or(self.submitters.iter().next());
         let owner = *turn?.0;
         let of_one = self.submitters.get_mut(&owner)?;
-        let ((sec, nanosecond, _), One { waiting, inode }) = of_one.pop_first()?;
+        let ((sec, nanosecond, _), WindowEntry { waiting, inode }) = of_one.pop_first()?;
         if of_one.is_empty() {
             self.submitters.remove(&owner);
         }

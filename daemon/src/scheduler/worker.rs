@@ -12,39 +12,39 @@ use policies::Submission;
 use spool::{Claimed, Dropbox, Ordered, Originals, SpoolError, Waiting};
 use validator::{Code, Draft, Severity, Violation};
 
-use super::event::{Ended, Event, Taken};
-use super::model::{Orders, Word};
-use crate::held::Patience;
+use super::event::{LoopEvent, Pickup, WorkerEnd};
+use super::model::{Orders, WorkerControl};
+use crate::held::HoldDeadline;
 use crate::host::Host;
 use crate::model::Halt;
-use crate::pipeline::{Answer, Ask, Told, Why, Wish};
+use crate::pipeline::{Ask, ClaimOutcome, ReleaseReason, Told, Wish};
 use crate::room::Ticket;
 use crate::system;
 use crate::transition::{self, Fields, Transition};
 use crate::verdicts::has_error;
 
 /// One submission, and what is known of it.
-pub(super) struct Work<'env> {
+pub(super) struct Assignment<'env> {
     /// Drawn when it was its submitter's turn.
     pub(super) ticket: Ticket<'env>,
     pub(super) waiting: Waiting,
     pub(super) companions: BTreeSet<OsString>,
     pub(super) ordered: Option<Ordered>,
     pub(super) until: UtcTime,
-    pub(super) word: Arc<Word>,
+    pub(super) word: Arc<WorkerControl>,
 }
 
 /// Says that a worker has ended, however it did.
 struct LastWord {
-    events: Sender<Event>,
+    events: Sender<LoopEvent>,
     name: String,
-    taken: Option<Result<Taken, Halt>>,
+    taken: Option<Result<Pickup, Halt>>,
 }
 
 impl Drop for LastWord {
     fn drop(&mut self) {
-        let ended = Ended { name: std::mem::take(&mut self.name), taken: self.taken.take() };
-        if self.events.send(Event::Ended(ended)).is_err() {
+        let ended = WorkerEnd { name: std::mem::take(&mut self.name), taken: self.taken.take() };
+        if self.events.send(LoopEvent::Ended(ended)).is_err() {
             tracing::debug!("ended after the end");
         }
     }
@@ -55,8 +55,8 @@ pub(super) fn work<'env>(
     host: &'env Host,
     dropbox: &Dropbox,
     orders: &Orders,
-    work: Work<'env>,
-    events: Sender<Event>,
+    work: Assignment<'env>,
+    events: Sender<LoopEvent>,
 ) {
     let name = work.waiting.name().to_owned();
     let mut last_word = LastWord { events, name, taken: None };
@@ -64,12 +64,12 @@ pub(super) fn work<'env>(
 }
 
 /// A new claim, and what becomes of it where there is no room.
-fn claimed(host: &Host, act: impl FnOnce(ClaimId) -> Result<Taken, Halt>) -> Result<Taken, Halt> {
+fn claimed(host: &Host, act: impl FnOnce(ClaimId) -> Result<Pickup, Halt>) -> Result<Pickup, Halt> {
     let id = system::new_claim_id()?;
     act(id.clone()).or_else(|halt| {
-        let why = halt.want().map_or(Why::Passing, Why::Wanting);
+        let why = halt.want().map_or(ReleaseReason::Passing, ReleaseReason::Wanting);
         host.left_without_room(halt, &id)?;
-        Ok(Taken::Left(why))
+        Ok(Pickup::Left(why))
     })
 }
 
@@ -77,10 +77,10 @@ fn take<'env>(
     host: &'env Host,
     dropbox: &Dropbox,
     orders: &Orders,
-    work: Work<'env>,
-) -> Result<Taken, Halt> {
+    work: Assignment<'env>,
+) -> Result<Pickup, Halt> {
     let _on_its_way = host.spool.on_its_way();
-    let Work { ticket, waiting, companions, ordered, until, word } = work;
+    let Assignment { ticket, waiting, companions, ordered, until, word } = work;
     let name = match &waiting {
         Waiting::Request(name) => name,
         Waiting::Odd(name) => {
@@ -106,8 +106,8 @@ fn process<'env>(
     host: &'env Host,
     orders: &Orders,
     (name, (draft, claimed)): (&str, (Draft, Claimed)),
-    (ticket, ordered, until, word): (Ticket<'env>, Option<Ordered>, UtcTime, Arc<Word>),
-) -> Result<Taken, Halt> {
+    (ticket, ordered, until, word): (Ticket<'env>, Option<Ordered>, UtcTime, Arc<WorkerControl>),
+) -> Result<Pickup, Halt> {
     let owner = draft.owner();
     let owner_name = system::user_name(owner.get());
     let submission = Submission::Dropped { owner, owner_name };
@@ -125,32 +125,37 @@ fn process<'env>(
             None => Wish::GoOn,
         }
     };
-    let patience = Patience::Until(until);
+    let patience = HoldDeadline::Until(until);
     let ask = Ask { draft, claimed, submission, at: system::now(), patience, ordered };
     let told = match host.passage_in_turn(ticket).process(ask, &mut wish)? {
-        Answer::Told(told) => told,
-        Answer::Held(waits_for, asked) => return Ok(Taken::Held(waits_for, asked)),
-        Answer::Left(why) => return Ok(Taken::Left(why)),
+        ClaimOutcome::Told(told) => told,
+        ClaimOutcome::Held(waits_for, asked) => return Ok(Pickup::Held(waits_for, asked)),
+        ClaimOutcome::Left(why) => return Ok(Pickup::Left(why)),
     };
     report(name, &told);
     host.make_ready();
-    Ok(Taken::Answered(told.originals))
+    Ok(Pickup::Answered(told.originals))
 }
 
 /// What could not be claimed: the object's own fault is answered, a want of this process' is waited for.
-fn unclaimed(host: &Host, dropbox: &Dropbox, name: &str, error: SpoolError) -> Result<Taken, Halt> {
+fn unclaimed(
+    host: &Host,
+    dropbox: &Dropbox,
+    name: &str,
+    error: SpoolError,
+) -> Result<Pickup, Halt> {
     let theirs = error.path().starts_with(dropbox.path());
     if let Some(want) = error.want() {
         tracing::error!("{error}");
         host.room_wanted.note(want, &error);
-        return Ok(Taken::Left(Why::Wanting(want)));
+        return Ok(Pickup::Left(ReleaseReason::Wanting(want)));
     }
     if error.is_passing() {
         tracing::error!("{error}");
-        return Ok(Taken::Left(Why::Passing));
+        return Ok(Pickup::Left(ReleaseReason::Passing));
     }
     match error {
-        error if error.is_missing() && theirs => Ok(Taken::Answered(Originals::Gone)),
+        error if error.is_missing() && theirs => Ok(Pickup::Answered(Originals::Gone)),
         error @ SpoolError::TooLarge { .. } => {
             refuse_object(host, dropbox, name, Code::TextTooLarge, error.to_string())
         }
@@ -169,17 +174,17 @@ fn refuse_object(
     name: &str,
     code: Code,
     message: String,
-) -> Result<Taken, Halt> {
+) -> Result<Pickup, Halt> {
     let shown = model::escape_line(&message);
     claimed(host, |id| {
         let Some(claimed) = host.spool.claim_object(dropbox, name, id)? else {
-            return Ok(Taken::Answered(Originals::Gone));
+            return Ok(Pickup::Answered(Originals::Gone));
         };
         let violations = [Violation::error(code, message)];
         let published = host.passage().refuse_unread(name, &violations, Some(&claimed))?;
         tracing::warn!(record = %published.receipt.path().display(), "refused: {shown}");
         let gone = host.spool.quarantine_object(claimed, &published.receipt)?;
-        Ok(Taken::Answered(gone))
+        Ok(Pickup::Answered(gone))
     })
 }
 

@@ -20,24 +20,24 @@ use crate::transition::{self, Fields, Transition};
 #[derive(Clone)]
 pub(crate) struct Telling {
     pub(crate) metrics: Arc<Metrics>,
-    in_flight: Arc<Mutex<InFlight>>,
+    in_flight: Arc<Mutex<ProgressTable>>,
 }
 
 #[derive(Default)]
-struct InFlight {
+struct ProgressTable {
     next: u64,
-    rows: BTreeMap<u64, Row>,
+    rows: BTreeMap<u64, ProgressRow>,
 }
 
 /// One request on its way.
-struct Row {
+struct ProgressRow {
     id: RequestId,
     claimed: Instant,
     running: Running,
     hashed: Option<Arc<Hashed>>,
 }
 
-impl Row {
+impl ProgressRow {
     fn now(&self) -> Running {
         let bytes = self.hashed.as_ref().and_then(|hashed| hashed.bytes());
         let (hashed_bytes, input_bytes) = bytes.unzip();
@@ -100,7 +100,7 @@ impl Telling {
         counts
     }
 
-    fn rows(&self) -> MutexGuard<'_, InFlight> {
+    fn rows(&self) -> MutexGuard<'_, ProgressTable> {
         // A row is whole or not there.
         self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -134,7 +134,7 @@ impl Journey {
         let number = in_flight.next;
         in_flight.next += 1;
         let (id, claimed) = (request.id().clone(), self.begun);
-        in_flight.rows.insert(number, Row { id, claimed, running, hashed: None });
+        in_flight.rows.insert(number, ProgressRow { id, claimed, running, hashed: None });
         drop(in_flight);
         self.number.set(Some(number));
         self.line(Transition::Claimed, request.id());
