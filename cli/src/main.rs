@@ -23,14 +23,11 @@ mod mcp;
 #[cfg(test)]
 mod message_tests;
 mod options;
-mod order;
 mod output;
 mod permission;
 mod policy;
-mod promote;
 mod queue;
 mod replay;
-mod run;
 mod verify;
 
 use std::process::ExitCode;

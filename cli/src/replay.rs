@@ -14,10 +14,12 @@ use spool::Replayed;
 
 use crate::args::Format;
 use crate::args::files::named_directory;
+use crate::commands::run::embedded::{
+    live_of, nothing_left_to_cancel, open_host, verified, watch_signals,
+};
 use crate::failure::Failure;
 use crate::options::Replay;
 use crate::output;
-use crate::run::{live_of, nothing_left_to_cancel, open_host, verified, watch_signals};
 
 /// One thing in which two runs differ.
 struct Difference {
@@ -72,7 +74,7 @@ pub(crate) fn replay(asked: &Replay) -> Result<ExitCode, Failure> {
     drop(live);
     nothing_left_to_cancel(&interrupted);
     let told = told?;
-    crate::run::report_trouble(&request, b"", &told);
+    crate::commands::run::embedded::report_trouble(&request, b"", &told);
     let record = told.receipt.path().to_owned();
     let Some(is) = verified(&host, &record).and_then(|verified| verified.recall()) else {
         return Ok(ExitCode::from(1));

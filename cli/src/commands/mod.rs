@@ -4,6 +4,7 @@
 pub(crate) mod approve;
 mod groups;
 pub(crate) mod request;
+pub(crate) mod run;
 
 use std::process::ExitCode;
 
@@ -17,13 +18,15 @@ use crate::commands::approve::reject::{self, Reject};
 use crate::commands::approve::review::{self, Review};
 use crate::commands::request::draft::{self, Draft};
 use crate::commands::request::lint::{self, Lint};
+use crate::commands::run::order::OrderOptions;
+use crate::commands::run::promote::Promote;
+use crate::commands::run::run::Run;
+use crate::commands::run::{order, promote};
 use crate::failure::Failure;
-use crate::options::{
-    Doctor, Gate, Gc, Keys, Mcp, OrderOptions, Permission, Policy, Promote, Replay, Run, Verify,
-};
+use crate::options::{Doctor, Gate, Gc, Keys, Mcp, Permission, Policy, Replay, Verify};
 use crate::{
-    ais, doctor, gate, gc, keys, log, manual, mcp, order, output, permission, policy, promote,
-    queue, replay, run, verify,
+    ais, doctor, gate, gc, keys, log, manual, mcp, output, permission, policy, queue, replay,
+    verify,
 };
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
@@ -73,13 +76,13 @@ pub(crate) enum Command {
     /// Watch a spool as it changes
     Watch(crate::queue::options::Watch),
     /// Keep a request that waits from running, until it is released
-    #[command(after_help = crate::options::orders::HOLD_HELP)]
+    #[command(after_help = crate::commands::run::order::HOLD_HELP)]
     Hold(OrderOptions),
     /// Take a hold back
-    #[command(after_help = crate::options::orders::RELEASE_HELP)]
+    #[command(after_help = crate::commands::run::order::RELEASE_HELP)]
     Release(OrderOptions),
     /// Refuse a request that waits, or end it if it runs
-    #[command(after_help = crate::options::orders::CANCEL_HELP)]
+    #[command(after_help = crate::commands::run::order::CANCEL_HELP)]
     Cancel(OrderOptions),
     /// Show, prove, check and copy the transparency log
     Log(crate::log::options::Log),
@@ -107,7 +110,7 @@ impl Command {
     /// Does what was asked, and returns the exit code.
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         match self {
-            Self::Run(asked) => run::run(&asked),
+            Self::Run(asked) => run::run::run(&asked),
             Self::Draft(asked) => draft::draft(&asked),
             Self::Lint(asked) => lint::lint(&asked),
             Self::Review(asked) => review::review(&asked),

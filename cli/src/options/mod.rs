@@ -5,7 +5,6 @@ mod gate;
 mod gc;
 mod keys;
 mod mcp;
-pub(crate) mod orders;
 mod permission;
 mod policy;
 
@@ -19,39 +18,11 @@ pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use gc::Gc;
 pub(crate) use keys::{KeyFormat, KeyName, Keys, KeysAct, KeysInit, KeysOf, KeysRotate, KeysShow};
 pub(crate) use mcp::Mcp;
-pub(crate) use orders::OrderOptions;
 pub(crate) use permission::{
     Permission, PermissionAct, PermissionCleanup, PermissionGet, PermissionList, PermissionRequest,
     PermissionRevoke, PermissionSet, QuestionOptions, StoreOptions, TypedArguments,
 };
 pub(crate) use policy::PolicyCheck;
-
-#[derive(Args)]
-#[command(after_help = "\
-Example: toolexec run TR-20260209-160501Z-python-stats.md --results ./results
-
-You are the approver: read the request first. Exits 0 if the tool ended well, 1 if it ended
-otherwise or its record does not verify, 2 if the request was refused, 3 if there was no cell or
-nobody knows the end.
-Where stderr is a terminal it shows meanwhile what is hashed, and time, CPU and memory against
-their limits. --follow adds the tool's stdout, on stderr, each line escaped and behind `| `. With
---format json the last line of stdout is one object:
-{\"result_id\",\"outcome\",\"exit_code\",\"record\",\"verified\"}.")]
-pub(crate) struct Run {
-    /// The request, a Markdown file with front matter
-    #[arg(value_name = "REQUEST.md")]
-    pub(crate) request: PathBuf,
-    /// Where its input files are [default: <stem>.inputs/ beside it]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) inputs: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) host: HostOptions,
-    /// Show what the tool writes to stdout while it runs
-    #[arg(long)]
-    pub(crate) follow: bool,
-    #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
-}
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -117,27 +88,6 @@ pub(crate) struct Verify {
     pub(crate) log: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) state: StateOption,
-    #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
-}
-
-#[derive(Args)]
-#[command(after_help = "\
-Example: toolexec promote TR-20260209-160501Z-python-stats.md --spool /var/spool/toolexec
-
-The request is checked first; what could not be accepted is not dropped (exit code 2). Inputs go
-first, then signatures, and the request last. Where the same request waits already, only signatures
-and the AIS bundle that it lacks are added.")]
-pub(crate) struct Promote {
-    /// The approved request; its signatures beside it go along
-    #[arg(value_name = "REQUEST.md")]
-    pub(crate) request: PathBuf,
-    /// Where its input files are [default: <stem>.inputs/ beside it]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) inputs: Option<PathBuf>,
-    /// The spool with the approved/ directory
-    #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
-    pub(crate) spool: PathBuf,
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
 }

@@ -20,11 +20,11 @@ use crate::commands::approve::approve::{self, Approval};
 use crate::commands::approve::reject::Reject;
 use crate::commands::approve::review::{Case, HostRules, Texts};
 use crate::commands::approve::{reject, review};
+use crate::commands::run::promote::Promote;
+use crate::commands::run::{order, promote};
 use crate::failure::Failure;
-use crate::options::Promote;
 use crate::output::terminal::Terminal;
 use crate::output::{self, human};
-use crate::{order, promote};
 
 /// What was done, and what was not.
 const APPROVED: [&str; 2] = ["approved", "not approved"];

@@ -1,11 +1,11 @@
 //! `toolexec promote`: check what the daemon would check, then drop the request in the right order, or
 //! what signatures a request that waits there did not have yet.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{fs, io};
 
+use clap::Args;
 use model::Sha256;
 use policies::AisFile;
 use spool::{Dropped, SpoolError, Submission};
@@ -14,12 +14,30 @@ use validator::{Checked, Code, Draft, OwnerUid, Place, Request, Violation};
 use crate::args::Format;
 use crate::args::files::{named_directory, open_document};
 use crate::clock;
-use crate::commands::approve::review;
-use crate::commands::approve::review::inputs;
+use crate::commands::approve::review::{self, inputs};
 use crate::failure::Failure;
-use crate::options::Promote;
-use crate::output;
-use crate::output::human;
+use crate::output::{self, human};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec promote TR-20260209-160501Z-python-stats.md --spool /var/spool/toolexec
+
+The request is checked first; what could not be accepted is not dropped (exit code 2). Inputs go
+first, then signatures, and the request last. Where the same request waits already, only signatures
+and the AIS bundle that it lacks are added.")]
+pub(crate) struct Promote {
+    /// The approved request; its signatures beside it go along
+    #[arg(value_name = "REQUEST.md")]
+    pub(crate) request: PathBuf,
+    /// Where its input files are [default: <stem>.inputs/ beside it]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) inputs: Option<PathBuf>,
+    /// The spool with the approved/ directory
+    #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
+    pub(crate) spool: PathBuf,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
 
 pub(crate) fn promote(asked: &Promote) -> Result<ExitCode, Failure> {
     promote_whichever(asked, None)

@@ -2,19 +2,58 @@
 //! It must never touch the request itself, and it never says that something was done which the daemon
 //! has yet to do.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Args;
 use spool::{Dropbox, Order, Waiting};
 
+use super::promote::approved_of;
 use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::OrderOptions;
-use crate::output;
-use crate::output::human;
-use crate::output::refused;
-use crate::promote::approved_of;
+use crate::output::{self, human, refused};
 use crate::queue::{PACKAGED_SPOOL, records_among, result_names};
+
+pub(in crate::commands) const HOLD_HELP: &str = "\
+Example: toolexec hold TR-20260209-160501Z-python-stats
+
+The request stays in approved/ until `toolexec release`, also over a restart of the daemon; after
+held_sec_max of the policy it is refused. One that runs already runs on: `toolexec cancel` ends it.
+Drops the empty file <file>.hold beside the request; who may promote may do that.
+Exits 0 if it lies there, 2 if no such request waits or it is to be cancelled, 3 if several
+begin so.
+With --format json the last line of stdout is one object:
+{\"request_id\",\"order\",\"path\",\"was_there\"}; `path` is null where nothing had to be dropped.";
+
+pub(in crate::commands) const RELEASE_HELP: &str = "\
+Example: toolexec release TR-20260209-160501Z-python-stats
+
+Takes a hold back, and nothing else: what else the request waits for, it waits for. The daemon
+decides it anew from the beginning and takes <file>.hold and <file>.release away.
+Exits 0 if nothing of an operator holds it any longer, 2 if no such request waits or it is to be
+cancelled, 3 if several begin so.
+With --format json as `toolexec hold`.";
+
+pub(in crate::commands) const CANCEL_HELP: &str = "\
+Example: toolexec cancel TR-20260209-160501Z-python-stats
+
+One that waits is refused (spool.cancelled); one that runs is ended, outcome cancelled. Either has
+its signed record. It cannot be taken back; what was refused may be promoted again, what ran may
+not. Drops the empty file <file>.cancel beside the request.
+Exits 0 if it lies there, 2 if no such request waits, 3 if several begin so.
+With --format json as `toolexec hold`.";
+
+#[derive(Args)]
+pub(crate) struct OrderOptions {
+    /// A request that waits: its id, its file's name, or a beginning that only it has
+    #[arg(value_name = "REQUEST")]
+    pub(crate) request: String,
+    /// The spool with the approved/ directory
+    #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
+    pub(crate) spool: PathBuf,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
 
 /// More names are not read by anybody.
 const SHOWN_MAX: usize = 5;
