@@ -26,8 +26,8 @@ mod options;
 mod output;
 mod permission;
 mod policy;
-mod queue;
 mod replay;
+mod tui;
 mod verify;
 
 use std::process::ExitCode;

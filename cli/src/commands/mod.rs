@@ -3,6 +3,7 @@
 
 pub(crate) mod approve;
 mod groups;
+pub(crate) mod look;
 pub(crate) mod request;
 pub(crate) mod run;
 
@@ -25,8 +26,7 @@ use crate::commands::run::{order, promote};
 use crate::failure::Failure;
 use crate::options::{Doctor, Gate, Gc, Keys, Mcp, Permission, Policy, Replay, Verify};
 use crate::{
-    ais, doctor, gate, gc, keys, log, manual, mcp, output, permission, policy, queue, replay,
-    verify,
+    ais, doctor, gate, gc, keys, log, manual, mcp, output, permission, policy, replay, verify,
 };
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
@@ -66,15 +66,15 @@ pub(crate) enum Command {
     /// Drop an approved request with its inputs and signatures into a spool
     Promote(Promote),
     /// List what waits, what is in flight and what was run
-    List(crate::queue::options::List),
+    List(crate::commands::look::list::List),
     /// How the daemon and its queue are, on one screen
-    Status(crate::queue::options::Status),
+    Status(crate::commands::look::status::Status),
     /// Where one request is, and what its records say of themselves
-    Show(crate::queue::options::Show),
+    Show(crate::commands::look::show::Show),
     /// Wait until requests have their records
-    Wait(crate::queue::options::Wait),
+    Wait(crate::commands::look::wait::Wait),
     /// Watch a spool as it changes
-    Watch(crate::queue::options::Watch),
+    Watch(crate::commands::look::watch::Watch),
     /// Keep a request that waits from running, until it is released
     #[command(after_help = crate::commands::run::order::HOLD_HELP)]
     Hold(OrderOptions),
@@ -121,11 +121,11 @@ impl Command {
             Self::Verify(asked) => verify::verify(&asked),
             Self::Replay(asked) => replay::replay(&asked),
             Self::Promote(asked) => promote::promote(&asked),
-            Self::List(asked) => queue::list(&asked),
-            Self::Status(asked) => queue::status(&asked),
-            Self::Show(asked) => queue::show(&asked),
-            Self::Wait(asked) => queue::wait(&asked),
-            Self::Watch(asked) => queue::watch(&asked),
+            Self::List(asked) => look::list::list(&asked),
+            Self::Status(asked) => look::status::status(&asked),
+            Self::Show(asked) => look::show::show(&asked),
+            Self::Wait(asked) => look::wait::wait(&asked),
+            Self::Watch(asked) => look::watch::watch(&asked),
             Self::Hold(asked) => order::order(&asked, Order::Hold),
             Self::Release(asked) => order::order(&asked, Order::Release),
             Self::Cancel(asked) => order::order(&asked, Order::Cancel),

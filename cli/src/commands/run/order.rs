@@ -10,9 +10,10 @@ use spool::{Dropbox, Order, Waiting};
 
 use super::promote::approved_of;
 use crate::args::Format;
+use crate::commands::look::place::PACKAGED_SPOOL;
+use crate::commands::look::results::{records_among, result_names};
 use crate::failure::Failure;
 use crate::output::{self, human, refused};
-use crate::queue::{PACKAGED_SPOOL, records_among, result_names};
 
 pub(in crate::commands) const HOLD_HELP: &str = "\
 Example: toolexec hold TR-20260209-160501Z-python-stats

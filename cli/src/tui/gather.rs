@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use model::{RequestId, escape_line};
 
-use super::super::daemon::Daemon;
-use super::super::reason;
-use super::super::results::result_names;
-use super::super::rows::{Row, State, queue, row_of_result};
 use super::seen::{Is, Item, Seen};
 use crate::clock;
+use crate::commands::look::daemon::Daemon;
+use crate::commands::look::reason;
+use crate::commands::look::results::result_names;
+use crate::commands::look::rows::{Row, State, queue, row_of_result};
 
 /// More of them nobody looks at here; `toolexec list` has all.
 const OUTCOMES_MAX: usize = 100;

@@ -1,11 +1,22 @@
 //! Which directory is looked at: a spool, or one user's embedded state.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use super::options::PlaceOptions;
+use clap::Args;
+
+use crate::args::StateOption;
 use crate::failure::Failure;
+
+/// Which directories are looked at.
+#[derive(Args)]
+pub(crate) struct PlaceOptions {
+    /// The spool [default: /var/spool/toolexec, or the embedded state where that is not there]
+    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
+    pub(crate) spool: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateOption,
+}
 
 pub(crate) const PACKAGED_SPOOL: &str = "/var/spool/toolexec";
 

@@ -1,22 +1,36 @@
 //! `toolexec status`: one screen that says how the daemon and its queue are.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Args;
 use model::{UtcTime, escape_line};
 use serde_json::{Value, json};
 use spool::{Running, Step};
 
 use super::daemon::Daemon;
 use super::list::{held_lines, json_of, reason_line};
-use super::options::Status;
 use super::place::spool_at;
 use super::rows::{Row, State, last, queue};
 use crate::args::Format;
-use crate::clock;
 use crate::failure::Failure;
-use crate::output;
+use crate::{clock, output};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec status --spool /var/spool/toolexec
+
+Whether the daemon lives is seen from the lock that it holds, not from what it wrote; then what
+waits, what runs and how long it may, the last outcomes and the room that is left. Exits 0 if the
+daemon serves and admits, 1 if not (or that cannot be seen), 3 if there is no spool.")]
+pub(crate) struct Status {
+    /// The spool
+    #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
+    pub(crate) spool: PathBuf,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
 
 /// How many of the last records are shown.
 const LAST_ROWS: usize = 5;

@@ -9,11 +9,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
 /// Directories that are watched as long as this lives.
-pub(super) struct Hints(Option<OwnedFd>);
+pub(crate) struct Hints(Option<OwnedFd>);
 
 impl Hints {
     /// Watches what of these can be watched; the rest is looked at every so often.
-    pub(super) fn of(place: &Path, parts: &[&str]) -> Self {
+    pub(crate) fn of(place: &Path, parts: &[&str]) -> Self {
         let flags = CreateFlags::CLOEXEC | CreateFlags::NONBLOCK;
         let Ok(inotify) = inotify::init(flags) else { return Self(None) };
         let events =
@@ -26,7 +26,7 @@ impl Hints {
 
     /// Waits until something changed, the time is over, or something is to be said of `other`. Says whether
     /// it is.
-    pub(super) fn wait(&self, longest: Duration, other: Option<PollFd<'_>>) -> bool {
+    pub(crate) fn wait(&self, longest: Duration, other: Option<PollFd<'_>>) -> bool {
         let has_other = other.is_some();
         let mut waited: Vec<PollFd<'_>> = other.into_iter().collect();
         waited.extend(self.0.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
@@ -43,7 +43,7 @@ impl Hints {
 
     /// Whether something changed since this was asked last. Every hint that came is answered by the one
     /// look that follows.
-    pub(super) fn came(&self) -> bool {
+    pub(crate) fn came(&self) -> bool {
         let Some(inotify) = &self.0 else { return false };
         let (mut bytes, mut came) = ([0_u8; 4096], false);
         while rustix::io::read(inotify, &mut bytes).is_ok_and(|read| read > 0) {

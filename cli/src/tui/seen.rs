@@ -69,7 +69,7 @@ pub(super) mod example {
 
     use super::*;
 
-    pub(in super::super) fn item(id: &str, state: &str) -> Item {
+    pub(crate) fn item(id: &str, state: &str) -> Item {
         let path = PathBuf::from(format!("/spool/approved/{id}.md"));
         let is = if state == "draft" { Is::Draft(path) } else { Is::Waiting(path) };
         let (id, key) = (id.to_owned(), id.to_owned());
@@ -95,7 +95,7 @@ pub(super) mod example {
         Item { state, note: "of alice".to_owned(), is, ..item(id, "running") }
     }
 
-    pub(in super::super) fn seen() -> Seen {
+    pub(crate) fn seen() -> Seen {
         let held =
             Item { note: "approval.count".to_owned(), ..item("TR-20260209-160502Z-held", "held") };
         let ended = Item {

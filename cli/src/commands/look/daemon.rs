@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 use spool::{Alive, DaemonState, Status, ToldError, daemon_alive, told_status};
 
 /// What is known of the daemon of a spool.
-pub(super) struct Daemon {
+pub(crate) struct Daemon {
     alive: Alive,
     told: Result<Status, ToldError>,
 }
 
 impl Daemon {
-    pub(super) fn of(spool: &Path) -> Self {
+    pub(crate) fn of(spool: &Path) -> Self {
         let told = told_status(spool);
         Self { alive: daemon_alive(spool, told.as_ref().ok()), told }
     }
 
     /// Whether what it told of requests in flight is over: nobody is at work on them.
-    pub(super) fn is_dead(&self) -> bool {
+    pub(crate) fn is_dead(&self) -> bool {
         self.alive == Alive::No
     }
 
@@ -41,7 +41,7 @@ impl Daemon {
     }
 
     /// One word for all of it.
-    pub(super) fn as_str(&self) -> &'static str {
+    pub(crate) fn as_str(&self) -> &'static str {
         match (self.alive, &self.told, self.present()) {
             (Alive::Yes(_), _, Some(told)) => told.state.as_str(),
             (Alive::Yes(_), _, None) => "untold",
@@ -53,7 +53,7 @@ impl Daemon {
     }
 
     /// Whether it lives, serves, and admits what is dropped.
-    pub(super) fn admits(&self) -> bool {
+    pub(crate) fn admits(&self) -> bool {
         matches!(self.alive, Alive::Yes(_))
             && self.present().is_some_and(|told| {
                 told.state == DaemonState::Serving && told.admission_stopped.is_none()
@@ -61,7 +61,7 @@ impl Daemon {
     }
 
     /// The same in a sentence.
-    pub(super) fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         let said = match (self.as_str(), &self.told) {
             ("untold", Err(error @ (ToldError::Unreadable(..) | ToldError::Unsound(..)))) => {
                 format!("a daemon is at work on the spool; {error}")
@@ -92,17 +92,17 @@ impl Daemon {
     }
 
     /// Why nothing is admitted, if it serves and says so.
-    pub(super) fn admission_stopped(&self) -> Option<&str> {
+    pub(crate) fn admission_stopped(&self) -> Option<&str> {
         self.present()?.admission_stopped.as_deref()
     }
 
     /// Name and digest of the policy that is in force, or was.
-    pub(super) fn policy(&self) -> Option<(&str, &str)> {
+    pub(crate) fn policy(&self) -> Option<(&str, &str)> {
         let policy = &self.told.as_ref().ok()?.policy;
         Some((&policy.name, &policy.sha256))
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let told = self.told.as_ref().ok();
         json!({
             "state": self.as_str(),

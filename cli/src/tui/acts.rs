@@ -8,20 +8,17 @@ use model::{Sha256, escape_line};
 use spool::Order;
 use validator::{REQUEST_BYTES_MAX, reveal_line};
 
-use super::super::one::text_of;
-use super::super::options::Watch;
 use super::page::Page;
 use super::seen::{Is, Item};
 use super::terminal::Signals;
 use crate::args::files::read_document;
-use crate::args::{CaseOptions, Format, KeyOptions, ShowOptions, SigningOptions};
-use crate::commands::approve::approve::Approve;
-use crate::commands::approve::approve::{self, Approval};
-use crate::commands::approve::reject::Reject;
-use crate::commands::approve::review::{Case, HostRules, Texts};
-use crate::commands::approve::{reject, review};
-use crate::commands::run::promote::Promote;
-use crate::commands::run::{order, promote};
+use crate::args::{CaseOptions, Format, RulesOptions, ShowOptions, SigningOptions};
+use crate::commands::approve::approve::{self, Approval, Approve};
+use crate::commands::approve::reject::{self, Reject};
+use crate::commands::approve::review::{self, Case, HostRules, Texts};
+use crate::commands::look::show::text_of;
+use crate::commands::run::order;
+use crate::commands::run::promote::{self, Promote};
 use crate::failure::Failure;
 use crate::output::terminal::Terminal;
 use crate::output::{self, human};
@@ -34,30 +31,28 @@ const REJECTED: [&str; 2] = ["rejected", "not rejected"];
 const NO: &str = "reject";
 
 /// With which key, under whose name and by which rules things are done.
-pub(super) struct Hand<'a> {
+pub(crate) struct Hand<'a> {
     place: &'a Path,
-    asked: &'a Watch,
+    /// None where no key was named: nothing can be signed.
+    signing: Option<SigningOptions>,
+    rules: RulesOptions,
 }
 
 impl<'a> Hand<'a> {
-    pub(super) fn new(place: &'a Path, asked: &'a Watch) -> Self {
-        Self { place, asked }
+    pub(crate) fn new(
+        place: &'a Path,
+        signing: Option<SigningOptions>,
+        rules: RulesOptions,
+    ) -> Self {
+        Self { place, signing, rules }
     }
 
     pub(super) fn may_sign(&self) -> bool {
-        self.signing().is_some()
-    }
-
-    fn signing(&self) -> Option<SigningOptions> {
-        let Watch { principal, key, agent, .. } = self.asked;
-        let key = KeyOptions { key: key.clone(), agent: *agent };
-        let has_key = key.key.is_some() || key.agent;
-        let principal = principal.clone().filter(|_| has_key)?;
-        Some(SigningOptions { principal, key, fingerprint: None, label: None })
+        self.signing.is_some()
     }
 
     fn case(&self, request: PathBuf) -> CaseOptions {
-        CaseOptions { request, inputs: None, rules: self.asked.rules.clone() }
+        CaseOptions { request, inputs: None, rules: self.rules.clone() }
     }
 
     /// The text that `toolexec review` shows.
@@ -96,7 +91,7 @@ impl<'a> Hand<'a> {
 
     /// Shows the review, asks and signs, at the terminal; then a draft is promoted.
     pub(super) fn approve(&self, item: &Item, signals: &Signals) -> String {
-        let (Some(path), Some(signing)) = (item.file(), self.signing()) else {
+        let (Some(path), Some(signing)) = (item.file(), self.signing.clone()) else {
             return "nothing was done".to_owned();
         };
         let asked = Approve {
@@ -129,7 +124,7 @@ impl<'a> Hand<'a> {
     }
 
     pub(super) fn reject(&self, item: &Item, reason: String, signals: &Signals) -> String {
-        let (Some(path), Some(signing)) = (item.file(), self.signing()) else {
+        let (Some(path), Some(signing)) = (item.file(), self.signing.clone()) else {
             return "nothing was done".to_owned();
         };
         let asked = Reject { request: path.clone(), signing, reason, format: Format::Human };

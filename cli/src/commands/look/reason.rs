@@ -8,7 +8,7 @@ use records::split_reason;
 const SHORT_CHARS_MAX: usize = 160;
 
 /// What was wrong, on one line and without the advice.
-pub(super) fn short(reason: &str) -> String {
+pub(crate) fn short(reason: &str) -> String {
     let what = escape_line(split_reason(reason).0);
     match what.char_indices().nth(SHORT_CHARS_MAX) {
         Some((end, _)) => format!("{}…", what.get(..end).unwrap_or(&what)),
@@ -17,7 +17,7 @@ pub(super) fn short(reason: &str) -> String {
 }
 
 /// What was wrong, and on a line of its own the advice.
-pub(super) fn lines(reason: &str) -> Vec<String> {
+pub(crate) fn lines(reason: &str) -> Vec<String> {
     let (what, help) = split_reason(reason);
     let help = help.map(|help| format!("help: {}", escape_line(help)));
     [escape_line(what)].into_iter().chain(help).collect()

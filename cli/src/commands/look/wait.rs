@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use model::{RequestId, UtcTime, escape_line};
 use serde_json::json;
 use spool::{held_in, running_in, waiting_in};
@@ -14,7 +15,7 @@ use spool::{held_in, running_in, waiting_in};
 use super::daemon::Daemon;
 use super::hint::Hints;
 use super::names::{Meant, meant};
-use super::options::Wait;
+use super::place::PlaceOptions;
 use super::reason;
 use super::results::{Published, end_of, records_among, result_names};
 use super::rows::queue;
@@ -23,6 +24,33 @@ use crate::clock;
 use crate::failure::Failure;
 use crate::output;
 use crate::output::live::{self, Followed, Live, Pen};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec wait TR-20260209-160501Z-python-stats --timeout 600
+
+Waits until each request has its record. One that has several (it was dropped again, and refused)
+has the record of its run. Prints a line for each, in the order of their ends, and exits as `run`
+would: 0 if every outcome is ok, 1 if a tool ended otherwise, 2 if one was refused or there is no
+such request (any more), 3 if one had no cell or an end that nobody knows, or the time is over. The
+highest of these counts. Nothing is verified here.
+Where stderr is a terminal it shows meanwhile how far the requests are. --follow adds what the tool
+of the one request that is named writes to stdout, on stderr, each line escaped and behind `| `.")]
+pub(crate) struct Wait {
+    /// Requests; part of an id will do where no other has it
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
+    /// Show what the tool writes to stdout while it runs, for one request
+    #[arg(long)]
+    pub(crate) follow: bool,
+    /// How long to wait at most [default: without end]
+    #[arg(long, value_name = "SEC")]
+    pub(crate) timeout: Option<u64>,
+    #[command(flatten)]
+    pub(crate) place: PlaceOptions,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
 
 /// inotify is a hint; this often the directories are looked at without one.
 const LOOK_INTERVAL: Duration = Duration::from_secs(2);

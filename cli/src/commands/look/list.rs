@@ -3,13 +3,34 @@
 
 use std::process::ExitCode;
 
+use clap::Args;
+
 use super::daemon::Daemon;
-use super::options::List;
+use super::place::PlaceOptions;
 use super::reason;
 use super::rows::{Row, State, done, queue};
 use crate::args::Format;
 use crate::failure::Failure;
 use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec list --spool /var/spool/toolexec --waiting
+
+States: waiting, held (for somebody's answer), claimed, staging, running, publishing (by the
+daemon's word), interrupted (in flight when the daemon died: its next start tells the end),
+recorded (there is a record, and the request has not left approved/ yet, or was dropped again),
+else the outcome of the record. What results say of themselves is not verified here.
+Lists a spool, or the embedded state if none is named and /var/spool/toolexec is not there.")]
+pub(crate) struct List {
+    /// Only what has no record yet
+    #[arg(long)]
+    pub(crate) waiting: bool,
+    #[command(flatten)]
+    pub(crate) place: PlaceOptions,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
 
 pub(crate) fn list(asked: &List) -> Result<ExitCode, Failure> {
     let place = asked.place.path()?;

@@ -37,11 +37,11 @@ pub(crate) fn request_of(result: &str) -> Option<&str> {
 /// One published result and what its record says of itself.
 pub(crate) struct Published {
     pub(crate) path: PathBuf,
-    pub(super) said: Option<Summary>,
+    pub(crate) said: Option<Summary>,
 }
 
 impl Published {
-    pub(super) fn at(path: PathBuf) -> Self {
+    pub(crate) fn at(path: PathBuf) -> Self {
         Self { said: records::summary(&path), path }
     }
 

@@ -6,8 +6,6 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::SIGTSTP;
 
-use super::super::hint::Hints;
-use super::super::options::Watch;
 use super::acts::Hand;
 use super::cells::Look;
 use super::draw::{draw, text_rows};
@@ -17,6 +15,7 @@ use super::model::{Act, Model, Over};
 use super::page::Page;
 use super::seen::{Is, Item};
 use super::terminal::{Input, OwnScreen, Signals};
+use crate::commands::look::hint::Hints;
 use crate::failure::Failure;
 use crate::output::live::{Followed, Moment};
 use crate::output::screen::Screen;
@@ -46,8 +45,7 @@ struct Full<'a> {
     followed: Option<(Followed, Vec<String>)>,
 }
 
-pub(super) fn show(place: &Path, asked: &Watch) -> Result<(), Failure> {
-    let hand = Hand::new(place, asked);
+pub(crate) fn show(place: &Path, hand: Hand<'_>) -> Result<(), Failure> {
     let signals = Signals::listen()?;
     let mut gatherer = Gatherer::new(place);
     let hints = Hints::of(place, &["approved", "drafts", "results", "public", "public/running"]);

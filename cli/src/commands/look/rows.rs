@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 /// What is known of a request without having verified anything.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum State {
+pub(crate) enum State {
     Waiting,
     /// Waiting for somebody's answer, by the daemon's word.
     Held(Held),
@@ -28,7 +28,7 @@ pub(super) enum State {
 
 impl State {
     /// Every word of a request that has no record yet, or has not left.
-    pub(super) const WORDS: [&str; 8] = [
+    pub(crate) const WORDS: [&str; 8] = [
         "waiting",
         "held",
         "claimed",
@@ -39,7 +39,7 @@ impl State {
         "recorded",
     ];
 
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         match self {
             Self::Waiting => "waiting",
             Self::Held(_) => "held",
@@ -54,14 +54,14 @@ impl State {
 
 /// One request or record.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Row {
-    pub(super) request_id: String,
-    pub(super) state: State,
-    pub(super) result_id: Option<String>,
-    pub(super) created_utc: Option<String>,
+pub(crate) struct Row {
+    pub(crate) request_id: String,
+    pub(crate) state: State,
+    pub(crate) result_id: Option<String>,
+    pub(crate) created_utc: Option<String>,
     /// Of a record: why nothing ran, or why the end is unknown.
-    pub(super) reason: Option<String>,
-    pub(super) path: PathBuf,
+    pub(crate) reason: Option<String>,
+    pub(crate) path: PathBuf,
 }
 
 impl Row {
@@ -71,13 +71,13 @@ impl Row {
 }
 
 /// What has no record yet or has not left, and what of the directories cannot be seen.
-pub(super) struct Queue {
-    pub(super) rows: Vec<Row>,
-    pub(super) unseen: Vec<Failure>,
+pub(crate) struct Queue {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) unseen: Vec<Failure>,
 }
 
 /// Looks at everything but the results themselves.
-pub(super) fn queue(place: &Path, daemon: &Daemon) -> Queue {
+pub(crate) fn queue(place: &Path, daemon: &Daemon) -> Queue {
     let mut unseen = Vec::new();
     // In this order: what leaves `approved/` meanwhile is found among the results.
     let dropped = dropped(place).unwrap_or_else(|failure| {
@@ -136,7 +136,7 @@ fn dropped(place: &Path) -> Result<Option<Vec<String>>, Failure> {
 }
 
 /// Every record, oldest first.
-pub(super) fn done(place: &Path) -> Result<Vec<Row>, Failure> {
+pub(crate) fn done(place: &Path) -> Result<Vec<Row>, Failure> {
     let results = place.join("results");
     let mut rows: Vec<Row> = result_names(place)?
         .into_iter()
@@ -147,14 +147,14 @@ pub(super) fn done(place: &Path) -> Result<Vec<Row>, Failure> {
 }
 
 /// The last records, newest first.
-pub(super) fn last(place: &Path, rows_max: usize) -> Result<Vec<Row>, Failure> {
+pub(crate) fn last(place: &Path, rows_max: usize) -> Result<Vec<Row>, Failure> {
     let results = place.join("results");
     let names = result_names(place)?.into_iter().rev().take(rows_max);
     Ok(names.map(|name| row_of(Published::at(results.join(name)))).collect())
 }
 
 /// One record by its name.
-pub(super) fn row_of_result(place: &Path, name: &str) -> Row {
+pub(crate) fn row_of_result(place: &Path, name: &str) -> Row {
     row_of(Published::at(place.join("results").join(name)))
 }
 

@@ -1,24 +1,56 @@
 //! `toolexec show`: where one request is, and what its files tell of it. It reads and verifies nothing.
 
+mod page;
+
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Args;
 use model::{UtcTime, escape_line};
 use serde_json::{Value, json};
 
 use super::daemon::Daemon;
 use super::list::{held_lines, json_of};
 use super::names::{Meant, meant};
-use super::options::Show;
-use super::page;
+use super::place::PlaceOptions;
 use super::reason;
 use super::results::{Published, end_of, records_among, request_of, result_names};
 use super::rows::{Row, State, queue};
 use crate::args::Format;
 use crate::failure::Failure;
 use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec show TR-20260209-160501Z-python-stats
+
+Where a request is now, what is known of it so far, and what its records say of themselves, which
+is not verified here (`toolexec verify` does). Part of an id will do where no other has it. Exits
+0, 2 if there is no such request, 3 if several are meant or nothing can be read.
+
+--html makes one page of a record, of a request's last one: it loads nothing, runs nothing, and
+shows what others wrote as text only. Such a page says whether the record verifies; the page itself
+proves nothing. It goes to stdout, or to a new FILE; one that exists is never replaced. Then the
+exit code is 0 if the record verified or no key is known, 1 if it did not verify (the page is
+written all the same), 2 and 3 as above.
+  toolexec show results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats --html record.html")]
+pub(crate) struct Show {
+    /// A request, a result, or the directory of a result
+    #[arg(value_name = "ID|RESULT_DIR")]
+    pub(crate) id: String,
+    /// Write one HTML page of the record, to a new FILE or to stdout
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) html: Option<PathBuf>,
+    /// Keys of results to trust, for the page [default: the key of the state]
+    #[arg(long, value_name = "FILE", requires = "html")]
+    pub(crate) allowed_signers: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) place: PlaceOptions,
+    #[arg(long, value_enum, default_value = "human", conflicts_with = "html")]
+    pub(crate) format: Format,
+}
 
 /// Files of one result that are listed; a run may leave very many.
 const FILES_SHOWN: usize = 200;
@@ -64,7 +96,7 @@ fn find(asked: &Show) -> Result<Option<One>, Failure> {
 }
 
 /// What `show` says of an id, or of the directory of a result.
-pub(super) fn text_of(place: &Path, meant: &str) -> Result<Option<String>, Failure> {
+pub(crate) fn text_of(place: &Path, meant: &str) -> Result<Option<String>, Failure> {
     let one = match meant.contains('/') {
         true => Some(one_result(Path::new(meant))?),
         false => find_in(place, meant)?,
