@@ -17,7 +17,6 @@ mod failure;
 mod gate;
 mod gc;
 mod keys;
-mod log;
 mod manual;
 mod mcp;
 #[cfg(test)]
@@ -26,9 +25,7 @@ mod options;
 mod output;
 mod permission;
 mod policy;
-mod replay;
 mod tui;
-mod verify;
 
 use std::process::ExitCode;
 

@@ -4,6 +4,7 @@
 pub(crate) mod approve;
 mod groups;
 pub(crate) mod look;
+pub(crate) mod records;
 pub(crate) mod request;
 pub(crate) mod run;
 
@@ -17,6 +18,9 @@ use crate::commands::approve::approve::Approve;
 use crate::commands::approve::explain::{self, Explain};
 use crate::commands::approve::reject::{self, Reject};
 use crate::commands::approve::review::{self, Review};
+use crate::commands::records::replay::Replay;
+use crate::commands::records::verify::Verify;
+use crate::commands::records::{log, replay, verify};
 use crate::commands::request::draft::{self, Draft};
 use crate::commands::request::lint::{self, Lint};
 use crate::commands::run::order::OrderOptions;
@@ -24,10 +28,8 @@ use crate::commands::run::promote::Promote;
 use crate::commands::run::run::Run;
 use crate::commands::run::{order, promote};
 use crate::failure::Failure;
-use crate::options::{Doctor, Gate, Gc, Keys, Mcp, Permission, Policy, Replay, Verify};
-use crate::{
-    ais, doctor, gate, gc, keys, log, manual, mcp, output, permission, policy, replay, verify,
-};
+use crate::options::{Doctor, Gate, Gc, Keys, Mcp, Permission, Policy};
+use crate::{ais, doctor, gate, gc, keys, manual, mcp, output, permission, policy};
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
 #[derive(Parser)]
@@ -85,7 +87,7 @@ pub(crate) enum Command {
     #[command(after_help = crate::commands::run::order::CANCEL_HELP)]
     Cancel(OrderOptions),
     /// Show, prove, check and copy the transparency log
-    Log(crate::log::options::Log),
+    Log(crate::commands::records::log::Log),
     /// Make, show and rotate the keys that sign records and the log
     Keys(Keys),
     /// Say what agents may call, ask people for it, and take their answers in

@@ -21,7 +21,10 @@ use crate::output::live::{self, Followed, Live};
 use crate::output::{self, human};
 
 /// Shows how the run goes on, for as long as this lives.
-pub(crate) fn live_of(host: &Host, mut followed: Option<Followed>) -> Result<Live, Failure> {
+pub(in crate::commands) fn live_of(
+    host: &Host,
+    mut followed: Option<Followed>,
+) -> Result<Live, Failure> {
     let watching = host.watching();
     Live::begin(followed.is_some(), move |pen, moment| {
         if let Some(followed) = &mut followed {
@@ -34,7 +37,7 @@ pub(crate) fn live_of(host: &Host, mut followed: Option<Followed>) -> Result<Liv
 }
 
 /// Looks at the record as any reader would; what is wrong with it goes to stderr.
-pub(crate) fn verified(host: &Host, record: &Path) -> Option<Verified> {
+pub(in crate::commands) fn verified(host: &Host, record: &Path) -> Option<Verified> {
     let logs = vec![host.log().key().clone()];
     let trust = Trust::from_key(&host.key().public()).with_logs(logs);
     match records::verify(record, &trust) {
@@ -50,7 +53,7 @@ pub(crate) fn verified(host: &Host, record: &Path) -> Option<Verified> {
 }
 
 /// The host of embedded runs, with every story of an earlier run told to its end.
-pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
+pub(in crate::commands) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
     let state = asked.state.path()?;
     let policy = named_or_embedded(asked.policy.as_deref())?;
     let trust = TrustStore::open(
@@ -95,7 +98,7 @@ pub(crate) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
 }
 
 /// Ctrl-C cancels the run, which then has a record that says so; a second one ends this program.
-pub(crate) fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
+pub(in crate::commands) fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         let registered =
@@ -107,12 +110,12 @@ pub(crate) fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// From here on the first signal ends this program: a run that is told cannot be cancelled.
-pub(crate) fn nothing_left_to_cancel(interrupted: &AtomicBool) {
+pub(in crate::commands) fn nothing_left_to_cancel(interrupted: &AtomicBool) {
     interrupted.store(true, Ordering::Relaxed);
 }
 
 /// What is wrong goes to stderr in both formats.
-pub(crate) fn report_trouble(request: &Path, bytes: &[u8], told: &Told) {
+pub(in crate::commands) fn report_trouble(request: &Path, bytes: &[u8], told: &Told) {
     human::aside(request, bytes, &told.violations);
     if let Some(reason) = &told.reason {
         output::note(format_args!("{}: {}", request.display(), model::escape_line(reason)));

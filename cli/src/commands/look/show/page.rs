@@ -7,10 +7,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::args::StateOption;
+use crate::commands::records::verify;
 use crate::failure::Failure;
 use crate::output;
 use crate::output::page::{VerificationState, page_of};
-use crate::verify;
 
 /// Makes the page of a record and puts it where it was asked for.
 pub(super) fn write(

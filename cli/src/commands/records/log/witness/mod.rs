@@ -2,18 +2,23 @@
 //! cosignature is kept beside the log, never in the log's own checkpoint. What a witness says of the
 //! log's size is believed only so far as to make another proof for it.
 
+mod args;
+mod kept;
+mod post;
+
 use std::path::Path;
 use std::process::ExitCode;
 
 use model::escape_line;
 use records::log::{Cosigned, LogError, WitnessKey, checkpoint_in};
 
+use super::open::{Halt, Opened};
 use crate::args::files::read_file;
-use crate::log::kept::{file_name, keep, store, tell_cosigned, tell_request};
-use crate::log::open::{Halt, Opened};
-use crate::log::options::Witness;
-use crate::log::post::{Answer, post};
 use crate::output::write_anew;
+use kept::{file_name, keep, store, tell_cosigned, tell_request};
+use post::{Answer, post};
+
+pub(super) use args::Witness;
 
 const KEY_BYTES_MAX: usize = 4 * 1024;
 const ANSWER_BYTES_MAX: usize = 32 * 1024;

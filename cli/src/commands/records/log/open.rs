@@ -4,12 +4,29 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use records::PublicKeys;
 use records::log::{Checkpoint, CheckpointFault, LogError, LogPlace, LogView, PublicLogKey};
 
+use crate::args::StateOption;
 use crate::args::files::read_file;
 use crate::failure::Failure;
-use crate::log::options::Place;
+
+/// Which log, and what checks it.
+#[derive(Args)]
+pub(crate) struct Place {
+    /// The log's directory
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["spool", "dir"])]
+    pub(crate) log: Option<PathBuf>,
+    /// The spool whose daemon keeps the log
+    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
+    pub(crate) spool: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateOption,
+    /// The log's public key, `log.pub` of its host [default: that of the state]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log_key: Option<PathBuf>,
+}
 
 /// Room for every key that a log ever had.
 const KEYS_BYTES_MAX: usize = 64 * 1024;

@@ -5,13 +5,31 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Args;
 use records::log::{Claim, Inclusion, RECORD_BYTES_MAX};
 
+use super::open::{Halt, Opened, Place};
 use crate::args::files::read_document;
 use crate::failure::Failure;
-use crate::log::open::{Halt, Opened};
-use crate::log::options::Prove;
 use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec log prove results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats \\
+           --out newest.tlog-proof
+
+Prints a C2SP tlog-proof against the newest checkpoint; it was checked before. Exits 1 if the log
+has another entry where the record says that its own is.")]
+pub(crate) struct Prove {
+    /// The entry's number, from 0, or the record whose entry it is: its directory or its bundle
+    #[arg(value_name = "INDEX|RESULT_DIR|BUNDLE")]
+    pub(crate) what: PathBuf,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Write it into this file, in the place of what is there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
 
 /// The first line of a proof (C2SP tlog-proof).
 const KIND: &str = "c2sp.org/tlog-proof@v1\n";

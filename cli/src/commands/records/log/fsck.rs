@@ -8,17 +8,40 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::Args;
 use model::{ResultId, escape_line};
 use records::log::{Accounts, Claim, Fsck as Checked, fsck as check};
 use serde_json::json;
 use spool::state::{RemovedError, each_removed};
 
+use super::open::{Halt, Opened, Place};
+use super::prove::{bundle_in, claim_of};
 use crate::args::Format;
 use crate::failure::Failure;
-use crate::log::open::{Halt, Opened};
-use crate::log::options::Fsck;
-use crate::log::prove::{bundle_in, claim_of};
 use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec log fsck --results ~/.local/state/toolexec/results
+
+Reads every entry and tile and computes the tree anew. With --results: every record there has to be
+in the log under its number, and every record of the log there. A run that ends in the meantime may
+be told as missing; look again. Signatures of records are checked by `toolexec verify`.
+Records that were kept long enough are counted apart: retention has marked them in `removed` of the
+state, which is looked at for the log of --state, or named with --removed.
+Exits 1 if anything is wrong or missing.")]
+pub(crate) struct Fsck {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// A directory of results; may be repeated
+    #[arg(long, value_name = "TREE")]
+    pub(crate) results: Vec<PathBuf>,
+    /// What retention says that it removed [default: `removed` of the log's own state]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) removed: Option<PathBuf>,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
 
 /// More of one kind are counted, not listed, for people.
 const LISTED_MAX: usize = 20;

@@ -8,10 +8,10 @@ use policies::{SIGNERS_BYTES_MAX, Signers};
 use records::log::{Checkpoint, LogView, PublicLogKey};
 use records::{History, HistoryError, PublicKeys, Trust};
 
+use super::args::Verify;
 use crate::args::StateOption;
 use crate::args::files::read_file;
 use crate::failure::Failure;
-use crate::options::Verify;
 
 const CHECKPOINT_BYTES_MAX: usize = 64 * 1024;
 

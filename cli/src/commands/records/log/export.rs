@@ -1,16 +1,32 @@
 //! `toolexec log export`. A copy of another history is never written over.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Args;
 use records::log::ExportError;
 use serde_json::json;
 
+use super::open::{Halt, Opened, Place};
 use crate::args::Format;
 use crate::failure::Failure;
-use crate::log::open::{Halt, Opened};
-use crate::log::options::Export;
 use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec log export /media/stick/host1-log
+
+Copies entries, tiles and the checkpoint, the checkpoint last; what the copy has already is not
+written again. Exits 1, and changes nothing, if the log does not begin with what the copy has.")]
+pub(crate) struct Export {
+    /// The directory of the copy; made if missing
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: PathBuf,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
 
 pub(crate) fn export(asked: &Export) -> Result<ExitCode, Halt> {
     let opened = Opened::at(&asked.place)?;

@@ -1,18 +1,38 @@
 //! `toolexec log consistency`: whether one log is the beginning of another. What is compared are
 //! checkpoints that the log's key signed, or sizes whose roots were proved from the newest one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Args;
 use model::Sha256;
 use records::log::is_consistent;
 use serde_json::json;
 
+use super::open::{Halt, Opened, Place};
+use super::prove::number;
 use crate::args::Format;
-use crate::log::open::{Halt, Opened};
-use crate::log::options::Consistency;
-use crate::log::prove::number;
 use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec log consistency last-seen
+
+A and B are numbers of entries or files with checkpoints that were saved (write ./12 for a file of
+that name). Prints the proof, one hash a line. Exits 1 if B's log does not begin with A's: somebody
+wrote the log anew, or cut it back.")]
+pub(crate) struct Consistency {
+    /// The older one
+    #[arg(value_name = "A")]
+    pub(crate) old: PathBuf,
+    /// The newer one [default: the newest checkpoint of the log]
+    #[arg(value_name = "B")]
+    pub(crate) new: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
 
 /// A log at one of its sizes.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! `toolexec verify`: everything that can be checked of a result, a bundle, or a tree of results, offline.
 //! It must never say that something is good without saying what it did not look at.
 
+mod args;
 mod find;
 mod many;
 mod show;
@@ -15,11 +16,11 @@ use records::{Across, Clash, Fault, Trust, Verified};
 use crate::args::StateOption;
 use crate::args::files::read_document;
 use crate::failure::Failure;
-use crate::options::Verify;
 use crate::output;
 use find::{Found, Seen};
 use show::Shown;
 
+pub(crate) use args::Verify;
 pub(crate) use trust::named_with_log;
 
 const BUNDLE_BYTES_MAX: usize = 24 * 1024 * 1024;

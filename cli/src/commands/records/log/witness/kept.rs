@@ -10,10 +10,10 @@ use model::escape_line;
 use records::log::Cosigned;
 use serde_json::json;
 
+use super::args::Witness;
 use crate::args::Format;
+use crate::commands::records::log::open::{Halt, Opened};
 use crate::failure::Failure;
-use crate::log::open::{Halt, Opened};
-use crate::log::options::Witness;
 use crate::output::{self, write_out};
 
 pub(super) fn keep(asked: &Witness, opened: &Opened) -> PathBuf {

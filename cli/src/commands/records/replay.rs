@@ -3,23 +3,49 @@
 //! file that differs which one it is.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
+use clap::Args;
 use model::escape_line;
 use records::{LeftFile, Recalled};
 use serde_json::{Value, json};
 use spool::Replayed;
 
-use crate::args::Format;
 use crate::args::files::named_directory;
+use crate::args::{Format, HostOptions};
 use crate::commands::run::embedded::{
     live_of, nothing_left_to_cancel, open_host, verified, watch_signals,
 };
 use crate::failure::Failure;
-use crate::options::Replay;
 use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec replay results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats \\
+           --inputs TR-20260209-160501Z-python-stats.inputs
+
+Does the run once more, under the same policy and judged by the time of that run, and compares what
+it left byte by byte. The record must verify first. The replay uses nothing up, and its own record
+says of which record it is a replay.
+Exits 0 if it left the same, 1 if it did not or a record does not verify, 2 if it was refused, 3 if
+there was no cell or nobody knows the end.")]
+pub(crate) struct Replay {
+    /// The result directory
+    #[arg(value_name = "RESULT_DIR")]
+    pub(crate) result: PathBuf,
+    /// Where the input files of its request are; needed if it has any
+    #[arg(long, value_name = "DIR")]
+    pub(crate) inputs: Option<PathBuf>,
+    /// Keys of results to trust, in OpenSSH's format [default: the key of the state]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trust: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) host: HostOptions,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
 
 /// One thing in which two runs differ.
 struct Difference {
@@ -32,7 +58,7 @@ pub(crate) fn replay(asked: &Replay) -> Result<ExitCode, Failure> {
     let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
     let original = named_directory("RESULT", &asked.result)?;
     let trusted = asked.trust.as_deref();
-    let Some(good) = crate::verify::verified(&original, trusted, &asked.host.state)? else {
+    let Some(good) = super::verify::verified(&original, trusted, &asked.host.state)? else {
         return Ok(ExitCode::from(1));
     };
     let Some(was) = good.recall() else {
