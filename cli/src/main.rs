@@ -8,13 +8,11 @@
 
 #![forbid(unsafe_code)]
 
-mod ais;
 mod args;
 mod clock;
 mod commands;
 mod doctor;
 mod failure;
-mod gate;
 mod gc;
 mod keys;
 mod manual;
@@ -23,8 +21,6 @@ mod mcp;
 mod message_tests;
 mod options;
 mod output;
-mod permission;
-mod policy;
 mod tui;
 
 use std::process::ExitCode;

@@ -2,6 +2,7 @@
 //! arguments. A command may import another, `args` and `output`; none of them imports this file.
 
 pub(crate) mod approve;
+pub(crate) mod authority;
 mod groups;
 pub(crate) mod look;
 pub(crate) mod records;
@@ -18,6 +19,10 @@ use crate::commands::approve::approve::Approve;
 use crate::commands::approve::explain::{self, Explain};
 use crate::commands::approve::reject::{self, Reject};
 use crate::commands::approve::review::{self, Review};
+use crate::commands::authority::gate::Gate;
+use crate::commands::authority::permission::Permission;
+use crate::commands::authority::policy::Policy;
+use crate::commands::authority::{ais, gate, permission, policy};
 use crate::commands::records::replay::Replay;
 use crate::commands::records::verify::Verify;
 use crate::commands::records::{log, replay, verify};
@@ -28,8 +33,8 @@ use crate::commands::run::promote::Promote;
 use crate::commands::run::run::Run;
 use crate::commands::run::{order, promote};
 use crate::failure::Failure;
-use crate::options::{Doctor, Gate, Gc, Keys, Mcp, Permission, Policy};
-use crate::{ais, doctor, gate, gc, keys, manual, mcp, output, permission, policy};
+use crate::options::{Doctor, Gc, Keys, Mcp};
+use crate::{doctor, gc, keys, manual, mcp, output};
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
 #[derive(Parser)]
@@ -95,7 +100,7 @@ pub(crate) enum Command {
     /// Check and show policies
     Policy(Policy),
     /// Sign, check and make the artifacts that bind a run to a user's intent
-    Ais(crate::options::ais::Ais),
+    Ais(crate::commands::authority::ais::Ais),
     /// Say what this host lacks for runs, and make what languages need once per host
     Doctor(Doctor),
     /// Remove results and requests that were kept long enough

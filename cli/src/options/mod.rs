@@ -1,47 +1,18 @@
 //! The arguments of commands: parser and help come from one definition.
 
-pub(crate) mod ais;
-mod gate;
 mod gc;
 mod keys;
 mod mcp;
-mod permission;
-mod policy;
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::args::{Format, StateOption};
 
-pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use gc::Gc;
 pub(crate) use keys::{KeyFormat, KeyName, Keys, KeysAct, KeysInit, KeysOf, KeysRotate, KeysShow};
 pub(crate) use mcp::Mcp;
-pub(crate) use permission::{
-    Permission, PermissionAct, PermissionCleanup, PermissionGet, PermissionList, PermissionRequest,
-    PermissionRevoke, PermissionSet, QuestionOptions, StoreOptions, TypedArguments,
-};
-pub(crate) use policy::PolicyCheck;
-
-#[derive(Args)]
-#[command(after_help = "Example: toolexec policy show embedded > my-policy.yaml")]
-pub(crate) struct Policy {
-    #[command(subcommand)]
-    pub(crate) act: PolicyAct,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum PolicyAct {
-    /// Check a policy file: every problem at once
-    Check(PolicyCheck),
-    /// Print a policy that comes with the program: embedded, standard or strict
-    #[command(after_help = "Example: toolexec policy show embedded > my-policy.yaml")]
-    Show {
-        /// embedded, standard or strict
-        name: String,
-    },
-}
 
 #[derive(Args)]
 #[command(

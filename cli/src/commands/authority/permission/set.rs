@@ -9,12 +9,13 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::{Args, ValueEnum};
 use daemon::config::{read_revoked, read_signers};
-use model::Sha256;
+use model::{Sha256, UtcTime};
 use policies::permissions::{
     ANSWER_BYTES_MAX, ASK_BYTES_MAX, Accepted, Answer, AnswerData, AnswerEvidence, AnswerRules,
     Answered, Arguments, AskFile, Change, Denied, FileOwner, GrantLimits, Granted,
-    PERMISSION_NAMESPACE, PermissionManager, Terms,
+    PERMISSION_NAMESPACE, PermissionManager, Terms, ToolName,
 };
 use policies::{SIGNATURE_BYTES_MAX, SIGNATURE_FILES_MAX, SignatureFile};
 use serde_json::json;
@@ -22,13 +23,78 @@ use spool::place_beside;
 use validator::reveal_line;
 
 use super::error::Undone;
+use super::store::StoreOptions;
 use crate::args::Format;
 use crate::args::files::{open_document, read_document};
 use crate::commands::approve::signing::{Signer, SignerError};
 use crate::failure::Failure;
-use crate::options::{PermissionSet, TypedArguments};
-use crate::output;
-use crate::output::human;
+use crate::output::{self, human};
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TypedArguments {
+    Any,
+    AsRequested,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec permission set --request drafts/permissions/PR-….json \\
+           --grant toolexec.run.python --uses 1
+         toolexec permission set PR-….json.answer.json \\
+           --allowed-signers /etc/toolexec/allowed_signers
+
+With --request it writes <request>.answer.json, signs it with --key into <answer>.sig, and takes it
+in. An answer counts if <answer>.sig (or --signature) is a signature of its bytes in namespace
+permission.tool-exec@threegate by somebody of --allowed-signers, or if its file belongs to a --uid
+and nobody else may write it. Where neither is given your own files count. A tool that was asked
+for and is not granted is denied. Exits 0 if it counts, 2 if not. With --format json stdout is one
+object: {\"request\",\"granted\",\"denied\",\"by\",\"answer\",\"traceparent\"}.")]
+pub(crate) struct PermissionSet {
+    /// An answer that lies ready
+    #[arg(value_name = "ANSWER.json", required_unless_present = "request")]
+    pub(crate) answer: Option<PathBuf>,
+    /// The request that is answered here
+    #[arg(long, value_name = "REQUEST.json", conflicts_with = "answer")]
+    pub(crate) request: Option<PathBuf>,
+    /// Grant this tool; may be repeated
+    #[arg(long, value_name = "TOOL", requires = "request")]
+    pub(crate) grant: Vec<ToolName>,
+    /// Deny this tool; may be repeated
+    #[arg(long, value_name = "TOOL", requires = "request")]
+    pub(crate) deny: Vec<ToolName>,
+    /// Words for whoever reads the trail
+    #[arg(long, value_name = "TEXT", requires = "request")]
+    pub(crate) commentary: Option<String>,
+    /// Each grant is good for so many calls [default: any number]
+    #[arg(long, value_name = "N", requires = "grant")]
+    pub(crate) uses: Option<std::num::NonZeroU32>,
+    /// Each grant ends then, YYYY-MM-DDTHH:MM:SSZ [default: when the workflow is cleaned up]
+    #[arg(long, value_name = "UTC", requires = "grant")]
+    pub(crate) expires: Option<UtcTime>,
+    /// For which inputs each grant is
+    #[arg(long, value_enum, default_value = "any", requires = "grant")]
+    pub(crate) arguments: TypedArguments,
+    /// Sign the answer with this OpenSSH private key
+    #[arg(long, value_name = "FILE", requires = "request")]
+    pub(crate) key: Option<PathBuf>,
+    /// Write (and sign) the answer only: somebody else takes it in
+    #[arg(long, requires = "request")]
+    pub(crate) no_set: bool,
+    /// Signatures of the answer [default: <answer>.sig if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) signature: Vec<PathBuf>,
+    /// Keys whose signatures count
+    #[arg(long, value_name = "FILE")]
+    pub(crate) allowed_signers: Option<PathBuf>,
+    /// Keys that count no longer: a KRL (ssh-keygen -k), or public keys, one a line
+    #[arg(long, value_name = "FILE", requires = "allowed_signers")]
+    pub(crate) revoked: Option<PathBuf>,
+    /// A user of this host whose own files count unsigned; may be repeated
+    #[arg(long = "uid", value_name = "UID")]
+    pub(crate) uids: Vec<u32>,
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
 
 pub(super) fn set(asked: &PermissionSet) -> Result<ExitCode, Undone> {
     let path = match (&asked.answer, &asked.request) {
@@ -132,7 +198,7 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn accept(asked: &PermissionSet, path: &Path, now: model::UtcTime) -> Result<Accepted, Undone> {
+fn accept(asked: &PermissionSet, path: &Path, now: UtcTime) -> Result<Accepted, Undone> {
     let file = open_document(path)?;
     let found = file.metadata().map_err(Failure::io(path))?;
     let owner = FileOwner { uid: found.uid(), mode: found.mode() };

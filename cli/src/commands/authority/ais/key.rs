@@ -1,12 +1,36 @@
 //! What signs: a key or a secret in a file. Neither is ever shown.
 
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
 use policies::ais::{Algorithm, SigningKey};
 use zeroize::Zeroizing;
 
 use super::error::Stop;
 use crate::args::files::read_file;
 use crate::failure::Failure;
-use crate::options::ais::{Alg, KeyFile};
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Alg {
+    #[value(name = "EdDSA")]
+    EdDsa,
+    #[value(name = "ES256")]
+    Es256,
+    #[value(name = "HS256")]
+    Hs256,
+}
+
+/// What signs.
+#[derive(Args)]
+#[group(id = "key", required = true, multiple = false)]
+pub(crate) struct KeyFile {
+    /// A private key, Ed25519 or P-256: PKCS#8 in PEM, or as ssh-keygen writes it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+    /// A shared secret, for demonstrations: the file's bytes less one line end at the end
+    #[arg(long, value_name = "FILE")]
+    pub(crate) secret_file: Option<PathBuf>,
+}
 
 const KEY_BYTES_MAX: usize = 64 * 1024;
 

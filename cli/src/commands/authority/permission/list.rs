@@ -2,18 +2,33 @@
 
 use std::process::ExitCode;
 
+use clap::Args;
 use model::escape_line;
 use policies::permissions::{Grant, OpenAsk, Source, Standing, Terms};
 use serde_json::json;
 use validator::reveal_line;
 
 use super::error::Undone;
-use super::store::source_json;
-use crate::args::Format;
-use crate::clock;
+use super::store::{StoreOptions, source_json};
+use crate::args::{Format, SourceOptions};
 use crate::failure::Failure;
-use crate::options::PermissionList;
-use crate::output;
+use crate::{clock, output};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec permission list --agent core --subject wf-1
+
+With --format json each line of stdout is one object: {\"source\",\"tool\",\"state\",\"denied\",\"grants\"}
+or {\"waiting\",\"source\",\"tools\",\"expires_utc\"}; with --trail, the entries of the trail.")]
+pub(crate) struct PermissionList {
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    /// Every change in place of what stands: when, in which trace, by whom, what
+    #[arg(long, conflicts_with = "agent")]
+    pub(crate) trail: bool,
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
 
 pub(super) fn list(asked: &PermissionList) -> Result<ExitCode, Undone> {
     let mut store = asked.store.open(Terms::default())?;

@@ -1,6 +1,9 @@
 //! What a host and whoever revokes assert: TCA, SCA, CRL, made and signed in one step. They say what was
 //! found here and now.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use model::UtcTime;
 use policies::ais::{
     Artifact, Crl as CrlContent, HostClaim, Sca as ScaContent, Sealed, SigningKey,
@@ -10,13 +13,81 @@ use serde_json::{Map, Value, json};
 
 use super::document::Understood;
 use super::error::{Done, Stop};
-use super::key;
+use super::key::{self, KeyFile};
 use super::print::print;
 use super::supply::used;
 use crate::args::policy::named_or_embedded;
 use crate::clock;
 use crate::failure::Failure;
-use crate::options::ais::{Crl, Sca, Tca};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec ais tca --policy policy.yaml --operator did:web:host1.example \\
+           --data-class internal --data-class derived --key-file operator.pem --kid operator-2026
+
+Prints the signed assertion: one operation toolexec.run.<language> for each language of the policy.")]
+pub(crate) struct Tca {
+    /// The policy [default: the built-in `embedded`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Who operates this host, by the identifier in trust stores
+    #[arg(long, value_name = "ID")]
+    pub(crate) operator: String,
+    /// The version of the assertion
+    #[arg(long, default_value = "1")]
+    pub(crate) tca_version: String,
+    /// A class of data that runs may touch; may be given again
+    #[arg(long = "data-class", value_name = "CLASS")]
+    pub(crate) data_classes: Vec<String>,
+    #[command(flatten)]
+    pub(crate) key: KeyFile,
+    /// The name of the key
+    #[arg(long, value_name = "K")]
+    pub(crate) kid: Option<String>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec ais sca --policy policy.yaml --model planner@1=sha256:9f2c… \\
+    --key-file host.pem --kid host1
+
+Prints the signed assertion: `policy` has the policy file and the seccomp text, `guard` our
+programs, `x-runtimes` the binaries of the policy's runtimes that are here, each by the SHA-256 of
+its bytes.")]
+pub(crate) struct Sca {
+    /// The policy [default: the built-in `embedded`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// A model whose plans are accepted here; may be given again
+    #[arg(long = "model", value_name = "NAME@VERSION=HASH")]
+    pub(crate) models: Vec<String>,
+    #[command(flatten)]
+    pub(crate) key: KeyFile,
+    /// The name of the key
+    #[arg(long, value_name = "K")]
+    pub(crate) kid: Option<String>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec ais crl --revoke UIA=urn:uuid:6f0c…=user-revoked --seconds 600 \\
+    --key-file crl.pem --kid crl
+
+Prints the signed list, which holds from now on for so many seconds. An empty list says that
+nothing is revoked, which a guard wants to know.")]
+pub(crate) struct Crl {
+    /// What counts no longer, and why; may be given again
+    #[arg(long = "revoke", value_name = "UIA|APA=ID[=REASON]")]
+    pub(crate) revoke: Vec<String>,
+    /// For how long the list holds
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) seconds: u32,
+    #[command(flatten)]
+    pub(crate) key: KeyFile,
+    /// The name of the key
+    #[arg(long, value_name = "K")]
+    pub(crate) kid: Option<String>,
+}
 
 /// Signs, and prints what every reader of it will accept.
 fn signed<S: Understood>(

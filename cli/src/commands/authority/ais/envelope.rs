@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use model::UtcTime;
 use policies::ais::{
     Apa, Apr, Artifact, Crl, RequestFacts, Sca, Sealed, Step, Tca, Uia, canonical, embed,
@@ -11,13 +12,55 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use serde_json::{Map, Value, json};
 use spool::place_beside;
 
+use super::document;
 use super::error::{Done, Stop};
+use super::key::{self, KeyFile};
 use super::print::print;
-use super::{document, key};
-use crate::clock;
 use crate::failure::Failure;
-use crate::options::ais::Envelope;
-use crate::output;
+use crate::{clock, output};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec ais envelope TR-….md --uia uia.json --apa apa.json --apr apr.json \\
+    --tca tca.json --crl crl.json --key-file envelope.pem --kid envelope-2026
+
+To be done after the request is approved: writes <stem>.ais.json beside it, with a fresh nonce, and
+prints {\"bundle\",\"id\",\"step\",\"nonce\",\"exp\"}. The step must be the one that does what the request
+does. Nothing is overwritten. Signatures are not checked here: `ais verify` does that.")]
+pub(crate) struct Envelope {
+    /// The request, approved
+    #[arg(value_name = "REQUEST.md")]
+    pub(crate) request: PathBuf,
+    /// The intent, signed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) uia: PathBuf,
+    /// The plan, signed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) apa: PathBuf,
+    /// The proof, signed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) apr: PathBuf,
+    /// The tool's assertion, signed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tca: PathBuf,
+    /// A revocation list to staple
+    #[arg(long, value_name = "FILE")]
+    pub(crate) crl: Option<PathBuf>,
+    /// A supply chain assertion to staple
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sca: Option<PathBuf>,
+    /// For how long the envelope is good
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) seconds: u32,
+    /// Where to write instead
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) key: KeyFile,
+    /// The name of the key
+    #[arg(long, value_name = "K")]
+    pub(crate) kid: Option<String>,
+}
 
 pub(super) fn envelope(asked: &Envelope) -> Done {
     let request = document::request(&asked.request)?;

@@ -1,14 +1,48 @@
 //! `toolexec policy`: check a policy file, print the ones that come with the program.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::{Args, Subcommand};
 use daemon::config::{ConfigError, read_policy};
 use serde_json::{Value, json};
 
 use crate::args::Format;
 use crate::failure::Failure;
-use crate::options::{Policy, PolicyAct, PolicyCheck};
 use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "Example: toolexec policy show embedded > my-policy.yaml")]
+pub(crate) struct Policy {
+    #[command(subcommand)]
+    pub(crate) act: PolicyAct,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum PolicyAct {
+    /// Check a policy file: every problem at once
+    Check(PolicyCheck),
+    /// Print a policy that comes with the program: embedded, standard or strict
+    #[command(after_help = "Example: toolexec policy show embedded > my-policy.yaml")]
+    Show {
+        /// embedded, standard or strict
+        name: String,
+    },
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec policy check my-policy.yaml
+
+Exits 0 if it is good, 2 if not, 3 if it cannot be read. With --format json stdout is one object:
+{\"file\",\"good\",\"name\",\"sha256\",\"problems\":[{\"line\",\"key\",\"problem\"}]}.")]
+pub(crate) struct PolicyCheck {
+    /// The policy, a YAML file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
 
 pub(crate) fn policy(asked: &Policy) -> Result<ExitCode, Failure> {
     match &asked.act {

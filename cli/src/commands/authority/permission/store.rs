@@ -1,18 +1,53 @@
 //! The store, the time and the calls that a command was given.
 
 use std::io::Read;
+use std::path::PathBuf;
 
-use policies::permissions::{Author, CALLS_BYTES_MAX, Calls, Domains, Moment, Source, Terms};
+use clap::Args;
+use policies::permissions::{
+    Author, CALLS_BYTES_MAX, Calls, Domains, Moment, Source, Terms, ToolName, Traceparent,
+};
 use serde_json::json;
 use spool::{Durable, new_traceparent};
 use validator::{Draft, OwnerUid, Place, REQUEST_BYTES_MAX};
 
 use super::error::Undone;
 use crate::args::files::read_document;
+use crate::args::{Format, SourceOptions, StateOption};
 use crate::clock;
 use crate::failure::Failure;
-use crate::options::{QuestionOptions, StoreOptions};
 use crate::output::human;
+
+/// Which permissions, and in whose trace.
+#[derive(Args)]
+pub(crate) struct StoreOptions {
+    /// Where permissions are kept [default: permissions/ of the state]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateOption,
+    /// The trace that this belongs to, as W3C has it [default: a new one]
+    #[arg(long, value_name = "00-…")]
+    pub(crate) traceparent: Option<Traceparent>,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// Which tools are asked about.
+#[derive(Args)]
+pub(crate) struct QuestionOptions {
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    /// The tools, by the names that agents use
+    #[arg(value_name = "TOOL", required_unless_present_any = ["from", "tool_request"])]
+    pub(crate) tools: Vec<ToolName>,
+    /// Read source and tools, with the inputs of calls, from JSON; - is stdin
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["tools", "agent", "tool_request"])]
+    pub(crate) from: Option<PathBuf>,
+    /// Ask about the run of this tool request, for the agent that it names
+    #[arg(long, value_name = "REQUEST.md", conflicts_with_all = ["tools", "agent"])]
+    pub(crate) tool_request: Option<PathBuf>,
+}
 
 impl StoreOptions {
     pub(super) fn open(&self, terms: Terms) -> Result<Durable, Undone> {
