@@ -11,11 +11,7 @@
 mod args;
 mod clock;
 mod commands;
-mod doctor;
 mod failure;
-mod gc;
-mod keys;
-mod manual;
 mod mcp;
 #[cfg(test)]
 mod message_tests;

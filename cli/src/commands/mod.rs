@@ -4,6 +4,7 @@
 pub(crate) mod approve;
 pub(crate) mod authority;
 mod groups;
+pub(crate) mod host;
 pub(crate) mod look;
 pub(crate) mod records;
 pub(crate) mod request;
@@ -19,22 +20,25 @@ use crate::commands::approve::approve::Approve;
 use crate::commands::approve::explain::{self, Explain};
 use crate::commands::approve::reject::{self, Reject};
 use crate::commands::approve::review::{self, Review};
-use crate::commands::authority::gate::Gate;
-use crate::commands::authority::permission::Permission;
-use crate::commands::authority::policy::Policy;
-use crate::commands::authority::{ais, gate, permission, policy};
-use crate::commands::records::replay::Replay;
-use crate::commands::records::verify::Verify;
-use crate::commands::records::{log, replay, verify};
+use crate::commands::authority::ais;
+use crate::commands::authority::gate::{self, Gate};
+use crate::commands::authority::permission::{self, Permission};
+use crate::commands::authority::policy::{self, Policy};
+use crate::commands::host::doctor::{self, Doctor};
+use crate::commands::host::gc::{self, Gc};
+use crate::commands::host::keys::{self, Keys};
+use crate::commands::host::{completions, man};
+use crate::commands::records::log;
+use crate::commands::records::replay::{self, Replay};
+use crate::commands::records::verify::{self, Verify};
 use crate::commands::request::draft::{self, Draft};
 use crate::commands::request::lint::{self, Lint};
-use crate::commands::run::order::OrderOptions;
-use crate::commands::run::promote::Promote;
+use crate::commands::run::order::{self, OrderOptions};
+use crate::commands::run::promote::{self, Promote};
 use crate::commands::run::run::Run;
-use crate::commands::run::{order, promote};
 use crate::failure::Failure;
-use crate::options::{Doctor, Gc, Keys, Mcp};
-use crate::{doctor, gc, keys, manual, mcp, output};
+use crate::options::Mcp;
+use crate::{mcp, output};
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
 #[derive(Parser)]
@@ -108,9 +112,9 @@ pub(crate) enum Command {
     /// Let an agent draft, lint, ask and read, over the Model Context Protocol
     Mcp(Mcp),
     /// Print completions for a shell
-    Completions(crate::manual::Completions),
+    Completions(crate::commands::host::completions::Completions),
     /// Print manual pages
-    Man(crate::manual::ManPages),
+    Man(crate::commands::host::man::ManPages),
 }
 
 impl Command {
@@ -144,8 +148,8 @@ impl Command {
             Self::Doctor(asked) => doctor::doctor(&asked),
             Self::Gc(asked) => gc::gc(&asked),
             Self::Mcp(asked) => mcp::mcp(&asked),
-            Self::Completions(asked) => manual::completions(&asked, &mut Options::command()),
-            Self::Man(asked) => manual::man(&asked, Options::command()),
+            Self::Completions(asked) => completions::completions(&asked, &mut Options::command()),
+            Self::Man(asked) => man::man(&asked, Options::command()),
         }
     }
 }
