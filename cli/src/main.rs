@@ -8,30 +8,16 @@
 
 #![forbid(unsafe_code)]
 
-mod ais;
 mod args;
 mod clock;
 mod commands;
-mod doctor;
 mod failure;
-mod gate;
-mod gc;
-mod keys;
-mod log;
-mod manual;
 mod mcp;
 #[cfg(test)]
 mod message_tests;
 mod options;
-mod order;
 mod output;
-mod permission;
-mod policy;
-mod promote;
-mod queue;
-mod replay;
-mod run;
-mod verify;
+mod tui;
 
 use std::process::ExitCode;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 /// Who signs, and with what.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct SigningOptions {
     /// Your name, as allowed_signers has it
     #[arg(long = "as", value_name = "PRINCIPAL")]
@@ -20,7 +20,7 @@ pub(crate) struct SigningOptions {
     pub(crate) label: Option<String>,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[group(required = true, multiple = false)]
 pub(crate) struct KeyOptions {
     /// An OpenSSH private key: Ed25519, ECDSA P-256, or the file of a security key

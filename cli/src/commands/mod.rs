@@ -2,8 +2,13 @@
 //! arguments. A command may import another, `args` and `output`; none of them imports this file.
 
 pub(crate) mod approve;
+pub(crate) mod authority;
 mod groups;
+pub(crate) mod host;
+pub(crate) mod look;
+pub(crate) mod records;
 pub(crate) mod request;
+pub(crate) mod run;
 
 use std::process::ExitCode;
 
@@ -15,16 +20,25 @@ use crate::commands::approve::approve::Approve;
 use crate::commands::approve::explain::{self, Explain};
 use crate::commands::approve::reject::{self, Reject};
 use crate::commands::approve::review::{self, Review};
+use crate::commands::authority::ais;
+use crate::commands::authority::gate::{self, Gate};
+use crate::commands::authority::permission::{self, Permission};
+use crate::commands::authority::policy::{self, Policy};
+use crate::commands::host::doctor::{self, Doctor};
+use crate::commands::host::gc::{self, Gc};
+use crate::commands::host::keys::{self, Keys};
+use crate::commands::host::{completions, man};
+use crate::commands::records::log;
+use crate::commands::records::replay::{self, Replay};
+use crate::commands::records::verify::{self, Verify};
 use crate::commands::request::draft::{self, Draft};
 use crate::commands::request::lint::{self, Lint};
+use crate::commands::run::order::{self, OrderOptions};
+use crate::commands::run::promote::{self, Promote};
+use crate::commands::run::run::Run;
 use crate::failure::Failure;
-use crate::options::{
-    Doctor, Gate, Gc, Keys, Mcp, OrderOptions, Permission, Policy, Promote, Replay, Run, Verify,
-};
-use crate::{
-    ais, doctor, gate, gc, keys, log, manual, mcp, order, output, permission, policy, promote,
-    queue, replay, run, verify,
-};
+use crate::options::Mcp;
+use crate::{mcp, output};
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
 #[derive(Parser)]
@@ -63,26 +77,26 @@ pub(crate) enum Command {
     /// Drop an approved request with its inputs and signatures into a spool
     Promote(Promote),
     /// List what waits, what is in flight and what was run
-    List(crate::queue::options::List),
+    List(crate::commands::look::list::List),
     /// How the daemon and its queue are, on one screen
-    Status(crate::queue::options::Status),
+    Status(crate::commands::look::status::Status),
     /// Where one request is, and what its records say of themselves
-    Show(crate::queue::options::Show),
+    Show(crate::commands::look::show::Show),
     /// Wait until requests have their records
-    Wait(crate::queue::options::Wait),
+    Wait(crate::commands::look::wait::Wait),
     /// Watch a spool as it changes
-    Watch(crate::queue::options::Watch),
+    Watch(crate::commands::look::watch::Watch),
     /// Keep a request that waits from running, until it is released
-    #[command(after_help = crate::options::orders::HOLD_HELP)]
+    #[command(after_help = crate::commands::run::order::HOLD_HELP)]
     Hold(OrderOptions),
     /// Take a hold back
-    #[command(after_help = crate::options::orders::RELEASE_HELP)]
+    #[command(after_help = crate::commands::run::order::RELEASE_HELP)]
     Release(OrderOptions),
     /// Refuse a request that waits, or end it if it runs
-    #[command(after_help = crate::options::orders::CANCEL_HELP)]
+    #[command(after_help = crate::commands::run::order::CANCEL_HELP)]
     Cancel(OrderOptions),
     /// Show, prove, check and copy the transparency log
-    Log(crate::log::options::Log),
+    Log(crate::commands::records::log::Log),
     /// Make, show and rotate the keys that sign records and the log
     Keys(Keys),
     /// Say what agents may call, ask people for it, and take their answers in
@@ -90,7 +104,7 @@ pub(crate) enum Command {
     /// Check and show policies
     Policy(Policy),
     /// Sign, check and make the artifacts that bind a run to a user's intent
-    Ais(crate::options::ais::Ais),
+    Ais(crate::commands::authority::ais::Ais),
     /// Say what this host lacks for runs, and make what languages need once per host
     Doctor(Doctor),
     /// Remove results and requests that were kept long enough
@@ -98,16 +112,16 @@ pub(crate) enum Command {
     /// Let an agent draft, lint, ask and read, over the Model Context Protocol
     Mcp(Mcp),
     /// Print completions for a shell
-    Completions(crate::manual::Completions),
+    Completions(crate::commands::host::completions::Completions),
     /// Print manual pages
-    Man(crate::manual::ManPages),
+    Man(crate::commands::host::man::ManPages),
 }
 
 impl Command {
     /// Does what was asked, and returns the exit code.
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         match self {
-            Self::Run(asked) => run::run(&asked),
+            Self::Run(asked) => run::run::run(&asked),
             Self::Draft(asked) => draft::draft(&asked),
             Self::Lint(asked) => lint::lint(&asked),
             Self::Review(asked) => review::review(&asked),
@@ -118,11 +132,11 @@ impl Command {
             Self::Verify(asked) => verify::verify(&asked),
             Self::Replay(asked) => replay::replay(&asked),
             Self::Promote(asked) => promote::promote(&asked),
-            Self::List(asked) => queue::list(&asked),
-            Self::Status(asked) => queue::status(&asked),
-            Self::Show(asked) => queue::show(&asked),
-            Self::Wait(asked) => queue::wait(&asked),
-            Self::Watch(asked) => queue::watch(&asked),
+            Self::List(asked) => look::list::list(&asked),
+            Self::Status(asked) => look::status::status(&asked),
+            Self::Show(asked) => look::show::show(&asked),
+            Self::Wait(asked) => look::wait::wait(&asked),
+            Self::Watch(asked) => look::watch::watch(&asked),
             Self::Hold(asked) => order::order(&asked, Order::Hold),
             Self::Release(asked) => order::order(&asked, Order::Release),
             Self::Cancel(asked) => order::order(&asked, Order::Cancel),
@@ -134,8 +148,8 @@ impl Command {
             Self::Doctor(asked) => doctor::doctor(&asked),
             Self::Gc(asked) => gc::gc(&asked),
             Self::Mcp(asked) => mcp::mcp(&asked),
-            Self::Completions(asked) => manual::completions(&asked, &mut Options::command()),
-            Self::Man(asked) => manual::man(&asked, Options::command()),
+            Self::Completions(asked) => completions::completions(&asked, &mut Options::command()),
+            Self::Man(asked) => man::man(&asked, Options::command()),
         }
     }
 }

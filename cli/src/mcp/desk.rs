@@ -17,9 +17,9 @@ use super::room::Room;
 use crate::args::SourceOptions;
 use crate::args::policy::named_or_embedded;
 use crate::clock;
+use crate::commands::records::verify;
 use crate::failure::Failure;
 use crate::options::Mcp;
-use crate::verify;
 
 pub(super) struct Desk {
     spool: PathBuf,

@@ -3,8 +3,8 @@
 use model::{RequestId, ResultId};
 
 use super::desk::Desk;
+use crate::commands::look::results::{end_of, records_among, result_names};
 use crate::failure::Failure;
-use crate::queue::{end_of, records_among, result_names};
 
 /// A record, by its own word.
 #[derive(Clone, PartialEq, Eq)]

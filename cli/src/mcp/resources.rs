@@ -12,8 +12,8 @@ use validator::front_matter_schema;
 use super::desk::Desk;
 use super::fence::Fence;
 use super::reading;
+use crate::commands::look::results::result_names;
 use crate::failure::Failure;
-use crate::queue::result_names;
 
 const SCHEMA: &str = "toolexec://schema/tool-request.json";
 const RESULTS: &str = "toolexec://results/";

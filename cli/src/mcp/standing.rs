@@ -16,8 +16,8 @@ use super::desk::Desk;
 use super::fence::Fence;
 use super::reading::open;
 use super::recorded::{Recorded, recorded};
+use crate::commands::look::results::request_of;
 use crate::failure::Failure;
-use crate::queue::request_of;
 
 const LOOK_INTERVAL: Duration = Duration::from_millis(300);
 /// At once, of one server.

@@ -1,0 +1,210 @@
+//! What a host and whoever revokes assert: TCA, SCA, CRL, made and signed in one step. They say what was
+//! found here and now.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use model::UtcTime;
+use policies::ais::{
+    Artifact, Crl as CrlContent, HostClaim, Sca as ScaContent, Sealed, SigningKey,
+    Tca as TcaContent, embed, host_tca,
+};
+use serde_json::{Map, Value, json};
+
+use super::document::Understood;
+use super::error::{Done, Stop};
+use super::key::{self, KeyFile};
+use super::print::print;
+use super::supply::used;
+use crate::args::policy::named_or_embedded;
+use crate::clock;
+use crate::failure::Failure;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec ais tca --policy policy.yaml --operator did:web:host1.example \\
+           --data-class internal --data-class derived --key-file operator.pem --kid operator-2026
+
+Prints the signed assertion: one operation toolexec.run.<language> for each language of the policy.")]
+pub(crate) struct Tca {
+    /// The policy [default: the built-in `embedded`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Who operates this host, by the identifier in trust stores
+    #[arg(long, value_name = "ID")]
+    pub(crate) operator: String,
+    /// The version of the assertion
+    #[arg(long, default_value = "1")]
+    pub(crate) tca_version: String,
+    /// A class of data that runs may touch; may be given again
+    #[arg(long = "data-class", value_name = "CLASS")]
+    pub(crate) data_classes: Vec<String>,
+    #[command(flatten)]
+    pub(crate) key: KeyFile,
+    /// The name of the key
+    #[arg(long, value_name = "K")]
+    pub(crate) kid: Option<String>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec ais sca --policy policy.yaml --model planner@1=sha256:9f2c… \\
+    --key-file host.pem --kid host1
+
+Prints the signed assertion: `policy` has the policy file and the seccomp text, `guard` our
+programs, `x-runtimes` the binaries of the policy's runtimes that are here, each by the SHA-256 of
+its bytes.")]
+pub(crate) struct Sca {
+    /// The policy [default: the built-in `embedded`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// A model whose plans are accepted here; may be given again
+    #[arg(long = "model", value_name = "NAME@VERSION=HASH")]
+    pub(crate) models: Vec<String>,
+    #[command(flatten)]
+    pub(crate) key: KeyFile,
+    /// The name of the key
+    #[arg(long, value_name = "K")]
+    pub(crate) kid: Option<String>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec ais crl --revoke UIA=urn:uuid:6f0c…=user-revoked --seconds 600 \\
+    --key-file crl.pem --kid crl
+
+Prints the signed list, which holds from now on for so many seconds. An empty list says that
+nothing is revoked, which a guard wants to know.")]
+pub(crate) struct Crl {
+    /// What counts no longer, and why; may be given again
+    #[arg(long = "revoke", value_name = "UIA|APA=ID[=REASON]")]
+    pub(crate) revoke: Vec<String>,
+    /// For how long the list holds
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) seconds: u32,
+    #[command(flatten)]
+    pub(crate) key: KeyFile,
+    /// The name of the key
+    #[arg(long, value_name = "K")]
+    pub(crate) kid: Option<String>,
+}
+
+/// Signs, and prints what every reader of it will accept.
+fn signed<S: Understood>(
+    artifact: Artifact,
+    content: Map<String, Value>,
+    key: &SigningKey,
+    kid: Option<&str>,
+) -> Done {
+    let signed = embed(artifact, content, key, kid);
+    S::of(&signed).map_err(|error| Stop::Invalid(error.to_string()))?;
+    print(&signed)
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}
+
+pub(super) fn tca(asked: &Tca) -> Done {
+    let policy = named_or_embedded(asked.policy.as_deref())?;
+    let key = key::of(&asked.key, None)?;
+    let claim = HostClaim {
+        operator: &asked.operator,
+        version: &asked.tca_version,
+        data_classes: &asked.data_classes,
+    };
+    let content = host_tca(&policy, &claim);
+    signed::<Sealed<TcaContent>>(Artifact::Tca, content, &key, asked.kid.as_deref())
+}
+
+pub(super) fn sca(asked: &Sca) -> Done {
+    let policy = named_or_embedded(asked.policy.as_deref())?;
+    let key = key::of(&asked.key, None)?;
+    let found = used(&policy)?;
+    let place = |name: &str| {
+        let path = found.paths.iter().find(|(known, _)| known == name);
+        path.map_or_else(|| "toolexec".to_owned(), |(_, path)| path.display().to_string())
+    };
+    let own = env!("CARGO_PKG_VERSION");
+    let mut components: Vec<Value> = Vec::new();
+    for model in &asked.models {
+        components.push(model_of(model)?);
+    }
+    for (name, digest) in &found.digests.policies {
+        let source = match (name.as_str(), &asked.policy) {
+            ("policy", Some(path)) => path.display().to_string(),
+            _ => "toolexec".to_owned(),
+        };
+        components.push(component("policy", name, own, &digest.to_string(), &source));
+    }
+    for (name, digest) in &found.digests.guards {
+        components.push(component("guard", name, own, &digest.to_string(), &place(name)));
+    }
+    let runtimes: Vec<Value> = found
+        .digests
+        .runtimes
+        .iter()
+        .map(|(name, digest)| {
+            let hash = format!("sha256:{digest}");
+            json!({ "name": name, "version": "unknown", "hash": hash, "source": place(name) })
+        })
+        .collect();
+    let content = object(json!({
+        "@type": "SCA", "components": components, "x-runtimes": runtimes, "proof": {},
+    }));
+    signed::<Sealed<ScaContent>>(Artifact::Sca, content, &key, asked.kid.as_deref())
+}
+
+fn component(kind: &str, name: &str, version: &str, sha256: &str, source: &str) -> Value {
+    let hash = format!("sha256:{sha256}");
+    json!({ "type": kind, "name": name, "version": version, "hash": hash, "source": source })
+}
+
+fn model_of(typed: &str) -> Result<Value, Failure> {
+    let parts = typed.split_once('=').and_then(|(named, hash)| {
+        let (name, version) = named.rsplit_once('@')?;
+        Some((name, version, hash))
+            .filter(|_| [name, version, hash].iter().all(|it| !it.is_empty()))
+    });
+    let Some((name, version, hash)) = parts else {
+        return Err(Failure::Said(format!("--model {typed}: write NAME@VERSION=HASH")));
+    };
+    Ok(
+        json!({ "type": "model", "name": name, "version": version, "hash": hash, "source": "stated" }),
+    )
+}
+
+pub(super) fn crl(asked: &Crl) -> Done {
+    let key = key::of(&asked.key, None)?;
+    let mut revoked = Vec::new();
+    for typed in &asked.revoke {
+        revoked.push(revocation(typed)?);
+    }
+    let now = clock::now();
+    let expires = UtcTime::from_unix(now.unix().saturating_add(i64::from(asked.seconds)));
+    let content = object(json!({
+        "@type": "CRL",
+        "issued": now.to_string(),
+        "expires": expires.to_string(),
+        "revoked": revoked,
+        "proof": {},
+    }));
+    signed::<Sealed<CrlContent>>(Artifact::Crl, content, &key, asked.kid.as_deref())
+}
+
+fn revocation(typed: &str) -> Result<Value, Failure> {
+    let mut parts = typed.splitn(3, '=');
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(kind @ ("UIA" | "APA")), Some(id), reason) if !id.is_empty() => {
+            let mut revoked = json!({ "type": kind, "id": id });
+            if let Some(reason) = reason {
+                revoked["reason"] = Value::from(reason);
+            }
+            Ok(revoked)
+        }
+        _ => Err(Failure::Said(format!("--revoke {typed}: write UIA=ID or APA=ID, and =REASON"))),
+    }
+}

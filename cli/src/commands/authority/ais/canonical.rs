@@ -1,0 +1,32 @@
+//! `toolexec ais canonical`: the canonical bytes of a document.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use policies::ais::canonical;
+
+use super::document;
+use super::error::Done;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec ais canonical uia.json | sha256sum
+
+Names of objects in the order of their code points, no blanks, numbers in their shortest form, `<`,
+`>`, `&`, U+2028 and U+2029 escaped. No line end is added. Refused (exit 2): what is no JSON, a
+name twice in an object, a whole number of 2^53 or more.")]
+pub(crate) struct Canonical {
+    /// The document
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+pub(super) fn print_canonical(asked: &Canonical) -> Done {
+    let bytes = canonical(&document::exactly(&asked.file)?);
+    let mut out = std::io::stdout().lock();
+    output::settle(out.write_all(&bytes).and_then(|()| out.flush()))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,33 @@
+//! `toolexec ais entail`: the evidence of a plan under an intent.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use policies::ais::{Apa, Sealed, Uia, entail};
+use serde_json::json;
+
+use super::document;
+use super::error::Done;
+use super::print::print;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec ais entail uia.json apa.json
+
+Prints {\"coverage\",\"risk\",\"scores\"}, what a verifier writes into an APr. Signatures are not
+looked at.")]
+pub(crate) struct Entail {
+    /// The intent
+    #[arg(value_name = "UIA")]
+    pub(crate) uia: PathBuf,
+    /// The plan
+    #[arg(value_name = "APA")]
+    pub(crate) apa: PathBuf,
+}
+
+pub(super) fn print_evidence(asked: &Entail) -> Done {
+    let uia: Sealed<Uia> = document::artifact(&asked.uia)?.1;
+    let apa: Sealed<Apa> = document::artifact(&asked.apa)?.1;
+    let found = entail(uia.content(), apa.content());
+    print(&json!({ "coverage": found.coverage, "risk": found.risk, "scores": found.scores }))
+}

@@ -1,0 +1,153 @@
+//! `toolexec ais envelope`: what binds an approved request to its artifacts. It must never bind a request
+//! to a step that does anything else, nor write over a bundle that is there.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use model::UtcTime;
+use policies::ais::{
+    Apa, Apr, Artifact, Crl, RequestFacts, Sca, Sealed, Step, Tca, Uia, canonical, embed,
+};
+use rustix::rand::{GetRandomFlags, getrandom};
+use serde_json::{Map, Value, json};
+use spool::place_beside;
+
+use super::document;
+use super::error::{Done, Stop};
+use super::key::{self, KeyFile};
+use super::print::print;
+use crate::failure::Failure;
+use crate::{clock, output};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec ais envelope TR-….md --uia uia.json --apa apa.json --apr apr.json \\
+    --tca tca.json --crl crl.json --key-file envelope.pem --kid envelope-2026
+
+To be done after the request is approved: writes <stem>.ais.json beside it, with a fresh nonce, and
+prints {\"bundle\",\"id\",\"step\",\"nonce\",\"exp\"}. The step must be the one that does what the request
+does. Nothing is overwritten. Signatures are not checked here: `ais verify` does that.")]
+pub(crate) struct Envelope {
+    /// The request, approved
+    #[arg(value_name = "REQUEST.md")]
+    pub(crate) request: PathBuf,
+    /// The intent, signed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) uia: PathBuf,
+    /// The plan, signed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) apa: PathBuf,
+    /// The proof, signed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) apr: PathBuf,
+    /// The tool's assertion, signed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tca: PathBuf,
+    /// A revocation list to staple
+    #[arg(long, value_name = "FILE")]
+    pub(crate) crl: Option<PathBuf>,
+    /// A supply chain assertion to staple
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sca: Option<PathBuf>,
+    /// For how long the envelope is good
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) seconds: u32,
+    /// Where to write instead
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) key: KeyFile,
+    /// The name of the key
+    #[arg(long, value_name = "K")]
+    pub(crate) kid: Option<String>,
+}
+
+pub(super) fn envelope(asked: &Envelope) -> Done {
+    let request = document::request(&asked.request)?;
+    let facts = RequestFacts::of(&request);
+    let (uia, intent): (_, Sealed<Uia>) = document::artifact(&asked.uia)?;
+    let (apa, plan): (_, Sealed<Apa>) = document::artifact(&asked.apa)?;
+    let (apr, proof): (_, Sealed<Apr>) = document::artifact(&asked.apr)?;
+    let (tca, tool): (_, Sealed<Tca>) = document::artifact(&asked.tca)?;
+    let step = step_of(plan.content(), &facts, &asked.apa)?;
+    let key = key::of(&asked.key, None)?;
+    let expires = clock::now().unix().saturating_add(i64::from(asked.seconds));
+    let (id, nonce) = (format!("urn:uuid:{}", uuid(random()?)), hex(&random()?));
+    let ibe = json!({
+        "@type": "IBE",
+        "id": id,
+        "uiaRef": intent.content().id.as_str(),
+        "apaStepRef": format!("{}#{}", plan.content().id, step.id),
+        "aprRef": proof.content().id.as_str(),
+        "tcaRef": tool.content().id.as_str(),
+        "nonce": nonce,
+        "exp": UtcTime::from_unix(expires).to_string(),
+        "sig": "",
+    });
+    let Value::Object(unsigned) = ibe.clone() else { return Err(Stop::Invalid(String::new())) };
+    let signed = embed(Artifact::Ibe, unsigned, &key, asked.kid.as_deref());
+    let mut bundle = Map::from_iter([
+        ("uia".to_owned(), uia),
+        ("apa".to_owned(), apa),
+        ("apr".to_owned(), apr),
+        ("tca".to_owned(), tca),
+        ("ibe".to_owned(), signed),
+    ]);
+    if let Some(path) = &asked.crl {
+        bundle.insert("crl".to_owned(), document::artifact::<Sealed<Crl>>(path)?.0);
+    }
+    if let Some(path) = &asked.sca {
+        bundle.insert("sca".to_owned(), document::artifact::<Sealed<Sca>>(path)?.0);
+    }
+    let path = asked.out.clone().unwrap_or_else(|| beside(&asked.request));
+    place_beside(&path, &canonical(&Value::Object(bundle))).map_err(Failure::from)?;
+    print(&json!({
+        "bundle": output::path(&path),
+        "id": ibe["id"],
+        "step": ibe["apaStepRef"],
+        "nonce": ibe["nonce"],
+        "exp": ibe["exp"],
+    }))
+}
+
+/// `<stem>.ais.json`
+fn beside(request: &Path) -> PathBuf {
+    request.with_extension("ais.json")
+}
+
+/// The one step that does what the request does.
+fn step_of<'a>(apa: &'a Apa, facts: &RequestFacts, path: &Path) -> Result<&'a Step, Stop> {
+    let same = |step: &&Step| step.tool.as_str() == facts.tool && step.args == facts.args;
+    let mut steps = apa.steps.iter().filter(same);
+    match (steps.next(), steps.next()) {
+        (Some(step), None) => Ok(step),
+        (None, _) => Err(Stop::Invalid(format!(
+            "{}: no step does what the request does; `toolexec ais step` prints the one that would",
+            path.display()
+        ))),
+        (Some(_), Some(_)) => Err(Stop::Invalid(format!(
+            "{}: more than one step does what the request does; leave one",
+            path.display()
+        ))),
+    }
+}
+
+fn random() -> Result<[u8; 16], Failure> {
+    let mut bytes = [0; 16];
+    // So few bytes come whole, or not at all (getrandom(2)).
+    getrandom(&mut bytes, GetRandomFlags::empty())
+        .map_err(|errno| Failure::Said(format!("random numbers: {errno}")))?;
+    Ok(bytes)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// RFC 9562, version 4.
+fn uuid(mut bytes: [u8; 16]) -> String {
+    bytes[6] = (bytes[6] & 0x0f) | 0x40;
+    bytes[8] = (bytes[8] & 0x3f) | 0x80;
+    let text = hex(&bytes);
+    [&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]].join("-")
+}

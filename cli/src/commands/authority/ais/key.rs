@@ -1,0 +1,69 @@
+//! What signs: a key or a secret in a file. Neither is ever shown.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use policies::ais::{Algorithm, SigningKey};
+use zeroize::Zeroizing;
+
+use super::error::Stop;
+use crate::args::files::read_file;
+use crate::failure::Failure;
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Alg {
+    #[value(name = "EdDSA")]
+    EdDsa,
+    #[value(name = "ES256")]
+    Es256,
+    #[value(name = "HS256")]
+    Hs256,
+}
+
+/// What signs.
+#[derive(Args)]
+#[group(id = "key", required = true, multiple = false)]
+pub(crate) struct KeyFile {
+    /// A private key, Ed25519 or P-256: PKCS#8 in PEM, or as ssh-keygen writes it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+    /// A shared secret, for demonstrations: the file's bytes less one line end at the end
+    #[arg(long, value_name = "FILE")]
+    pub(crate) secret_file: Option<PathBuf>,
+}
+
+const KEY_BYTES_MAX: usize = 64 * 1024;
+
+/// The key, which must be one for this algorithm if one is asked for.
+pub(super) fn of(asked: &KeyFile, alg: Option<Alg>) -> Result<SigningKey, Stop> {
+    let (path, secret) = match (&asked.key_file, &asked.secret_file) {
+        (Some(path), None) => (path, false),
+        (None, Some(path)) => (path, true),
+        _ => return Err(said("name one of --key-file and --secret-file".to_owned())),
+    };
+    let bytes = Zeroizing::new(read_file(path, KEY_BYTES_MAX)?);
+    let wrong = |what: String| said(format!("{}: {what}", path.display()));
+    let key = if secret {
+        SigningKey::from_secret(&bytes)
+    } else {
+        let text = std::str::from_utf8(&bytes).map_err(|_| wrong("is not text".to_owned()))?;
+        SigningKey::from_private(text)
+    };
+    let key = key.map_err(|error| wrong(error.to_string()))?;
+    match alg {
+        Some(alg) => key.for_algorithm(algorithm(alg)).map_err(|error| wrong(error.to_string())),
+        None => Ok(key),
+    }
+}
+
+fn said(what: String) -> Stop {
+    Stop::Failed(Failure::Said(what))
+}
+
+fn algorithm(alg: Alg) -> Algorithm {
+    match alg {
+        Alg::EdDsa => Algorithm::EdDSA,
+        Alg::Es256 => Algorithm::ES256,
+        Alg::Hs256 => Algorithm::HS256,
+    }
+}

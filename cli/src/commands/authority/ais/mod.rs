@@ -1,0 +1,95 @@
+//! `toolexec ais`: make, sign and check the artifacts that bind a run to a user's intent. It must never
+//! add to what it is asked to sign, and never write anything but the one bundle of `envelope`.
+
+mod assertions;
+mod canonical;
+mod document;
+mod entail;
+mod envelope;
+mod error;
+mod key;
+mod print;
+mod schema;
+mod sign;
+mod step;
+mod supply;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use crate::failure::Failure;
+use crate::output;
+
+use assertions::{Crl, Sca, Tca};
+use canonical::Canonical;
+use entail::Entail;
+use envelope::Envelope;
+use error::Stop;
+use schema::Schema;
+use sign::Sign;
+use step::Step;
+use verify::Verify;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec ais verify TR-….ais.json --trust trust.yaml --request TR-….md
+
+The artifacts of Agentic Intent Security: UIA (a user's intent), APA (a plan), APr (the proof that
+the plan serves the intent), TCA (what a tool does), IBE (what binds one call to all of them), SCA
+(what a host is made of), CRL (what was revoked). docs/ais.md says how they belong together. Every
+document is JSON; `-` is stdin. Answers are JSON.
+Exit codes: 0 fine; 1 the guard refused; 2 a document is invalid; 3 usage or internal error")]
+pub(crate) struct Ais {
+    #[command(subcommand)]
+    pub(crate) act: AisAct,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum AisAct {
+    /// Print the canonical bytes of any JSON document
+    Canonical(Canonical),
+    /// Sign any JSON document, exactly as it is given
+    Sign(Sign),
+    /// Say what every rule of the guard says of a bundle
+    Verify(Verify),
+    /// Compute the evidence of a plan under an intent (semantic-entailment-v1)
+    Entail(Entail),
+    /// Print the plan's step that does what a request does
+    Step(Step),
+    /// Make this host's tool assertion from its policy
+    Tca(Tca),
+    /// Make this host's supply chain assertion from real digests
+    Sca(Sca),
+    /// Make a revocation list
+    Crl(Crl),
+    /// Bind an approved request to its artifacts: mint the envelope, write the bundle
+    Envelope(Envelope),
+    /// Print the JSON Schema of an artifact
+    Schema(Schema),
+}
+
+/// Does what was asked of the artifacts.
+pub(crate) fn ais(act: &AisAct) -> Result<ExitCode, Failure> {
+    let done = match act {
+        AisAct::Canonical(asked) => canonical::print_canonical(asked),
+        AisAct::Sign(asked) => sign::print_signature(asked),
+        AisAct::Verify(asked) => verify::verify(asked),
+        AisAct::Entail(asked) => entail::print_evidence(asked),
+        AisAct::Step(asked) => step::print_step(asked),
+        AisAct::Tca(asked) => assertions::tca(asked),
+        AisAct::Sca(asked) => assertions::sca(asked),
+        AisAct::Crl(asked) => assertions::crl(asked),
+        AisAct::Envelope(asked) => envelope::envelope(asked),
+        AisAct::Schema(asked) => schema::print_schema(asked),
+    };
+    match done {
+        Ok(code) => Ok(code),
+        Err(Stop::Failed(failure)) => Err(failure),
+        Err(Stop::Invalid(what)) => {
+            output::note(what);
+            Ok(ExitCode::from(2))
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! `toolexec ais schema`: the JSON Schema of an artifact.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use policies::ais::Artifact;
+
+use super::error::Done;
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "Example: toolexec ais schema UIA > uia.schema.json")]
+pub(crate) struct Schema {
+    /// UIA, APA, APr, TCA, IBE, SCA or CRL
+    #[arg(value_name = "ARTIFACT")]
+    pub(crate) artifact: String,
+}
+
+pub(super) fn print_schema(asked: &Schema) -> Done {
+    let name = &asked.artifact;
+    let same = |artifact: &Artifact| artifact.as_str().eq_ignore_ascii_case(name);
+    match Artifact::ALL.iter().copied().find(same) {
+        Some(artifact) => {
+            output::text(artifact.schema())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        None => Err(Failure::Said(format!(
+            "ais schema: no artifact '{name}'; there are UIA, APA, APr, TCA, IBE, SCA and CRL"
+        ))
+        .into()),
+    }
+}

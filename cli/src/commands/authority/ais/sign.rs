@@ -1,0 +1,60 @@
+//! `toolexec ais sign`: a signature over a document, exactly as it is given.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use policies::ais::{Artifact, canonical, embed, sign};
+use serde_json::Value;
+
+use super::document;
+use super::error::{Done, Stop};
+use super::key::{self, Alg, KeyFile};
+use super::print::print;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec ais sign --alg EdDSA --key-file alice.pem --kid alice-2026 --embed \\
+    uia.json > signed.json
+
+Prints a compact JWS over the canonical bytes of the document as it stands: nothing is added,
+blanked or dropped, so write \"proof\": {} (an envelope: \"sig\": \"\", or none) yourself, or use
+--embed. The header is {\"alg\":…,\"typ\":\"JWT\"}, with \"kid\" only if --kid is given. No policy is read.")]
+pub(crate) struct Sign {
+    /// How to sign; the key must be of that kind
+    #[arg(long, value_enum)]
+    pub(crate) alg: Alg,
+    #[command(flatten)]
+    pub(crate) key: KeyFile,
+    /// The name of the key, for the header
+    #[arg(long, value_name = "K")]
+    pub(crate) kid: Option<String>,
+    /// Blank the artifact's `proof` (or `sig`), sign, and print the artifact with the signature in it
+    #[arg(long)]
+    pub(crate) embed: bool,
+    /// The document
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+pub(super) fn print_signature(asked: &Sign) -> Done {
+    let value = document::exactly(&asked.file)?;
+    let key = key::of(&asked.key, Some(asked.alg))?;
+    let kid = asked.kid.as_deref();
+    if !asked.embed {
+        output::line(sign(&canonical(&value), &key, kid))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let wrong = |what: &str| Stop::Invalid(format!("{}: {what}", asked.file.display()));
+    let Value::Object(object) = value else { return Err(wrong("is no object to embed in")) };
+    let named = object.get("@type").and_then(Value::as_str).and_then(Artifact::named);
+    let artifact =
+        match (named, object.contains_key("operations"), object.contains_key("components")) {
+            (Some(artifact), _, _) => artifact,
+            (None, true, false) => Artifact::Tca,
+            (None, false, true) => Artifact::Sca,
+            _ => return Err(wrong("has no `@type` of an artifact")),
+        };
+    print(&embed(artifact, object, &key, kid))
+}

@@ -1,0 +1,90 @@
+//! `toolexec ais verify`: what the guard says of a bundle, rule by rule. It must never use up a nonce.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use model::UtcTime;
+use policies::ais::{
+    AisRules, BUNDLE_BYTES_MAX, Bundle, Case, RULES_BYTES_MAX, RequestFacts, Supply,
+    TRUST_BYTES_MAX, TrustStore, judge,
+};
+use serde_json::json;
+
+use super::document;
+use super::error::{Done, Stop};
+use super::print::print;
+use super::supply::used;
+use crate::args::policy::named_or_embedded;
+use crate::clock;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec ais verify TR-….ais.json --trust trust.yaml --rules rules.yaml --request TR-….md
+
+Prints {\"verdict\",\"code\",\"message\",\"details\",\"bundle\",\"checks\"}: `accept`; `refuse` with the code
+of the first rule that refuses; `unbound` if nothing refuses and no request was given. No nonce is
+used up.
+Exits 0 if no rule refuses, 1 if one does, 2 if the bundle is none.")]
+pub(crate) struct Verify {
+    /// The bundle: {uia, apa, apr, tca, ibe, crl?, sca?}
+    #[arg(value_name = "BUNDLE")]
+    pub(crate) bundle: PathBuf,
+    /// Whose keys may sign what, JSON or YAML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trust: PathBuf,
+    /// The rules of the host, JSON or YAML: profiles, coverage, ceilings… [default: as shipped]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
+    /// The request that the bundle is to be bound to
+    #[arg(long, value_name = "REQUEST.md")]
+    pub(crate) request: Option<PathBuf>,
+    /// A policy: compare its digest, and those of programs and runtimes here, with the SCA
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// A nonce that was used before; may be given again
+    #[arg(long = "seen", value_name = "NONCE")]
+    pub(crate) seen: Vec<String>,
+    /// Judge as of then, such as 2026-02-09T16:05:01Z [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<UtcTime>,
+}
+
+pub(super) fn verify(asked: &Verify) -> Done {
+    let invalid = |path: &std::path::Path, error: &dyn std::fmt::Display| {
+        Stop::Invalid(format!("{}: {error}", path.display()))
+    };
+    let trust = TrustStore::read(&document::bytes(&asked.trust, TRUST_BYTES_MAX)?)
+        .map_err(|error| invalid(&asked.trust, &error))?;
+    let rules = match &asked.rules {
+        Some(path) => AisRules::read(&document::bytes(path, RULES_BYTES_MAX)?)
+            .map_err(|error| invalid(path, &error))?,
+        None => AisRules::default(),
+    };
+    let request = asked.request.as_deref().map(document::request).transpose()?;
+    let facts = request.as_ref().map(RequestFacts::of);
+    let supply = match &asked.policy {
+        Some(path) => used(&named_or_embedded(Some(path))?)?.digests,
+        None => Supply::default(),
+    };
+    let bundle = match Bundle::read(&document::bytes(&asked.bundle, BUNDLE_BYTES_MAX)?) {
+        Ok(bundle) => bundle,
+        Err(error) => {
+            let mut said = error.refusal().to_json();
+            said["verdict"] = json!("refuse");
+            print(&said)?;
+            return Ok(ExitCode::from(2));
+        }
+    };
+    let judgement = judge(&Case {
+        bundle: &bundle,
+        trust: &trust,
+        rules: &rules,
+        request: facts.as_ref(),
+        supply: &supply,
+        now: asked.at.unwrap_or_else(clock::now),
+        nonce_seen: &|nonce| asked.seen.iter().any(|seen| seen == nonce),
+    });
+    print(&judgement.to_json())?;
+    Ok(if judgement.refusal().is_some() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}

@@ -1,0 +1,101 @@
+//! `toolexec gate`: what the AANA gate says of events, as JSON. It reads no policy and executes
+//! nothing; it must never leave an event without an answer, nor hold more of the input than one event.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use policies::aana::{EVENT_BYTES_MAX, GateResult, gate_bytes};
+
+use crate::failure::Failure;
+use crate::{clock, output};
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GateFormat {
+    /// One event, one result
+    Json,
+    /// An event a line, a result a line
+    Jsonl,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec gate event.json
+         agent --events | toolexec gate - --format jsonl
+
+Answers an event of the AANA Agent Action Contract v1 with accept, ask, defer or refuse; reads no
+policy, executes nothing. Stdout is one object: {\"contract_version\",\"tool_name\",\"tool_category\",
+\"authorization_state\",\"risk_domain\",\"gate_decision\",\"recommended_action\",\"candidate_gate\",
+\"aana_route\",\"runtime_recommended_route\",\"aix\",\"hard_blockers\",\"reasons\",\"evidence_ref_count\",
+\"evidence_integrity\",\"authorization_report\",\"validation_errors\"}. Execute only if gate_decision is
+pass. With --format jsonl there is exactly one object for every line, in order; what is no event of
+at most 1 MiB is refused with schema_validation_failed. docs/gate.md explains every field. Exits 0
+if (every) gate_decision is pass, 1 if not, 3 if the file cannot be read.")]
+pub(crate) struct Gate {
+    /// The event, a JSON file; `-` is stdin
+    #[arg(value_name = "EVENT.json|-")]
+    pub(crate) event: PathBuf,
+    #[arg(long, value_enum, default_value = "json")]
+    pub(crate) format: GateFormat,
+}
+
+pub(crate) fn gate(asked: &Gate) -> Result<ExitCode, Failure> {
+    let from_stdin = asked.event.as_os_str() == "-";
+    let name = if from_stdin { Path::new("stdin") } else { &asked.event };
+    let reader: Box<dyn BufRead> = if from_stdin {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(BufReader::new(File::open(name).map_err(Failure::io(name))?))
+    };
+    let all_pass = match asked.format {
+        GateFormat::Json => one(reader, name)?,
+        GateFormat::Jsonl => lines(reader, name)?,
+    };
+    Ok(if all_pass { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The whole input is one event.
+fn one(reader: impl Read, name: &Path) -> Result<bool, Failure> {
+    let mut bytes = Vec::new();
+    reader.take(just_too_many()).read_to_end(&mut bytes).map_err(Failure::io(name))?;
+    answer(&bytes)
+}
+
+/// Each line of the input is an event, answered before the next is read.
+fn lines(mut reader: impl BufRead, name: &Path) -> Result<bool, Failure> {
+    let mut all_pass = true;
+    while let Some(line) = next_line(&mut reader).map_err(Failure::io(name))? {
+        all_pass &= answer(&line)?;
+    }
+    Ok(all_pass)
+}
+
+/// Prints the result, and says whether it passes.
+fn answer(event: &[u8]) -> Result<bool, Failure> {
+    let result: GateResult = gate_bytes(event, clock::now());
+    let said = serde_json::to_string(&result)
+        .map_err(|error| Failure::Said(format!("gate: the result is no JSON: {error}")))?;
+    output::line(said)?;
+    Ok(result.passes())
+}
+
+/// The next line without its end. Of one that is too long to be an event no more is kept than shows
+/// that it is.
+fn next_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    reader.by_ref().take(just_too_many()).read_until(b'\n', &mut line)?;
+    if line.pop_if(|last| *last == b'\n').is_some() {
+        return Ok(Some(line));
+    }
+    if line.len() > EVENT_BYTES_MAX {
+        reader.skip_until(b'\n')?;
+    }
+    Ok(if line.is_empty() { None } else { Some(line) })
+}
+
+/// As many bytes as show that there are too many for an event, its line end included.
+fn just_too_many() -> u64 {
+    u64::try_from(EVENT_BYTES_MAX).map_or(u64::MAX, |most| most.saturating_add(1))
+}

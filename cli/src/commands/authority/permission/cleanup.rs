@@ -1,0 +1,44 @@
+//! `permission cleanup`: nothing of a workflow is permitted any more.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use policies::permissions::{PermissionManager, Terms};
+use serde_json::json;
+use validator::reveal_line;
+
+use super::error::Undone;
+use super::store::{StoreOptions, source_json};
+use crate::args::{Format, SourceOptions};
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec permission cleanup --agent core --subject wf-1
+
+Nothing of exactly this agent, workflow and scope is kept; to do it twice is no mistake. With
+--format json stdout is one object: {\"source\",\"cleaned\",\"traceparent\"}.")]
+pub(crate) struct PermissionCleanup {
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
+
+pub(super) fn cleanup(asked: &PermissionCleanup) -> Result<ExitCode, Undone> {
+    let source = asked.source.named()?;
+    let moment = asked.store.moment()?;
+    let cleaned = asked.store.open(Terms::default())?.cleanup(&source, &moment)?.is_some();
+    match asked.store.format {
+        Format::Human => {
+            let what = if cleaned { "cleaned up" } else { "nothing was kept" };
+            output::line(format_args!("{}: {what}", reveal_line(&source.to_string())))?;
+        }
+        Format::Json => output::line(json!({
+            "source": source_json(&source),
+            "cleaned": cleaned,
+            "traceparent": moment.traceparent.to_string(),
+        }))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

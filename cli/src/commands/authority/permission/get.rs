@@ -1,0 +1,84 @@
+//! `permission get`: what may be called, tool by tool.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use clap::Args;
+use policies::permissions::{Change, PermissionManager, Refused, Terms, ToolAuthorizationState};
+use serde_json::{Value, json};
+use spool::StoreError;
+use validator::reveal_line;
+
+use super::error::Undone;
+use super::store::{QuestionOptions, StoreOptions, source_json};
+use crate::args::Format;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec permission get --agent core --subject wf-1 toolexec.run.python
+         toolexec permission get --from question.json --spend
+
+question.json is {\"source\": {\"name\": \"core\", \"subject\": \"wf-1\", \"accesscontrol\": null}, \"tools\":
+{\"toolexec.run.python\": {\"requests\": [{\"input\": {\"argv\": [\"python\", \"a.py\"]}}]}}}. It reads and
+uses nothing up, but for --spend. Exits 0 if every tool is APPROVED, 1 if one is not, 2 if the
+question is none. With --format json stdout is one object: {\"source\",\"states\",\"reasons\",\"spent\",
+\"traceparent\"}; `states` is the map of tools to states.")]
+pub(crate) struct PermissionGet {
+    #[command(flatten)]
+    pub(crate) question: QuestionOptions,
+    /// The calls begin now: use up what is good for a number of calls only, all or nothing
+    #[arg(long)]
+    pub(crate) spend: bool,
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
+
+pub(super) fn get(asked: &PermissionGet) -> Result<ExitCode, Undone> {
+    let (source, calls) = asked.question.read()?;
+    let moment = asked.store.moment()?;
+    let mut store = asked.store.open(Terms::default())?;
+    let found = store.explain(&source, &calls, &moment)?;
+    let state = |found: &policies::permissions::Finding| found.state();
+    let approved =
+        !calls.is_empty() && found.values().all(|it| state(it) == ToolAuthorizationState::Approved);
+    let spent = match asked.spend && approved {
+        true => match store.spend(&source, &calls, &moment) {
+            // Somebody else was quicker.
+            Err(StoreError::Refused(blocked @ Refused::Blocked(..))) => {
+                output::note(blocked);
+                return Ok(ExitCode::from(1));
+            }
+            spent => spent?,
+        },
+        false => None,
+    };
+    match asked.store.format {
+        Format::Human => {
+            for (tool, found) in &found {
+                let tool = reveal_line(tool.as_str());
+                output::line(format_args!("{tool}: {} ({found})", found.state()))?;
+            }
+        }
+        Format::Json => {
+            let states: BTreeMap<_, _> = found.iter().map(|(tool, it)| (tool, state(it))).collect();
+            let reasons: BTreeMap<_, _> =
+                found.iter().map(|(tool, it)| (tool, it.to_string())).collect();
+            output::line(json!({
+                "source": source_json(&source),
+                "states": states,
+                "reasons": reasons,
+                "spent": uses(spent.as_ref()),
+                "traceparent": moment.traceparent.to_string(),
+            }))?;
+        }
+    }
+    Ok(ExitCode::from(u8::from(!approved)))
+}
+
+fn uses(spent: Option<&Change>) -> Value {
+    match spent {
+        Some(Change::Spent { uses, .. }) => json!(uses),
+        _ => json!([]),
+    }
+}

@@ -1,0 +1,82 @@
+//! `permission request`: the question to a person for what may not be called.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use policies::permissions::{AskFile, ShownInputs, Terms};
+use serde_json::json;
+use spool::Filed;
+
+use super::error::Undone;
+use super::store::{QuestionOptions, StoreOptions, terms};
+use crate::args::Format;
+use crate::failure::Failure;
+use crate::output::{self, human};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec permission request --agent core --subject wf-1 toolexec.run.python \\
+           --drafts ./drafts
+
+Writes <drafts>/permissions/[<domain>/]PR-<now>-<random>.json. What is approved is left out, what
+is denied is never asked for again, and what is asked already is not asked twice. Exits 0 if it is
+asked, 2 if nothing can be asked. With --format json stdout is one object:
+{\"id\",\"sha256\",\"files\",\"new\",\"data\", \"traceparent\"}; `data` is the contract's, null where the same
+waits already.")]
+pub(crate) struct PermissionRequest {
+    #[command(flatten)]
+    pub(crate) question: QuestionOptions,
+    /// Where drafts are [default: drafts/ of the state]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) drafts: Option<PathBuf>,
+    /// File it for these people; may be repeated [default: permissions/ itself]
+    #[arg(long = "domain", value_name = "NAME")]
+    pub(crate) domains: Vec<String>,
+    /// Leave the inputs of calls out of the file
+    #[arg(long)]
+    pub(crate) withhold_inputs: bool,
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
+
+pub(super) fn request(asked: &PermissionRequest) -> Result<ExitCode, Undone> {
+    let (source, calls) = asked.question.read()?;
+    let moment = asked.store.moment()?;
+    let shown = match asked.withhold_inputs {
+        true => ShownInputs::Withheld,
+        false => ShownInputs::Whole,
+    };
+    let terms = Terms { shown, ..terms(&asked.domains)? };
+    let drafts = match &asked.drafts {
+        Some(drafts) => drafts.clone(),
+        None => asked.store.state.path()?.join("drafts"),
+    };
+    let mut store = asked.store.open(terms)?;
+    let filed = store.file_request(&source, &calls, &moment, &drafts)?;
+    let (lodged, paths) = filed.parts();
+    match asked.store.format {
+        Format::Human => {
+            let what = match &filed {
+                Filed::New(..) => "waits for an answer",
+                Filed::Waiting(..) => "was asked before and waits for its answer",
+            };
+            for path in paths {
+                output::line(format_args!("{}: {what}", human::name(path)))?;
+            }
+        }
+        Format::Json => {
+            let data = lodged.file.as_deref().map(AskFile::read).transpose();
+            let data = data.map_err(Failure::Said)?.map(|file| file.data);
+            output::line(json!({
+                "id": lodged.ask.id,
+                "sha256": lodged.ask.sha256.to_string(),
+                "files": paths.iter().map(|path| output::path(path)).collect::<Vec<_>>(),
+                "new": lodged.file.is_some(),
+                "data": data,
+                "traceparent": moment.traceparent.to_string(),
+            }))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,75 @@
+//! `permission revoke`: less is permitted afterwards than before, and never more.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use policies::permissions::{Change, GrantId, PermissionManager, Terms, ToolName};
+use serde_json::json;
+use validator::reveal_line;
+
+use super::error::Undone;
+use super::store::{StoreOptions, source_json};
+use crate::args::{Format, SourceOptions};
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec permission revoke --agent core --subject wf-1 toolexec.run.python
+         toolexec permission revoke --grant G12.0
+
+The tool is REQUESTABLE from then on, and answers to what was asked about it before count no more.
+A denial stays, but for --denial, which takes it back: the tool may be asked for again, and no
+older grant comes back. Exits 0 if something was taken back, 2 if there is no such thing. With
+--format json stdout is one object: {\"source\",\"tool\",\"grants\",\"lifted\",\"traceparent\"}.")]
+pub(crate) struct PermissionRevoke {
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    /// The tool
+    #[arg(value_name = "TOOL", required_unless_present = "grant", requires = "agent")]
+    pub(crate) tool: Option<ToolName>,
+    /// This grant alone, by its name
+    #[arg(long, value_name = "G….…", conflicts_with = "denial")]
+    pub(crate) grant: Option<GrantId>,
+    /// The denial of the tool
+    #[arg(long, requires = "tool")]
+    pub(crate) denial: bool,
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
+
+pub(super) fn revoke(asked: &PermissionRevoke) -> Result<ExitCode, Undone> {
+    let moment = asked.store.moment()?;
+    let mut store = asked.store.open(Terms::default())?;
+    let change = match (&asked.tool, asked.grant) {
+        (None, Some(id)) => store.revoke_grant(id, &moment)?,
+        (Some(tool), id) => {
+            let source = asked.source.named()?;
+            match asked.denial {
+                true => store.lift(&source, tool, &moment)?,
+                false => store.revoke(&source, tool, id, &moment)?,
+            }
+        }
+        (None, None) => return Err(Failure::Said("name a tool, or --grant".into()).into()),
+    };
+    let (source, tool, grants, lifted) = match change {
+        Change::Revoked { source, tool, grants } => (source, tool, grants, false),
+        Change::Lifted { source, tool } => (source, tool, Vec::new(), true),
+        _ => return Err(Failure::Said("the store changed something else".into()).into()),
+    };
+    match asked.store.format {
+        Format::Human => {
+            let what = if lifted { "no longer denied" } else { "revoked" };
+            let (source, tool) = (source.to_string(), tool.to_string());
+            output::line(format_args!("{}: {}: {what}", reveal_line(&source), reveal_line(&tool)))?;
+        }
+        Format::Json => output::line(json!({
+            "source": source_json(&source),
+            "tool": tool,
+            "grants": grants,
+            "lifted": lifted,
+            "traceparent": moment.traceparent.to_string(),
+        }))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

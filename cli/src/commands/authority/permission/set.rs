@@ -1,0 +1,250 @@
+//! `permission set`: an answer that lies ready, or one that is typed here, is held against whose word
+//! counts, and taken in. What was typed is written down first, so that the trail's answer can be read
+//! again as it was given.
+
+use std::collections::BTreeMap;
+use std::fs::{File, Permissions};
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use daemon::config::{read_revoked, read_signers};
+use model::{Sha256, UtcTime};
+use policies::permissions::{
+    ANSWER_BYTES_MAX, ASK_BYTES_MAX, Accepted, Answer, AnswerData, AnswerEvidence, AnswerRules,
+    Answered, Arguments, AskFile, Change, Denied, FileOwner, GrantLimits, Granted,
+    PERMISSION_NAMESPACE, PermissionManager, Terms, ToolName,
+};
+use policies::{SIGNATURE_BYTES_MAX, SIGNATURE_FILES_MAX, SignatureFile};
+use serde_json::json;
+use spool::place_beside;
+use validator::reveal_line;
+
+use super::error::Undone;
+use super::store::StoreOptions;
+use crate::args::Format;
+use crate::args::files::{open_document, read_document};
+use crate::commands::approve::signing::{Signer, SignerError};
+use crate::failure::Failure;
+use crate::output::{self, human};
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TypedArguments {
+    Any,
+    AsRequested,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec permission set --request drafts/permissions/PR-….json \\
+           --grant toolexec.run.python --uses 1
+         toolexec permission set PR-….json.answer.json \\
+           --allowed-signers /etc/toolexec/allowed_signers
+
+With --request it writes <request>.answer.json, signs it with --key into <answer>.sig, and takes it
+in. An answer counts if <answer>.sig (or --signature) is a signature of its bytes in namespace
+permission.tool-exec@threegate by somebody of --allowed-signers, or if its file belongs to a --uid
+and nobody else may write it. Where neither is given your own files count. A tool that was asked
+for and is not granted is denied. Exits 0 if it counts, 2 if not. With --format json stdout is one
+object: {\"request\",\"granted\",\"denied\",\"by\",\"answer\",\"traceparent\"}.")]
+pub(crate) struct PermissionSet {
+    /// An answer that lies ready
+    #[arg(value_name = "ANSWER.json", required_unless_present = "request")]
+    pub(crate) answer: Option<PathBuf>,
+    /// The request that is answered here
+    #[arg(long, value_name = "REQUEST.json", conflicts_with = "answer")]
+    pub(crate) request: Option<PathBuf>,
+    /// Grant this tool; may be repeated
+    #[arg(long, value_name = "TOOL", requires = "request")]
+    pub(crate) grant: Vec<ToolName>,
+    /// Deny this tool; may be repeated
+    #[arg(long, value_name = "TOOL", requires = "request")]
+    pub(crate) deny: Vec<ToolName>,
+    /// Words for whoever reads the trail
+    #[arg(long, value_name = "TEXT", requires = "request")]
+    pub(crate) commentary: Option<String>,
+    /// Each grant is good for so many calls [default: any number]
+    #[arg(long, value_name = "N", requires = "grant")]
+    pub(crate) uses: Option<std::num::NonZeroU32>,
+    /// Each grant ends then, YYYY-MM-DDTHH:MM:SSZ [default: when the workflow is cleaned up]
+    #[arg(long, value_name = "UTC", requires = "grant")]
+    pub(crate) expires: Option<UtcTime>,
+    /// For which inputs each grant is
+    #[arg(long, value_enum, default_value = "any", requires = "grant")]
+    pub(crate) arguments: TypedArguments,
+    /// Sign the answer with this OpenSSH private key
+    #[arg(long, value_name = "FILE", requires = "request")]
+    pub(crate) key: Option<PathBuf>,
+    /// Write (and sign) the answer only: somebody else takes it in
+    #[arg(long, requires = "request")]
+    pub(crate) no_set: bool,
+    /// Signatures of the answer [default: <answer>.sig if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) signature: Vec<PathBuf>,
+    /// Keys whose signatures count
+    #[arg(long, value_name = "FILE")]
+    pub(crate) allowed_signers: Option<PathBuf>,
+    /// Keys that count no longer: a KRL (ssh-keygen -k), or public keys, one a line
+    #[arg(long, value_name = "FILE", requires = "allowed_signers")]
+    pub(crate) revoked: Option<PathBuf>,
+    /// A user of this host whose own files count unsigned; may be repeated
+    #[arg(long = "uid", value_name = "UID")]
+    pub(crate) uids: Vec<u32>,
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+}
+
+pub(super) fn set(asked: &PermissionSet) -> Result<ExitCode, Undone> {
+    let path = match (&asked.answer, &asked.request) {
+        (Some(answer), _) => answer.clone(),
+        (None, Some(request)) => write(asked, request)?,
+        (None, None) => return Err(Failure::Said("name an answer, or --request".into()).into()),
+    };
+    if asked.no_set {
+        output::line(format_args!("{}: written, not set", human::name(&path)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let moment = asked.store.moment()?;
+    let accepted = accept(asked, &path, moment.now)?;
+    let mut store = asked.store.open(Terms::default())?;
+    let source = accepted.answer().answers.source.clone();
+    let change = store.set(&source, &accepted, &moment)?;
+    let Change::Answered { request, granted, denied, .. } = &change else {
+        return Err(Failure::Said("the store changed something else".into()).into());
+    };
+    match asked.store.format {
+        Format::Human => tell(granted, denied, &accepted)?,
+        Format::Json => output::line(json!({
+            "request": request,
+            "granted": granted,
+            "denied": denied,
+            "by": accepted.by(),
+            "answer": output::path(&path),
+            "traceparent": moment.traceparent.to_string(),
+        }))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell(granted: &[Granted], denied: &[Denied], accepted: &Accepted) -> Result<(), Failure> {
+    let by = reveal_line(&accepted.by().to_string());
+    for Granted { tool, grant } in granted {
+        let tool = reveal_line(tool.as_str());
+        output::line(format_args!("{tool}: granted by {by} as {}", grant.id))?;
+    }
+    for Denied { tool, .. } in denied {
+        output::line(format_args!("{}: denied by {by}", reveal_line(tool.as_str())))?;
+    }
+    Ok(())
+}
+
+/// Writes the answer that was typed, and its signature; the answer's path.
+fn write(asked: &PermissionSet, request: &Path) -> Result<PathBuf, Undone> {
+    let bytes = read_document(request, ASK_BYTES_MAX)?;
+    let refuse = |why: String| Undone::Refused(format!("{}: {why}", human::name(request)));
+    let file = AskFile::read(&bytes).map_err(refuse)?;
+    if asked.grant.is_empty() && asked.deny.is_empty() {
+        let why = "name what to --grant and what to --deny; the rest is denied".to_owned();
+        return Err(refuse(why));
+    }
+    let mut named = asked.grant.iter().chain(&asked.deny);
+    if let Some(other) = named.find(|tool| !file.data.requested_tools.contains(tool)) {
+        return Err(refuse(format!("{other} was not asked for; answer what was asked")));
+    }
+    let limits = GrantLimits {
+        uses: asked.uses,
+        expires_utc: asked.expires,
+        arguments: match asked.arguments {
+            TypedArguments::Any => Arguments::Any,
+            TypedArguments::AsRequested => Arguments::AsRequested,
+        },
+    };
+    let limits = match limits == GrantLimits::default() {
+        true => BTreeMap::new(),
+        false => asked.grant.iter().map(|tool| (tool.clone(), limits)).collect(),
+    };
+    let answers = Answered { id: file.id, sha256: Sha256::of(&bytes), source: file.source };
+    let data = AnswerData {
+        granted: asked.grant.clone(),
+        denied: asked.deny.clone(),
+        commentary: asked.commentary.clone(),
+    };
+    let bytes = Answer::to(answers, data, limits).bytes();
+    // Nothing is written, or signed, that `set` would not read.
+    Answer::read(&bytes).map_err(|error| refuse(error.to_string()))?;
+    let path = beside(request, ".answer.json");
+    let signature = match &asked.key {
+        None => None,
+        Some(key) => match Signer::of_file(key) {
+            Ok(mut signer) => Some(signer.sign(PERMISSION_NAMESPACE, &bytes)?),
+            Err(SignerError::Refused(why)) => return Err(Undone::Refused(why)),
+            Err(SignerError::Failed(failure)) => return Err(failure.into()),
+        },
+    };
+    place_beside(&path, &bytes)?;
+    // Where a umask lets a group write, an unsigned answer would count for nobody.
+    std::fs::set_permissions(&path, Permissions::from_mode(0o644)).map_err(Failure::io(&path))?;
+    if let Some(armoured) = signature {
+        place_beside(&beside(&path, ".sig"), armoured.as_bytes())?;
+    }
+    Ok(path)
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(end);
+    path.with_file_name(name)
+}
+
+fn accept(asked: &PermissionSet, path: &Path, now: UtcTime) -> Result<Accepted, Undone> {
+    let file = open_document(path)?;
+    let found = file.metadata().map_err(Failure::io(path))?;
+    let owner = FileOwner { uid: found.uid(), mode: found.mode() };
+    let bytes = read_whole(file, path)?;
+    let signatures = signatures(asked, path)?;
+    let evidence = AnswerEvidence { signatures: &signatures, owner: Some(owner), now };
+    let accepted = rules(asked)?.accept(&bytes, &evidence);
+    accepted.map_err(|error| Undone::Refused(format!("{}: {error}", human::name(path))))
+}
+
+/// Read through the descriptor whose owner was asked.
+fn read_whole(file: File, path: &Path) -> Result<Vec<u8>, Failure> {
+    let most = u64::try_from(ANSWER_BYTES_MAX).unwrap_or(u64::MAX);
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes).map_err(Failure::io(path))?;
+    match bytes.len() > ANSWER_BYTES_MAX {
+        true => Err(Failure::TooLarge(path.to_owned(), most)),
+        false => Ok(bytes),
+    }
+}
+
+fn signatures(asked: &PermissionSet, answer: &Path) -> Result<Vec<SignatureFile>, Failure> {
+    let usual = beside(answer, ".sig");
+    let there = asked.signature.is_empty() && usual.symlink_metadata().is_ok();
+    let usual = if there { vec![usual] } else { Vec::new() };
+    let paths = asked.signature.iter().chain(&usual);
+    let read = |path: &PathBuf| {
+        let bytes = read_document(path, SIGNATURE_BYTES_MAX)?;
+        Ok(SignatureFile { name: output::path(path), bytes })
+    };
+    paths.take(SIGNATURE_FILES_MAX).map(read).collect()
+}
+
+fn rules(asked: &PermissionSet) -> Result<AnswerRules, Failure> {
+    let Some(file) = &asked.allowed_signers else {
+        let mut uids: std::collections::BTreeSet<u32> = asked.uids.iter().copied().collect();
+        if uids.is_empty() {
+            // Whoever may write the store could as well write into it what they like.
+            uids.insert(rustix::process::geteuid().as_raw());
+        }
+        return Ok(AnswerRules { signers: None, uids });
+    };
+    let signers = read_signers(file)?;
+    let signers = match &asked.revoked {
+        Some(revoked) => signers.without(read_revoked(revoked)?),
+        None => signers,
+    };
+    Ok(AnswerRules { signers: Some(signers), uids: asked.uids.iter().copied().collect() })
+}

@@ -1,0 +1,120 @@
+//! The store, the time and the calls that a command was given.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use clap::Args;
+use policies::permissions::{
+    Author, CALLS_BYTES_MAX, Calls, Domains, Moment, Source, Terms, ToolName, Traceparent,
+};
+use serde_json::json;
+use spool::{Durable, new_traceparent};
+use validator::{Draft, OwnerUid, Place, REQUEST_BYTES_MAX};
+
+use super::error::Undone;
+use crate::args::files::read_document;
+use crate::args::{Format, SourceOptions, StateOption};
+use crate::clock;
+use crate::failure::Failure;
+use crate::output::human;
+
+/// Which permissions, and in whose trace.
+#[derive(Args)]
+pub(crate) struct StoreOptions {
+    /// Where permissions are kept [default: permissions/ of the state]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateOption,
+    /// The trace that this belongs to, as W3C has it [default: a new one]
+    #[arg(long, value_name = "00-…")]
+    pub(crate) traceparent: Option<Traceparent>,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// Which tools are asked about.
+#[derive(Args)]
+pub(crate) struct QuestionOptions {
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    /// The tools, by the names that agents use
+    #[arg(value_name = "TOOL", required_unless_present_any = ["from", "tool_request"])]
+    pub(crate) tools: Vec<ToolName>,
+    /// Read source and tools, with the inputs of calls, from JSON; - is stdin
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["tools", "agent", "tool_request"])]
+    pub(crate) from: Option<PathBuf>,
+    /// Ask about the run of this tool request, for the agent that it names
+    #[arg(long, value_name = "REQUEST.md", conflicts_with_all = ["tools", "agent"])]
+    pub(crate) tool_request: Option<PathBuf>,
+}
+
+impl StoreOptions {
+    pub(super) fn open(&self, terms: Terms) -> Result<Durable, Undone> {
+        let directory = match &self.store {
+            Some(store) => store.clone(),
+            None => self.state.path()?.join("permissions"),
+        };
+        Ok(Durable::open(&directory, terms)?)
+    }
+
+    pub(super) fn moment(&self) -> Result<Moment, Undone> {
+        let traceparent = match self.traceparent {
+            Some(traceparent) => traceparent,
+            None => new_traceparent()?,
+        };
+        let by = Author::Uid(rustix::process::geteuid().as_raw());
+        Ok(Moment { now: clock::now(), traceparent, by })
+    }
+}
+
+impl QuestionOptions {
+    pub(super) fn read(&self) -> Result<(Source, Calls), Undone> {
+        if let Some(path) = &self.tool_request {
+            let bytes = read_document(path, REQUEST_BYTES_MAX)?;
+            let refuse = |why: String| Undone::Refused(format!("{}: {why}", human::name(path)));
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let owner = OwnerUid::new(rustix::process::geteuid().as_raw());
+            let draft =
+                Draft::new(bytes, &name, owner).map_err(|error| refuse(error.to_string()))?;
+            let invalid = || refuse("is no valid request; `toolexec lint` tells why".to_owned());
+            let request =
+                draft.check(Place::Elsewhere, clock::now()).verdict.map_err(|_| invalid())?;
+            let source = Source::of_request(&request).map_err(|error| refuse(error.to_string()))?;
+            return Ok((source, Calls::of_request(&request)));
+        }
+        if let Some(path) = &self.from {
+            let bytes = if path.as_os_str() == "-" {
+                let most = u64::try_from(CALLS_BYTES_MAX).unwrap_or(u64::MAX);
+                let mut bytes = Vec::new();
+                let read = std::io::stdin().lock().take(most + 1).read_to_end(&mut bytes);
+                read.map_err(Failure::io("stdin".as_ref()))?;
+                bytes
+            } else {
+                read_document(path, CALLS_BYTES_MAX)?
+            };
+            return Calls::read(&bytes)
+                .map_err(|error| Undone::Refused(format!("{}: {error}", human::name(path))));
+        }
+        let mut calls = Calls::new();
+        for tool in &self.tools {
+            let asked = calls.ask(tool.clone(), Vec::new());
+            asked.map_err(|error| Undone::Refused(error.to_string()))?;
+        }
+        Ok((self.source.named()?, calls))
+    }
+}
+
+/// How people are asked, where the command has a say in it.
+pub(super) fn terms(domains: &[String]) -> Result<Terms, Undone> {
+    if domains.is_empty() {
+        return Ok(Terms::default());
+    }
+    let domains = Domains::try_from(domains.to_vec());
+    let domains = domains.map_err(|error| Undone::Refused(format!("--domain: {error}")))?;
+    Ok(Terms { domains: Some(domains), ..Terms::default() })
+}
+
+pub(super) fn source_json(source: &Source) -> serde_json::Value {
+    json!(source)
+}

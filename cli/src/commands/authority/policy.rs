@@ -1,0 +1,103 @@
+//! `toolexec policy`: check a policy file, print the ones that come with the program.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use daemon::config::{ConfigError, read_policy};
+use serde_json::{Value, json};
+
+use crate::args::Format;
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "Example: toolexec policy show embedded > my-policy.yaml")]
+pub(crate) struct Policy {
+    #[command(subcommand)]
+    pub(crate) act: PolicyAct,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum PolicyAct {
+    /// Check a policy file: every problem at once
+    Check(PolicyCheck),
+    /// Print a policy that comes with the program: embedded, standard or strict
+    #[command(after_help = "Example: toolexec policy show embedded > my-policy.yaml")]
+    Show {
+        /// embedded, standard or strict
+        name: String,
+    },
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec policy check my-policy.yaml
+
+Exits 0 if it is good, 2 if not, 3 if it cannot be read. With --format json stdout is one object:
+{\"file\",\"good\",\"name\",\"sha256\",\"problems\":[{\"line\",\"key\",\"problem\"}]}.")]
+pub(crate) struct PolicyCheck {
+    /// The policy, a YAML file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+pub(crate) fn policy(asked: &Policy) -> Result<ExitCode, Failure> {
+    match &asked.act {
+        PolicyAct::Check(asked) => check(asked),
+        PolicyAct::Show { name } => match policies::Policy::shipped_text(name) {
+            Some(text) => {
+                output::text(text)?;
+                Ok(ExitCode::SUCCESS)
+            }
+            None => Err(Failure::Said(format!(
+                "policy show: no policy '{name}' comes with this program; there are embedded, \
+                 standard and strict"
+            ))),
+        },
+    }
+}
+
+fn check(asked: &PolicyCheck) -> Result<ExitCode, Failure> {
+    let file = asked.file.display();
+    match (read_policy(&asked.file), asked.format) {
+        (Ok(policy), format) => {
+            let (name, sha256) = (policy.name(), policy.sha256());
+            match format {
+                Format::Human => {
+                    output::line(format_args!("{file}: good: policy {name} {sha256}"))?;
+                }
+                Format::Json => output::line(answer(asked, Some(&policy), &[]))?,
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        (Err(ConfigError::Policy(error)), format) => {
+            match format {
+                Format::Human => output::line(error)?,
+                Format::Json => output::line(answer(asked, None, error.problems()))?,
+            }
+            Ok(ExitCode::from(2))
+        }
+        (Err(error), _) => Err(error.into()),
+    }
+}
+
+fn answer(
+    asked: &PolicyCheck,
+    policy: Option<&policies::Policy>,
+    problems: &[policies::PolicyProblem],
+) -> Value {
+    let problems = problems.iter().map(|problem| {
+        let key = (!problem.key().is_empty()).then(|| problem.key());
+        json!({"line": problem.line(), "key": key, "problem": problem.to_string()})
+    });
+    json!({
+        "file": output::path(&asked.file),
+        "good": policy.is_some(),
+        "name": policy.map(policies::Policy::name),
+        "sha256": policy.map(|policy| policy.sha256().to_string()),
+        "problems": problems.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,46 @@
+//! `toolexec completions`: completions for a shell, printed from the definitions that read the command line.
+
+use std::process::ExitCode;
+
+use clap::{Args, Command, ValueEnum};
+use clap_complete::aot::{self, Bash, Fish, Generator, Zsh};
+
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec completions bash > ~/.local/share/bash-completion/completions/toolexec
+         toolexec completions zsh > ~/.zfunc/_toolexec
+         toolexec completions fish > ~/.config/fish/completions/toolexec.fish
+
+The Debian package brings them; this is for a program that was installed without it.")]
+pub(crate) struct Completions {
+    /// The shell that is to complete
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+/// Prints the completions of this program.
+pub(crate) fn completions(asked: &Completions, program: &mut Command) -> Result<ExitCode, Failure> {
+    let text = match asked.shell {
+        Shell::Bash => script(Bash, program),
+        Shell::Zsh => script(Zsh, program),
+        Shell::Fish => script(Fish, program),
+    };
+    output::text(&text?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn script(shell: impl Generator, program: &mut Command) -> Result<String, Failure> {
+    let mut text = Vec::new();
+    aot::generate(shell, program, "toolexec", &mut text);
+    String::from_utf8(text).map_err(|error| Failure::Said(error.to_string()))
+}

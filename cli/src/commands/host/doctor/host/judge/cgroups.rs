@@ -1,0 +1,70 @@
+//! Control groups: which there are, and whether cells may have some of their own.
+
+use crate::commands::host::doctor::host::finding::{Finding, Topic, Verdict};
+use crate::commands::host::doctor::host::model::{Cgroups, Readings};
+
+pub(super) fn judge(host: &Readings) -> Vec<Finding> {
+    let mut findings = vec![groups(host)];
+    if let Some(delegated) = &host.delegated {
+        findings.push(match delegated {
+            Ok(true) => {
+                Finding::ok(Topic::Cgroups, "delegation", "the launcher's unit has Delegate=")
+            }
+            Ok(false) => Finding::warning(
+                Topic::Cgroups,
+                "delegation",
+                "the launcher's unit does not have Delegate=, or is not known to systemd",
+                "install systemd/toolexec-launch.service and: systemctl daemon-reload",
+            ),
+            Err(why) => {
+                let remedy = "systemctl show -p Delegate toolexec-launch.service";
+                Finding::unseen(Topic::Cgroups, "delegation", why, remedy)
+            }
+        });
+    }
+    findings
+}
+
+fn groups(host: &Readings) -> Finding {
+    let cgroups = match &host.cgroups {
+        Ok(cgroups) => cgroups,
+        Err(why) => {
+            let remedy = "mount -t proc proc /proc";
+            return Finding::unseen(Topic::Cgroups, "control groups", why, remedy);
+        }
+    };
+    let (version, missing, writable) = match cgroups {
+        Cgroups::None => {
+            let remedy = "mount -t cgroup2 none /sys/fs/cgroup";
+            return lacking(host, "there are none".to_owned(), remedy);
+        }
+        Cgroups::V1 { missing, writable, bare_v2: false } => ("cgroup v1", missing, writable),
+        Cgroups::V1 { missing, writable, bare_v2: true } => ("cgroup v1 and v2", missing, writable),
+        Cgroups::V2 { missing, writable } => ("cgroup v2", missing, writable),
+    };
+    if !missing.is_empty() {
+        let found = format!("{version} without {}", missing.join(", "));
+        let remedy = "take cgroup_disable= off the kernel's command line, and in a container have \
+                      the controllers passed on";
+        return lacking(host, found, remedy);
+    }
+    // The launcher of a service has a unit of its own, which is another finding.
+    if !writable && !host.subject.is_service() {
+        let found = format!("{version}; cells may have none of their own here");
+        let remedy = "run as root, or have a daemon run it: see systemd/ and toolexec promote";
+        return lacking(host, found, remedy);
+    }
+    Finding::ok(Topic::Cgroups, "control groups", format!("{version} with memory, cpu, pids"))
+}
+
+/// Limits of memory and processes that no group keeps: the policy says whether that will do.
+fn lacking(host: &Readings, found: String, remedy: &str) -> Finding {
+    let demands = host.rules.demands;
+    let (verdict, cost) = match demands.map(|demands| demands.cgroup_exception) {
+        Some(false) => (Verdict::Failure, "the policy makes no exception: every run is refused"),
+        Some(true) => (Verdict::Warning, "by the policy's exception rlimits and sampling do it"),
+        None => (Verdict::Warning, "what the policy says of that is not known"),
+    };
+    let found = format!("{found}; {cost}");
+    Finding::wrong(verdict, Topic::Cgroups, "control groups", found, remedy)
+}

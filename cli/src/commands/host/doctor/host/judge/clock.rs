@@ -1,0 +1,50 @@
+//! The clock: requests and approvals have times in them, and a daemon does not start before its own past.
+
+use super::commands;
+use crate::commands::host::doctor::host::finding::{Finding, Topic};
+use crate::commands::host::doctor::host::model::{Clock, Readings};
+
+/// The daemon's own: clocks are set by a little all the time.
+const TOLERANCE_SEC: i64 = 5;
+/// 2026-01-01: a host that starts without a clock is decades before it.
+const BUILT_UNIX: i64 = 1_767_225_600;
+
+pub(super) fn judge(host: &Readings) -> Vec<Finding> {
+    vec![kept(&host.clock), past(host)]
+}
+
+fn kept(clock: &Clock) -> Finding {
+    match &clock.kept {
+        Ok(true) => Finding::ok(Topic::Clock, "kept right", format!("yes; it is {}", clock.now)),
+        Ok(false) => Finding::warning(
+            Topic::Clock,
+            "kept right",
+            format!("nobody keeps it right; it is {}", clock.now),
+            "timedatectl set-ntp true, or start another NTP client",
+        ),
+        Err(why) => Finding::unseen(Topic::Clock, "kept right", why, "timedatectl"),
+    }
+}
+
+fn past(host: &Readings) -> Finding {
+    let Clock { now, newest, .. } = &host.clock;
+    let set = match commands::set_back(host) {
+        Some(start) => {
+            format!("set the clock, or, if it was set back on purpose, start once with: {start}")
+        }
+        None => "set the clock: timedatectl set-ntp true".to_owned(),
+    };
+    let object = "newest result";
+    match newest {
+        Some((at, path)) if at.unix() > now.unix().saturating_add(TOLERANCE_SEC) => {
+            let found = format!("{} is later than the clock's {now}", path.display());
+            Finding::failure(Topic::Clock, object, found, set)
+        }
+        _ if now.unix() < BUILT_UNIX => {
+            let found = format!("the clock says {now}, before there was this program");
+            Finding::failure(Topic::Clock, object, found, set)
+        }
+        Some((at, _)) => Finding::ok(Topic::Clock, object, format!("of {at}, not later than now")),
+        None => Finding::ok(Topic::Clock, object, "there is none yet"),
+    }
+}

@@ -1,0 +1,91 @@
+//! The commands in remedies, whole enough to be pasted. One for a service must never act on the embedded
+//! state of whoever pastes it: it names the daemon's own files, and runs as the daemon's user.
+
+use std::path::Path;
+
+use crate::commands::host::doctor::host::model::{Found, Place, Readings, Subject};
+
+/// Where the units' policy has what `doctor --warm` makes.
+const CACHES: &str = "/var/cache/toolexec";
+
+pub(super) fn rotate(host: &Readings, key: &str) -> String {
+    match &host.subject {
+        Subject::Embedded { state } => {
+            format!("toolexec keys rotate --key {key} --state {}", state.display())
+        }
+        Subject::Service { config, .. } => {
+            let (user, config) = (daemon_user(host), config.display());
+            format!(
+                "systemctl stop toolexecd && sudo -u {user} toolexec keys rotate --config {config} --key \
+                 {key}; systemctl start toolexecd"
+            )
+        }
+    }
+}
+
+pub(super) fn gc(host: &Readings) -> String {
+    match &host.subject {
+        // Without bounds it lets go of nothing.
+        Subject::Embedded { state } => {
+            format!("toolexec gc --state {} --keep-results days=365", state.display())
+        }
+        // What the configuration keeps the daemon lets go of by itself; while it is at work nobody else may.
+        Subject::Service { config, spool, state } => {
+            let user = daemon_user(host);
+            let (Some(spool), Some(state)) = (spool, state) else {
+                return format!("sudo -u {user} toolexec gc --config {}", config.display());
+            };
+            format!(
+                "sudo -u {user} toolexec gc --dry-run --state {} --spool {} --keep-archive days=90 \
+                 --keep-quarantine days=30; docs/operators.md, disk full, has the rest",
+                state.display(),
+                spool.display()
+            )
+        }
+    }
+}
+
+pub(super) fn fsck(host: &Readings, log: &Path, key: &Path) -> String {
+    let spool = match &host.subject {
+        Subject::Embedded { state } => {
+            return format!("toolexec log fsck --state {}", state.display());
+        }
+        Subject::Service { spool, .. } => spool.as_deref(),
+    };
+    let place = match spool.filter(|spool| spool.join("log") == log) {
+        Some(spool) => format!("--spool {}", spool.display()),
+        None => format!("--log {}", log.display()),
+    };
+    let (user, key) = (daemon_user(host), key.display());
+    format!("sudo -u {user} toolexec log fsck {place} --log-key {key}")
+}
+
+pub(super) fn warm(host: &Readings, language: &str) -> String {
+    match &host.subject {
+        Subject::Embedded { state } => {
+            format!("toolexec doctor --warm {language} --state {}", state.display())
+        }
+        Subject::Service { .. } => format!(
+            "toolexec doctor --warm {language} --to {CACHES} && systemctl restart toolexecd"
+        ),
+    }
+}
+
+/// Only a daemon refuses to start before its own past.
+pub(super) fn set_back(host: &Readings) -> Option<String> {
+    let Subject::Service { config, .. } = &host.subject else { return None };
+    let (user, config) = (daemon_user(host), config.display());
+    Some(format!("sudo -u {user} toolexecd --config {config} --clock-was-set-back"))
+}
+
+/// Whoever owns the state is the daemon; by number where that is not the packaged user.
+fn daemon_user(host: &Readings) -> String {
+    let of_state = |place: &&Place| Some(place.entry.path.as_path()) == host.subject.state();
+    match host.places.iter().find(of_state) {
+        Some(Place { entry, user, .. }) => match &entry.found {
+            Found::There { uid, .. } if user.id != Some(*uid) => format!("'#{uid}'"),
+            _ => user.name.clone(),
+        },
+        None => "toolexec".to_owned(),
+    }
+}

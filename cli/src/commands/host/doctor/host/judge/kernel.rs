@@ -1,0 +1,103 @@
+//! The kernel: its version, its security modules, Landlock and filters of system calls.
+
+use crate::commands::host::doctor::host::finding::{Finding, Topic};
+use crate::commands::host::doctor::host::model::{Kernel, Readings};
+
+/// What the README asks for, and what is tested.
+const RELEASE_MIN: (u32, u32) = (6, 1);
+/// Architectures whose system calls the filters know.
+const MACHINES: [&str; 2] = ["x86_64", "aarch64"];
+/// What the cell's filters answer with.
+const ACTIONS: [&str; 4] = ["kill_process", "errno", "user_notif", "allow"];
+
+pub(super) fn judge(host: &Readings) -> Vec<Finding> {
+    let kernel = &host.kernel;
+    vec![release(kernel), machine(kernel), lsm(kernel), landlock(host), seccomp(kernel)]
+}
+
+fn release(kernel: &Kernel) -> Finding {
+    let said = format!("Linux {}", kernel.release);
+    let mut numbers = kernel.release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
+    let version = numbers.next().zip(numbers.next());
+    match version {
+        Some((Ok(major), Ok(minor))) if (major, minor) >= RELEASE_MIN => {
+            Finding::ok(Topic::Kernel, "version", said)
+        }
+        _ => Finding::warning(
+            Topic::Kernel,
+            "version",
+            format!("{said}, older than 6.1, on which nothing was tried"),
+            "boot a kernel of 6.1 or later; on Debian: apt-get install linux-image-amd64",
+        ),
+    }
+}
+
+fn machine(kernel: &Kernel) -> Finding {
+    let machine = kernel.machine.clone();
+    if MACHINES.contains(&machine.as_str()) {
+        return Finding::ok(Topic::Kernel, "architecture", machine);
+    }
+    let said = format!("{machine}: there are no filters of system calls for it");
+    let remedy = "use a host with an x86_64 or aarch64 kernel";
+    Finding::failure(Topic::Kernel, "architecture", said, remedy)
+}
+
+fn lsm(kernel: &Kernel) -> Finding {
+    let list = match &kernel.lsm {
+        Ok(list) => list,
+        Err(why) => {
+            let remedy = "mount -t securityfs securityfs /sys/kernel/security";
+            return Finding::unseen(Topic::Kernel, "security modules", why, remedy);
+        }
+    };
+    if list.split(',').any(|name| name == "landlock") {
+        return Finding::ok(Topic::Kernel, "security modules", list);
+    }
+    Finding::failure(
+        Topic::Kernel,
+        "security modules",
+        format!("{list}: landlock is not among them"),
+        format!("boot with lsm=landlock,{list} on the kernel's command line"),
+    )
+}
+
+fn landlock(host: &Readings) -> Finding {
+    let needed = host.rules.demands.map_or(1, |demands| demands.landlock_abi_min);
+    match &host.kernel.landlock_abi {
+        Err(why) => Finding::failure(
+            Topic::Kernel,
+            "landlock",
+            format!("there is none ({why}); every run is refused"),
+            "boot a kernel with CONFIG_SECURITY_LANDLOCK and landlock in its lsm= list",
+        ),
+        Ok(abi) if *abi < needed => Finding::failure(
+            Topic::Kernel,
+            "landlock",
+            format!("ABI {abi}; the policy asks for {needed}, so every run is refused"),
+            "boot a newer kernel, or lower layers.landlock_abi_min in the policy",
+        ),
+        Ok(abi) => Finding::ok(
+            Topic::Kernel,
+            "landlock",
+            format!("ABI {abi}; the policy asks for {needed}"),
+        ),
+    }
+}
+
+fn seccomp(kernel: &Kernel) -> Finding {
+    let there = match &kernel.seccomp_actions {
+        Ok(there) => there,
+        Err(why) => {
+            let found = format!("no filters of system calls ({why})");
+            let remedy = "boot a kernel with CONFIG_SECCOMP_FILTER";
+            return Finding::failure(Topic::Kernel, "seccomp", found, remedy);
+        }
+    };
+    let has = |action: &&str| there.split(' ').any(|it| it == *action);
+    let lacking: Vec<&str> = ACTIONS.into_iter().filter(|action| !has(action)).collect();
+    if lacking.is_empty() {
+        return Finding::ok(Topic::Kernel, "seccomp", there);
+    }
+    let found = format!("filters cannot answer {}", lacking.join(", "));
+    Finding::failure(Topic::Kernel, "seccomp", found, "boot a kernel of 6.1 or later")
+}

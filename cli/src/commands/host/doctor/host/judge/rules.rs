@@ -1,0 +1,35 @@
+//! The files that decide: configuration, policy and trust, each as its own reader judged it.
+
+use crate::commands::host::doctor::host::finding::{Finding, Topic};
+use crate::commands::host::doctor::host::model::{Judged, Reader, Readings, Subject};
+
+pub(super) fn judge(host: &Readings) -> Vec<Finding> {
+    let rules = &host.rules;
+    let all = rules.config.iter().chain([&rules.policy]).chain(&rules.trust);
+    all.map(|judged| of(host, judged)).collect()
+}
+
+fn of(host: &Readings, judged: &Judged) -> Finding {
+    let name = judged.name;
+    match &judged.said {
+        Reader::Good(found) => Finding::ok(Topic::Rules, name, found),
+        Reader::Bad(found) => Finding::failure(Topic::Rules, name, found, remedy(host, name)),
+        Reader::Unseen(why) => {
+            let remedy = "look as root, or as the user of the daemon";
+            Finding::unseen(Topic::Rules, name, why, remedy)
+        }
+    }
+}
+
+fn remedy(host: &Readings, name: &str) -> String {
+    let check = match &host.subject {
+        Subject::Embedded { .. } => return "toolexec policy check FILE".to_owned(),
+        Subject::Service { config, .. } => {
+            format!("toolexecd --config {} --check", config.display())
+        }
+    };
+    match name {
+        "policy" => format!("mend it until `toolexec policy check` is content, then: {check}"),
+        _ => format!("mend it until this is content: {check}"),
+    }
+}

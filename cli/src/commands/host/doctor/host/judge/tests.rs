@@ -1,0 +1,536 @@
+//! Hosts of every kind, most of which no machine of ours is: what is wrong with each, how bad that is,
+//! and that whatever is wrong has a remedy.
+
+mod remedies;
+
+use std::path::PathBuf;
+
+use model::UtcTime;
+use sandbox::subordinate::NoSubordinate;
+
+use super::judge;
+use crate::commands::host::doctor::host::finding::{Finding, Verdict};
+use crate::commands::host::doctor::host::model::{
+    Cgroups, Clock, Demands, Disk, Entry, Found, Judged, Kernel, KeyPlace, Keys, Kind, LogSeen,
+    Looker, Namespaces, Owner, Place, Program, Reader, Readings, Room, Rules, RuntimeSeen, Sandbox,
+    Socket, Subject,
+};
+
+const NOW_UNIX: i64 = 1_800_000_000;
+const DAEMON: u32 = 990;
+const OPERATORS: u32 = 995;
+
+/// Root's own host, with nothing wrong with it.
+fn good_host() -> Readings {
+    let program = |name| Program {
+        name,
+        found: Ok(PathBuf::from("/usr/bin").join(name)),
+        version: Ok(env!("CARGO_PKG_VERSION").to_owned()),
+    };
+    Readings {
+        looker: Looker { uid: 0 },
+        subject: Subject::Embedded { state: "/root/state".into() },
+        kernel: Kernel {
+            release: "6.12.9+deb13-amd64".to_owned(),
+            machine: "x86_64".to_owned(),
+            lsm: Ok("capability,landlock,yama,apparmor".to_owned()),
+            landlock_abi: Ok(6),
+            seccomp_actions: Ok("kill_process kill_thread trap errno user_notif log allow".into()),
+            namespaces: Namespaces {
+                max: Some(15_000),
+                unprivileged_clone: Some(1),
+                apparmor_restricts: None,
+                apparmor_profile: false,
+                tried: Some(Ok(())),
+            },
+        },
+        cgroups: Ok(Cgroups::V2 { missing: Vec::new(), writable: true }),
+        delegated: None,
+        programs: ["toolexec", "toolexecd", "toolexec-launch", "toolexec-egress"]
+            .map(program)
+            .to_vec(),
+        sandbox: Sandbox::Starts("starts".to_owned()),
+        uids: None,
+        runtimes: vec![RuntimeSeen {
+            name: "python".to_owned(),
+            found: Ok("/usr/bin/python3.13".into()),
+            version: Ok("3.13.1".to_owned()),
+        }],
+        rules: Rules {
+            config: None,
+            policy: Judged { name: "policy", said: Reader::Good("embedded".to_owned()) },
+            demands: Some(Demands { cgroup_exception: true, landlock_abi_min: 1 }),
+            trust: Vec::new(),
+        },
+        sockets: Vec::new(),
+        keys: Some(Keys {
+            source: KeyPlace::Files("/root/state/keys".into()),
+            owner: 0,
+            directory: entry("/root/state/keys", Kind::Directory, 0o700, 0),
+            files: vec![
+                entry("/root/state/keys/result", Kind::File, 0o600, 0),
+                entry("/root/state/keys/log", Kind::File, 0o600, 0),
+            ],
+            halves: vec!["result", "log"],
+            unfinished: Vec::new(),
+            public: Some(Ok("1 of results".to_owned())),
+        }),
+        places: Vec::new(),
+        survey: Some(Ok(0)),
+        disks: vec![Disk { of: "state", path: "/root/state".into(), room: Ok(ROOM) }],
+        clock: Clock { now: UtcTime::from_unix(NOW_UNIX), kept: Ok(true), newest: None },
+        log: Some(LogSeen::Good { origin: "host1".to_owned(), entries: 7 }),
+    }
+}
+
+const ROOM: Room = Room {
+    bytes_free: 20 << 30,
+    bytes_total: 40 << 30,
+    inodes_free: 2_000_000,
+    inodes_total: 3_000_000,
+    volatile: false,
+    read_only: false,
+};
+
+/// A daemon's host, as the package makes it.
+fn good_service() -> Readings {
+    let mut host = good_host();
+    host.subject = Subject::Service {
+        config: "/etc/toolexec/toolexecd.yaml".into(),
+        spool: Some("/var/spool/toolexec".into()),
+        state: Some("/var/lib/toolexec".into()),
+    };
+    host.delegated = Some(Ok(true));
+    host.rules.demands = Some(Demands { cgroup_exception: false, landlock_abi_min: 1 });
+    host.rules.config =
+        Some(Judged { name: "configuration", said: Reader::Good("good".to_owned()) });
+    host.sockets = vec![Socket {
+        name: "toolexec-launch.socket",
+        path: "/run/toolexec/launch.sock".into(),
+        is_there: Ok(true),
+    }];
+    host.places = vec![approved(0o3770, DAEMON, OPERATORS)];
+    if let Some(keys) = &mut host.keys {
+        keys.source = KeyPlace::Lent("/run/credentials/toolexecd.service".into());
+        keys.owner = DAEMON;
+        keys.files = vec![
+            entry("/run/credentials/toolexecd.service/result", Kind::File, 0o440, 0),
+            entry("/run/credentials/toolexecd.service/log", Kind::File, 0o440, 0),
+        ];
+    }
+    host
+}
+
+fn entry(path: &str, kind: Kind, mode: u32, uid: u32) -> Entry {
+    Entry { path: path.into(), found: Found::There { kind, mode, uid, gid: 0 } }
+}
+
+fn approved(mode: u32, uid: u32, gid: u32) -> Place {
+    let owner = |name: &str, id| Owner { name: name.to_owned(), id: Some(id) };
+    let found = Found::There { kind: Kind::Directory, mode, uid, gid };
+    Place {
+        entry: Entry { path: "/var/spool/toolexec/approved".into(), found },
+        mode: 0o3770,
+        user: owner("toolexec", DAEMON),
+        group: Some(owner("toolexec-operators", OPERATORS)),
+    }
+}
+
+fn not_ok(host: &Readings) -> Vec<Finding> {
+    let mut findings = judge(host);
+    findings.retain(|finding| finding.verdict != Verdict::Ok);
+    findings
+}
+
+#[test]
+fn a_good_host_is_told_as_good_in_every_topic() {
+    for host in [good_host(), good_service()] {
+        assert_eq!(not_ok(&host), Vec::new());
+        let findings = judge(&host);
+        assert!(findings.iter().all(|finding| finding.remedy.is_none()));
+        let mut topics: Vec<_> = findings.iter().map(|finding| finding.topic.as_str()).collect();
+        topics.dedup();
+        let all = [
+            "kernel", "cgroups", "programs", "runtimes", "sandbox", "rules", "keys", "places",
+            "disk", "clock", "log",
+        ];
+        assert_eq!(topics, all);
+    }
+}
+
+/// What is done to a good host, and the one finding that must come of it.
+struct Case {
+    what: &'static str,
+    host: fn() -> Readings,
+    harm: fn(&mut Readings),
+    verdict: Verdict,
+    object: &'static str,
+    words: &'static [&'static str],
+    remedy: &'static str,
+}
+
+fn check(cases: &[Case]) {
+    for case in cases {
+        let mut host = (case.host)();
+        (case.harm)(&mut host);
+        let found = not_ok(&host);
+        let [finding] = found.as_slice() else {
+            panic!("{}: not one finding but {found:#?}", case.what);
+        };
+        assert_eq!(finding.verdict, case.verdict, "{}: {finding:?}", case.what);
+        assert_eq!(finding.object, case.object, "{}", case.what);
+        for word in case.words {
+            assert!(finding.found.contains(word), "{}: {word:?} not in {finding:?}", case.what);
+        }
+        let remedy = finding.remedy.as_deref().unwrap_or_default();
+        assert!(remedy.contains(case.remedy), "{}: {remedy:?}", case.what);
+        remedies::assert_can_be_typed(&host, remedy);
+    }
+}
+
+fn bad_log(directory: &str) -> LogSeen {
+    LogSeen::Bad {
+        why: "not the tree".to_owned(),
+        directory: directory.into(),
+        key: "/var/lib/toolexec/keys/log.pub".into(),
+    }
+}
+
+fn keys(host: &mut Readings) -> &mut Keys {
+    host.keys.as_mut().expect("it has keys")
+}
+
+fn ordinary() -> Readings {
+    let mut host = good_host();
+    host.looker.uid = 1000;
+    let keys = keys(&mut host);
+    keys.owner = 1000;
+    host
+}
+
+use Verdict::{Failure, NotLookedAt, Warning};
+
+#[test]
+fn what_the_kernel_lacks_is_told() {
+    #[rustfmt::skip]
+    check(&[
+        Case { what: "old", host: good_host, harm: |it| it.kernel.release = "5.15.0-91-generic".into(),
+            verdict: Warning, object: "version", words: &["5.15.0", "6.1"], remedy: "apt-get install" },
+        Case { what: "unreadable version", host: good_host, harm: |it| it.kernel.release = "odd".into(),
+            verdict: Warning, object: "version", words: &["odd"], remedy: "6.1" },
+        Case { what: "machine", host: good_host, harm: |it| it.kernel.machine = "riscv64".into(),
+            verdict: Failure, object: "architecture", words: &["riscv64"], remedy: "x86_64" },
+        Case { what: "no landlock among the modules", host: good_host,
+            harm: |it| it.kernel.lsm = Ok("capability,apparmor".into()),
+            verdict: Failure, object: "security modules", words: &["capability,apparmor"], remedy: "lsm=landlock,capability" },
+        Case { what: "a module whose name begins so", host: good_host,
+            harm: |it| it.kernel.lsm = Ok("landlocked".into()),
+            verdict: Failure, object: "security modules", words: &[], remedy: "lsm=landlock" },
+        Case { what: "no securityfs", host: good_host, harm: |it| it.kernel.lsm = Err("gone".into()),
+            verdict: NotLookedAt, object: "security modules", words: &["gone"], remedy: "mount -t securityfs" },
+        Case { what: "no landlock", host: good_host, harm: |it| it.kernel.landlock_abi = Err("ENOSYS".into()),
+            verdict: Failure, object: "landlock", words: &["ENOSYS"], remedy: "CONFIG_SECURITY_LANDLOCK" },
+        Case { what: "landlock below the policy's", host: good_host,
+            harm: |it| { it.kernel.landlock_abi = Ok(3); it.rules.demands = Some(Demands { cgroup_exception: true, landlock_abi_min: 6 }); },
+            verdict: Failure, object: "landlock", words: &["ABI 3", "asks for 6"], remedy: "landlock_abi_min" },
+        Case { what: "no seccomp", host: good_host, harm: |it| it.kernel.seccomp_actions = Err("gone".into()),
+            verdict: Failure, object: "seccomp", words: &["gone"], remedy: "CONFIG_SECCOMP_FILTER" },
+        Case { what: "no user_notif", host: good_host,
+            harm: |it| it.kernel.seccomp_actions = Ok("kill_process errno allow".into()),
+            verdict: Failure, object: "seccomp", words: &["user_notif"], remedy: "6.1" },
+    ]);
+}
+
+#[test]
+fn what_forbids_namespaces_fails_whoever_lives_of_them() {
+    #[rustfmt::skip]
+    check(&[
+        Case { what: "none, ordinary", host: ordinary, harm: |it| it.kernel.namespaces.max = Some(0),
+            verdict: Failure, object: "user namespaces", words: &["max_user_namespaces"], remedy: "sysctl -w user.max_user_namespaces" },
+        Case { what: "none, root", host: good_host, harm: |it| it.kernel.namespaces.max = Some(0),
+            verdict: Warning, object: "user namespaces", words: &["name hosts"], remedy: "sysctl -w" },
+        Case { what: "clone, ordinary", host: ordinary, harm: |it| it.kernel.namespaces.unprivileged_clone = Some(0),
+            verdict: Failure, object: "user namespaces", words: &["unprivileged_userns_clone"], remedy: "sysctl -w kernel.unprivileged_userns_clone=1" },
+        Case { what: "clone, service", host: good_service, harm: |it| it.kernel.namespaces.unprivileged_clone = Some(0),
+            verdict: Warning, object: "user namespaces", words: &[], remedy: "sysctl -w" },
+        Case { what: "AppArmor, ordinary", host: ordinary, harm: |it| it.kernel.namespaces.apparmor_restricts = Some(1),
+            verdict: Failure, object: "user namespaces", words: &["AppArmor", "no profile"],
+            remedy: "cp /usr/share/toolexec/apparmor /etc/apparmor.d/toolexec && " },
+        Case { what: "AppArmor, root", host: good_host, harm: |it| it.kernel.namespaces.apparmor_restricts = Some(1),
+            verdict: Warning, object: "user namespaces", words: &[], remedy: "apparmor_restrict" },
+        Case { what: "something else, ordinary", host: ordinary,
+            harm: |it| it.kernel.namespaces.tried = Some(Err("EPERM".into())),
+            verdict: Failure, object: "user namespaces", words: &["EPERM"], remedy: "unshare" },
+        Case { what: "not tried", host: ordinary, harm: |it| it.kernel.namespaces.tried = None,
+            verdict: NotLookedAt, object: "user namespaces", words: &[], remedy: "unshare" },
+    ]);
+    let mut with_profile = ordinary();
+    with_profile.kernel.namespaces.apparmor_restricts = Some(1);
+    with_profile.kernel.namespaces.apparmor_profile = true;
+    assert_eq!(not_ok(&with_profile), Vec::new());
+}
+
+#[test]
+fn groups_that_lack_fail_where_the_policy_makes_no_exception() {
+    let none = |it: &mut Readings| it.cgroups = Ok(Cgroups::None);
+    #[rustfmt::skip]
+    check(&[
+        Case { what: "none, with the exception", host: good_host, harm: none,
+            verdict: Warning, object: "control groups", words: &["sampling"], remedy: "mount -t cgroup2" },
+        Case { what: "none, without", host: good_service, harm: none,
+            verdict: Failure, object: "control groups", words: &["every run is refused"], remedy: "mount" },
+        Case { what: "none, the policy unread", host: good_host,
+            harm: |it| { it.cgroups = Ok(Cgroups::None); it.rules.demands = None; },
+            verdict: Warning, object: "control groups", words: &["not known"], remedy: "mount" },
+        Case { what: "no memory", host: good_service,
+            harm: |it| it.cgroups = Ok(Cgroups::V2 { missing: vec!["memory".into()], writable: true }),
+            verdict: Failure, object: "control groups", words: &["v2 without memory"], remedy: "cgroup_disable" },
+        Case { what: "not ours", host: ordinary,
+            harm: |it| it.cgroups = Ok(Cgroups::V1 { missing: vec![], writable: false, bare_v2: true }),
+            verdict: Warning, object: "control groups", words: &["v1 and v2"], remedy: "as root" },
+        Case { what: "not read", host: good_host, harm: |it| it.cgroups = Err("no /proc".into()),
+            verdict: NotLookedAt, object: "control groups", words: &["no /proc"], remedy: "mount -t proc" },
+        Case { what: "not delegated", host: good_service, harm: |it| it.delegated = Some(Ok(false)),
+            verdict: Warning, object: "delegation", words: &["Delegate="], remedy: "daemon-reload" },
+        Case { what: "no systemd", host: good_service, harm: |it| it.delegated = Some(Err("no systemctl".into())),
+            verdict: NotLookedAt, object: "delegation", words: &[], remedy: "systemctl show" },
+    ]);
+    // Whose groups a service's cells get is the launcher's matter, not the looker's.
+    let mut service = good_service();
+    service.cgroups = Ok(Cgroups::V2 { missing: Vec::new(), writable: false });
+    assert_eq!(not_ok(&service), Vec::new());
+}
+
+#[test]
+fn programs_and_interpreters_that_lack_are_told() {
+    #[rustfmt::skip]
+    check(&[
+        Case { what: "another version", host: good_host, harm: |it| it.programs[2].version = Ok("0.0.9".into()),
+            verdict: Failure, object: "toolexec-launch", words: &["0.0.9"], remedy: "install toolexec-launch" },
+        Case { what: "no launcher", host: good_host, harm: |it| it.programs[2].found = Err("is not there".into()),
+            verdict: Failure, object: "toolexec-launch", words: &["not there"], remedy: "beside toolexec" },
+        Case { what: "no proxy", host: good_host, harm: |it| it.programs[3].found = Err("is not there".into()),
+            verdict: Warning, object: "toolexec-egress", words: &[], remedy: "install" },
+        Case { what: "no daemon, service", host: good_service, harm: |it| it.programs[1].found = Err("is not there".into()),
+            verdict: Failure, object: "toolexecd", words: &[], remedy: "install" },
+        Case { what: "mute", host: good_host, harm: |it| it.programs[3].version = Err("others can change /opt".into()),
+            verdict: NotLookedAt, object: "toolexec-egress", words: &["/opt"], remedy: "--version" },
+        Case { what: "nobody listens", host: good_service, harm: |it| it.sockets[0].is_there = Ok(false),
+            verdict: Failure, object: "toolexec-launch.socket", words: &["launch.sock"], remedy: "systemctl enable --now" },
+        Case { what: "one interpreter", host: good_host, harm: |it| it.runtimes.push(RuntimeSeen {
+                name: "ts".into(), found: Err(Some("no loader".into())), version: Err(String::new()) }),
+            verdict: Warning, object: "ts", words: &["no loader"], remedy: "doctor --warm ts" },
+        Case { what: "an interpreter that others can change", host: good_host,
+            harm: |it| it.runtimes[0].version = Err("others can change /opt".into()),
+            verdict: Warning, object: "python", words: &["/opt"], remedy: "ls -l" },
+    ]);
+    let mut bare = good_host();
+    bare.runtimes[0].found = Err(None);
+    let found = not_ok(&bare);
+    assert!(found.iter().any(|it| it.object == "all" && it.verdict == Failure), "{found:?}");
+    let mut alone = good_host();
+    alone.programs[1].found = Err("is not there".to_owned());
+    assert_eq!(not_ok(&alone), Vec::new(), "embedded runs need no daemon");
+}
+
+#[test]
+fn a_host_on_which_no_sandbox_starts_is_a_failure_whatever_else_is_good() {
+    let (what, remedy) = ("layer.cgroup: make a control group: Read-only", "mount it read-write");
+    let fails = || Sandbox::Fails { what: what.to_owned(), help: remedy.to_owned() };
+    for mut host in [good_host(), good_service()] {
+        host.sandbox = fails();
+        let found = not_ok(&host);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].verdict, found[0].found.as_str()), (Failure, what));
+        assert_eq!(found[0].remedy.as_deref(), Some(remedy));
+        host.sandbox = Sandbox::NotTried { why: "not root".to_owned(), remedy: "sudo".to_owned() };
+        assert_eq!(not_ok(&host)[0].verdict, NotLookedAt);
+    }
+}
+
+#[test]
+fn files_that_decide_are_told_as_their_readers_say() {
+    let judged = |name, said| Judged { name, said };
+    let mut host = good_service();
+    host.rules.config = Some(judged("configuration", Reader::Bad("line 3: unknown".to_owned())));
+    host.rules.policy = judged("policy", Reader::Bad("limits.cpu: 0".to_owned()));
+    host.rules.trust = vec![judged("revoked", Reader::Unseen("permission denied".to_owned()))];
+    let found: Vec<_> = not_ok(&host).into_iter().map(|it| (it.object, it.verdict)).collect();
+    let all = [("configuration", Failure), ("policy", Failure), ("revoked", NotLookedAt)];
+    assert_eq!(found, all.map(|(object, verdict)| (object.to_owned(), verdict)));
+    for finding in not_ok(&host).iter().take(2) {
+        let remedy = finding.remedy.as_deref().unwrap_or_default();
+        assert!(
+            remedy.contains("toolexecd --config /etc/toolexec/toolexecd.yaml --check"),
+            "{remedy}"
+        );
+    }
+}
+
+#[test]
+fn keys_that_others_could_have_are_told() {
+    #[rustfmt::skip]
+    check(&[
+        Case { what: "open", host: good_host, harm: |it| keys(it).files[0] = entry("/k/result", Kind::File, 0o640, 0),
+            verdict: Failure, object: "private key result", words: &["0640"], remedy: "begin anew" },
+        Case { what: "a stranger's", host: good_host, harm: |it| keys(it).files[1] = entry("/k/log", Kind::File, 0o600, 7),
+            verdict: Failure, object: "private key log", words: &["user 7"], remedy: "chown 0" },
+        Case { what: "a link", host: good_host, harm: |it| keys(it).files[0] = entry("/k/result", Kind::Other, 0o777, 0),
+            verdict: Failure, object: "private key result", words: &["no regular file"], remedy: "ls -l" },
+        Case { what: "not for us", host: good_host,
+            harm: |it| keys(it).files[0].found = Found::Unseen("EACCES".into()),
+            verdict: NotLookedAt, object: "private key result", words: &["EACCES"], remedy: "as root" },
+        Case { what: "a directory for all", host: good_host,
+            harm: |it| keys(it).directory = entry("/k", Kind::Directory, 0o777, 0),
+            verdict: Failure, object: "directory", words: &["0777"], remedy: "chmod 700" },
+        Case { what: "a stranger's directory", host: good_host,
+            harm: |it| keys(it).directory = entry("/k", Kind::Directory, 0o700, 7),
+            verdict: Failure, object: "directory", words: &["user 7"], remedy: "chown" },
+        Case { what: "lent too widely", host: good_service,
+            harm: |it| keys(it).files[0] = entry("/k/result", Kind::File, 0o444, 0),
+            verdict: Failure, object: "private key result", words: &["0444"], remedy: "begin anew" },
+        Case { what: "not lent", host: good_service, harm: |it| keys(it).files[1].found = Found::Missing,
+            verdict: Failure, object: "private key log", words: &["cannot sign"], remedy: "LoadCredentialEncrypted=log" },
+        Case { what: "no directory of what was lent", host: good_service, harm: |it| keys(it).directory.found = Found::Missing,
+            verdict: Failure, object: "directory", words: &["cannot sign"], remedy: "while the service runs" },
+        Case { what: "lost", host: good_host, harm: |it| keys(it).files[1].found = Found::Missing,
+            verdict: Failure, object: "private key log", words: &["public half is there", "lost key", "nothing is run"], remedy: "from a backup" },
+        Case { what: "a service's plain files", host: good_service,
+            harm: |it| { keys(it).source = KeyPlace::Files("/var/lib/toolexec/keys".into()); keys(it).files.clear(); },
+            verdict: Warning, object: "custody", words: &["backup"], remedy: "systemd-creds encrypt" },
+        Case { what: "an agent that is gone", host: good_service,
+            harm: |it| { keys(it).source = KeyPlace::Agent { socket: "/run/a".into(), has: Err("refused".into()) }; keys(it).files.clear(); },
+            verdict: Failure, object: "custody", words: &["refused"], remedy: "ssh-add -l" },
+        Case { what: "an agent without one", host: good_service,
+            harm: |it| { keys(it).source = KeyPlace::Agent { socket: "/run/a".into(), has: Ok(vec![("SHA256:a".into(), true), ("SHA256:b".into(), false)]) }; keys(it).files.clear(); },
+            verdict: Failure, object: "custody", words: &["SHA256:b"], remedy: "ssh-add -l" },
+        Case { what: "a change that was interrupted", host: good_host, harm: |it| keys(it).unfinished.push("log"),
+            verdict: Failure, object: "change of log", words: &["interrupted"], remedy: "toolexec keys rotate --key log" },
+        Case { what: "public halves", host: good_host, harm: |it| keys(it).public = Some(Err("of two keys".into())),
+            verdict: Failure, object: "public halves", words: &["two keys"], remedy: "backup" },
+    ]);
+}
+
+#[test]
+fn directories_are_held_against_what_is_promised_of_them() {
+    #[rustfmt::skip]
+    check(&[
+        Case { what: "for all", host: good_service, harm: |it| it.places = vec![approved(0o3777, DAEMON, OPERATORS)],
+            verdict: Failure, object: "/var/spool/toolexec/approved", words: &["3777", "3770"], remedy: "chmod 3770" },
+        Case { what: "not sticky", host: good_service, harm: |it| it.places = vec![approved(0o2770, DAEMON, OPERATORS)],
+            verdict: Failure, object: "/var/spool/toolexec/approved", words: &["sticky"], remedy: "chmod 3770" },
+        Case { what: "closed", host: good_service, harm: |it| it.places = vec![approved(0o3700, DAEMON, OPERATORS)],
+            verdict: Warning, object: "/var/spool/toolexec/approved", words: &["cannot", "3700"], remedy: "chmod 3770" },
+        Case { what: "without the group's bit", host: good_service, harm: |it| it.places = vec![approved(0o1770, DAEMON, OPERATORS)],
+            verdict: Warning, object: "/var/spool/toolexec/approved", words: &["1770"], remedy: "chmod 3770" },
+        Case { what: "a stranger's", host: good_service, harm: |it| it.places = vec![approved(0o3770, 1000, OPERATORS)],
+            verdict: Failure, object: "/var/spool/toolexec/approved", words: &["user 1000", "toolexec"], remedy: "chown toolexec:toolexec-operators" },
+        Case { what: "a group's that writes", host: good_service, harm: |it| it.places = vec![approved(0o3770, DAEMON, 100)],
+            verdict: Failure, object: "/var/spool/toolexec/approved", words: &["group 100"], remedy: "chown" },
+        Case { what: "not there", host: good_service, harm: |it| it.places[0].entry.found = Found::Missing,
+            verdict: Warning, object: "/var/spool/toolexec/approved", words: &["not there"], remedy: "systemd-tmpfiles --create" },
+        Case { what: "no directory", host: good_service,
+            harm: |it| it.places[0].entry = entry("/var/spool/toolexec/approved", Kind::Other, 0o777, 0),
+            verdict: Failure, object: "/var/spool/toolexec/approved", words: &["no directory"], remedy: "mkdir" },
+        Case { what: "rubbish", host: good_service, harm: |it| it.survey = Some(Ok(3)),
+            verdict: Warning, object: "what lies there", words: &["3"],
+            remedy: "toolexec doctor --spool /var/spool/toolexec --state /var/lib/toolexec" },
+    ]);
+}
+
+#[test]
+fn an_owner_that_this_host_does_not_know_is_not_told_as_checked() {
+    fn nobody_known(it: &mut Readings) {
+        it.places = vec![approved(0o3770, 1000, 100)];
+        it.places[0].user.id = None;
+        it.places[0].group.as_mut().expect("it has one").id = None;
+    }
+    #[rustfmt::skip]
+    check(&[
+        Case { what: "where the package puts it", host: good_service, harm: nobody_known,
+            verdict: Warning, object: "/var/spool/toolexec/approved",
+            words: &["mode 3770, of user 1000", "no user toolexec and no group toolexec-operators"], remedy: "systemd-sysusers" },
+        Case { what: "elsewhere", host: good_service,
+            harm: |it| { nobody_known(it); it.places[0].entry.path = "/srv/spool/approved".into(); },
+            verdict: NotLookedAt, object: "/srv/spool/approved", words: &["of user 1000; this host has no user toolexec"],
+            remedy: "ls -ld /srv/spool/approved" },
+        Case { what: "the group alone", host: good_service,
+            harm: |it| it.places[0].group.as_mut().expect("it has one").id = None,
+            verdict: Warning, object: "/var/spool/toolexec/approved", words: &["has no group toolexec-operators"], remedy: "chown" },
+        Case { what: "open all the same", host: good_service,
+            harm: |it| { nobody_known(it); it.places[0].entry = entry("/var/spool/toolexec/approved", Kind::Directory, 0o3777, 1000); },
+            verdict: Failure, object: "/var/spool/toolexec/approved", words: &["3777"], remedy: "chmod 3770" },
+    ]);
+}
+
+#[test]
+fn a_disk_that_is_full_slow_to_fill_or_forgetful_is_told() {
+    fn with(change: impl Fn(&mut Room), host: &mut Readings) {
+        let mut room = ROOM;
+        change(&mut room);
+        host.disks[0].room = Ok(room);
+    }
+    #[rustfmt::skip]
+    check(&[
+        Case { what: "full", host: good_host, harm: |it| with(|room| room.bytes_free = 1 << 20, it),
+            verdict: Failure, object: "state", words: &["1 of 40960 MiB"], remedy: "toolexec gc" },
+        Case { what: "soon full", host: good_host, harm: |it| with(|room| room.bytes_free = 100 << 20, it),
+            verdict: Warning, object: "state", words: &["soon full"], remedy: "df -h" },
+        Case { what: "no inodes", host: good_host, harm: |it| with(|room| room.inodes_free = 3, it),
+            verdict: Failure, object: "state", words: &["3 of 3000000 inodes"], remedy: "make room" },
+        Case { what: "few inodes", host: good_host, harm: |it| with(|room| room.inodes_free = 900, it),
+            verdict: Warning, object: "state", words: &["900"], remedy: "df -i" },
+        Case { what: "in memory", host: good_host, harm: |it| with(|room| room.volatile = true, it),
+            verdict: Warning, object: "state", words: &["next boot"], remedy: "--state" },
+        Case { what: "read-only", host: good_host, harm: |it| with(|room| room.read_only = true, it),
+            verdict: Failure, object: "state", words: &["read-only"], remedy: "remount,rw" },
+        Case { what: "not read", host: good_host, harm: |it| it.disks[0].room = Err("EACCES".into()),
+            verdict: NotLookedAt, object: "state", words: &["EACCES"], remedy: "df" },
+    ]);
+    let mut uncounted = good_host();
+    with(|room| (room.inodes_free, room.inodes_total) = (0, 0), &mut uncounted);
+    assert_eq!(not_ok(&uncounted), Vec::new(), "btrfs counts no inodes");
+}
+
+#[test]
+fn a_clock_and_a_log_that_are_wrong_are_told() {
+    #[rustfmt::skip]
+    check(&[
+        Case { what: "nobody's", host: good_host, harm: |it| it.clock.kept = Ok(false),
+            verdict: Warning, object: "kept right", words: &["2027"], remedy: "timedatectl set-ntp" },
+        Case { what: "behind", host: good_service,
+            harm: |it| it.clock.newest = Some((UtcTime::from_unix(NOW_UNIX + 60), "/r/TS-x".into())),
+            verdict: Failure, object: "newest result", words: &["/r/TS-x", "later"], remedy: "--clock-was-set-back" },
+        Case { what: "of the epoch", host: good_host, harm: |it| it.clock.now = UtcTime::from_unix(1000),
+            verdict: Failure, object: "newest result", words: &["1970"], remedy: "set-ntp" },
+        Case { what: "a log that was cut", host: good_host, harm: |it| it.log = Some(bad_log("/root/state/log")),
+            verdict: Failure, object: "transparency log", words: &["not the tree"], remedy: "toolexec log fsck" },
+        Case { what: "a log that is not for us", host: good_host, harm: |it| it.log = Some(LogSeen::Unseen("EACCES".into())),
+            verdict: NotLookedAt, object: "transparency log", words: &["EACCES"], remedy: "as root" },
+    ]);
+    let mut late = good_service();
+    late.clock.newest = Some((UtcTime::from_unix(NOW_UNIX + 5), "/r/TS-x".into()));
+    assert_eq!(not_ok(&late), Vec::new(), "clocks are set by a little all the time");
+}
+
+#[test]
+fn a_user_without_uids_for_runs_is_told_how_to_have_some() {
+    let with = |uids| {
+        let mut host = good_host();
+        host.looker = Looker { uid: 1000 };
+        host.uids = Some(uids);
+        let of_uids = judge(&host).into_iter().find(|finding| finding.object == "uids");
+        of_uids.map(|finding| (finding.verdict, finding.remedy.unwrap_or_default()))
+    };
+    for (missing, remedy) in [
+        (NoSubordinate::Range("/etc/subuid"), "usermod --add-subuids"),
+        (NoSubordinate::Range("/etc/subgid"), "--add-subgids"),
+        (NoSubordinate::Program("newuidmap"), "install uidmap"),
+    ] {
+        let (verdict, told) = with(Err(missing)).unwrap_or((Verdict::Ok, String::new()));
+        assert_eq!(verdict, Verdict::Warning, "{missing}");
+        assert!(told.contains(remedy), "{told}");
+    }
+    assert_eq!(with(Ok(256)), Some((Verdict::Ok, String::new())));
+    assert!(judge(&good_host()).iter().all(|finding| finding.object != "uids"));
+}

@@ -1,0 +1,181 @@
+//! Commands in remedies: each can be typed as it stands, and one for a service acts on the service.
+
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+
+use super::{bad_log, good_host, good_service, keys, not_ok};
+use crate::commands::Options;
+use crate::commands::host::doctor::host::model::{
+    Entry, Found, KeyPlace, Kind, Owner, Place, Readings, Room,
+};
+
+/// What `toolexecd --help` knows; a black-box test holds it against the program.
+const DAEMON_OPTIONS: [&str; 3] = ["--config", "--check", "--clock-was-set-back"];
+/// Commands that without one of these act on the state of whoever types them.
+const OF_A_STATE: [(&str, &[&str]); 4] = [
+    ("toolexec keys", &["--config"]),
+    ("toolexec gc", &["--config", "--spool"]),
+    ("toolexec log", &["--spool", "--log"]),
+    ("toolexecd", &["--config"]),
+];
+
+/// Our commands in a remedy, as words.
+fn commands(remedy: &str) -> Vec<Vec<&str>> {
+    let words: Vec<&str> = remedy.split_whitespace().collect();
+    let before = |at: usize| at.checked_sub(1).map_or(":", |at| words[at]);
+    let begins = |at: usize| {
+        let ours = ["toolexec", "toolexecd"].contains(&words[at].trim_start_matches('`'));
+        let first = words[at].starts_with('`') || before(at).ends_with(':') || before(at) == "&&";
+        ours && (first || (at >= 2 && words[at - 2] == "-u"))
+    };
+    let from = |at: usize| {
+        let mut command = Vec::new();
+        for word in words.iter().skip(at).take_while(|word| **word != "&&") {
+            let bare = word.trim_start_matches('`').trim_end_matches(['`', ',', ';', ')']);
+            command.push(bare);
+            if word.trim_start_matches('`') != bare {
+                break;
+            }
+        }
+        command
+    };
+    (0..words.len()).filter(|at| begins(*at)).map(from).collect()
+}
+
+#[track_caller]
+pub(super) fn assert_can_be_typed(host: &Readings, remedy: &str) {
+    for command in commands(remedy) {
+        if command[0] == "toolexecd" {
+            let mut options = command.iter().filter(|word| word.starts_with('-'));
+            assert!(options.all(|option| DAEMON_OPTIONS.contains(option)), "{remedy}");
+        } else if let Err(error) = Options::command().try_get_matches_from(&command) {
+            // `toolexec policy check`, say, of a file that the sentence names.
+            assert_eq!(error.kind(), ErrorKind::MissingRequiredArgument, "{remedy}\n{error}");
+        }
+        let told = command.join(" ");
+        for (name, options) in OF_A_STATE.iter().filter(|(name, _)| told.starts_with(name)) {
+            let named = command.iter().any(|word| options.contains(word));
+            assert!(named || !host.subject.is_service(), "{name} of whom? {remedy}");
+        }
+    }
+}
+
+/// A host where everything is wrong that a command of ours mends.
+fn all_wrong(mut host: Readings) -> Readings {
+    let keys = keys(&mut host);
+    keys.source = KeyPlace::Files("/var/lib/toolexec/keys".into());
+    keys.unfinished = vec!["log"];
+    let mode = Found::There { kind: Kind::File, mode: 0o644, uid: keys.owner, gid: 0 };
+    keys.files = vec![Entry { path: "/var/lib/toolexec/keys/result".into(), found: mode }];
+    host.log = Some(bad_log("/var/spool/toolexec/log"));
+    host.clock.newest = Some((model::UtcTime::from_unix(4_000_000_000), "/r/TS-x".into()));
+    host.disks[0].room = Ok(Room { bytes_free: 1 << 20, ..super::ROOM });
+    host.survey = Some(Ok(3));
+    for name in ["ts", "go"] {
+        let mut runtime = host.runtimes[0].clone();
+        name.clone_into(&mut runtime.name);
+        runtime.found = Err(None);
+        host.runtimes.push(runtime);
+    }
+    host
+}
+
+fn told(host: &Readings) -> Vec<String> {
+    let remedies = not_ok(host).into_iter().filter_map(|finding| finding.remedy);
+    let remedies: Vec<String> = remedies.collect();
+    remedies.iter().for_each(|remedy| assert_can_be_typed(host, remedy));
+    remedies
+}
+
+#[track_caller]
+fn assert_each_is_told(remedies: &[String], wanted: &[&str]) {
+    for command in wanted {
+        let told = remedies.iter().any(|remedy| remedy.contains(command));
+        assert!(told, "{command} is not in {remedies:#?}");
+    }
+}
+
+#[test]
+fn a_service_is_told_commands_that_act_on_the_service() {
+    let service = all_wrong(good_service());
+    let config = "--config /etc/toolexec/toolexecd.yaml";
+    assert_each_is_told(
+        &told(&service),
+        &[
+            &format!(
+                "finish it: systemctl stop toolexecd && sudo -u toolexec toolexec keys rotate {config} --key log;"
+            ),
+            "begin anew (docs/keys.md, a key that somebody else may have)",
+            "sudo -u toolexec toolexec gc --dry-run --state /var/lib/toolexec --spool",
+            "toolexec log fsck --spool /var/spool/toolexec --log-key /var/lib/toolexec/keys/log.pub;",
+            "toolexec doctor --warm ts --to /var/cache/toolexec && systemctl restart toolexecd",
+            "toolexec doctor --warm go --to /var/cache/toolexec && systemctl restart toolexecd",
+            &format!("sudo -u toolexec toolexecd {config} --clock-was-set-back"),
+            "toolexec doctor --spool /var/spool/toolexec --state /var/lib/toolexec",
+        ],
+    );
+
+    // A log that is not in the spool, and a daemon that is another user's.
+    let mut other = all_wrong(good_service());
+    other.log = Some(bad_log("/srv/log"));
+    let found = Found::There { kind: Kind::Directory, mode: 0o700, uid: 1000, gid: 1000 };
+    other.places = vec![Place {
+        entry: Entry { path: "/var/lib/toolexec".into(), found },
+        mode: 0o700,
+        user: Owner { name: "toolexec".to_owned(), id: None },
+        group: None,
+    }];
+    assert_each_is_told(
+        &told(&other),
+        &[
+            "sudo -u '#1000' toolexec log fsck --log /srv/log --log-key",
+            "sudo -u '#1000' toolexecd",
+        ],
+    );
+}
+
+#[test]
+fn an_embedded_host_is_told_commands_that_act_on_its_own_state() {
+    let remedies = told(&all_wrong(good_host()));
+    assert_each_is_told(
+        &remedies,
+        &[
+            "toolexec keys rotate --key log --state /root/state",
+            "toolexec gc --state /root/state --keep-results",
+            "toolexec log fsck --state /root/state",
+            "toolexec doctor --warm ts --state /root/state",
+        ],
+    );
+    assert!(remedies.iter().all(|remedy| !remedy.contains("sudo")), "{remedies:#?}");
+}
+
+#[test]
+fn a_lost_key_of_a_service_is_told_with_where_it_may_be() {
+    let mut service = good_service();
+    let keys = keys(&mut service);
+    keys.source = KeyPlace::Files("/var/lib/toolexec/keys".into());
+    keys.files =
+        vec![Entry { path: "/var/lib/toolexec/keys/result".into(), found: Found::Missing }];
+    let lost = not_ok(&service).into_iter().find(|it| it.object == "private key result");
+    let lost = lost.expect("it is told");
+    let daemon = "its public half is there: a lost key; the daemon does not start";
+    assert!(lost.found.contains(daemon), "{lost:?}");
+    let remedy = lost.remedy.unwrap_or_default();
+    for words in ["put it back from a backup", "LoadCredentialEncrypted=", "while the service runs"]
+    {
+        assert!(remedy.contains(words), "{remedy}");
+    }
+    // What never was is made on first use.
+    super::keys(&mut service).halves.clear();
+    let found = not_ok(&service);
+    assert!(found.iter().all(|it| it.object != "private key result"), "{found:?}");
+}
+
+#[test]
+fn commands_are_found_where_they_begin() {
+    let found =
+        commands("mend it until `toolexec policy check` is content, then: toolexecd --check");
+    assert_eq!(found, [vec!["toolexec", "policy", "check"], vec!["toolexecd", "--check"]]);
+    let found = commands("install x && sudo -u toolexec toolexec gc; systemctl restart toolexecd");
+    assert_eq!(found, [vec!["toolexec", "gc"]]);
+}

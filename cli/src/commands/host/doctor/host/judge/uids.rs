@@ -1,0 +1,30 @@
+//! Judges whether the sandboxes of an ordinary user get subordinate uids.
+
+use sandbox::subordinate::NoSubordinate;
+
+use crate::commands::host::doctor::host::finding::{Finding, Topic};
+use crate::commands::host::doctor::host::model::Readings;
+
+const OBJECT: &str = "uids";
+
+pub(super) fn judge(host: &Readings) -> Option<Finding> {
+    let missing = match host.uids.as_ref()? {
+        Ok(count) => {
+            let found = format!("{count} subordinate uids: each run at one time has its own");
+            return Some(Finding::ok(Topic::Sandbox, OBJECT, found));
+        }
+        Err(missing) => missing,
+    };
+    let found = format!(
+        "{missing}: all sandboxes of this user share one uid, and so what the kernel counts for each user"
+    );
+    let remedy = match missing {
+        NoSubordinate::Program(_) => "as root: apt-get install uidmap".to_owned(),
+        NoSubordinate::Range(_) => format!(
+            "as root, with a range that no account uses: usermod --add-subuids 100000-165535 \
+             --add-subgids 100000-165535 \"$(id -nu {})\"",
+            host.looker.uid
+        ),
+    };
+    Some(Finding::warning(Topic::Sandbox, OBJECT, found, remedy))
+}

@@ -1,0 +1,83 @@
+//! Programs of the host that are asked something. None is waited for without an end: one can hang on its own
+//! file system, where not even a kill reaches it.
+
+use std::io::Read;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::commands::host::doctor::host::model::Seen;
+
+const ANSWER_TIME: Duration = Duration::from_secs(5);
+/// The time for a killed program to exit and for its output to arrive.
+const END_TIME: Duration = Duration::from_secs(1);
+const ANSWER_BYTES_MAX: u64 = 4096;
+
+/// The exit status and the output of a program.
+pub(super) struct Answer {
+    pub(super) status: ExitStatus,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+/// Runs a program that has nothing to read, if it ends soon.
+pub(super) fn answer(command: &mut Command) -> Seen<Answer> {
+    let told = |error: std::io::Error| error.to_string();
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(told)?;
+    let (stdout, stderr) = (read(child.stdout.take()), read(child.stderr.take()));
+    let Some(status) = ended_within(&mut child, ANSWER_TIME)? else {
+        child.kill().map_err(told)?;
+        let ended = ended_within(&mut child, END_TIME)?;
+        let stays = if ended.is_some() { "" } else { ", and cannot be killed" };
+        return Err(format!("does not answer within {} seconds{stays}", ANSWER_TIME.as_secs()));
+    };
+    // A process that it left behind may still have its end.
+    let said = |from: Receiver<String>| from.recv_timeout(END_TIME).unwrap_or_default();
+    Ok(Answer { status, stdout: said(stdout), stderr: said(stderr) })
+}
+
+fn ended_within(child: &mut Child, time_max: Duration) -> Seen<Option<ExitStatus>> {
+    let begun = Instant::now();
+    loop {
+        match child.try_wait().map_err(|error| error.to_string())? {
+            None if begun.elapsed() < time_max => thread::sleep(Duration::from_millis(5)),
+            ended => return Ok(ended),
+        }
+    }
+}
+
+fn read(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
+    let (send, said) = channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(pipe) = pipe {
+            // What came before an error is what there is.
+            pipe.take(ANSWER_BYTES_MAX).read_to_end(&mut bytes).unwrap_or_default();
+        }
+        send.send(String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    });
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_leaves_its_output_open_is_not_waited_for() {
+        let begun = Instant::now();
+        let said = answer(Command::new("sh").args(["-c", "echo 1.2; sleep 30 &"])).unwrap();
+        assert!(said.status.success());
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn what_a_program_says_is_what_it_printed() {
+        let said =
+            answer(Command::new("sh").args(["-c", "echo 1.2; echo no >&2; exit 3"])).unwrap();
+        assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("1.2\n", "no\n"));
+        assert_eq!(said.status.code(), Some(3));
+    }
+}

@@ -1,0 +1,22 @@
+//! The wall clock, and the latest time that a result has in its name.
+
+use std::fs;
+use std::path::PathBuf;
+
+use model::{ResultId, UtcTime};
+
+use super::model::Host;
+use crate::commands::host::doctor::host::model::Clock;
+
+pub(super) fn look(host: &Host) -> Clock {
+    let kept = sandbox::host::clock_is_kept().map_err(|error| error.to_string());
+    Clock { now: crate::clock::now(), kept, newest: newest(host) }
+}
+
+fn newest(host: &Host) -> Option<(UtcTime, PathBuf)> {
+    let results = host.results()?;
+    let names = fs::read_dir(&results).ok()?.flatten().map(|entry| entry.file_name());
+    let ids = names.filter_map(|name| name.to_str()?.parse::<ResultId>().ok());
+    let newest = ids.max_by_key(ResultId::at)?;
+    Some((newest.at(), results.join(newest.as_str())))
+}

@@ -1,0 +1,39 @@
+//! The file systems under spool and state, by statfs(2).
+
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{StatVfsMountFlags, statfs, statvfs};
+
+use super::model::Host;
+use crate::commands::host::doctor::host::model::{Disk, Room, Seen};
+
+/// Magic numbers of file systems in memory (statfs(2)): tmpfs and ramfs.
+const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
+
+pub(super) fn look(host: &Host) -> Vec<Disk> {
+    let state = host.subject.state().map(|path| ("state", path));
+    let spool = host.subject.is_service().then(|| host.spool()).flatten();
+    let of = |(of, path): (&'static str, &Path)| {
+        let path = nearest(path);
+        Disk { of, room: room(&path), path }
+    };
+    state.into_iter().chain(spool.map(|path| ("spool", path))).map(of).collect()
+}
+
+/// What is not there yet will be made below what is.
+fn nearest(path: &Path) -> PathBuf {
+    path.ancestors().find(|it| it.exists()).unwrap_or(Path::new("/")).to_owned()
+}
+
+fn room(path: &Path) -> Seen<Room> {
+    let told = |errno: rustix::io::Errno| errno.to_string();
+    let (found, kind) = (statvfs(path).map_err(told)?, statfs(path).map_err(told)?);
+    Ok(Room {
+        bytes_free: found.f_bavail.saturating_mul(found.f_frsize),
+        bytes_total: found.f_blocks.saturating_mul(found.f_frsize),
+        inodes_free: found.f_favail,
+        inodes_total: found.f_files,
+        volatile: IN_MEMORY.contains(&kind.f_type),
+        read_only: found.f_flag.contains(StatVfsMountFlags::RDONLY),
+    })
+}

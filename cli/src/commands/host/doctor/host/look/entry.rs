@@ -1,0 +1,32 @@
+//! What lies under a name, links not followed.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::commands::host::doctor::host::model::{Entry, Found, Kind};
+
+pub(super) fn at(path: &Path) -> Entry {
+    Entry { path: path.to_owned(), found: found(fs::symlink_metadata(path)) }
+}
+
+/// The same where a link to a directory is as good as one.
+pub(super) fn through(path: &Path) -> Entry {
+    Entry { path: path.to_owned(), found: found(fs::metadata(path)) }
+}
+
+fn found(looked: io::Result<fs::Metadata>) -> Found {
+    match looked {
+        Ok(it) => {
+            let kind = match it.file_type() {
+                kind if kind.is_dir() => Kind::Directory,
+                kind if kind.is_file() => Kind::File,
+                _ => Kind::Other,
+            };
+            Found::There { kind, mode: it.mode() & 0o7777, uid: it.uid(), gid: it.gid() }
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Found::Missing,
+        Err(error) => Found::Unseen(error.to_string()),
+    }
+}

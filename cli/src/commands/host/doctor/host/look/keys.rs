@@ -1,0 +1,84 @@
+//! Where the private keys are and whose: by their inodes alone, never by a byte of them.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use records::{Agent, KeyFingerprint, KeySource, PublicKeys};
+
+use super::entry;
+use super::model::Host;
+use crate::commands::host::doctor::host::model::{Found, KeyPlace, Keys, Looker, Subject};
+
+/// Where systemd has what it lends to the daemon while that runs.
+const LENT: &str = "/run/credentials/toolexecd.service";
+const AGENT_TIME: Duration = Duration::from_secs(5);
+
+pub(super) fn look(host: &Host, looker: Looker) -> Option<Keys> {
+    let (source, owner) = match &host.subject {
+        Subject::Embedded { state } => (KeySource::Directory(state.join("keys")), looker.uid),
+        Subject::Service { state, .. } => {
+            // Whoever owns the state is the daemon.
+            let state = state.as_deref()?;
+            let owner = fs::metadata(state).map_or(looker.uid, |found| found.uid());
+            (host.outline.as_ref()?.keys.clone()?, owner)
+        }
+    };
+    let public = source.public().to_owned();
+    let (source, directory) = match source {
+        KeySource::Agent { socket, result, log, .. } => {
+            let has = agent_has(&socket, &[result, log]);
+            (KeyPlace::Agent { socket, has }, public.clone())
+        }
+        KeySource::Credentials { directory, .. } => (KeyPlace::Lent(directory.clone()), directory),
+        KeySource::Directory(directory) => match lent(host) {
+            Some(lent) => (KeyPlace::Lent(lent.clone()), lent),
+            None => (KeyPlace::Files(directory.clone()), directory),
+        },
+    };
+    let files = match source {
+        KeyPlace::Agent { .. } => Vec::new(),
+        _ => ["result", "log"].iter().map(|name| entry::at(&directory.join(name))).collect(),
+    };
+    let beside = |suffix: &str| -> Vec<&'static str> {
+        let is_there =
+            |name: &&str| public.join(format!("{name}.{suffix}")).symlink_metadata().is_ok();
+        ["result", "log"].into_iter().filter(is_there).collect()
+    };
+    Some(Keys {
+        owner,
+        directory: entry::through(&directory),
+        files,
+        halves: beside("pub"),
+        unfinished: beside("change"),
+        public: public_halves(&public),
+        source,
+    })
+}
+
+/// What the running daemon was lent; only the service that the packaged units start has that.
+fn lent(host: &Host) -> Option<PathBuf> {
+    let packaged = host.subject.state() == Some(Path::new("/var/lib/toolexec"));
+    let lent = PathBuf::from(LENT);
+    (packaged && lent.join("result").exists()).then_some(lent)
+}
+
+fn agent_has(socket: &Path, wanted: &[KeyFingerprint]) -> Result<Vec<(String, bool)>, String> {
+    let has = Agent::at(socket, AGENT_TIME).identities().map_err(|error| error.to_string())?;
+    let there = |key: &KeyFingerprint| has.iter().any(|it| it.has(*key));
+    Ok(wanted.iter().map(|key| (key.to_string(), there(key))).collect())
+}
+
+fn public_halves(public: &Path) -> Option<Result<String, String>> {
+    if matches!(entry::at(&public.join("result.pub")).found, Found::Missing | Found::Unseen(_)) {
+        return None;
+    }
+    Some(match PublicKeys::open(public) {
+        Ok(keys) => {
+            let (results, logs) = (keys.results().len(), keys.logs().len());
+            Ok(format!("{}: {results} of results, {logs} of the log", public.display()))
+        }
+        Err(error) => Err(error.to_string()),
+    })
+}

@@ -1,0 +1,33 @@
+//! The host as the readers know it: whose it is, and what its configuration and its policy say.
+
+use std::path::{Path, PathBuf};
+
+use daemon::outline::Outline;
+use policies::Policy;
+
+use crate::commands::host::doctor::host::model::Subject;
+
+/// What the parts look at together.
+pub(super) struct Host {
+    pub(super) subject: Subject,
+    pub(super) outline: Option<Outline>,
+    pub(super) policy: Option<Policy>,
+}
+
+impl Host {
+    pub(super) fn launcher_socket(&self) -> Option<&Path> {
+        self.outline.as_ref().and_then(|it| it.launcher_socket.as_deref())
+    }
+
+    /// The directory whose `work/` and `results/` are looked at: an embedded state is its own spool.
+    pub(super) fn spool(&self) -> Option<&Path> {
+        match &self.subject {
+            Subject::Embedded { state } => Some(state),
+            Subject::Service { spool, .. } => spool.as_deref(),
+        }
+    }
+
+    pub(super) fn results(&self) -> Option<PathBuf> {
+        Some(self.spool()?.join("results"))
+    }
+}

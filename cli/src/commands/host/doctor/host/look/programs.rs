@@ -1,0 +1,111 @@
+//! Programs: ours beside this one, and the policy's interpreters. A program is asked for its version only
+//! where nobody but root and whoever looks could have put another in its place.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::answer::{Answer, answer};
+use super::model::Host;
+use crate::commands::host::doctor::host::model::{Program, RuntimeSeen, Seen, Socket, Subject};
+
+const STICKY: u32 = 0o1000;
+const OTHERS_WRITE: u32 = 0o022;
+
+pub(super) fn ours() -> Vec<Program> {
+    let own = std::env::current_exe().map_err(|error| error.to_string());
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let mut programs = vec![Program { name: "toolexec", found: own, version: Ok(version) }];
+    for name in ["toolexecd", "toolexec-launch", "toolexec-egress"] {
+        let found = match daemon::find_program(name) {
+            // A command, which the package has among commands.
+            Err(_) if name == "toolexecd" && Path::new("/usr/bin/toolexecd").is_file() => {
+                Ok(PathBuf::from("/usr/bin/toolexecd"))
+            }
+            found => found,
+        };
+        let version = found.clone().and_then(|program| version_of(&program, &["--version"]));
+        programs.push(Program { name, found, version });
+    }
+    programs
+}
+
+pub(super) fn runtimes(host: &Host) -> Vec<RuntimeSeen> {
+    let Some(policy) = &host.policy else { return Vec::new() };
+    let state = match &host.subject {
+        Subject::Embedded { state } => Some(state.as_path()),
+        Subject::Service { state, .. } => state.as_deref(),
+    };
+    let caches = state.unwrap_or(Path::new("/")).join("caches");
+    let found = daemon::preview::installed(policy, &caches);
+    let seen = policy.runtimes().map(|runtime| {
+        let name = runtime.name();
+        let program = found.get(name).map(|it| match runtime.root() {
+            Some(root) => root.join(it.binary.strip_prefix("/").unwrap_or(&it.binary)),
+            None => it.binary.clone(),
+        });
+        let program = program.ok_or_else(|| found.why_not(name).map(str::to_owned));
+        let version = match (&program, runtime.root()) {
+            (Err(_), _) => Err("it is not here".to_owned()),
+            (Ok(_), Some(_)) => Ok("in a root of its own, not asked".to_owned()),
+            (Ok(program), None) if program.ends_with("go") => version_of(program, &["version"]),
+            (Ok(program), None) => version_of(program, &["--version"]),
+        };
+        RuntimeSeen { name: name.to_owned(), found: program, version }
+    });
+    seen.collect()
+}
+
+pub(super) fn sockets(host: &Host) -> Vec<Socket> {
+    let Some(outline) = &host.outline else { return Vec::new() };
+    let named = [
+        ("toolexec-launch.socket", &outline.launcher_socket),
+        ("toolexec-egress.socket", &outline.egress_socket),
+    ];
+    let named = named.into_iter().filter_map(|(name, path)| Some((name, path.clone()?)));
+    let seen = named.map(|(name, path)| {
+        let is_there = match fs::metadata(&path) {
+            Ok(found) => Ok(found.file_type().is_socket()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error.to_string()),
+        };
+        Socket { name, path, is_there }
+    });
+    seen.collect()
+}
+
+/// The last word with a digit in it that a program says of itself, which is how all of these name it.
+fn version_of(program: &Path, words: &[&str]) -> Seen<String> {
+    insist_on_trusted(program)?;
+    let said = printed_by(Command::new(program).args(words))?;
+    let line = said.lines().next().unwrap_or_default();
+    let versions = line.split_whitespace().map(|word| word.trim_start_matches(['v', 'g', 'o']));
+    let is_version = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+    let version = versions.filter(|word| word.contains('.')).find(is_version);
+    version.map(str::to_owned).ok_or_else(|| "does not say its version".to_owned())
+}
+
+/// Whoever could have put another program there would have it run by whoever looks.
+fn insist_on_trusted(program: &Path) -> Result<(), String> {
+    let real = fs::canonicalize(program).map_err(|error| error.to_string())?;
+    let ours = rustix::process::geteuid().as_raw();
+    for place in real.ancestors() {
+        let found = fs::symlink_metadata(place).map_err(|error| error.to_string())?;
+        let writable = found.mode() & OTHERS_WRITE != 0 && found.mode() & STICKY == 0;
+        if writable || (found.uid() != 0 && found.uid() != ours) {
+            return Err(format!(
+                "others can change {}; not asked for its version",
+                place.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What a program prints, if it ends soon and well.
+fn printed_by(command: &mut Command) -> Seen<String> {
+    command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").current_dir("/");
+    let Answer { status, stdout, .. } = answer(command)?;
+    if status.success() { Ok(stdout) } else { Err(format!("does not start: {status}")) }
+}

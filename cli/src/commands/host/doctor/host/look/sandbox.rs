@@ -1,0 +1,161 @@
+//! Whether a sandbox starts: one is built through the launcher as the daemon would build it, and ended unused.
+//! Only programs that nobody else could have replaced are started for it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use daemon::config::Config;
+use daemon::{Probed, probe};
+use policies::Policy;
+use records::split_reason;
+use sandbox::client::Reach;
+use sandbox::report::Confinement;
+use serde_json::Value;
+
+use super::model::Host;
+use crate::commands::host::doctor::host::finding::Topic;
+use crate::commands::host::doctor::host::model::{Looker, Program, Sandbox, Subject};
+
+const OWN: &str = env!("CARGO_PKG_VERSION");
+
+pub(super) fn look(host: &Host, looker: Looker, programs: &[Program]) -> Sandbox {
+    let launcher = programs.iter().find(|program| program.name == "toolexec-launch");
+    let launcher = match launcher.map(|program| (&program.found, &program.version)) {
+        Some((Ok(path), Ok(version))) if version == OWN => Some(path.clone()),
+        _ => None,
+    };
+    match &host.subject {
+        Subject::Embedded { state } => match (launcher, &host.policy) {
+            (Some(launcher), Some(policy)) => of_launcher(launcher, policy, &state.join("caches")),
+            _ => unusable_launcher(),
+        },
+        Subject::Service { config, state, .. } => {
+            of_service(config, state.as_deref(), looker, launcher)
+        }
+    }
+}
+
+fn unusable_launcher() -> Sandbox {
+    not_tried("toolexec-launch cannot be used; see programs", "repair what programs says")
+}
+
+fn not_tried(why: impl Into<String>, remedy: impl Into<String>) -> Sandbox {
+    Sandbox::NotTried { why: why.into(), remedy: remedy.into() }
+}
+
+/// By a launcher of our own, which stages from a directory that is gone afterwards.
+fn of_launcher(program: PathBuf, policy: &Policy, caches: &Path) -> Sandbox {
+    let staging = std::env::temp_dir().join(format!("toolexec-doctor-{}", std::process::id()));
+    let staging = match fs::create_dir(&staging).and_then(|()| fs::canonicalize(&staging)) {
+        Ok(staging) => staging,
+        Err(error) => {
+            let why = format!("{}: {error}", staging.display());
+            return not_tried(why, "name a directory that can be written in TMPDIR");
+        }
+    };
+    let reach = Reach::Spawn {
+        program,
+        staging: staging.clone(),
+        mounts_allowed: Vec::new(),
+        seats_max: 1,
+    };
+    let seen = told(probe(reach, &staging, policy, caches));
+    match fs::remove_dir(&staging) {
+        Ok(()) => seen,
+        Err(error) => not_tried(format!("{}: {error}", staging.display()), "remove it by hand"),
+    }
+}
+
+/// Only the daemon's user may ask its launcher.
+fn of_service(
+    config: &Path,
+    state: Option<&Path>,
+    looker: Looker,
+    launcher: Option<PathBuf>,
+) -> Sandbox {
+    let read = match Config::read(config) {
+        Ok(read) => read,
+        Err(_) => return not_tried("the configuration is not good; see rules", "repair it first"),
+    };
+    let owner = match state.map(fs::metadata) {
+        Some(Ok(found)) => (found.uid(), found.gid()),
+        Some(Err(error)) => {
+            let why = format!("the daemon's user is not known: {}: {error}", read.state.display());
+            return not_tried(why, "start the service once, or look as root");
+        }
+        None => return not_tried("the configuration names no state", "repair it first"),
+    };
+    match (looker.uid == owner.0, read.launcher, launcher) {
+        (false, ..) if looker.is_root() => as_user(owner, config),
+        (false, ..) => {
+            let why = "only root and the daemon's user may ask the launcher";
+            not_tried(why, format!("sudo toolexec doctor --config {}", config.display()))
+        }
+        (true, reach @ Reach::Socket(_), _) => {
+            let (staging, caches) = (read.state.join("staging"), read.state.join("caches"));
+            told(probe(reach, &staging, &read.policy, &caches))
+        }
+        (true, Reach::Spawn { .. }, Some(launcher)) => {
+            of_launcher(launcher, &read.policy, &read.state.join("caches"))
+        }
+        (true, Reach::Spawn { .. }, None) => unusable_launcher(),
+    }
+}
+
+/// Has this program look once more as the daemon's user, and takes what it says of a sandbox.
+fn as_user((uid, gid): (u32, u32), config: &Path) -> Sandbox {
+    let remedy =
+        || format!("look as the daemon's user: toolexec doctor --config {}", config.display());
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return not_tried(error.to_string(), remedy()),
+    };
+    let mut command = Command::new(program);
+    command.args(["doctor", "--format", "json", "--config"]).arg(config);
+    command.env_clear().env("PATH", "/usr/bin:/bin").current_dir("/");
+    command.stdin(Stdio::null()).stderr(Stdio::null()).uid(uid).gid(gid);
+    let said = match command.output() {
+        Ok(said) => said.stdout,
+        Err(error) => return not_tried(format!("as user {uid}: {error}"), remedy()),
+    };
+    let found: Value = serde_json::from_slice(&said).unwrap_or_default();
+    let mut findings = found["findings"].as_array().into_iter().flatten();
+    let finding = findings.find(|finding| finding["topic"] == Topic::Sandbox.as_str());
+    let word = |key: &str| finding.and_then(|it| it[key].as_str()).map(str::to_owned);
+    match (word("verdict").as_deref(), word("found"), word("remedy")) {
+        (Some("ok"), Some(found), None) => Sandbox::Starts(found),
+        (Some("failure"), Some(what), Some(help)) => Sandbox::Fails { what, help },
+        (Some(_), Some(why), Some(remedy)) => Sandbox::NotTried { why, remedy },
+        _ => not_tried(format!("user {uid} could not look"), remedy()),
+    }
+}
+
+fn told(probed: Probed) -> Sandbox {
+    match probed {
+        Probed::Fit(confinement) => Sandbox::Starts(in_force(&confinement)),
+        Probed::Unfit(fault) => {
+            let reason = fault.reason();
+            let (what, help) = split_reason(&reason);
+            Sandbox::Fails { what: what.to_owned(), help: help.unwrap_or_default().to_owned() }
+        }
+        Probed::NotTried(why) => not_tried(why, "repair what is said of it elsewhere on this page"),
+    }
+}
+
+fn in_force(cell: &Confinement) -> String {
+    let without = match cell.degraded.is_empty() {
+        true => String::new(),
+        false => format!(", without {}, which the policy allows", cell.degraded.join(", ")),
+    };
+    format!(
+        "starts: {} mode, {} namespaces, Landlock ABI {}, {} seccomp programs, {} limits in force{without}",
+        cell.mode.as_str(),
+        cell.namespaces.len(),
+        cell.landlock_abi,
+        cell.seccomp_sha256.len(),
+        cell.limits.len()
+    )
+}

@@ -1,0 +1,54 @@
+//! `toolexec doctor` without a task: what this host lacks for runs, and what to do about it. First
+//! everything is read (`look`), then judged (`judge`, which is pure), then told (`tell`). It must never
+//! change anything (the probe of a sandbox removes the empty directory that it makes), read a private key, or stop
+//! at the first thing that is wrong.
+
+mod finding;
+mod judge;
+mod look;
+mod model;
+mod tell;
+
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use finding::Verdict;
+use model::{Asked, PACKAGED_CONFIG};
+
+use super::args::Doctor;
+use crate::args::Format;
+use crate::args::files::named_directory;
+use crate::failure::Failure;
+use crate::output;
+use crate::output::screen::Screen;
+
+pub(super) fn examine(typed: &Doctor) -> Result<ExitCode, Failure> {
+    let readings = look::look(&asked(typed)?);
+    let findings = judge::judge(&readings);
+    match typed.format {
+        Format::Json => output::line(tell::as_json(&readings.subject, &findings))?,
+        Format::Human => output::text(&tell::as_text(Screen::of(&io::stdout()), &findings))?,
+    }
+    let failed = findings.iter().any(|finding| finding.verdict == Verdict::Failure);
+    Ok(ExitCode::from(u8::from(failed)))
+}
+
+/// What was typed must be there: a mistyped name would look like a host where nothing is yet.
+fn asked(typed: &Doctor) -> Result<Asked, Failure> {
+    if let Some(config) = &typed.config {
+        let found = std::fs::symlink_metadata(config);
+        found.map_err(Failure::io(config))?;
+        let config = std::path::absolute(config).map_err(Failure::io(config))?;
+        return Ok(Asked::Service { config });
+    }
+    if let Some(state) = &typed.state.dir {
+        let state = named_directory("--state", state)?;
+        return Ok(Asked::Embedded { state });
+    }
+    let packaged = Path::new(PACKAGED_CONFIG);
+    if packaged.exists() {
+        return Ok(Asked::Service { config: packaged.to_owned() });
+    }
+    Ok(Asked::Embedded { state: typed.state.path()? })
+}

@@ -1,0 +1,87 @@
+//! `toolexec doctor --spool`: what is wrong with a spool, and what to do about it. Changes nothing, but for the
+//! ledger, by an explicit order.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use daemon::was_begun;
+use model::escape_line;
+use serde_json::json;
+use spool::{Daemon, Places, Survey};
+
+use super::args::Doctor;
+use super::ledger;
+use crate::args::Format;
+use crate::failure::Failure;
+use crate::output;
+
+pub(super) fn examine(spool: &Path, asked: &Doctor) -> Result<ExitCode, Failure> {
+    if !spool::is_spool(spool) {
+        output::note(format_args!(
+            "{}: is no spool: work/, archive/ and quarantine/ are not there (or not for you)",
+            spool.display()
+        ));
+        return Ok(ExitCode::from(2));
+    }
+    let spool = fs::canonicalize(spool).map_err(Failure::io(spool))?;
+    // The state of embedded runs is their spool.
+    let state = match &asked.state.dir {
+        None => spool.clone(),
+        Some(_) => {
+            let state = asked.state.path()?;
+            fs::canonicalize(&state).map_err(Failure::io(&state))?
+        }
+    };
+    let places = Places { state, results: spool.join("results"), log: spool.join("log"), spool };
+    if asked.rebuild_ledger {
+        ledger::rebuild(&places)?;
+    }
+    let survey = spool::survey(&places, &mut was_begun);
+    match asked.format {
+        Format::Json => output::line(as_json(&survey))?,
+        Format::Human => tell(&places, &survey)?,
+    }
+    Ok(ExitCode::from(u8::from(!survey.findings.is_empty())))
+}
+
+fn tell(places: &Places, survey: &Survey) -> Result<(), Failure> {
+    for finding in &survey.findings {
+        let (path, trouble) = (finding.path.display().to_string(), &finding.trouble);
+        let line = format!("{path}: {}: {trouble}; {}", trouble.code(), trouble.remedy());
+        output::line(escape_line(&line))?;
+    }
+    let daemon = match survey.daemon {
+        Daemon::Present => "somebody is at work on it",
+        Daemon::Absent => "nobody is at work on it",
+    };
+    let ledger = match survey.ledger_lines {
+        Some(lines) => format!("{lines} ledger lines"),
+        None => "no ledger looked at".to_owned(),
+    };
+    let spool = escape_line(&places.spool.display().to_string());
+    let Survey { claims, waiting, results, findings, .. } = survey;
+    output::line(format_args!(
+        "{spool}: {daemon}; {waiting} waiting, {claims} in work, {results} results, {ledger}; findings: {}",
+        findings.len()
+    ))
+}
+
+fn as_json(survey: &Survey) -> serde_json::Value {
+    let findings = survey.findings.iter().map(|finding| {
+        json!({
+            "code": finding.trouble.code(),
+            "path": output::path(&finding.path),
+            "what": finding.trouble.to_string(),
+            "remedy": finding.trouble.remedy(),
+        })
+    });
+    json!({
+        "daemon": survey.daemon == Daemon::Present,
+        "claims": survey.claims,
+        "waiting": survey.waiting,
+        "results": survey.results,
+        "ledger_lines": survey.ledger_lines,
+        "findings": findings.collect::<Vec<_>>(),
+    })
+}

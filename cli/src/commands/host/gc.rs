@@ -1,0 +1,215 @@
+//! `toolexec gc`: what was kept long enough goes, by the configuration's word or as it is typed. It must
+//! never remove anything beside a daemon, and says the same of what would go as of what does.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use clap::Args;
+use daemon::config::Config;
+use model::escape_line;
+use serde_json::{Value, json};
+use spool::retention::{Bounds, Going, Gone, Keep, Kind, dry_run};
+use spool::{Places, Spool, SpoolError};
+
+use crate::args::files::named_directory;
+use crate::args::{Format, StateOption};
+use crate::clock::now;
+use crate::failure::Failure;
+use crate::output;
+
+const GIVEN_BY_CONFIG: [&str; 5] =
+    ["dir", "spool", "keep_results", "keep_archive", "keep_quarantine"];
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec gc --dry-run --config /etc/toolexec/toolexecd.yaml
+         toolexec gc --keep-results days=365,count=100000 --keep-archive bytes=1000000000
+
+Removes results, archived and refused requests beyond what is kept: by the age of the time in their
+names, their number, or the bytes in their files; the oldest go first. BOUNDS is one or more of
+days=N, count=N and bytes=N. What has no bound is kept for ever; so is whatever is unsigned, not in
+the log, still in work or younger than an hour, and every ledger entry, log entry and key. What was
+run stays known: nothing runs again.
+
+A daemon does the same by itself; nobody may be at work meanwhile, so stop it first and type this
+as its user. With --dry-run nothing is changed, and a daemon may be at work.
+Exits 0 if all of it went, 3 if not. With --format json stdout is one object:
+{\"dry_run\",\"going\":[{\"kind\",\"path\",\"result_id\",\"at\",\"bytes\",\"why\",\"left\"}],\"totals\":{\"results\":
+{\"count\",\"bytes\"},\"archive\":…,\"quarantine\":…}}; \"left\" says why one is still there.")]
+pub(crate) struct Gc {
+    /// Say what would go, and remove nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The configuration of a daemon, for its spool and its `keep`
+    #[arg(long, value_name = "FILE", conflicts_with_all = GIVEN_BY_CONFIG)]
+    pub(crate) config: Option<PathBuf>,
+    /// The spool of that state, if it is a daemon's
+    #[arg(long, value_name = "DIR", requires = "dir")]
+    pub(crate) spool: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateOption,
+    /// How much of results/ is kept
+    #[arg(long, value_name = "BOUNDS")]
+    pub(crate) keep_results: Option<TypedBounds>,
+    /// How much of archive/ is kept
+    #[arg(long, value_name = "BOUNDS")]
+    pub(crate) keep_archive: Option<TypedBounds>,
+    /// How much of quarantine/ is kept
+    #[arg(long, value_name = "BOUNDS")]
+    pub(crate) keep_quarantine: Option<TypedBounds>,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// Bounds as they are typed: at least one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TypedBounds(pub(crate) Bounds);
+
+impl FromStr for TypedBounds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut bounds = Bounds::default();
+        for word in text.split(',') {
+            let (name, number) = word
+                .split_once('=')
+                .ok_or("write one or more of days=N, count=N and bytes=N, with commas between")?;
+            match name {
+                "days" => put(name, number, &mut bounds.days)?,
+                "count" => put(name, number, &mut bounds.count)?,
+                "bytes" => put(name, number, &mut bounds.bytes)?,
+                _ => return Err("knows days, count and bytes".to_owned()),
+            }
+        }
+        Ok(Self(bounds))
+    }
+}
+
+fn put<N: FromStr>(name: &str, number: &str, place: &mut Option<N>) -> Result<(), String> {
+    let read = number.parse().map_err(|_| format!("{name}: write a number, 1 or more"))?;
+    match place.replace(read) {
+        None => Ok(()),
+        Some(_) => Err(format!("{name}: write it once")),
+    }
+}
+
+/// One that was to go, and why it is still there.
+struct Row {
+    going: Going,
+    left: Option<SpoolError>,
+}
+
+pub(crate) fn gc(asked: &Gc) -> Result<ExitCode, Failure> {
+    let (places, keep) = place(asked)?;
+    insist_on_state(&places)?;
+    let rows: Vec<Row> = if asked.dry_run {
+        let going = dry_run(&places, &keep, now())?;
+        going.into_iter().map(|going| Row { going, left: None }).collect()
+    } else {
+        // Held to the end: nobody claims or tells anything meanwhile.
+        let spool = Spool::open_for_daemon(&places)?;
+        let removal = spool.retain(&keep, now(), usize::MAX, &|| false)?;
+        let row = |(going, gone)| match gone {
+            Gone::Removed => Row { going, left: None },
+            Gone::Left(error) => Row { going, left: Some(error) },
+        };
+        removal.gone.into_iter().map(row).collect()
+    };
+    match asked.format {
+        Format::Human => tell(asked, &places, &keep, &rows)?,
+        Format::Json => output::line(as_json(asked, &rows))?,
+    }
+    for error in rows.iter().filter_map(|row| row.left.as_ref()) {
+        output::note(format_args!("{error}; left for the next time"));
+    }
+    let is_left = rows.iter().any(|row| row.left.is_some());
+    Ok(ExitCode::from(if is_left { 3 } else { 0 }))
+}
+
+fn place(asked: &Gc) -> Result<(Places, Keep), Failure> {
+    if let Some(file) = &asked.config {
+        let Config { state, spool, log, keep, .. } = Config::read(file)?;
+        return Ok((Places { results: spool.join("results"), state, spool, log }, keep));
+    }
+    let state = asked.state.path()?;
+    let spool = match &asked.spool {
+        Some(spool) => named_directory("--spool", spool)?,
+        None => state.clone(),
+    };
+    let [results, archive, quarantine] =
+        [asked.keep_results, asked.keep_archive, asked.keep_quarantine]
+            .map(|typed| typed.map(|typed| typed.0).unwrap_or_default());
+    let keep = Keep { results, archive, quarantine };
+    if keep.is_boundless() {
+        return Err(Failure::Said(
+            "gc: says nothing of what is kept; name a configuration with --config, or bounds, such as \
+             --keep-results days=365"
+                .to_owned(),
+        ));
+    }
+    let (results, log) = (spool.join("results"), spool.join("log"));
+    Ok((Places { results, log, state, spool }, keep))
+}
+
+/// What is named wrongly stays as it is: nothing is made, nothing is locked.
+fn insist_on_state(places: &Places) -> Result<(), Failure> {
+    let is_there = |path: &Path, what: &str, is: &dyn Fn(&Path) -> bool| {
+        if is(path) {
+            return Ok(());
+        }
+        Err(Failure::Said(format!("{}: is not there; is it a {what}?", path.display())))
+    };
+    is_there(&places.state.join("ledger"), "state", &Path::is_file)?;
+    is_there(&places.spool.join("work"), "spool", &Path::is_dir)
+}
+
+fn totals(rows: &[Row], kind: Kind) -> (u64, u64) {
+    let gone = rows.iter().filter(|row| row.left.is_none() && row.going.kind == kind);
+    gone.fold((0, 0), |(count, bytes), row| (count + 1, bytes + row.going.bytes))
+}
+
+fn tell(asked: &Gc, places: &Places, keep: &Keep, rows: &[Row]) -> Result<(), Failure> {
+    for Row { going, .. } in rows.iter().filter(|row| row.left.is_none()) {
+        let Going { kind, result_id, at, bytes, why, .. } = going;
+        let (kind, why) = (kind.as_str(), why.as_str());
+        output::line(format_args!(
+            "{at}  {why:<5}  {bytes:>10}  {kind}/{}",
+            escape_line(result_id)
+        ))?;
+    }
+    let said = if asked.dry_run { "would be removed" } else { "removed" };
+    let of_kinds = Kind::ALL.iter().copied().map(|kind| {
+        let (count, bytes) = totals(rows, kind);
+        format!("{count} of {}/ ({bytes} bytes)", kind.as_str())
+    });
+    let spool = escape_line(&places.spool.display().to_string());
+    output::line(format_args!("{spool}: {said}: {}", of_kinds.collect::<Vec<_>>().join(", ")))?;
+    if keep.is_boundless() {
+        output::note("the configuration has no `keep`: everything is kept for ever");
+    }
+    Ok(())
+}
+
+fn as_json(asked: &Gc, rows: &[Row]) -> Value {
+    let going = rows.iter().map(|Row { going, left }| {
+        json!({
+            "kind": going.kind.as_str(),
+            "path": output::path(&going.path),
+            "result_id": going.result_id,
+            "at": going.at.to_string(),
+            "bytes": going.bytes,
+            "why": going.why.as_str(),
+            "left": left.as_ref().map(ToString::to_string),
+        })
+    });
+    let totals = Kind::ALL.iter().copied().map(|kind| {
+        let (count, bytes) = totals(rows, kind);
+        (kind.as_str().to_owned(), json!({ "count": count, "bytes": bytes }))
+    });
+    json!({
+        "dry_run": asked.dry_run,
+        "going": going.collect::<Vec<_>>(),
+        "totals": totals.collect::<serde_json::Map<_, _>>(),
+    })
+}

@@ -1,0 +1,285 @@
+//! `toolexec keys`: the keys that sign records and log, their public halves in the words of other
+//! tools, and their change for others. It must never print a private byte, or change a key while
+//! anything is at work that would go on with the old one.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand, ValueEnum};
+use daemon::config::Config;
+use daemon::open_keys;
+use records::log::{KeyRole, LogOrigin, LogPlace, PublicLogKey};
+use records::{
+    Dated, KeyError, KeyFingerprint, KeySource, PublicKeys, PublicResultKey, Successor, Trust,
+};
+use serde_json::json;
+use spool::{Places, Spool};
+
+use crate::args::{Format, StateOption};
+use crate::clock::now;
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]
+pub(crate) struct Keys {
+    #[command(subcommand)]
+    pub(crate) act: KeysAct,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum KeysAct {
+    /// Make the keys of records and log if there are none
+    Init(KeysInit),
+    /// Print public keys and nothing else
+    Show(KeysShow),
+    /// Let a new key take the place of one, by an entry of the log that both sign
+    Rotate(KeysRotate),
+}
+
+/// Whose keys: those of one user's embedded runs, or of a daemon.
+#[derive(Args)]
+pub(crate) struct KeysOf {
+    #[command(flatten)]
+    pub(crate) state: StateOption,
+    /// The configuration of a daemon, for its keys
+    #[arg(long, value_name = "FILE", conflicts_with = "dir")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec keys init --state ./state
+
+With --format json stdout is one object: {\"result\",\"log\"}, each {\"path\",\"fingerprint\"}; the log
+has its \"verifier\" line as well.")]
+pub(crate) struct KeysInit {
+    /// The name of the log [default: the one it has, else the host's]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) origin: Option<LogOrigin>,
+    #[command(flatten)]
+    pub(crate) of: KeysOf,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyFormat {
+    /// For openssl: the key in force
+    Pem,
+    /// As SSH has it: the key in force
+    Openssh,
+    /// For ssh-keygen -Y verify: each key with the time for which it counts
+    AllowedSigners,
+    /// For Sigstore's verifiers: each key that the log had
+    TrustedRoot,
+    /// For C2SP's tools: a line for each key that the log had, the one in force first
+    Verifier,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyName {
+    /// It signs records
+    Result,
+    /// It signs the log's checkpoints
+    Log,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]
+pub(crate) struct KeysShow {
+    #[arg(long, value_enum, default_value = "allowed-signers")]
+    pub(crate) format: KeyFormat,
+    /// Which key [default: result; log for trusted-root and verifier, which have no other]
+    #[arg(long, value_enum)]
+    pub(crate) key: Option<KeyName>,
+    #[command(flatten)]
+    pub(crate) of: KeysOf,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec keys rotate --key result
+
+Nothing may be at work meanwhile: stop the daemon first, and type this as its user. What was
+interrupted is finished by typing it again. Old records verify as before; give whoever verifies the
+new ones what `toolexec keys show` prints afterwards.
+With --format json stdout is one object: {\"key\",\"old\",\"new\",\"time\"}.")]
+pub(crate) struct KeysRotate {
+    #[arg(long, value_enum)]
+    pub(crate) key: KeyName,
+    /// The new key, where an agent holds the old one: what ssh-add -l prints of it
+    #[arg(long, value_name = "SHA256:…")]
+    pub(crate) to: Option<KeyFingerprint>,
+    #[command(flatten)]
+    pub(crate) of: KeysOf,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+pub(crate) fn keys(asked: &Keys) -> Result<ExitCode, Failure> {
+    match &asked.act {
+        KeysAct::Init(asked) => init(asked)?,
+        KeysAct::Show(asked) => show(asked)?,
+        KeysAct::Rotate(asked) => rotate(asked)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Keys, and everything that works with them.
+struct Place {
+    source: KeySource,
+    origin: Option<LogOrigin>,
+    log: LogPlace,
+    places: Places,
+}
+
+impl KeysOf {
+    fn place(&self) -> Result<Place, Failure> {
+        if let Some(file) = &self.config {
+            let Config { keys, log_origin, log, state, spool, .. } = Config::read(file)?;
+            let places = Places { results: spool.join("results"), state, spool, log };
+            let log = LogPlace::kept_in(&places.state, &places.log);
+            return Ok(Place { source: keys, origin: log_origin, log, places });
+        }
+        let state = self.state.path()?;
+        let (results, log) = (state.join("results"), state.join("log"));
+        let places = Places { spool: state.clone(), results, state, log };
+        let log = LogPlace::of_state(&places.state);
+        let source = KeySource::Directory(places.state.join("keys"));
+        Ok(Place { source, origin: None, log, places })
+    }
+}
+
+fn init(asked: &KeysInit) -> Result<(), Failure> {
+    let place = asked.of.place()?;
+    let keys = open_keys(&place.source, asked.origin.as_ref().or(place.origin.as_ref()))?;
+    let public = place.source.public();
+    let (result, log) = (public.join("result.pub"), public.join("log.pub"));
+    let fingerprint = keys.result.public().fingerprint();
+    let (of_log, verifier) = (keys.log.public().fingerprint(), keys.log.public().verifier_line());
+    match asked.format {
+        Format::Human => {
+            output::line(format_args!("{}: {fingerprint}", result.display()))?;
+            output::line(format_args!("{}: {verifier}", log.display()))
+        }
+        Format::Json => output::line(json!({
+            "result": {"path": output::path(&result), "fingerprint": fingerprint},
+            "log": {"path": output::path(&log), "fingerprint": of_log, "verifier": verifier},
+        })),
+    }
+}
+
+fn show(asked: &KeysShow) -> Result<(), Failure> {
+    let of_log = matches!(asked.format, KeyFormat::TrustedRoot | KeyFormat::Verifier);
+    let key = match asked.key {
+        Some(KeyName::Result) if of_log => {
+            return Err(Failure::Said("keys show: this format is for the log's key".into()));
+        }
+        Some(key) => key,
+        None if of_log => KeyName::Log,
+        None => KeyName::Result,
+    };
+    let directory = asked.of.place()?.source.public().to_owned();
+    let keys = PublicKeys::open(&directory).map_err(no_key)?;
+    match key {
+        KeyName::Result => show_result(&keys, asked.format),
+        KeyName::Log => match keys.logs().first() {
+            Some(log) => show_log(&keys, log.key(), asked.format),
+            None => Err(missing(&directory.join("log.pub"))),
+        },
+    }
+}
+
+fn show_result(keys: &PublicKeys, format: KeyFormat) -> Result<(), Failure> {
+    let result = keys.results().iter().take(1).map(Dated::key);
+    match format {
+        KeyFormat::Pem => result.map(PublicResultKey::pem).try_for_each(|pem| output::text(&pem)),
+        KeyFormat::Openssh => result.map(PublicResultKey::openssh_line).try_for_each(output::line),
+        _ => output::text(&keys.allowed_signers()),
+    }
+}
+
+fn show_log(keys: &PublicKeys, log: &PublicLogKey, format: KeyFormat) -> Result<(), Failure> {
+    match format {
+        KeyFormat::Pem => output::text(&log.pem()),
+        KeyFormat::Openssh => output::line(log.openssh_line()),
+        KeyFormat::AllowedSigners => output::text(&keys.allowed_signers_of_log()),
+        KeyFormat::TrustedRoot => output::text(&keys.trusted_root()),
+        KeyFormat::Verifier => output::text(&keys.verifier_lines()),
+    }
+}
+
+fn rotate(asked: &KeysRotate) -> Result<(), Failure> {
+    let role = match asked.key {
+        KeyName::Result => KeyRole::Result,
+        KeyName::Log => KeyRole::Log,
+    };
+    let successor = asked.to.map_or(Successor::Made, Successor::InAgent);
+    let place = asked.of.place()?;
+    let directory = place.source.public();
+    let owner = fs::metadata(directory).map_err(Failure::io(directory))?.uid();
+    if owner != rustix::process::geteuid().as_raw() {
+        // Files of another user's would be in the owner's way for ever.
+        return Err(Failure::Said(format!(
+            "{}: belongs to uid {owner}; change its keys as that user",
+            directory.display()
+        )));
+    }
+    // Held to the end: nothing is signed with a key that is on its way out.
+    let spool = Spool::open_for_daemon(&place.places)?;
+    let keys = PublicKeys::open(directory).map_err(no_key)?;
+    let logs: Vec<PublicLogKey> = keys.logs().iter().map(|log| log.key().clone()).collect();
+    let log = place.log.directory().to_owned();
+    let recovered = spool.recover(&mut |hidden| {
+        let trust = Trust::from_allowed_signers(&keys.allowed_signers());
+        Ok(trust.is_ok_and(|trust| daemon::is_whole(hidden, trust, &log, &logs)))
+    })?;
+    if let Some(one) = recovered.misplaced.first() {
+        return Err(Failure::Said(format!(
+            "work/{}: {}; first: {}",
+            one.claim,
+            one.illegal,
+            one.illegal.remedy()
+        )));
+    }
+    if let Some(unfinished) = recovered.unfinished.first() {
+        return Err(Failure::Said(format!(
+            "{}: was interrupted and has no record yet; have it told first, by starting the daemon \
+             or by another `toolexec run`",
+            unfinished.result_id()
+        )));
+    }
+    let done = records::rotate(&place.source, role, successor, place.log, now())?;
+    let (old, new, time) = (done.old.to_string(), done.new.to_string(), done.time.to_string());
+    match asked.format {
+        Format::Human => output::line(format_args!(
+            "{role} key: {old} counts until {time}, and {new} from then on"
+        ))?,
+        Format::Json => output::line(json!({
+            "key": role.to_string(), "old": old, "new": new, "time": time,
+        }))?,
+    }
+    if asked.to.is_some() {
+        output::note(format_args!("name the new key in the configuration: keys.{role}"));
+    }
+    Ok(())
+}
+
+const MAKE: &str = "; make the keys with: toolexec keys init (--state or --config as here)";
+
+fn missing(path: &Path) -> Failure {
+    Failure::Said(format!("{}: is not there{MAKE}", path.display()))
+}
+
+fn no_key(error: KeyError) -> Failure {
+    match &error {
+        KeyError::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
+            Failure::Said(format!("{error}{MAKE}"))
+        }
+        _ => error.into(),
+    }
+}

@@ -1,0 +1,76 @@
+//! `toolexec man`: manual pages, printed from the definitions that read the command line. They must never say
+//! anything that is not in those.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Command};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
+
+use crate::failure::Failure;
+use crate::output::{self, write_out};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec man | man -l -
+         toolexec man --dir ./man1
+
+Without --dir the page of toolexec itself is printed. With it a page of each command is written
+there, as toolexec-run.1; what lies there under such a name is replaced.")]
+pub(crate) struct ManPages {
+    /// Write a page for each command into this directory; made if missing
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+/// Whose pages they are, at the foot of each.
+const SOURCE: &str = concat!("toolexec ", env!("CARGO_PKG_VERSION"));
+
+/// Every command as a page; `help` is one only to the parser.
+fn definitions(program: Command) -> Command {
+    let mut whole = program.disable_help_subcommand(true);
+    whole.build();
+    whole
+}
+
+/// Prints the pages of this program, or writes them into a directory.
+pub(crate) fn man(asked: &ManPages, program: Command) -> Result<ExitCode, Failure> {
+    let whole = definitions(program);
+    match &asked.dir {
+        None => output::text(&page(&whole)?)?,
+        Some(dir) => {
+            fs::create_dir_all(dir).map_err(Failure::io(dir))?;
+            write_pages(&whole, dir)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_pages(command: &Command, dir: &Path) -> Result<(), Failure> {
+    let path = dir.join(Man::new(command.clone()).get_filename());
+    write_out(&path, page(command)?.as_bytes())?;
+    command.get_subcommands().try_for_each(|one| write_pages(one, dir))
+}
+
+/// The page of one command. What follows its help is laid out by hand and stays so.
+fn page(command: &Command) -> Result<String, Failure> {
+    let notes = command.get_after_help().map(ToString::to_string);
+    let bare = command.clone().after_help(None::<&'static str>);
+    let title = bare.get_display_name().unwrap_or(bare.get_name()).to_uppercase();
+    // An empty date would be left out, and the rest be taken for it.
+    let man = Man::new(bare).title(title).date(" ").source(SOURCE).manual("TOOL-EXEC");
+    let mut page = Vec::new();
+    let failed = |error| Failure::Io("the page".into(), error);
+    man.render(&mut page).map_err(failed)?;
+    if let Some(notes) = notes {
+        let mut roff = Roff::default();
+        roff.control("SH", ["NOTES"]).control("nf", []);
+        for line in notes.lines() {
+            roff.text([roman(line)]);
+        }
+        roff.control("fi", []).to_writer(&mut page).map_err(failed)?;
+    }
+    String::from_utf8(page).map_err(|error| Failure::Said(error.to_string()))
+}

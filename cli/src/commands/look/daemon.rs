@@ -1,0 +1,120 @@
+//! How the daemon is: what it told of itself, held against whether it is there. What a dead one told is
+//! never shown as the present.
+
+use std::path::Path;
+
+use model::escape_line;
+use serde_json::{Value, json};
+use spool::{Alive, DaemonState, Status, ToldError, daemon_alive, told_status};
+
+/// What is known of the daemon of a spool.
+pub(crate) struct Daemon {
+    alive: Alive,
+    told: Result<Status, ToldError>,
+}
+
+impl Daemon {
+    pub(crate) fn of(spool: &Path) -> Self {
+        let told = told_status(spool);
+        Self { alive: daemon_alive(spool, told.as_ref().ok()), told }
+    }
+
+    /// Whether what it told of requests in flight is over: nobody is at work on them.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.alive == Alive::No
+    }
+
+    /// What it told, if it is the one that lives or nobody can see that it does not.
+    fn present(&self) -> Option<&Status> {
+        let told = self.told.as_ref().ok().filter(|told| told.state.is_of_the_living())?;
+        match self.alive {
+            // Processes may be counted otherwise here than there; then the lock alone has to do.
+            Alive::Yes(Some(pid)) if pid != told.seat.pid && self.counts_alike(told) => None,
+            Alive::Yes(_) | Alive::Unknown => Some(told),
+            Alive::No => None,
+        }
+    }
+
+    fn counts_alike(&self, told: &Status) -> bool {
+        let here = spool::Seat::here();
+        told.seat.boot_id == here.boot_id && told.seat.pid_namespace == here.pid_namespace
+    }
+
+    /// One word for all of it.
+    pub(crate) fn as_str(&self) -> &'static str {
+        match (self.alive, &self.told, self.present()) {
+            (Alive::Yes(_), _, Some(told)) => told.state.as_str(),
+            (Alive::Yes(_), _, None) => "untold",
+            (Alive::Unknown, _, _) => "unseen",
+            (Alive::No, Ok(told), _) if told.state.is_of_the_living() => "died",
+            (Alive::No, Ok(told), _) => told.state.as_str(),
+            (Alive::No, Err(_), _) => "absent",
+        }
+    }
+
+    /// Whether it lives, serves, and admits what is dropped.
+    pub(crate) fn admits(&self) -> bool {
+        matches!(self.alive, Alive::Yes(_))
+            && self.present().is_some_and(|told| {
+                told.state == DaemonState::Serving && told.admission_stopped.is_none()
+            })
+    }
+
+    /// The same in a sentence.
+    pub(crate) fn sentence(&self) -> String {
+        let said = match (self.as_str(), &self.told) {
+            ("untold", Err(error @ (ToldError::Unreadable(..) | ToldError::Unsound(..)))) => {
+                format!("a daemon is at work on the spool; {error}")
+            }
+            ("untold", _) => "a daemon is at work on the spool and tells no status".to_owned(),
+            ("unseen", Ok(told)) => {
+                let (state, at) = (told.state, &told.at_utc);
+                format!("{state} as of {at}; you may not see whether it still is")
+            }
+            ("unseen", Err(error)) => format!("{error}; you may not see whether there is one"),
+            ("absent", Err(ToldError::Nothing) | Ok(_)) => "none is at work on the spool".into(),
+            ("absent", Err(error)) => format!("none is at work on the spool; {error}"),
+            ("died", Ok(told)) => {
+                let (state, at) = (told.state, &told.at_utc);
+                format!("died without an end in order: {state} at {at}, and gone since")
+            }
+            (word, Ok(told)) if told.state.is_of_the_living() => {
+                let (pid, version) = (told.seat.pid, &told.version);
+                format!("{word} since {}, process {pid}, version {version}", told.started_utc)
+            }
+            (word, Ok(told)) => format!("{word} at {}", told.at_utc),
+            (word, Err(_)) => word.to_owned(),
+        };
+        match self.told.as_ref().ok().and_then(|told| told.why.as_deref()) {
+            Some(why) => escape_line(&format!("{said}: {why}")),
+            None => escape_line(&said),
+        }
+    }
+
+    /// Why nothing is admitted, if it serves and says so.
+    pub(crate) fn admission_stopped(&self) -> Option<&str> {
+        self.present()?.admission_stopped.as_deref()
+    }
+
+    /// Name and digest of the policy that is in force, or was.
+    pub(crate) fn policy(&self) -> Option<(&str, &str)> {
+        let policy = &self.told.as_ref().ok()?.policy;
+        Some((&policy.name, &policy.sha256))
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let told = self.told.as_ref().ok();
+        json!({
+            "state": self.as_str(),
+            "alive": match self.alive {
+                Alive::Yes(_) => Some(true),
+                Alive::No => Some(false),
+                Alive::Unknown => None,
+            },
+            "admits": self.admits(),
+            "said": self.sentence(),
+            "told": told,
+            "not_told": self.told.as_ref().err().map(ToString::to_string),
+        })
+    }
+}

@@ -1,0 +1,54 @@
+//! When to look again: soon after the kernel hints at a change, and every so often without a hint. A hint
+//! is never an answer.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+
+/// Directories that are watched as long as this lives.
+pub(crate) struct Hints(Option<OwnedFd>);
+
+impl Hints {
+    /// Watches what of these can be watched; the rest is looked at every so often.
+    pub(crate) fn of(place: &Path, parts: &[&str]) -> Self {
+        let flags = CreateFlags::CLOEXEC | CreateFlags::NONBLOCK;
+        let Ok(inotify) = inotify::init(flags) else { return Self(None) };
+        let events =
+            WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::MOVED_FROM | WatchFlags::DELETE;
+        let watched = parts.iter().filter(|part| {
+            inotify::add_watch(&inotify, place.join(part), events | WatchFlags::ONLYDIR).is_ok()
+        });
+        Self((watched.count() > 0).then_some(inotify))
+    }
+
+    /// Waits until something changed, the time is over, or something is to be said of `other`. Says whether
+    /// it is.
+    pub(crate) fn wait(&self, longest: Duration, other: Option<PollFd<'_>>) -> bool {
+        let has_other = other.is_some();
+        let mut waited: Vec<PollFd<'_>> = other.into_iter().collect();
+        waited.extend(self.0.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
+        let longest = Timespec {
+            tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: longest.subsec_nanos().into(),
+        };
+        // A signal ends it early, which is a reason to look as well.
+        let ready = poll(&mut waited, Some(&longest)).unwrap_or(0) > 0;
+        let said = waited.first().is_some_and(|polled| !polled.revents().is_empty());
+        self.came();
+        has_other && ready && said
+    }
+
+    /// Whether something changed since this was asked last. Every hint that came is answered by the one
+    /// look that follows.
+    pub(crate) fn came(&self) -> bool {
+        let Some(inotify) = &self.0 else { return false };
+        let (mut bytes, mut came) = ([0_u8; 4096], false);
+        while rustix::io::read(inotify, &mut bytes).is_ok_and(|read| read > 0) {
+            came = true;
+        }
+        came
+    }
+}

@@ -1,0 +1,119 @@
+//! `toolexec list`: what waits and what was run. Reads only; what a record says of itself is shown, not
+//! believed.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::daemon::Daemon;
+use super::place::PlaceOptions;
+use super::reason;
+use super::rows::{Row, State, done, queue};
+use crate::args::Format;
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec list --spool /var/spool/toolexec --waiting
+
+States: waiting, held (for somebody's answer), claimed, staging, running, publishing (by the
+daemon's word), interrupted (in flight when the daemon died: its next start tells the end),
+recorded (there is a record, and the request has not left approved/ yet, or was dropped again),
+else the outcome of the record. What results say of themselves is not verified here.
+Lists a spool, or the embedded state if none is named and /var/spool/toolexec is not there.")]
+pub(crate) struct List {
+    /// Only what has no record yet
+    #[arg(long)]
+    pub(crate) waiting: bool,
+    #[command(flatten)]
+    pub(crate) place: PlaceOptions,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+pub(crate) fn list(asked: &List) -> Result<ExitCode, Failure> {
+    let place = asked.place.path()?;
+    let queue = queue(&place, &Daemon::of(&place));
+    let (mut rows, mut unseen) = (queue.rows, queue.unseen);
+    let mut seen_any = unseen.is_empty() || !rows.is_empty();
+    if !asked.waiting {
+        match done(&place) {
+            Ok(found) => {
+                seen_any = true;
+                rows.extend(found);
+            }
+            // The queue has said so already.
+            Err(failure) if unseen.is_empty() => unseen.push(failure),
+            Err(_) => {}
+        }
+    }
+    // Who may not see the one directory may still see the other; but an answer there must be.
+    let last = if seen_any { None } else { unseen.pop() };
+    for failure in &unseen {
+        output::note(format_args!("{failure}; what is there is not listed"));
+    }
+    if let Some(failure) = last {
+        return Err(failure);
+    }
+    for row in &rows {
+        match asked.format {
+            Format::Human => print_human(row)?,
+            Format::Json => output::line(json_of(row))?,
+        }
+    }
+    if rows.is_empty() && asked.format == Format::Human {
+        output::line(format_args!("{}: nothing", place.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_human(row: &Row) -> Result<(), Failure> {
+    let text = |text: &str| model::escape_line(text);
+    output::line(format_args!(
+        "{:<20}  {:<17}  {}  {}",
+        text(row.created_utc.as_deref().unwrap_or("-")),
+        text(row.state.as_str()),
+        text(&row.request_id),
+        text(row.result_id.as_deref().unwrap_or("-")),
+    ))?;
+    for line in held_lines(&row.state).into_iter().chain(reason_line(row)) {
+        output::line(format_args!("    {line}"))?;
+    }
+    Ok(())
+}
+
+/// Why nothing ran, in short.
+pub(super) fn reason_line(row: &Row) -> Option<String> {
+    row.reason.as_deref().map(reason::short)
+}
+
+/// What a held request waits for, a line each.
+pub(super) fn held_lines(state: &State) -> Vec<String> {
+    let State::Held(held) = state else { return Vec::new() };
+    let text = |text: &str| model::escape_line(text);
+    let line = |waits: &spool::WaitsFor| {
+        let (code, message) = (text(&waits.code), text(&waits.message));
+        format!("until {}: {code}: {message}", text(&held.until_utc))
+    };
+    held.waits_for.iter().map(line).collect()
+}
+
+/// A row as programs read it.
+pub(super) fn json_of(row: &Row) -> serde_json::Value {
+    let (held, running) = match &row.state {
+        State::Held(held) => (Some(held), None),
+        State::InFlight(running) | State::Interrupted(running) => (None, Some(running)),
+        State::Waiting | State::Recorded | State::Done(_) | State::Unreadable => (None, None),
+    };
+    serde_json::json!({
+        "request_id": row.request_id,
+        "state": row.state.as_str(),
+        "result_id": row.result_id,
+        "created_utc": row.created_utc,
+        "reason": row.reason,
+        "path": output::path(&row.path),
+        "held": held,
+        "running": running,
+    })
+}

@@ -1,0 +1,71 @@
+//! Which directory is looked at: a spool, or one user's embedded state.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use clap::Args;
+
+use crate::args::StateOption;
+use crate::failure::Failure;
+
+/// Which directories are looked at.
+#[derive(Args)]
+pub(crate) struct PlaceOptions {
+    /// The spool [default: /var/spool/toolexec, or the embedded state where that is not there]
+    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
+    pub(crate) spool: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateOption,
+}
+
+pub(crate) const PACKAGED_SPOOL: &str = "/var/spool/toolexec";
+
+impl PlaceOptions {
+    pub(super) fn path(&self) -> Result<PathBuf, Failure> {
+        if let Some(spool) = &self.spool {
+            return spool_at(spool);
+        }
+        let packaged = Path::new(PACKAGED_SPOOL);
+        if self.state.dir.is_none() && packaged.is_dir() {
+            return Ok(packaged.to_owned());
+        }
+        let state = self.state.path()?;
+        match &self.state.dir {
+            Some(_) => named(&state, "state", "--state", &["results", "keys", "ledger"]),
+            // Whoever has never run anything has no state, and that is no mistake.
+            None => Ok(state),
+        }
+    }
+}
+
+/// A spool that was typed.
+pub(super) fn spool_at(path: &Path) -> Result<PathBuf, Failure> {
+    named(path, "spool", "--spool", &["approved", "results"])
+}
+
+/// A directory that was typed: it must look like what it is said to be.
+fn named(path: &Path, what: &str, option: &str, parts: &[&str]) -> Result<PathBuf, Failure> {
+    let found = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let path = path.display();
+            return Err(Failure::Said(format!(
+                "{path}: is not there; name a {what} with {option}"
+            )));
+        }
+        found => found.map_err(Failure::io(path))?,
+    };
+    if !found.is_dir() {
+        return Err(Failure::Said(format!("{}: is no directory", path.display())));
+    }
+    for part in parts {
+        let part = path.join(part);
+        if part.try_exists().map_err(Failure::io(&part))? {
+            return Ok(path.to_owned());
+        }
+    }
+    Err(Failure::Said(format!(
+        "{}: is no {what}: none of {}/ is in it; name one with {option}",
+        path.display(),
+        parts.join("/, ")
+    )))
+}

@@ -1,0 +1,76 @@
+//! What was published: by names alone where names will do, for there may be very many.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use records::Summary;
+
+use crate::failure::Failure;
+
+/// `TS-YYYYMMDD-HHMMSSZ-`, in front of the request's id.
+const MARK_BYTES: usize = "TS-YYYYMMDD-HHMMSSZ-".len();
+
+/// The names of published results, oldest first. What is still being gathered has a hidden name.
+pub(crate) fn result_names(place: &Path) -> Result<Vec<String>, Failure> {
+    let results = place.join("results");
+    let mut names = Vec::new();
+    let listed = match fs::read_dir(&results) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(names),
+        listed => listed.map_err(Failure::io(&results))?,
+    };
+    for entry in listed {
+        let entry = entry.map_err(Failure::io(&results))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !name.starts_with('.') && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// The request whose record a result is, by its name.
+pub(crate) fn request_of(result: &str) -> Option<&str> {
+    result.starts_with("TS-").then(|| result.get(MARK_BYTES..)).flatten()
+}
+
+/// One published result and what its record says of itself.
+pub(crate) struct Published {
+    pub(crate) path: PathBuf,
+    pub(crate) said: Option<Summary>,
+}
+
+impl Published {
+    pub(crate) fn at(path: PathBuf) -> Self {
+        Self { said: records::summary(&path), path }
+    }
+
+    /// The outcome, or that the record cannot be read.
+    pub(crate) fn as_str(&self) -> &str {
+        self.said.as_ref().map_or("unreadable", |said| &said.outcome)
+    }
+
+    /// Why nothing ran, or why the end is unknown.
+    pub(crate) fn reason(&self) -> Option<&str> {
+        self.said.as_ref().and_then(|said| said.reason.as_deref())
+    }
+
+    pub(crate) fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+/// The records of a request among these names, oldest first.
+pub(crate) fn records_among(place: &Path, names: &[String], request_id: &str) -> Vec<Published> {
+    let mine = names.iter().filter(|name| request_of(name) == Some(request_id));
+    mine.map(|name| Published::at(place.join("results").join(name))).collect()
+}
+
+/// The record that tells the end of a request: that of its run, else the last one.
+pub(crate) fn end_of(mut records: Vec<Published>) -> Option<Published> {
+    let ran = records.iter().position(|one| !matches!(one.as_str(), "refused" | "unreadable"));
+    match ran {
+        Some(at) => Some(records.swap_remove(at)),
+        None => records.pop(),
+    }
+}

@@ -1,0 +1,266 @@
+//! `toolexec show`: where one request is, and what its files tell of it. It reads and verifies nothing.
+
+mod page;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use model::{UtcTime, escape_line};
+use serde_json::{Value, json};
+
+use super::daemon::Daemon;
+use super::list::{held_lines, json_of};
+use super::names::{Meant, meant};
+use super::place::PlaceOptions;
+use super::reason;
+use super::results::{Published, end_of, records_among, request_of, result_names};
+use super::rows::{Row, State, queue};
+use crate::args::Format;
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec show TR-20260209-160501Z-python-stats
+
+Where a request is now, what is known of it so far, and what its records say of themselves, which
+is not verified here (`toolexec verify` does). Part of an id will do where no other has it. Exits
+0, 2 if there is no such request, 3 if several are meant or nothing can be read.
+
+--html makes one page of a record, of a request's last one: it loads nothing, runs nothing, and
+shows what others wrote as text only. Such a page says whether the record verifies; the page itself
+proves nothing. It goes to stdout, or to a new FILE; one that exists is never replaced. Then the
+exit code is 0 if the record verified or no key is known, 1 if it did not verify (the page is
+written all the same), 2 and 3 as above.
+  toolexec show results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats --html record.html")]
+pub(crate) struct Show {
+    /// A request, a result, or the directory of a result
+    #[arg(value_name = "ID|RESULT_DIR")]
+    pub(crate) id: String,
+    /// Write one HTML page of the record, to a new FILE or to stdout
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) html: Option<PathBuf>,
+    /// Keys of results to trust, for the page [default: the key of the state]
+    #[arg(long, value_name = "FILE", requires = "html")]
+    pub(crate) allowed_signers: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) place: PlaceOptions,
+    #[arg(long, value_enum, default_value = "human", conflicts_with = "html")]
+    pub(crate) format: Format,
+}
+
+/// Files of one result that are listed; a run may leave very many.
+const FILES_SHOWN: usize = 200;
+
+/// A request: what of it waits, and every record of it.
+struct One {
+    request_id: String,
+    rows: Vec<Row>,
+    dropped_utc: Option<String>,
+    records: Vec<Published>,
+    unseen: Vec<Failure>,
+    /// Why the daemon takes nothing.
+    admission_stopped: Option<String>,
+}
+
+pub(crate) fn show(asked: &Show) -> Result<ExitCode, Failure> {
+    let Some(one) = find(asked)? else {
+        let (id, place) = (escape_line(&asked.id), asked.place.path()?);
+        output::note(format_args!("{id}: no such request or result in {}", place.display()));
+        return Ok(ExitCode::from(2));
+    };
+    if let Some(to) = &asked.html {
+        let Some(record) = end_of(one.records) else {
+            let id = escape_line(&asked.id);
+            output::note(format_args!("{id}: has no record yet; toolexec wait waits for it"));
+            return Ok(ExitCode::from(2));
+        };
+        return page::write(&record.path, to, asked.allowed_signers.as_deref(), &asked.place.state);
+    }
+    match asked.format {
+        Format::Human => output::text(&one.human())?,
+        Format::Json => output::line(one.json())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn find(asked: &Show) -> Result<Option<One>, Failure> {
+    if asked.id.contains('/') {
+        return one_result(Path::new(&asked.id)).map(Some);
+    }
+    let place = asked.place.path()?;
+    find_in(&place, &asked.id)
+}
+
+/// What `show` says of an id, or of the directory of a result.
+pub(crate) fn text_of(place: &Path, meant: &str) -> Result<Option<String>, Failure> {
+    let one = match meant.contains('/') {
+        true => Some(one_result(Path::new(meant))?),
+        false => find_in(place, meant)?,
+    };
+    Ok(one.map(|one| one.human()))
+}
+
+fn find_in(place: &Path, typed: &str) -> Result<Option<One>, Failure> {
+    let daemon = Daemon::of(place);
+    let queue = queue(place, &daemon);
+    let id = match meant(place, &queue, typed)? {
+        Meant::Nothing => return Ok(None),
+        Meant::Result(name) => return one_result(&place.join("results").join(name)).map(Some),
+        Meant::Request(id) => id,
+    };
+    let rows: Vec<Row> = queue.rows.into_iter().filter(|row| row.request_id == id).collect();
+    let dropped = rows.iter().find_map(|row| fs::symlink_metadata(&row.path).ok());
+    Ok(Some(One {
+        records: records_among(place, &result_names(place)?, &id),
+        // Nobody can set this time of a file to another.
+        dropped_utc: dropped.map(|found| UtcTime::from_unix(found.ctime()).to_string()),
+        request_id: id,
+        rows,
+        unseen: queue.unseen,
+        admission_stopped: daemon.admission_stopped().map(str::to_owned),
+    }))
+}
+
+/// A directory that was typed or found, of whatever spool.
+fn one_result(path: &Path) -> Result<One, Failure> {
+    let path = fs::canonicalize(path).map_err(Failure::io(path))?;
+    let published = Published::at(path.clone());
+    let request_id = match &published.said {
+        Some(said) => said.request_id.clone(),
+        None => {
+            let name = published.name();
+            let of_name = request_of(&name).map(str::to_owned);
+            let shown = path.display();
+            of_name.ok_or_else(|| Failure::Said(format!("{shown}: is no result directory")))?
+        }
+    };
+    let (rows, unseen, records) = (Vec::new(), Vec::new(), vec![published]);
+    let (dropped_utc, admission_stopped) = (None, None);
+    Ok(One { request_id, rows, dropped_utc, records, unseen, admission_stopped })
+}
+
+impl One {
+    /// Where it is: what is still to be done with it counts for more than what is done.
+    fn state(&self) -> &str {
+        let of_row = self.rows.first().map(|row| &row.state);
+        match (of_row, self.records.last()) {
+            (Some(State::Recorded) | None, Some(record)) => record.as_str(),
+            (Some(state), _) => state.as_str(),
+            (None, None) => "unknown",
+        }
+    }
+
+    fn human(&self) -> String {
+        let mut lines = vec![
+            format!("request    {}", escape_line(&self.request_id)),
+            format!("state      {}", escape_line(self.state())),
+        ];
+        for row in &self.rows {
+            lines.push(format!("file       {}", escape_line(&output::path(&row.path))));
+            if row.state == State::Recorded && !self.records.is_empty() {
+                lines.push("           has a record; is being taken away, or dropped again".into());
+            }
+            if let State::InFlight(running) | State::Interrupted(running) = &row.state {
+                lines.push(escape_line(&format!("claimed    {}", running.since_utc)));
+                let (step, since) = (running.step, &running.step_since_utc);
+                lines.push(escape_line(&format!("{:<11}{since}", step.as_str())));
+            }
+            if matches!(row.state, State::Interrupted(_)) {
+                lines.push("           the daemon died; its next start tells the end".to_owned());
+            }
+            lines.extend(held_lines(&row.state).iter().map(|line| format!("held       {line}")));
+            if let (State::Waiting, Some(why)) = (&row.state, &self.admission_stopped) {
+                lines.push("admission  is stopped".to_owned());
+                lines.extend(reason::lines(why).iter().map(|line| format!("           {line}")));
+            }
+        }
+        if let Some(dropped) = &self.dropped_utc {
+            lines.push(format!("dropped    {dropped}"));
+        }
+        for failure in &self.unseen {
+            lines.push(format!("not seen   {}", escape_line(&failure.to_string())));
+        }
+        for record in &self.records {
+            lines.extend(record_lines(record));
+        }
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "request_id": self.request_id,
+            "state": self.state(),
+            "waiting": self.rows.iter().map(json_of).collect::<Vec<_>>(),
+            "dropped_utc": self.dropped_utc,
+            "admission_stopped": self.admission_stopped,
+            "records": self.records.iter().map(record_json).collect::<Vec<_>>(),
+            "verified": false,
+            "not_seen": self.unseen.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn record_lines(record: &Published) -> Vec<String> {
+    let path = escape_line(&output::path(&record.path));
+    let mut lines = vec![format!("record     {path}")];
+    match &record.said {
+        Some(said) => {
+            let (outcome, code) = (&said.outcome, said.exit_code);
+            let told = format!("  outcome  {outcome}, exit code {code}, at {}", said.created_utc);
+            lines.push(escape_line(&told));
+            let why = record.reason().map_or_else(Vec::new, reason::lines);
+            lines.extend(why.into_iter().map(|line| format!("  why      {line}")));
+        }
+        None => lines.push("  outcome  cannot be read".to_owned()),
+    }
+    let files = files_of(&record.path);
+    for (name, bytes) in files.iter().take(FILES_SHOWN) {
+        lines.push(format!("  {bytes:>9}  {}", escape_line(name)));
+    }
+    if let Some(more) = files.len().checked_sub(FILES_SHOWN).filter(|more| *more > 0) {
+        lines.push(format!("  … and {more} more"));
+    }
+    lines.push(format!(
+        "  not verified here: toolexec verify {path}, with --allowed-signers of whoever signed it"
+    ));
+    lines
+}
+
+fn record_json(record: &Published) -> Value {
+    let files = files_of(&record.path);
+    let said = record.said.as_ref();
+    json!({
+        "result_id": record.name(),
+        "record": output::path(&record.path),
+        "outcome": said.map(|said| &said.outcome),
+        "exit_code": said.map(|said| said.exit_code),
+        "reason": record.reason(),
+        "created_utc": said.map(|said| &said.created_utc),
+        "files": files.iter().map(|(name, bytes)| json!({"path": name, "bytes": bytes})).collect::<Vec<_>>(),
+    })
+}
+
+/// The files of a result by name, with their sizes; what cannot be listed is left out.
+fn files_of(result: &Path) -> Vec<(String, u64)> {
+    let mut files = Vec::new();
+    let mut directories: Vec<PathBuf> = vec![result.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+            let Ok(found) = entry.metadata() else { continue };
+            if found.is_dir() {
+                directories.push(entry.path());
+            } else {
+                let path = entry.path();
+                let name = path.strip_prefix(result).unwrap_or(&path);
+                files.push((output::path(name), found.len()));
+            }
+        }
+    }
+    files.sort();
+    files
+}

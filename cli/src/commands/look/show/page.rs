@@ -1,0 +1,51 @@
+//! `toolexec show --html`: the page of a record, put where it was asked for. An existing file is never
+//! replaced.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::args::StateOption;
+use crate::commands::records::verify;
+use crate::failure::Failure;
+use crate::output;
+use crate::output::page::{VerificationState, page_of};
+
+/// Makes the page of a record and puts it where it was asked for.
+pub(super) fn write(
+    dir: &Path,
+    to: &Path,
+    allowed_signers: Option<&Path>,
+    state: &StateOption,
+) -> Result<ExitCode, Failure> {
+    let standing = match verify::look(dir, allowed_signers, state) {
+        Ok(Ok(verified)) => VerificationState::Verified(Box::new(verified)),
+        Ok(Err(faults)) => VerificationState::Faulty(faults),
+        // Keys that were named must be there.
+        Err(failure) if allowed_signers.is_some() => return Err(failure),
+        Err(failure) => VerificationState::Unjudged(failure.to_string()),
+    };
+    let Some(page) = page_of(dir, &standing) else {
+        let shown = dir.display();
+        return Err(Failure::Said(format!("{shown}: its record cannot be read; there is no page")));
+    };
+    place(&page, to)?;
+    Ok(ExitCode::from(u8::from(matches!(standing, VerificationState::Faulty(_)))))
+}
+
+/// What exists is somebody's: it is never replaced.
+fn place(page: &str, to: &Path) -> Result<(), Failure> {
+    if to == Path::new("-") {
+        return output::text(page);
+    }
+    let made = OpenOptions::new().write(true).create_new(true).open(to);
+    let mut file = made.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            let to = to.display();
+            Failure::Said(format!("--html {to}: exists already; remove it or name another file"))
+        }
+        _ => Failure::io(to)(error),
+    })?;
+    file.write_all(page.as_bytes()).map_err(Failure::io(to))
+}

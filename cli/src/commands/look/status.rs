@@ -1,0 +1,182 @@
+//! `toolexec status`: one screen that says how the daemon and its queue are.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use model::{UtcTime, escape_line};
+use serde_json::{Value, json};
+use spool::{Running, Step};
+
+use super::daemon::Daemon;
+use super::list::{held_lines, json_of, reason_line};
+use super::place::spool_at;
+use super::rows::{Row, State, last, queue};
+use crate::args::Format;
+use crate::failure::Failure;
+use crate::{clock, output};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec status --spool /var/spool/toolexec
+
+Whether the daemon lives is seen from the lock that it holds, not from what it wrote; then what
+waits, what runs and how long it may, the last outcomes and the room that is left. Exits 0 if the
+daemon serves and admits, 1 if not (or that cannot be seen), 3 if there is no spool.")]
+pub(crate) struct Status {
+    /// The spool
+    #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
+    pub(crate) spool: PathBuf,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// How many of the last records are shown.
+const LAST_ROWS: usize = 5;
+/// More requests than this of one kind nobody reads on one screen.
+const SHOWN_ROWS: usize = 20;
+const MIB: u64 = 1 << 20;
+/// Hexadecimal digits of the policy's digest that are enough for people.
+const DIGITS_SHOWN: usize = 12;
+
+pub(crate) fn status(asked: &Status) -> Result<ExitCode, Failure> {
+    let place = spool_at(&asked.spool)?;
+    let view = View::of(&place);
+    match asked.format {
+        Format::Human => output::text(&view.human())?,
+        Format::Json => output::line(view.json(&place))?,
+    }
+    Ok(ExitCode::from(u8::from(!view.daemon.admits())))
+}
+
+/// A spool as it was at one moment, as nearly as directories show one.
+pub(super) struct View {
+    pub(super) daemon: Daemon,
+    pub(super) rows: Vec<Row>,
+    last: Vec<Row>,
+    unseen: Vec<Failure>,
+    free_bytes: Option<u64>,
+    at: UtcTime,
+}
+
+impl View {
+    pub(super) fn of(place: &Path) -> Self {
+        let daemon = Daemon::of(place);
+        let queue = queue(place, &daemon);
+        let found = rustix::fs::statvfs(place).ok();
+        Self {
+            daemon,
+            rows: queue.rows,
+            unseen: queue.unseen,
+            // Who may not list them was told so with the queue.
+            last: last(place, LAST_ROWS).unwrap_or_default(),
+            free_bytes: found.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)),
+            at: clock::now(),
+        }
+    }
+
+    /// How many there are in each state.
+    fn counts(&self) -> BTreeMap<&str, usize> {
+        let mut counts: BTreeMap<&str, usize> = State::WORDS.map(|word| (word, 0)).into();
+        for row in &self.rows {
+            *counts.entry(row.state.as_str()).or_default() += 1;
+        }
+        counts
+    }
+
+    fn in_flight(&self) -> impl Iterator<Item = (&Row, &Running)> {
+        self.rows.iter().filter_map(|row| match &row.state {
+            State::InFlight(running) | State::Interrupted(running) => Some((row, running)),
+            _ => None,
+        })
+    }
+
+    fn elapsed_sec(&self, since_utc: &str) -> i64 {
+        let since = since_utc.parse::<UtcTime>().map_or(self.at.unix(), UtcTime::unix);
+        self.at.unix().saturating_sub(since).max(0)
+    }
+
+    pub(super) fn json(&self, place: &Path) -> Value {
+        let with_time = |(row, running): (&Row, &Running)| {
+            let mut row = json_of(row);
+            row["elapsed_sec"] = self.elapsed_sec(&running.step_since_utc).into();
+            row
+        };
+        json!({
+            "spool": output::path(place),
+            "at_utc": self.at.to_string(),
+            "daemon": self.daemon.json(),
+            "queue": self.counts(),
+            "running": self.in_flight().map(with_time).collect::<Vec<_>>(),
+            "last": self.last.iter().map(json_of).collect::<Vec<_>>(),
+            "free_bytes": self.free_bytes,
+            "not_seen": self.unseen.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        })
+    }
+
+    pub(super) fn human(&self) -> String {
+        let mut lines = vec![format!("daemon       {}", self.daemon.sentence())];
+        if let Some(why) = self.daemon.admission_stopped() {
+            lines.push(format!("admission    stopped: {}", escape_line(why)));
+        }
+        if let Some((name, sha256)) = self.daemon.policy() {
+            let digits = sha256.get(..DIGITS_SHOWN).unwrap_or(sha256);
+            lines.push(format!("policy       {}, sha256 {digits}…", escape_line(name)));
+        }
+        lines.push(format!("queue        {}", self.counted()));
+        for failure in &self.unseen {
+            lines.push(format!("not seen     {}", escape_line(&failure.to_string())));
+        }
+        if let Some(bytes) = self.free_bytes {
+            lines.push(format!("free         {} MiB", bytes / MIB));
+        }
+        self.in_flight().take(SHOWN_ROWS).for_each(|(row, running)| {
+            lines.push(format!("{:<13}{}", row.state.as_str(), self.running_line(row, running)));
+        });
+        for row in
+            self.rows.iter().filter(|row| matches!(row.state, State::Held(_))).take(SHOWN_ROWS)
+        {
+            lines.push(format!("held         {}", escape_line(&row.request_id)));
+            lines.extend(held_lines(&row.state).iter().map(|line| format!("             {line}")));
+        }
+        for row in &self.last {
+            let created = row.created_utc.as_deref().unwrap_or("-");
+            let (word, id) = (row.state.as_str(), &row.request_id);
+            lines.push(escape_line(&format!("ended        {created}  {word:<17}  {id}")));
+            lines.extend(reason_line(row).map(|line| format!("             {line}")));
+        }
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    /// What there is of each state; what there is nothing of is not worth a word, unless it is all.
+    fn counted(&self) -> String {
+        let counts = self.counts();
+        let some = |word: &&str| counts.get(word).filter(|count| **count > 0).is_some();
+        let words: Vec<String> = State::WORDS
+            .iter()
+            .filter(|word| some(word))
+            .map(|word| format!("{} {word}", counts.get(word).unwrap_or(&0)))
+            .collect();
+        if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+    }
+
+    fn running_line(&self, row: &Row, running: &Running) -> String {
+        let elapsed = self.elapsed_sec(&running.step_since_utc);
+        let mut said = match (&row.state, running.step, running.time_sec_max) {
+            (State::Interrupted(_), step, _) => {
+                format!("was {step} since {}", running.step_since_utc)
+            }
+            (_, Step::Running, Some(most)) => format!("{elapsed} s of {most} s"),
+            _ => format!("{elapsed} s"),
+        };
+        if let Some(bytes) = running.memory_bytes_max {
+            said.push_str(&format!(", {} MiB", bytes / MIB));
+        }
+        if let Some(submitter) = &running.submitter {
+            said.push_str(&format!(", of {submitter}"));
+        }
+        escape_line(&format!("{}  {said}", row.request_id))
+    }
+}

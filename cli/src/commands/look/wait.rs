@@ -1,0 +1,269 @@
+//! `toolexec wait`: until requests have their records. The published result is the end; nothing that the
+//! daemon tells is taken for it.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use model::{RequestId, UtcTime, escape_line};
+use serde_json::json;
+use spool::{held_in, running_in, waiting_in};
+
+use super::daemon::Daemon;
+use super::hint::Hints;
+use super::names::{Meant, meant};
+use super::place::PlaceOptions;
+use super::reason;
+use super::results::{Published, end_of, records_among, result_names};
+use super::rows::queue;
+use crate::args::Format;
+use crate::clock;
+use crate::failure::Failure;
+use crate::output;
+use crate::output::live::{self, Followed, Live, Pen};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec wait TR-20260209-160501Z-python-stats --timeout 600
+
+Waits until each request has its record. One that has several (it was dropped again, and refused)
+has the record of its run. Prints a line for each, in the order of their ends, and exits as `run`
+would: 0 if every outcome is ok, 1 if a tool ended otherwise, 2 if one was refused or there is no
+such request (any more), 3 if one had no cell or an end that nobody knows, or the time is over. The
+highest of these counts. Nothing is verified here.
+Where stderr is a terminal it shows meanwhile how far the requests are. --follow adds what the tool
+of the one request that is named writes to stdout, on stderr, each line escaped and behind `| `.")]
+pub(crate) struct Wait {
+    /// Requests; part of an id will do where no other has it
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
+    /// Show what the tool writes to stdout while it runs, for one request
+    #[arg(long)]
+    pub(crate) follow: bool,
+    /// How long to wait at most [default: without end]
+    #[arg(long, value_name = "SEC")]
+    pub(crate) timeout: Option<u64>,
+    #[command(flatten)]
+    pub(crate) place: PlaceOptions,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// inotify is a hint; this often the directories are looked at without one.
+const LOOK_INTERVAL: Duration = Duration::from_secs(2);
+/// Under load a hint comes with every file; one look answers those of a while.
+const REST: Duration = Duration::from_millis(50);
+
+/// The end of one request's waiting.
+enum End {
+    Record(Published),
+    /// It is nowhere.
+    NoSuch,
+    /// It was there, and went without a record.
+    Withdrawn,
+    TimeOver,
+}
+
+pub(crate) fn wait(asked: &Wait) -> Result<ExitCode, Failure> {
+    let place = asked.place.path()?;
+    let until = asked.timeout.and_then(|sec| Instant::now().checked_add(Duration::from_secs(sec)));
+    let hints = Hints::of(&place, &["approved", "results"]);
+    let mut worst = 0;
+    let mut waiting = Vec::new();
+    let first = queue(&place, &Daemon::of(&place));
+    for typed in &asked.ids {
+        match meant(&place, &first, typed)? {
+            Meant::Request(id) => waiting.push(id),
+            Meant::Result(name) => {
+                let published = Published::at(place.join("results").join(name));
+                worst = worst.max(told(asked.format, typed, &End::Record(published))?);
+            }
+            // Who may not list what is dropped may still wait for it by its whole name.
+            Meant::Nothing if !first.unseen.is_empty() && typed.parse::<RequestId>().is_ok() => {
+                waiting.push(typed.clone());
+            }
+            Meant::Nothing => worst = worst.max(told(asked.format, typed, &End::NoSuch)?),
+        }
+    }
+    if asked.follow && waiting.len() > 1 {
+        return Err(Failure::Said("--follow: name one request".into()));
+    }
+    let known = Arc::new(Mutex::new(waiting.clone()));
+    let live = live_of(&place, asked.follow.then(|| waiting.first()).flatten(), &known)?;
+    loop {
+        let mut still = Vec::new();
+        for (id, end) in look(&place, waiting)? {
+            match end {
+                Some(end) => {
+                    worst = worst.max(live.aside(|| told(asked.format, &id, &end))?);
+                }
+                None => still.push(id),
+            }
+        }
+        waiting = still;
+        known.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&waiting);
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        if waiting.is_empty() {
+            return Ok(ExitCode::from(worst));
+        }
+        if left == Some(Duration::ZERO) {
+            let daemon = Daemon::of(&place);
+            if let Some(why) = daemon.admission_stopped() {
+                let why = escape_line(why);
+                live.aside(|| output::note(format_args!("admission is stopped: {why}")));
+            }
+            for id in &waiting {
+                worst = worst.max(live.aside(|| told(asked.format, id, &End::TimeOver))?);
+            }
+            return Ok(ExitCode::from(worst));
+        }
+        std::thread::sleep(left.map_or(REST, |left| left.min(REST)));
+        hints.wait(left.map_or(LOOK_INTERVAL, |left| left.min(LOOK_INTERVAL)), None);
+    }
+}
+
+/// Shows how far they are, for as long as this lives.
+fn live_of(
+    place: &Path,
+    followed: Option<&String>,
+    waiting: &Arc<Mutex<Vec<String>>>,
+) -> Result<Live, Failure> {
+    let (place, waiting): (PathBuf, _) = (place.to_owned(), Arc::clone(waiting));
+    let mut followed = followed.map(|id| Followed::new(&place.join("results"), id));
+    Live::begin(followed.is_some(), move |pen, moment| {
+        if let Some(followed) = &mut followed {
+            pen.lines(&followed.lines(moment));
+        }
+        let waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        draw(pen, &place, &waiting);
+    })
+}
+
+/// What is furthest of them, and how many more there are.
+fn draw(pen: &mut Pen, place: &Path, waiting: &[String]) {
+    let in_flight = running_in(place);
+    let running = waiting.iter().filter_map(|id| in_flight.get(id)).max_by_key(|it| it.step);
+    let more = match waiting.len().saturating_sub(1) {
+        0 => String::new(),
+        more => format!("  and {more} more"),
+    };
+    if let Some(running) = running {
+        let numbers = live::of_running(running, clock::now());
+        return pen.state(running.step.as_str(), &format!("{numbers}{more}"));
+    }
+    let held = held_in(place);
+    let of_first = waiting.iter().find_map(|id| held.get(&format!("{id}.md")));
+    match (of_first.and_then(|held| held.waits_for.first()), waiting.is_empty()) {
+        (_, true) => {}
+        (Some(waits), _) => pen.state("held", &escape_line(&format!("for {}{more}", waits.code))),
+        (None, _) => pen.state("waiting", &format!("to be taken{more}")),
+    }
+}
+
+/// What lay in `approved/` of a request before anything else was looked at.
+enum Original {
+    Gone,
+    /// Since that second; none where whoever asks may not look.
+    There(Option<i64>),
+}
+
+impl Original {
+    fn of(place: &Path, id: &str) -> Self {
+        match place.join("approved").join(format!("{id}.md")).symlink_metadata() {
+            Ok(found) => Self::There(Some(found.ctime())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::Gone,
+            Err(_) => Self::There(None),
+        }
+    }
+
+    /// Whether it was dropped after a record was made. One that was refused and could not be taken away
+    /// is older.
+    fn is_younger_than(&self, record: &Published) -> bool {
+        let made = record.said.as_ref().and_then(|said| said.created_utc.parse::<UtcTime>().ok());
+        match self {
+            Self::There(Some(dropped)) => made.is_some_and(|made| *dropped > made.unix()),
+            Self::There(None) | Self::Gone => false,
+        }
+    }
+}
+
+/// Which of them came to their end. First the originals and what is in flight, then the records: who
+/// publishes does it the other way round, so what is nowhere then has no record.
+fn look(place: &Path, waiting: Vec<String>) -> Result<Vec<(String, Option<End>)>, Failure> {
+    let originals: Vec<_> = waiting.iter().map(|id| Original::of(place, id)).collect();
+    let (in_flight, held, in_line) = (running_in(place), held_in(place), waiting_in(place));
+    let names = result_names(place)?;
+    let is_told = |id: &str| {
+        let file = format!("{id}.md");
+        let told = in_flight.contains_key(id)
+            || held.contains_key(&file)
+            || in_line.iter().any(|one| one.file == file);
+        told && !Daemon::of(place).is_dead()
+    };
+    let end = |id: &str, original: &Original| match end_of(records_among(place, &names, id)) {
+        // What was refused may be mended and dropped again: that record is not the end of it then.
+        Some(record)
+            if record.as_str() == "refused"
+                && (original.is_younger_than(&record) || is_told(id)) =>
+        {
+            None
+        }
+        Some(record) => Some(End::Record(record)),
+        None => {
+            let is_gone = matches!(original, Original::Gone);
+            (is_gone && !in_flight.contains_key(id)).then_some(End::Withdrawn)
+        }
+    };
+    let looked = waiting.into_iter().zip(originals);
+    Ok(looked.map(|(id, original)| (end(&id, &original), id)).map(|(end, id)| (id, end)).collect())
+}
+
+/// Says the end, and gives its exit code: that of `run`.
+fn told(format: Format, id: &str, end: &End) -> Result<u8, Failure> {
+    let (word, code) = match end {
+        End::Record(record) => {
+            let word = record.as_str();
+            let code = match word {
+                "ok" => 0,
+                "refused" => 2,
+                "setup_error" | "indeterminate" | "unreadable" => 3,
+                _ => 1,
+            };
+            (word, code)
+        }
+        End::NoSuch => ("no such request", 2),
+        End::Withdrawn => ("gone without a record", 2),
+        End::TimeOver => ("has no record yet", 3),
+    };
+    let record = match end {
+        End::Record(record) => Some(record),
+        _ => None,
+    };
+    match format {
+        Format::Human => {
+            let path = record.map_or_else(String::new, |it| format!("  {}", it.path.display()));
+            output::line(escape_line(&format!("{id}  {word}{path}")))?;
+            for line in
+                record.and_then(|record| record.reason()).map_or_else(Vec::new, reason::lines)
+            {
+                output::line(format_args!("    {line}"))?;
+            }
+        }
+        Format::Json => {
+            let said = record.and_then(|record| record.said.as_ref());
+            output::line(json!({
+                "request_id": id,
+                "state": word,
+                "outcome": said.map(|said| &said.outcome),
+                "exit_code": said.map(|said| said.exit_code),
+                "reason": record.and_then(|record| record.reason()),
+                "record": record.map(|record| output::path(&record.path)),
+                "verified": false,
+            }))?;
+        }
+    }
+    Ok(code)
+}

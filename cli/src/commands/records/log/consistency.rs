@@ -1,0 +1,121 @@
+//! `toolexec log consistency`: whether one log is the beginning of another. What is compared are
+//! checkpoints that the log's key signed, or sizes whose roots were proved from the newest one.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use model::Sha256;
+use records::log::is_consistent;
+use serde_json::json;
+
+use super::open::{Halt, Opened, Place};
+use super::prove::number;
+use crate::args::Format;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec log consistency last-seen
+
+A and B are numbers of entries or files with checkpoints that were saved (write ./12 for a file of
+that name). Prints the proof, one hash a line. Exits 1 if B's log does not begin with A's: somebody
+wrote the log anew, or cut it back.")]
+pub(crate) struct Consistency {
+    /// The older one
+    #[arg(value_name = "A")]
+    pub(crate) old: PathBuf,
+    /// The newer one [default: the newest checkpoint of the log]
+    #[arg(value_name = "B")]
+    pub(crate) new: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// A log at one of its sizes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Size {
+    entries: u64,
+    root: Sha256,
+}
+
+pub(crate) fn consistency(asked: &Consistency) -> Result<ExitCode, Halt> {
+    let opened = Opened::at(&asked.place)?;
+    let head = opened.view.head();
+    let newest = Size { entries: head.size(), root: head.root() };
+    let old = size(&opened, &asked.old)?;
+    let new = asked.new.as_deref().map_or(Ok(newest), |it| size(&opened, it))?;
+    if let Some(newer) = [old, new].into_iter().find(|it| it.entries > newest.entries) {
+        return Err(Halt::No(format!(
+            "{}: the checkpoint is of {} entries and the log has {}: it was cut back, or is an \
+             older copy",
+            opened.directory.display(),
+            newer.entries,
+            newest.entries
+        )));
+    }
+    if old.entries > new.entries {
+        let (old, new) = (old.entries, new.entries);
+        return Err(Halt::from(format!("A has {old} entries and B {new}: name the older first")));
+    }
+    let proof = opened.said(opened.view.consistency(old.entries, new.entries))?;
+    let pair = |it: Size| (it.entries, it.root);
+    let consistent = is_consistent(pair(old), pair(new), &proof);
+    match asked.format {
+        Format::Human => print_human(&opened, old, new, consistent.then_some(&proof))?,
+        Format::Json => output::line(json!({
+            "ok": consistent,
+            "consistent": consistent,
+            "old": { "size": old.entries, "root": old.root.to_string() },
+            "new": { "size": new.entries, "root": new.root.to_string() },
+            "proof": if consistent { hashes(&proof) } else { Vec::new() },
+        }))?,
+    }
+    Ok(ExitCode::from(u8::from(!consistent)))
+}
+
+fn hashes(proof: &[Sha256]) -> Vec<String> {
+    proof.iter().map(Sha256::to_string).collect()
+}
+
+fn size(opened: &Opened, typed: &Path) -> Result<Size, Halt> {
+    if let Some(entries) = number(typed) {
+        let root = opened.said(opened.view.root(entries))?;
+        return Ok(Size { entries, root });
+    }
+    let checkpoint = opened.saved(typed)?;
+    Ok(Size { entries: checkpoint.size(), root: checkpoint.root() })
+}
+
+fn print_human(
+    opened: &Opened,
+    old: Size,
+    new: Size,
+    proof: Option<&Vec<Sha256>>,
+) -> Result<(), Halt> {
+    if let Some(proof) = proof {
+        for hash in hashes(proof) {
+            output::line(hash)?;
+        }
+        output::line(format_args!(
+            "consistent: the log of {} entries (root {}) begins with that of {} (root {})",
+            new.entries, new.root, old.entries, old.root
+        ))?;
+        return Ok(());
+    }
+    output::line(format_args!(
+        "NOT CONSISTENT: the log of {} entries (root {}) does not begin with that of {} (root {})",
+        new.entries, new.root, old.entries, old.root
+    ))?;
+    for (name, it) in [("A", old), ("B", new)] {
+        let here = opened.said(opened.view.root(it.entries))?;
+        let same = if here == it.root { "the same" } else { "another" };
+        output::line(format_args!(
+            "  {name}: at {} entries this log has {same} root, {here}",
+            it.entries
+        ))?;
+    }
+    Ok(())
+}

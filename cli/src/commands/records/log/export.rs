@@ -1,0 +1,72 @@
+//! `toolexec log export`. A copy of another history is never written over.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use records::log::ExportError;
+use serde_json::json;
+
+use super::open::{Halt, Opened, Place};
+use crate::args::Format;
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec log export /media/stick/host1-log
+
+Copies entries, tiles and the checkpoint, the checkpoint last; what the copy has already is not
+written again. Exits 1, and changes nothing, if the log does not begin with what the copy has.")]
+pub(crate) struct Export {
+    /// The directory of the copy; made if missing
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: PathBuf,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+pub(crate) fn export(asked: &Export) -> Result<ExitCode, Halt> {
+    let opened = Opened::at(&asked.place)?;
+    refuse_other(&asked.target)?;
+    let target = asked.target.display();
+    let exported = match opened.view.export(&asked.target, &opened.keys) {
+        Ok(exported) => exported,
+        Err(ExportError::Log(error)) => return opened.said(Err(error)),
+        Err(error) => return Err(Halt::No(format!("{target}: {error}; nothing was copied"))),
+    };
+    match asked.format {
+        Format::Human => output::line(format_args!(
+            "{target}: {} entries, {} of them new: {} files, {} bytes written",
+            exported.to,
+            exported.to - exported.from,
+            exported.files,
+            exported.bytes
+        ))?,
+        Format::Json => output::line(json!({
+            "ok": true,
+            "target": output::path(&asked.target),
+            "from": exported.from,
+            "to": exported.to,
+            "files": exported.files,
+            "bytes": exported.bytes,
+        }))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A copy is made in a directory of its own. One that was interrupted may have no checkpoint yet.
+fn refuse_other(target: &Path) -> Result<(), Failure> {
+    if !target.is_dir() {
+        return Ok(());
+    }
+    let mut entries = std::fs::read_dir(target).map_err(Failure::io(target))?.peekable();
+    let of_a_log = [".draft", "checkpoint", "tile"].iter().any(|it| target.join(it).exists());
+    if entries.peek().is_none() || of_a_log {
+        return Ok(());
+    }
+    let target = target.display();
+    Err(Failure::Said(format!("{target}: has other files; name a directory for the log alone")))
+}

@@ -1,0 +1,259 @@
+//! `toolexec log fsck`: the whole log computed anew, and records and log held against each other. It
+//! must never change a file, nor believe a record about its place in the log.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use model::{ResultId, escape_line};
+use records::log::{Accounts, Claim, Fsck as Checked, fsck as check};
+use serde_json::json;
+use spool::state::{RemovedError, each_removed};
+
+use super::open::{Halt, Opened, Place};
+use super::prove::{bundle_in, claim_of};
+use crate::args::Format;
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec log fsck --results ~/.local/state/toolexec/results
+
+Reads every entry and tile and computes the tree anew. With --results: every record there has to be
+in the log under its number, and every record of the log there. A run that ends in the meantime may
+be told as missing; look again. Signatures of records are checked by `toolexec verify`.
+Records that were kept long enough are counted apart: retention has marked them in `removed` of the
+state, which is looked at for the log of --state, or named with --removed.
+Exits 1 if anything is wrong or missing.")]
+pub(crate) struct Fsck {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// A directory of results; may be repeated
+    #[arg(long, value_name = "TREE")]
+    pub(crate) results: Vec<PathBuf>,
+    /// What retention says that it removed [default: `removed` of the log's own state]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) removed: Option<PathBuf>,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// More of one kind are counted, not listed, for people.
+const LISTED_MAX: usize = 20;
+
+/// Time for a record that is in the log to appear among the results.
+const PUBLISHED_WITHIN: Duration = Duration::from_secs(1);
+
+/// What the trees of records say of the log.
+#[derive(Default)]
+struct Claims {
+    by_index: HashMap<u64, Claim>,
+    paths: HashMap<u64, PathBuf>,
+    faults: Vec<String>,
+}
+
+pub(crate) fn fsck(asked: &Fsck) -> Result<ExitCode, Halt> {
+    // First what claims to be in the log, then its head: so every claim is of an entry that is there.
+    let mut claims = Claims::of(&asked.results)?;
+    let mut opened = Opened::at(&asked.place)?;
+    let checked = opened.said(check(&opened.directory, &opened.key))?;
+    let mut faults: Vec<String> = checked.faults.iter().map(ToString::to_string).collect();
+    // Entries that may not be the log's account for nothing.
+    let whole = faults.is_empty();
+    let (mut accounts, mut removed_count) = (None, 0);
+    if whole && !asked.results.is_empty() {
+        let mut found = opened.said(opened.view.account(&claims.by_index))?;
+        if !found.unclaimed.is_empty() {
+            // A record is logged before it is published, so on a host at work some are on their way.
+            std::thread::sleep(PUBLISHED_WITHIN);
+            let seen = opened.view.head().size();
+            claims = Claims::of(&asked.results)?;
+            opened = Opened::at(&asked.place)?;
+            found = opened.said(opened.view.account(&claims.by_index))?;
+            let all = found.unclaimed.len();
+            found.unclaimed.retain(|index| *index < seen);
+            found.records -= u64::try_from(all - found.unclaimed.len()).unwrap_or(0);
+        }
+        let marked = removed(asked)?;
+        found.unclaimed.retain(|index| {
+            let is_marked = marked.contains(index);
+            removed_count += u64::from(is_marked);
+            !is_marked
+        });
+        faults.append(&mut claims.faults);
+        faults.extend(found.wrong.iter().map(|index| {
+            let path = claims.paths.get(index).map_or(Path::new(""), |path| path);
+            format!("{}: the log does not have it as entry {index}", path.display())
+        }));
+        accounts = Some(found);
+    }
+    let missing = accounts.as_ref().map_or(0, |it| it.unclaimed.len());
+    let fine = faults.is_empty() && missing == 0;
+    match asked.format {
+        Format::Human => print_human(&opened, &checked, accounts.as_ref(), removed_count, &faults)?,
+        Format::Json => {
+            print_json(&opened, (fine, &checked), accounts.as_ref(), removed_count, &faults)?;
+        }
+    }
+    Ok(ExitCode::from(u8::from(!fine)))
+}
+
+/// The entries whose records retention has marked. They prove nothing: whoever can mark can remove.
+fn removed(asked: &Fsck) -> Result<HashSet<u64>, Failure> {
+    let of_state = asked.place.log.is_none() && asked.place.spool.is_none();
+    let path = match &asked.removed {
+        Some(path) => path.clone(),
+        None if of_state => asked.place.state.path()?.join("removed"),
+        None => return Ok(HashSet::new()),
+    };
+    let mut marked = HashSet::new();
+    match each_removed(&path, &mut |one| marked.extend(one.log_index)) {
+        Err(RemovedError::Read(_, error))
+            if asked.removed.is_none() && error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(Failure::Said(error.to_string())),
+        Ok(()) => {}
+    }
+    Ok(marked)
+}
+
+impl Claims {
+    fn of(trees: &[PathBuf]) -> Result<Self, Failure> {
+        let mut claims = Self::default();
+        for tree in trees {
+            claims.gather(tree)?;
+        }
+        Ok(claims)
+    }
+
+    /// Reads the bundle of every result below a tree.
+    fn gather(&mut self, tree: &Path) -> Result<(), Failure> {
+        let mut results = Vec::new();
+        for entry in fs::read_dir(tree).map_err(Failure::io(tree))? {
+            let path = entry.map_err(Failure::io(tree))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            // A hidden one is still being gathered.
+            if !name.starts_with('.') && path.is_dir() {
+                results.push((path, name.parse::<ResultId>().is_ok()));
+            }
+        }
+        results.sort();
+        for (directory, named) in results {
+            match bundle_in(&directory) {
+                Ok(bundle) => self.claim(bundle),
+                // Who knows what else lies there.
+                Err(_) if !named => {}
+                Err(failure) => self.faults.push(failure.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    fn claim(&mut self, bundle: PathBuf) {
+        let claim = match claim_of(&bundle) {
+            Ok(claim) => claim,
+            Err(Halt::No(why)) => return self.faults.push(why),
+            Err(Halt::Failure(why)) => return self.faults.push(why.to_string()),
+        };
+        let index = claim.index();
+        if let Some(other) = self.paths.get(&index) {
+            return self.faults.push(format!(
+                "{}: says that it is entry {index}, as {} does",
+                bundle.display(),
+                other.display()
+            ));
+        }
+        self.by_index.insert(index, claim);
+        self.paths.insert(index, bundle);
+    }
+}
+
+fn print_human(
+    opened: &Opened,
+    checked: &Checked,
+    accounts: Option<&Accounts>,
+    removed: u64,
+    faults: &[String],
+) -> Result<(), Failure> {
+    let head = opened.view.head();
+    let found = if checked.faults.is_empty() {
+        "every entry and tile is what was signed"
+    } else {
+        "DAMAGED"
+    };
+    output::line(format_args!("{}: {} entries: {found}", opened.key.origin(), head.size()))?;
+    let other = checked.not_checked.len();
+    output::line(format_args!("files      {} checked, {other} not checked", checked.checked))?;
+    for file in checked.not_checked.iter().take(LISTED_MAX) {
+        output::line(format_args!("  not checked: {}", escape_line(&file.to_string())))?;
+    }
+    more(other)?;
+    if let Some(it) = accounts {
+        let there = it.records - u64::try_from(it.unclaimed.len()).unwrap_or(0) - removed;
+        output::line(format_args!(
+            "records    {} in the log, {there} of them here\nheartbeats {}\nnew keys   {}\nunknown    {}",
+            it.records,
+            it.heartbeats,
+            it.key_changes,
+            it.unknown.len()
+        ))?;
+        if removed > 0 {
+            output::line(format_args!("removed    {removed}, which were kept long enough"))?;
+        }
+        list("  no record here for entry", &it.unclaimed)?;
+        list("  of an unknown kind: entry", &it.unknown)?;
+    }
+    for fault in faults {
+        output::line(format_args!("  {}", escape_line(fault)))?;
+    }
+    Ok(())
+}
+
+fn list(what: &str, entries: &[u64]) -> Result<(), Failure> {
+    for index in entries.iter().take(LISTED_MAX) {
+        output::line(format_args!("{what} {index}"))?;
+    }
+    more(entries.len())
+}
+
+fn more(all: usize) -> Result<(), Failure> {
+    match all.saturating_sub(LISTED_MAX) {
+        0 => Ok(()),
+        more => output::line(format_args!("  and {more} more (--format json lists all)")),
+    }
+}
+
+fn print_json(
+    opened: &Opened,
+    (fine, checked): (bool, &Checked),
+    accounts: Option<&Accounts>,
+    removed: u64,
+    faults: &[String],
+) -> Result<(), Failure> {
+    let head = opened.view.head();
+    output::line(json!({
+        "ok": fine,
+        "origin": opened.key.origin().as_str(),
+        "size": head.size(),
+        "root": head.root().to_string(),
+        "faults": faults,
+        "files_checked": checked.checked,
+        "not_checked": checked
+            .not_checked
+            .iter()
+            .map(|file| json!({ "path": file.path, "why": file.why }))
+            .collect::<Vec<_>>(),
+        "accounts": accounts.map(|it| json!({
+            "records": it.records,
+            "heartbeats": it.heartbeats,
+            "key_changes": it.key_changes,
+            "unknown": it.unknown,
+            "unclaimed": it.unclaimed,
+            "removed": removed,
+        })),
+    }))
+}

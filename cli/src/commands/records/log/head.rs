@@ -1,0 +1,66 @@
+//! `toolexec log head`: the newest checkpoint of a log.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use records::log::entry::BootId;
+use serde_json::json;
+
+use super::open::{Halt, Opened, Place};
+use crate::args::Format;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec log head --spool /var/spool/toolexec --log-key host1.vkey")]
+pub(crate) struct Head {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Print the signed checkpoint verbatim, to be saved
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) note: bool,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// Shows the newest checkpoint.
+pub(super) fn head(asked: &Head) -> Result<ExitCode, Halt> {
+    let opened = Opened::at(&asked.place)?;
+    let (head, key) = (opened.view.head(), &opened.key);
+    if asked.note {
+        output::text(head.note())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let beat = opened.said(opened.view.latest_heartbeat())?;
+    let (root, key_id) = (head.root().to_string(), key.id().to_string());
+    match asked.format {
+        Format::Human => {
+            output::line(format_args!("log        {}", key.origin()))?;
+            output::line(format_args!("size       {}", head.size()))?;
+            output::line(format_args!("root       {root}"))?;
+            output::line(format_args!("key        {key_id}"))?;
+            match &beat {
+                Some((index, beat)) => output::line(format_args!(
+                    "heartbeat  {}, entry {index}, {} entries since",
+                    beat.time(),
+                    head.size() - index - 1
+                ))?,
+                None => output::line("heartbeat  none")?,
+            }
+        }
+        Format::Json => output::line(json!({
+            "ok": true,
+            "origin": key.origin().as_str(),
+            "size": head.size(),
+            "root": root,
+            "key_id": key_id,
+            "heartbeat": beat.as_ref().map(|(index, beat)| json!({
+                "index": index,
+                "time": beat.time().to_string(),
+                "boot_id": beat.boot_id().map(BootId::to_string),
+            })),
+            "note": head.note(),
+        }))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

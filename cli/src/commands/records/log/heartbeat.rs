@@ -1,0 +1,60 @@
+//! `toolexec log heartbeat`: the one command that appends to a log.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use daemon::LOG_WAIT;
+use records::log::entry::{BootId, Heartbeat as Beat};
+use records::log::{Log, LogKey, LogPlace};
+use serde_json::json;
+
+use super::open::{Halt, Opened, Place};
+use crate::args::{Format, StateOption};
+use crate::clock;
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec log heartbeat --state ./state
+
+For the embedded state, whose log nobody keeps alive; from a timer, say. Whoever knows how often
+there has to be a heartbeat sees that the end of the log is missing.")]
+pub(crate) struct Heartbeat {
+    #[command(flatten)]
+    pub(crate) state: StateOption,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// Appends an entry that says that the log was alive.
+pub(super) fn heartbeat(asked: &Heartbeat) -> Result<ExitCode, Halt> {
+    let state = asked.state.path()?;
+    let place = Place {
+        log: None,
+        spool: None,
+        state: StateOption { dir: Some(state.clone()) },
+        log_key: None,
+    };
+    // A log that is not there is not made by a heartbeat.
+    let opened = Opened::at(&place)?;
+    let key = LogKey::open(&state.join("keys"), opened.key.origin()).map_err(Failure::from)?;
+    let mut log = opened.said(Log::open_within(LOG_WAIT, LogPlace::of_state(&state), key))?;
+    let beat = Beat::new(clock::now(), daemon::boot_id());
+    let inclusion = opened.said(log.append(&beat.entry()))?;
+    match asked.format {
+        Format::Human => output::line(format_args!(
+            "{}: heartbeat of {}, entry {}",
+            opened.key.origin(),
+            beat.time(),
+            inclusion.index()
+        ))?,
+        Format::Json => output::line(json!({
+            "ok": true,
+            "index": inclusion.index(),
+            "time": beat.time().to_string(),
+            "boot_id": beat.boot_id().map(BootId::to_string),
+        }))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,84 @@
+//! `toolexec log`: the transparency log for those who check it: its head, its proofs, its copies, its
+//! witnesses. Nothing is shown that did not lead to a checkpoint which the log's key signed. Only
+//! `heartbeat` may append, and only `witness` may reach a network.
+
+mod consistency;
+mod export;
+mod fsck;
+mod head;
+mod heartbeat;
+mod open;
+mod prove;
+mod witness;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::args::Format;
+use crate::failure::Failure;
+use crate::output;
+
+use consistency::Consistency;
+use export::Export;
+use fsck::Fsck;
+use head::Head;
+use heartbeat::Heartbeat;
+use open::Halt;
+use prove::Prove;
+use witness::Witness;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec log head --note > last-seen
+
+The log is C2SP tlog-tiles: a directory of plain files that anybody may read and copy. What a
+command tells of it was checked against the log's key. Keep checkpoints that you have seen, away
+from the host: only they tell that a log was cut back or written anew by somebody with its key.
+Exit codes: 0 fine; 1 a check said no; 3 usage or internal error")]
+pub(crate) struct Log {
+    #[command(subcommand)]
+    pub(crate) act: LogAct,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum LogAct {
+    /// Show the newest checkpoint
+    Head(Head),
+    /// Print the proof that an entry is in the log
+    Prove(Prove),
+    /// Check that the log of one checkpoint is the beginning of that of another
+    Consistency(Consistency),
+    /// Check every file of the log, and that it and the records account for each other
+    Fsck(Fsck),
+    /// Bring a copy of the log in another directory up to date
+    Export(Export),
+    /// Show the newest checkpoint to a witness, and keep its cosignature
+    Witness(Witness),
+    /// Append an entry that says that the log was alive
+    Heartbeat(Heartbeat),
+}
+
+pub(crate) fn log(asked: &Log) -> Result<ExitCode, Failure> {
+    let (said, format) = match &asked.act {
+        LogAct::Head(asked) => (head::head(asked), asked.format),
+        LogAct::Prove(asked) => (prove::prove(asked), Format::Human),
+        LogAct::Consistency(asked) => (consistency::consistency(asked), asked.format),
+        LogAct::Fsck(asked) => (fsck::fsck(asked), asked.format),
+        LogAct::Export(asked) => (export::export(asked), asked.format),
+        LogAct::Witness(asked) => (witness::witness(asked), asked.format),
+        LogAct::Heartbeat(asked) => (heartbeat::heartbeat(asked), asked.format),
+    };
+    match said {
+        Ok(code) => Ok(code),
+        Err(Halt::Failure(failure)) => Err(failure),
+        Err(Halt::No(why)) => {
+            output::note(&why);
+            if format == Format::Json {
+                output::line(json!({ "ok": false, "fault": why }))?;
+            }
+            Ok(ExitCode::from(1))
+        }
+    }
+}

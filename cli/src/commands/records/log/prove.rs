@@ -1,0 +1,92 @@
+//! `toolexec log prove`: one entry's proof against the newest checkpoint, checked as its reader would
+//! before it is handed out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use records::log::{Claim, Inclusion, RECORD_BYTES_MAX};
+
+use super::open::{Halt, Opened, Place};
+use crate::args::files::read_document;
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec log prove results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats \\
+           --out newest.tlog-proof
+
+Prints a C2SP tlog-proof against the newest checkpoint; it was checked before. Exits 1 if the log
+has another entry where the record says that its own is.")]
+pub(crate) struct Prove {
+    /// The entry's number, from 0, or the record whose entry it is: its directory or its bundle
+    #[arg(value_name = "INDEX|RESULT_DIR|BUNDLE")]
+    pub(crate) what: PathBuf,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Write it into this file, in the place of what is there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// The first line of a proof (C2SP tlog-proof).
+const KIND: &str = "c2sp.org/tlog-proof@v1\n";
+
+pub(crate) fn prove(asked: &Prove) -> Result<ExitCode, Halt> {
+    let opened = Opened::at(&asked.place)?;
+    let claim = match number(&asked.what) {
+        Some(index) => Err(index),
+        None => Ok(claim(&asked.what)?),
+    };
+    let index = claim.as_ref().map_or_else(|index| *index, Claim::index);
+    let (entry, inclusion) = opened.said(opened.view.entry(index))?;
+    if claim.is_ok_and(|claim| claim.entry() != entry) {
+        return Err(Halt::No(format!(
+            "{}: entry {index} of the log is another one",
+            asked.what.display()
+        )));
+    }
+    let text = inclusion.tlog_proof();
+    Inclusion::verify(&text, &entry, &opened.key)
+        .map_err(|fault| Halt::No(format!("entry {index}: the proof {fault}")))?;
+    match &asked.out {
+        Some(out) => output::write_anew(out, KIND, text.as_bytes())?,
+        None => output::text(&text)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is typed as a number is one; a file of such a name has a path to it.
+pub(crate) fn number(typed: &Path) -> Option<u64> {
+    let digits = typed.to_str().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
+    digits.parse().ok()
+}
+
+fn claim(path: &Path) -> Result<Claim, Halt> {
+    let file = if path.is_dir() { bundle_in(path)? } else { path.to_owned() };
+    claim_of(&file)
+}
+
+/// What a bundle says of the log; what is no bundle was typed wrongly.
+pub(crate) fn claim_of(file: &Path) -> Result<Claim, Halt> {
+    let bytes = read_document(file, RECORD_BYTES_MAX)?;
+    Claim::of_bundle(&bytes).map_err(|fault| Halt::from(format!("{}: {fault}", file.display())))
+}
+
+/// The one bundle of a result directory.
+pub(crate) fn bundle_in(directory: &Path) -> Result<PathBuf, Failure> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).map_err(Failure::io(directory))? {
+        let path = entry.map_err(Failure::io(directory))?.path();
+        if path.to_string_lossy().ends_with(".bundle.json") {
+            found.push(path);
+        }
+    }
+    match found.as_slice() {
+        [_] => Ok(found.remove(0)),
+        [] => Err(Failure::Said(format!("{}: no record with a bundle", directory.display()))),
+        _ => Err(Failure::Said(format!("{}: more than one bundle", directory.display()))),
+    }
+}

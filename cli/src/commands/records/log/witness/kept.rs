@@ -1,0 +1,98 @@
+//! What is kept of a witness: the newest checkpoint that it cosigned, under its name, beside the log or
+//! where a person said; and what a person is told of it. The log's own checkpoint is never touched.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use model::escape_line;
+use records::log::Cosigned;
+use serde_json::json;
+
+use super::args::Witness;
+use crate::args::Format;
+use crate::commands::records::log::open::{Halt, Opened};
+use crate::failure::Failure;
+use crate::output::{self, write_out};
+
+pub(super) fn keep(asked: &Witness, opened: &Opened) -> PathBuf {
+    asked.keep.clone().unwrap_or_else(|| opened.directory.join("witness"))
+}
+
+/// A name of a witness may be a URL's host and path: what no file name should have is written `%xx`.
+pub(super) fn file_name(name: &str) -> String {
+    let mut file = String::new();
+    for (at, byte) in name.bytes().enumerate() {
+        let plain = byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        if plain && (at > 0 || byte != b'.') {
+            file.push(char::from(byte));
+        } else {
+            file.push_str(&format!("%{byte:02x}"));
+        }
+    }
+    file
+}
+
+pub(super) fn store(keep: &Path, name: &str, cosigned: &Cosigned) -> Result<PathBuf, Failure> {
+    let made = DirBuilder::new().recursive(true).mode(0o755).create(keep);
+    let told = |error: std::io::Error| {
+        Failure::Said(format!(
+            "{}: {error}; name a directory for cosigned checkpoints with --keep",
+            keep.display()
+        ))
+    };
+    made.map_err(told)?;
+    let path = keep.join(file_name(name));
+    match write_out(&path, cosigned.note().as_bytes()) {
+        Err(Failure::Io(_, error)) => Err(told(error)),
+        written => written.map(|()| path),
+    }
+}
+
+pub(super) fn tell_request(asked: &Witness, opened: &Opened, old: u64) -> Result<ExitCode, Halt> {
+    let size = opened.view.head().size();
+    match asked.format {
+        Format::Human => output::line(format_args!(
+            "{}: written: from {old} to {size} entries; carry it to the witness",
+            asked.at
+        ))?,
+        Format::Json => output::line(json!({
+            "ok": true, "request": asked.at, "old": old, "size": size,
+        }))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn tell_cosigned(
+    asked: &Witness,
+    cosigned: &Cosigned,
+    size: u64,
+    old: Option<u64>,
+    kept: &Path,
+) -> Result<ExitCode, Halt> {
+    let time = cosigned.time();
+    match asked.format {
+        Format::Human => {
+            let when = time.map_or_else(
+                || "nobody checked its signature: name its key with --witness-key".to_owned(),
+                |time| format!("verified, of {time}"),
+            );
+            output::line(format_args!(
+                "{}: cosigned {size} entries, {when}; kept in {}",
+                escape_line(cosigned.name()),
+                kept.display()
+            ))?;
+        }
+        Format::Json => output::line(json!({
+            "ok": true,
+            "witness": cosigned.name(),
+            "size": size,
+            "old": old,
+            "verified": time.is_some(),
+            "time": time.map(|time| time.to_string()),
+            "kept": output::path(kept),
+        }))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,180 @@
+//! `toolexec log witness`: the newest checkpoint goes to a witness, by HTTP or in a file, and its
+//! cosignature is kept beside the log, never in the log's own checkpoint. What a witness says of the
+//! log's size is believed only so far as to make another proof for it.
+
+mod args;
+mod kept;
+mod post;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use model::escape_line;
+use records::log::{Cosigned, LogError, WitnessKey, checkpoint_in};
+
+use super::open::{Halt, Opened};
+use crate::args::files::read_file;
+use crate::output::write_anew;
+use kept::{file_name, keep, store, tell_cosigned, tell_request};
+use post::{Answer, post};
+
+pub(super) use args::Witness;
+
+const KEY_BYTES_MAX: usize = 4 * 1024;
+const ANSWER_BYTES_MAX: usize = 32 * 1024;
+const BODY_BYTES_MAX: usize = 128 * 1024;
+
+pub(crate) fn witness(asked: &Witness) -> Result<ExitCode, Halt> {
+    let opened = Opened::at(&asked.place)?;
+    let key = asked.witness_key.as_deref().map(key_of).transpose()?;
+    let web = asked.at.starts_with("http://") || asked.at.starts_with("https://");
+    match (&asked.answer, web) {
+        (Some(_), true) => Err(Halt::from("--answer: is for a request in a file".to_owned())),
+        (Some(answer), false) => take_answer(asked, &opened, key.as_ref(), answer),
+        (None, true) => submit(asked, &opened, key.as_ref()),
+        (None, false) => {
+            let old = seen(asked, &opened, key.as_ref())?;
+            let body = opened.said(opened.view.add_checkpoint(old))?;
+            write_anew(Path::new(&asked.at), "old ", body.as_bytes())?;
+            tell_request(asked, &opened, old)
+        }
+    }
+}
+
+fn key_of(file: &Path) -> Result<WitnessKey, Halt> {
+    let bytes = read_file(file, KEY_BYTES_MAX)?;
+    WitnessKey::from_verifier_line(&String::from_utf8_lossy(&bytes)).ok_or_else(|| {
+        Halt::from(format!(
+            "{}: not the public key of a witness: a line NAME+ID+KEY of type 0x04 (Ed25519 \
+             cosignature/v1)",
+            file.display()
+        ))
+    })
+}
+
+/// How many entries the witness has seen.
+fn seen(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<u64, Halt> {
+    let saved = match &asked.from {
+        Some(from) => opened.saved(from)?,
+        None => {
+            let kept = keep(asked, opened)
+                .join(file_name(key.map_or(asked.at.as_str(), WitnessKey::name)));
+            if !kept.exists() {
+                return Ok(0);
+            }
+            opened.saved(&kept)?
+        }
+    };
+    let head = opened.view.head();
+    if saved.size() > head.size() {
+        return Err(Halt::No(format!(
+            "{}: the witness has seen {} entries and the log has {}: it was cut back, or is an \
+             older copy",
+            opened.directory.display(),
+            saved.size(),
+            head.size()
+        )));
+    }
+    let proof = opened.said(opened.view.consistency(saved.size(), head.size()))?;
+    if saved.grew_into(head, &proof) {
+        return Ok(saved.size());
+    }
+    let here = opened.said(opened.view.root(saved.size()))?;
+    Err(Halt::No(format!(
+        "{}: the witness has seen another history: at {} entries its root is {}, and that of this \
+         log {here}",
+        opened.directory.display(),
+        saved.size(),
+        saved.root()
+    )))
+}
+
+/// Sends the checkpoint, and once more where the witness has seen another size.
+fn submit(asked: &Witness, opened: &Opened, key: Option<&WitnessKey>) -> Result<ExitCode, Halt> {
+    let url = address(&asked.at);
+    let mut old = seen(asked, opened, key)?;
+    let mut answer = post(&url, &opened.said(opened.view.add_checkpoint(old))?)?;
+    if answer.status == 409 {
+        let told = told_size(&url, &answer, old)?;
+        let body = match opened.view.add_checkpoint(told) {
+            Err(LogError::NoSuchEntry { .. }) => return Err(cut_back(&url, opened, told)),
+            body => opened.said(body)?,
+        };
+        (old, answer) = (told, post(&url, &body)?);
+    }
+    if answer.status == 409 {
+        // Nothing but the root is left to differ, unless somebody else was faster.
+        told_size(&url, &answer, old)?;
+    }
+    if answer.status != 200 {
+        return Err(refused(&url, &answer));
+    }
+    let cosigned = Cosigned::of_answer(opened.view.head(), &answer.body, key);
+    let cosigned = cosigned.map_err(|fault| Halt::No(format!("{url}: {fault}")))?;
+    // Where nobody checked the name, the address is what the answer is known by.
+    let name = key.map_or(asked.at.as_str(), WitnessKey::name);
+    let kept = store(&keep(asked, opened), name, &cosigned)?;
+    tell_cosigned(asked, &cosigned, opened.view.head().size(), Some(old), &kept)
+}
+
+fn address(typed: &str) -> String {
+    let prefix = typed.trim_end_matches('/');
+    if prefix.ends_with("/add-checkpoint") {
+        prefix.to_owned()
+    } else {
+        format!("{prefix}/add-checkpoint")
+    }
+}
+
+/// The size in a 409.
+fn told_size(url: &str, answer: &Answer, sent: u64) -> Result<u64, Halt> {
+    let size: Option<u64> = answer.body.strip_suffix('\n').and_then(|text| text.parse().ok());
+    match size {
+        None => Err(refused(url, answer)),
+        Some(size) if size == sent => Err(Halt::No(format!(
+            "{url}: the witness has seen another history: at {size} entries it knows another root"
+        ))),
+        Some(size) => Ok(size),
+    }
+}
+
+fn cut_back(url: &str, opened: &Opened, told: u64) -> Halt {
+    Halt::No(format!(
+        "{url}: the witness has seen {told} entries and the log has {}: the log was cut back, or \
+         is an older copy",
+        opened.view.head().size()
+    ))
+}
+
+fn refused(url: &str, answer: &Answer) -> Halt {
+    let why = match answer.status {
+        403 => "does not know this key of the log",
+        404 => "does not know this log, or is no witness",
+        409 => "has seen another size, and does not say which",
+        422 => "says that the log does not begin with what it has seen: another history",
+        _ => "refuses",
+    };
+    let said: String = answer.body.trim_end().chars().take(200).collect();
+    let said = if said.is_empty() { said } else { format!(": {}", escape_line(&said)) };
+    Halt::No(format!("{url}: the witness {why} (status {}){said}", answer.status))
+}
+
+fn take_answer(
+    asked: &Witness,
+    opened: &Opened,
+    key: Option<&WitnessKey>,
+    answer: &Path,
+) -> Result<ExitCode, Halt> {
+    let request = Path::new(&asked.at);
+    let body = read_file(request, BODY_BYTES_MAX)?;
+    let checkpoint = checkpoint_in(&String::from_utf8_lossy(&body), &opened.key);
+    let checkpoint = checkpoint.ok_or_else(|| {
+        Halt::from(format!("{}: not a request to a witness of this log", request.display()))
+    })?;
+    let bytes = read_file(answer, ANSWER_BYTES_MAX)?;
+    let cosigned = Cosigned::of_answer(&checkpoint, &String::from_utf8_lossy(&bytes), key);
+    let cosigned = cosigned.map_err(|fault| Halt::No(format!("{}: {fault}", answer.display())))?;
+    let name = key.map_or(asked.at.as_str(), WitnessKey::name);
+    let kept = store(&keep(asked, opened), name, &cosigned)?;
+    tell_cosigned(asked, &cosigned, checkpoint.size(), None, &kept)
+}

@@ -1,0 +1,195 @@
+//! `toolexec replay`: the run of a record once more, and whether it leaves the same bytes. It must never
+//! replay what does not verify, or under another policy than the record names, and says of every
+//! file that differs which one it is.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+use model::escape_line;
+use records::{LeftFile, Recalled};
+use serde_json::{Value, json};
+use spool::Replayed;
+
+use crate::args::files::named_directory;
+use crate::args::{Format, HostOptions};
+use crate::commands::run::embedded::{
+    live_of, nothing_left_to_cancel, open_host, verified, watch_signals,
+};
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec replay results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats \\
+           --inputs TR-20260209-160501Z-python-stats.inputs
+
+Does the run once more, under the same policy and judged by the time of that run, and compares what
+it left byte by byte. The record must verify first. The replay uses nothing up, and its own record
+says of which record it is a replay.
+Exits 0 if it left the same, 1 if it did not or a record does not verify, 2 if it was refused, 3 if
+there was no cell or nobody knows the end.")]
+pub(crate) struct Replay {
+    /// The result directory
+    #[arg(value_name = "RESULT_DIR")]
+    pub(crate) result: PathBuf,
+    /// Where the input files of its request are; needed if it has any
+    #[arg(long, value_name = "DIR")]
+    pub(crate) inputs: Option<PathBuf>,
+    /// Keys of results to trust, in OpenSSH's format [default: the key of the state]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trust: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) host: HostOptions,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// One thing in which two runs differ.
+struct Difference {
+    what: String,
+    was: String,
+    is: String,
+}
+
+pub(crate) fn replay(asked: &Replay) -> Result<ExitCode, Failure> {
+    let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
+    let original = named_directory("RESULT", &asked.result)?;
+    let trusted = asked.trust.as_deref();
+    let Some(good) = super::verify::verified(&original, trusted, &asked.host.state)? else {
+        return Ok(ExitCode::from(1));
+    };
+    let Some(was) = good.recall() else {
+        return Err(Failure::Said(format!("{}: has no record", original.display())));
+    };
+    let Some(started) = was.started else {
+        return Ok(refused(&was, &format!("its outcome is {}: nothing ran", was.outcome)));
+    };
+    if was.inputs_total > 0 && inputs.is_none() {
+        let why = "its run was given input files, which no record keeps; name their directory with \
+                   --inputs";
+        return Ok(refused(&was, why));
+    }
+    let host = open_host(&asked.host)?;
+    let policy = host.policy();
+    if policy.sha256().to_string() != was.policy_sha256 {
+        let why = format!(
+            "it was run under policy {} with sha256 {}, not under {} with {}; name that one with \
+             --policy",
+            escape_line(&was.policy_name),
+            was.policy_sha256,
+            policy.name(),
+            policy.sha256()
+        );
+        return Ok(refused(&was, &why));
+    }
+    let request = original.join("request").join(format!("{}.md", was.request_id));
+    let interrupted = watch_signals()?;
+    let replay = daemon::Replay {
+        request: &request,
+        request_sha256: was.request_sha256,
+        inputs: inputs.as_deref(),
+        of: Replayed { result_id: was.result_id.clone(), sha256: was.record_sha256 },
+        at: started,
+    };
+    let uid = rustix::process::geteuid().as_raw();
+    let live = live_of(&host, None)?;
+    let told = host.replay(replay, uid, &mut || interrupted.load(Ordering::Relaxed));
+    drop(live);
+    nothing_left_to_cancel(&interrupted);
+    let told = told?;
+    crate::commands::run::embedded::report_trouble(&request, b"", &told);
+    let record = told.receipt.path().to_owned();
+    let Some(is) = verified(&host, &record).and_then(|verified| verified.recall()) else {
+        return Ok(ExitCode::from(1));
+    };
+    let differences = compare(&was, &is);
+    answer(asked.format, &was, &is, &record, &differences)?;
+    Ok(exit_code(&is, differences.is_empty()))
+}
+
+fn refused(was: &Recalled, why: &str) -> ExitCode {
+    output::note(format_args!("{}: not replayed: {why}", was.result_id));
+    ExitCode::from(2)
+}
+
+/// 0 where the same bytes were left; 1 where others were; 2 and 3 as `run`.
+fn exit_code(is: &Recalled, same: bool) -> ExitCode {
+    ExitCode::from(match is.outcome.as_str() {
+        "refused" => 2,
+        "setup_error" | "indeterminate" => 3,
+        _ if same => 0,
+        _ => 1,
+    })
+}
+
+fn compare(was: &Recalled, is: &Recalled) -> Vec<Difference> {
+    let row = |what: &str, was: &str, is: &str| Difference {
+        what: what.to_owned(),
+        was: was.to_owned(),
+        is: is.to_owned(),
+    };
+    let facts = [
+        row("outcome", &was.outcome, &is.outcome),
+        row("exit code", &was.exit_code.to_string(), &is.exit_code.to_string()),
+    ];
+    let by_path = |left: &[LeftFile]| -> BTreeMap<String, String> {
+        left.iter().map(|file| (file.path.clone(), described(file))).collect()
+    };
+    let (before, now) = (by_path(&was.left), by_path(&is.left));
+    let paths: std::collections::BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+    let of = |files: &BTreeMap<String, String>, path: &String| {
+        files.get(path).map_or_else(|| "missing".to_owned(), Clone::clone)
+    };
+    let files = paths.into_iter().map(|path| row(path, &of(&before, path), &of(&now, path)));
+    facts.into_iter().chain(files).filter(|row| row.was != row.is).collect()
+}
+
+fn described(file: &LeftFile) -> String {
+    match &file.mode {
+        Some(mode) => format!("{} mode {mode}", file.sha256),
+        None => file.sha256.clone(),
+    }
+}
+
+fn answer(
+    format: Format,
+    was: &Recalled,
+    is: &Recalled,
+    record: &Path,
+    differences: &[Difference],
+) -> Result<(), Failure> {
+    if format == Format::Json {
+        let rows: Vec<Value> = differences
+            .iter()
+            .map(|row| json!({ "what": row.what, "was": row.was, "is": row.is }))
+            .collect();
+        return output::line(json!({
+            "replay_of": was.result_id.as_str(),
+            "result_id": is.result_id.as_str(),
+            "outcome": is.outcome,
+            "exit_code": is.exit_code,
+            "record": output::path(record),
+            "verified": true,
+            "reproducible": differences.is_empty(),
+            "differences": rows,
+        }));
+    }
+    output::line(format_args!("replay of  {}", was.result_id))?;
+    output::line(format_args!("outcome    {}", is.outcome))?;
+    output::line(format_args!("record     {}", record.display()))?;
+    output::line("verified   yes")?;
+    if differences.is_empty() {
+        let count = is.left.len();
+        return output::line(format_args!(
+            "reproduced yes: {count} files are the same, byte by byte"
+        ));
+    }
+    output::line("reproduced no:")?;
+    for Difference { what, was, is } in differences {
+        output::line(format_args!("  {}: was {was}, is {is}", escape_line(what)))?;
+    }
+    Ok(())
+}

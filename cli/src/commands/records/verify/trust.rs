@@ -1,0 +1,139 @@
+//! Whom to trust: what was named, else the state that signed. Trust is never mixed: who names the
+//! signers names the log too, or has it left out.
+
+use std::path::Path;
+
+use daemon::config;
+use policies::{SIGNERS_BYTES_MAX, Signers};
+use records::log::{Checkpoint, LogView, PublicLogKey};
+use records::{History, HistoryError, PublicKeys, Trust};
+
+use super::args::Verify;
+use crate::args::StateOption;
+use crate::args::files::read_file;
+use crate::failure::Failure;
+
+const CHECKPOINT_BYTES_MAX: usize = 64 * 1024;
+
+/// What the log says to the checkpoint that was saved of it, if it was asked.
+type Asked = Option<Result<History, HistoryError>>;
+
+/// Everything that was named, and otherwise the state.
+pub(super) fn trust(asked: &Verify) -> Result<(Trust, Asked), Failure> {
+    let (mut trust, mut logs) = signers(asked.allowed_signers.as_deref(), &asked.state)?;
+    if let Some(file) = &asked.log_key {
+        logs = verifier_lines(file)?;
+    }
+    if let Some(file) = &asked.approvers {
+        trust = trust.with_approvers(approvers(file, asked.revoked.as_deref())?);
+    }
+    let saved = asked.checkpoint.as_deref();
+    let history = asked.log.as_deref().map(|log| history(log, saved, &logs)).transpose()?;
+    Ok((trust.with_logs(logs), history))
+}
+
+/// Whose results count: the keys that were named, without a log; else all that the state had, with its
+/// log.
+pub(super) fn signers(
+    allowed_signers: Option<&Path>,
+    state: &StateOption,
+) -> Result<(Trust, Vec<PublicLogKey>), Failure> {
+    if let Some(file) = allowed_signers {
+        return Ok((named(file)?, Vec::new()));
+    }
+    let keys = PublicKeys::open(&state.path()?.join("keys")).map_err(|error| {
+        Failure::Said(format!(
+            "no key to trust: {error}; name the keys of results (--allowed-signers; --trust of replay), \
+             or the state that signed with --state"
+        ))
+    })?;
+    let trust = Trust::from_allowed_signers(&keys.allowed_signers())?;
+    Ok((trust, keys.logs().iter().map(|log| log.key().clone()).collect()))
+}
+
+/// The keys that were named, and those of the log, which need no state.
+pub(crate) fn named_with_log(
+    allowed_signers: &Path,
+    log_key: Option<&Path>,
+) -> Result<Trust, Failure> {
+    let logs = log_key.map(verifier_lines).transpose()?;
+    Ok(named(allowed_signers)?.with_logs(logs.unwrap_or_default()))
+}
+
+fn named(file: &Path) -> Result<Trust, Failure> {
+    let trust = Trust::from_allowed_signers(&text(file, SIGNERS_BYTES_MAX)?);
+    trust.map_err(|error| said(file, &error))
+}
+
+/// The keys of a log: verifier lines, one for each key that it has had.
+fn verifier_lines(file: &Path) -> Result<Vec<PublicLogKey>, Failure> {
+    let text = text(file, SIGNERS_BYTES_MAX)?;
+    let lines = text.lines().zip(1..).filter(|(line, _)| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with('#')
+    });
+    let read = |(line, number): (&str, usize)| {
+        let wrong = || {
+            let what = format!("line {number}: not a log's verifier line, NAME+ID+KEY");
+            said(file, &what)
+        };
+        PublicLogKey::from_verifier_line(line.trim()).ok_or_else(wrong)
+    };
+    let logs: Vec<PublicLogKey> = lines.map(read).collect::<Result<_, _>>()?;
+    if logs.is_empty() { Err(said(file, &"has no key of a log")) } else { Ok(logs) }
+}
+
+fn approvers(file: &Path, revoked: Option<&Path>) -> Result<Signers, Failure> {
+    let revoked = revoked.map(config::read_revoked).transpose()?;
+    Ok(config::read_signers(file)?.without(revoked.unwrap_or_default()))
+}
+
+fn history(
+    directory: &Path,
+    saved: Option<&Path>,
+    logs: &[PublicLogKey],
+) -> Result<Result<History, HistoryError>, Failure> {
+    let mut error = said(directory, &"no key of this log is known; name it with --log-key");
+    for (key, older) in logs.iter().zip(0..) {
+        let view = match LogView::open(directory, key) {
+            Ok(view) => view,
+            Err(cause) => {
+                error = Failure::Said(cause.to_string());
+                continue;
+            }
+        };
+        // Of the keys of one log the first is in force; whoever has an old one must not speak for it.
+        if logs.iter().take(older).any(|newer| newer.origin() == key.origin()) {
+            return Err(said(directory, &"its checkpoint is signed by a key that was retired"));
+        }
+        let saved = saved.map(|file| checkpoint(file, logs)).transpose()?;
+        let saved = saved.as_ref().map(|(saved, key)| (saved, key.origin()));
+        return Ok(History::of(view, key.origin().clone(), saved));
+    }
+    Err(error)
+}
+
+/// A checkpoint that was saved earlier, and the key that it is signed by.
+fn checkpoint<'a>(
+    file: &Path,
+    logs: &'a [PublicLogKey],
+) -> Result<(Checkpoint, &'a PublicLogKey), Failure> {
+    let note = text(file, CHECKPOINT_BYTES_MAX)?;
+    let mut error = said(file, &"no key of this log is known");
+    for key in logs {
+        match Checkpoint::verify(&note, key) {
+            Ok(checkpoint) => return Ok((checkpoint, key)),
+            Err(fault) => error = said(file, &fault),
+        }
+    }
+    Err(error)
+}
+
+fn text(file: &Path, bytes_max: usize) -> Result<String, Failure> {
+    let bytes = read_file(file, bytes_max)?;
+    String::from_utf8(bytes).map_err(|_| said(file, &"is not text"))
+}
+
+fn said(path: &Path, what: &impl std::fmt::Display) -> Failure {
+    Failure::Said(format!("{}: {what}", path.display()))
+}

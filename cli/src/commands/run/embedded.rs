@@ -1,0 +1,130 @@
+//! An embedded run: its host, its signals, its progress and its record.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use daemon::{
+    Halt, Host, HostParts, Owners, Permissions, RecordLog, Told, TrustFiles, TrustStore,
+    find_egress, find_launcher, open_keys,
+};
+use records::log::LogPlace;
+use records::{KeySource, Trust, Verified};
+use sandbox::client::Reach;
+use spool::{Places, Spool};
+
+use crate::args::HostOptions;
+use crate::args::policy::named_or_embedded;
+use crate::clock;
+use crate::failure::Failure;
+use crate::output::live::{self, Followed, Live};
+use crate::output::{self, human};
+
+/// Shows how the run goes on, for as long as this lives.
+pub(in crate::commands) fn live_of(
+    host: &Host,
+    mut followed: Option<Followed>,
+) -> Result<Live, Failure> {
+    let watching = host.watching();
+    Live::begin(followed.is_some(), move |pen, moment| {
+        if let Some(followed) = &mut followed {
+            pen.lines(&followed.lines(moment));
+        }
+        for running in watching.in_flight() {
+            pen.state(running.step.as_str(), &live::of_running(&running, clock::now()));
+        }
+    })
+}
+
+/// Looks at the record as any reader would; what is wrong with it goes to stderr.
+pub(in crate::commands) fn verified(host: &Host, record: &Path) -> Option<Verified> {
+    let logs = vec![host.log().key().clone()];
+    let trust = Trust::from_key(&host.key().public()).with_logs(logs);
+    match records::verify(record, &trust) {
+        Ok(verified) => Some(verified),
+        Err(faults) => {
+            output::note(format_args!("{}: the record does not verify", record.display()));
+            for fault in faults {
+                output::note(fault);
+            }
+            None
+        }
+    }
+}
+
+/// The host of embedded runs, with every story of an earlier run told to its end.
+pub(in crate::commands) fn open_host(asked: &HostOptions) -> Result<Host, Failure> {
+    let state = asked.state.path()?;
+    let policy = named_or_embedded(asked.policy.as_deref())?;
+    let trust = TrustStore::open(
+        TrustFiles {
+            allowed_signers: asked.allowed_signers.clone(),
+            revoked: asked.revoked.clone(),
+            ais: asked.ais_trust.clone(),
+        },
+        Owners::Anybodys,
+    )?;
+    let program = find_launcher()?;
+    let results = asked.results_of()?;
+    let log = state.join("log");
+    let places = Places { spool: state.clone(), results, state: state.clone(), log };
+    let spool = Spool::open_embedded(&places)?;
+    let public_keys = state.join("keys");
+    let keys = open_keys(&KeySource::Directory(public_keys.clone()), None)?;
+    let (key, log) = (keys.result, RecordLog::shared(LogPlace::of_state(&state), keys.log));
+    let staging = spool.staging();
+    let (mounts_allowed, seats_max) = (Vec::new(), 1);
+    let launcher = Reach::Spawn { program, staging, mounts_allowed, seats_max };
+    let caches = state.join("caches");
+    let egress = find_egress();
+    let permissions = Permissions::open(&policy, &state.join("permissions"), &state.join("drafts"))
+        .map_err(Halt::from)?;
+    let host = Host::new(HostParts {
+        spool,
+        policy,
+        trust,
+        key,
+        public_keys,
+        log,
+        launcher,
+        egress,
+        permissions,
+        caches,
+    });
+    for id in host.recover()?.told {
+        output::note(format_args!("an earlier run was interrupted; its record is {id}"));
+    }
+    Ok(host)
+}
+
+/// Ctrl-C cancels the run, which then has a record that says so; a second one ends this program.
+pub(in crate::commands) fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        let registered =
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&interrupted))
+                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupted)));
+        registered.map_err(|error| Failure::Said(format!("wait for signals: {error}")))?;
+    }
+    Ok(interrupted)
+}
+
+/// From here on the first signal ends this program: a run that is told cannot be cancelled.
+pub(in crate::commands) fn nothing_left_to_cancel(interrupted: &AtomicBool) {
+    interrupted.store(true, Ordering::Relaxed);
+}
+
+/// What is wrong goes to stderr in both formats.
+pub(in crate::commands) fn report_trouble(request: &Path, bytes: &[u8], told: &Told) {
+    human::aside(request, bytes, &told.violations);
+    if let Some(reason) = &told.reason {
+        output::note(format_args!("{}: {}", request.display(), model::escape_line(reason)));
+    }
+    if !told.degraded.is_empty() {
+        output::note(format_args!(
+            "ran without {}, a named exception of the policy: no cgroup can be written here, so \
+             limits were kept by rlimits and by sampling",
+            told.degraded.join(", ")
+        ));
+    }
+}

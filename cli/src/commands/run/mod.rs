@@ -1,0 +1,7 @@
+//! Commands that run requests, here or by a daemon.
+
+pub(in crate::commands) mod embedded;
+pub(crate) mod order;
+pub(crate) mod promote;
+#[allow(clippy::module_inception, reason = "a command has the name of its group")]
+pub(in crate::commands) mod run;

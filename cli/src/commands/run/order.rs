@@ -1,0 +1,245 @@
+//! `toolexec hold`, `release` and `cancel`: an order beside a request that waits, for the daemon to obey.
+//! It must never touch the request itself, and it never says that something was done which the daemon
+//! has yet to do.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use spool::{Dropbox, Order, Waiting};
+
+use super::promote::approved_of;
+use crate::args::Format;
+use crate::commands::look::place::PACKAGED_SPOOL;
+use crate::commands::look::results::{records_among, result_names};
+use crate::failure::Failure;
+use crate::output::{self, human, refused};
+
+pub(in crate::commands) const HOLD_HELP: &str = "\
+Example: toolexec hold TR-20260209-160501Z-python-stats
+
+The request stays in approved/ until `toolexec release`, also over a restart of the daemon; after
+held_sec_max of the policy it is refused. One that runs already runs on: `toolexec cancel` ends it.
+Drops the empty file <file>.hold beside the request; who may promote may do that.
+Exits 0 if it lies there, 2 if no such request waits or it is to be cancelled, 3 if several
+begin so.
+With --format json the last line of stdout is one object:
+{\"request_id\",\"order\",\"path\",\"was_there\"}; `path` is null where nothing had to be dropped.";
+
+pub(in crate::commands) const RELEASE_HELP: &str = "\
+Example: toolexec release TR-20260209-160501Z-python-stats
+
+Takes a hold back, and nothing else: what else the request waits for, it waits for. The daemon
+decides it anew from the beginning and takes <file>.hold and <file>.release away.
+Exits 0 if nothing of an operator holds it any longer, 2 if no such request waits or it is to be
+cancelled, 3 if several begin so.
+With --format json as `toolexec hold`.";
+
+pub(in crate::commands) const CANCEL_HELP: &str = "\
+Example: toolexec cancel TR-20260209-160501Z-python-stats
+
+One that waits is refused (spool.cancelled); one that runs is ended, outcome cancelled. Either has
+its signed record. It cannot be taken back; what was refused may be promoted again, what ran may
+not. Drops the empty file <file>.cancel beside the request.
+Exits 0 if it lies there, 2 if no such request waits, 3 if several begin so.
+With --format json as `toolexec hold`.";
+
+#[derive(Args)]
+pub(crate) struct OrderOptions {
+    /// A request that waits: its id, its file's name, or a beginning that only it has
+    #[arg(value_name = "REQUEST")]
+    pub(crate) request: String,
+    /// The spool with the approved/ directory
+    #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
+    pub(crate) spool: PathBuf,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// More names are not read by anybody.
+const SHOWN_MAX: usize = 5;
+
+/// What became of an order.
+enum Placed {
+    New,
+    /// The same lay there.
+    WasThere,
+    /// There was nothing to take back.
+    NotNeeded,
+}
+
+pub(crate) fn order(asked: &OrderOptions, order: Order) -> Result<ExitCode, Failure> {
+    let dropbox = Dropbox::open(&approved_of(&asked.spool)?)?;
+    let name = match find(&dropbox, asked)? {
+        Ok(name) => name,
+        Err(why) => return Ok(refused(&why)),
+    };
+    match place(&dropbox, &asked.spool, &name, order)? {
+        Ok(placed) => {
+            tell(asked, &name, order, &placed)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(why) => Ok(refused(&why)),
+    }
+}
+
+/// The same for who names the very file and shows the answer elsewhere: in a sentence, what was done or
+/// why it was not.
+pub(crate) fn order_quietly(
+    spool: &Path,
+    name: &str,
+    order: Order,
+) -> Result<Result<String, String>, Failure> {
+    let dropbox = Dropbox::open(&approved_of(spool)?)?;
+    if !waiting(&dropbox)?.any(|it| it == name) {
+        return Ok(Err(where_it_is(spool, name.strip_suffix(".md").unwrap_or(name))?));
+    }
+    let placed = place(&dropbox, spool, name, order)?;
+    Ok(placed.map(|placed| said(spool, name, order, &placed)))
+}
+
+/// Places an order beside a file, or says why not.
+fn place(
+    dropbox: &Dropbox,
+    spool: &Path,
+    name: &str,
+    order: Order,
+) -> Result<Result<Placed, String>, Failure> {
+    let id = name.strip_suffix(".md").unwrap_or(name);
+    let lies_there = |order: Order| dropbox.identity(order.file_name(name)).is_some();
+    if order != Order::Cancel && lies_there(Order::Cancel) {
+        return Ok(Err(format!("{id}: is to be cancelled, which nothing takes back")));
+    }
+    let placed = match order {
+        Order::Release if !lies_there(Order::Hold) => Placed::NotNeeded,
+        _ => {
+            if order == Order::Hold {
+                // One that was left behind would take this hold back at once.
+                dropbox.take_order_away(name, Order::Release)?;
+            }
+            match dropbox.place_order(name, order)? {
+                true => Placed::New,
+                false => Placed::WasThere,
+            }
+        }
+    };
+    if dropbox.identity(name).is_none() {
+        // It was answered while this was typed.
+        dropbox.take_order_away(name, order)?;
+        return Ok(Err(where_it_is(spool, id)?));
+    }
+    Ok(Ok(placed))
+}
+
+/// The names of the requests that wait.
+fn waiting(dropbox: &Dropbox) -> Result<impl Iterator<Item = String>, Failure> {
+    Ok(dropbox.waiting()?.into_iter().filter_map(|it| match it {
+        Waiting::Request(name) => Some(name),
+        Waiting::Odd(_) => None,
+    }))
+}
+
+/// The file that is meant, or why there is none.
+fn find(dropbox: &Dropbox, asked: &OrderOptions) -> Result<Result<String, String>, Failure> {
+    let typed = asked.request.as_str();
+    let mut begun: Vec<String> = waiting(dropbox)?.filter(|name| name.starts_with(typed)).collect();
+    let exact = |name: &String| name == typed || name.strip_suffix(".md") == Some(typed);
+    if let Some(at) = begun.iter().position(exact) {
+        return Ok(Ok(begun.swap_remove(at)));
+    }
+    Ok(match begun.len() {
+        1 => Ok(begun.swap_remove(0)),
+        0 => Err(where_it_is(&asked.spool, typed.strip_suffix(".md").unwrap_or(typed))?),
+        count => {
+            let more = count.saturating_sub(SHOWN_MAX);
+            begun.truncate(SHOWN_MAX);
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            return Err(Failure::Said(format!(
+                "{typed}: {count} requests that wait begin so: {}{more}; type more of the name",
+                begun.join(", ")
+            )));
+        }
+    })
+}
+
+/// Where a request is that does not wait.
+fn where_it_is(spool: &Path, id: &str) -> Result<String, Failure> {
+    if let Some(last) = records_among(spool, &result_names(spool)?, id).pop() {
+        return Ok(format!(
+            "{id}: waits no longer: {}, see {}",
+            last.as_str(),
+            last.path.display()
+        ));
+    }
+    let draft = spool.join("drafts").join(format!("{id}.md"));
+    if draft.is_file() {
+        return Ok(format!("{id}: is a draft that nobody has promoted, {}", draft.display()));
+    }
+    Ok(format!(
+        "{id}: no such request waits in {}; `toolexec list{}` shows what does",
+        spool.join("approved").display(),
+        named(spool),
+    ))
+}
+
+fn tell(asked: &OrderOptions, name: &str, order: Order, placed: &Placed) -> Result<(), Failure> {
+    let id = name.strip_suffix(".md").unwrap_or(name);
+    if asked.format == Format::Json {
+        let path = asked.spool.join("approved").join(order.file_name(name));
+        let path = (!matches!(placed, Placed::NotNeeded)).then(|| output::path(&path));
+        return output::line(serde_json::json!({
+            "request_id": id,
+            "order": order.as_str(),
+            "path": path,
+            "was_there": matches!(placed, Placed::WasThere),
+        }));
+    }
+    output::line(said(&asked.spool, name, order, placed))?;
+    match order {
+        Order::Release => tell_what_else(asked, name),
+        Order::Hold | Order::Cancel => Ok(()),
+    }
+}
+
+/// The option that the next command needs as well, where it is not the packaged spool.
+fn named(spool: &Path) -> String {
+    match spool == Path::new(PACKAGED_SPOOL) {
+        true => String::new(),
+        false => format!(" --spool {}", human::name(spool)),
+    }
+}
+
+fn said(spool: &Path, name: &str, order: Order, placed: &Placed) -> String {
+    let (id, at) = (name.strip_suffix(".md").unwrap_or(name), named(spool));
+    let said = match (order, placed) {
+        (Order::Hold, Placed::WasThere) => {
+            format!("is held already until `toolexec release {id}{at}`")
+        }
+        (Order::Hold, _) => format!(
+            "is held until `toolexec release {id}{at}`; if it runs already it runs on, and `toolexec \
+             cancel {id}{at}` ends it"
+        ),
+        (Order::Release, Placed::NotNeeded) => "no operator holds it".to_owned(),
+        (Order::Release, Placed::WasThere) => {
+            "is released already; the daemon decides it anew".to_owned()
+        }
+        (Order::Release, Placed::New) => "is released; the daemon decides it anew".to_owned(),
+        (Order::Cancel, Placed::WasThere) => "is to be cancelled already".to_owned(),
+        (Order::Cancel, _) => format!(
+            "is to be cancelled: refused if it waits, ended if it runs; `toolexec list{at}` shows its \
+             record then"
+        ),
+    };
+    format!("{id}: {said}")
+}
+
+/// A release takes only a hold back.
+fn tell_what_else(asked: &OrderOptions, name: &str) -> Result<(), Failure> {
+    let held = spool::held_in(&asked.spool).remove(name);
+    let waits = held.iter().flat_map(|it| &it.waits_for).filter(|it| it.code != "spool.held");
+    for waits in waits {
+        let (code, message) = (model::escape_line(&waits.code), model::escape_line(&waits.message));
+        output::line(format_args!("    waits also for {code}: {message}"))?;
+    }
+    Ok(())
+}

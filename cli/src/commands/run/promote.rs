@@ -1,0 +1,159 @@
+//! `toolexec promote`: check what the daemon would check, then drop the request in the right order, or
+//! what signatures a request that waits there did not have yet.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{fs, io};
+
+use clap::Args;
+use model::Sha256;
+use policies::AisFile;
+use spool::{Dropped, SpoolError, Submission};
+use validator::{Checked, Code, Draft, OwnerUid, Place, Request, Violation};
+
+use crate::args::Format;
+use crate::args::files::{named_directory, open_document};
+use crate::clock;
+use crate::commands::approve::review::{self, inputs};
+use crate::failure::Failure;
+use crate::output::{self, human};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec promote TR-20260209-160501Z-python-stats.md --spool /var/spool/toolexec
+
+The request is checked first; what could not be accepted is not dropped (exit code 2). Inputs go
+first, then signatures, and the request last. Where the same request waits already, only signatures
+and the AIS bundle that it lacks are added.")]
+pub(crate) struct Promote {
+    /// The approved request; its signatures beside it go along
+    #[arg(value_name = "REQUEST.md")]
+    pub(crate) request: PathBuf,
+    /// Where its input files are [default: <stem>.inputs/ beside it]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) inputs: Option<PathBuf>,
+    /// The spool with the approved/ directory
+    #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
+    pub(crate) spool: PathBuf,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+pub(crate) fn promote(asked: &Promote) -> Result<ExitCode, Failure> {
+    promote_whichever(asked, None)
+}
+
+/// The same for what was just approved: whoever may write beside it may have put something else there.
+pub(crate) fn promote_only(asked: &Promote, approved: &Sha256) -> Result<ExitCode, Failure> {
+    promote_whichever(asked, Some(approved))
+}
+
+fn promote_whichever(asked: &Promote, only: Option<&Sha256>) -> Result<ExitCode, Failure> {
+    let approved = approved_of(&asked.spool)?;
+    open_document(&asked.request)?;
+    let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
+    let submission = match Submission::read(&asked.request, inputs.as_deref()) {
+        Ok(submission) => submission,
+        Err(SpoolError::TooLarge { path, bytes_max }) if path == asked.request => {
+            return not_promoted(asked, b"", &[human::too_large(bytes_max)]);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if only.is_some_and(|only| *only != Sha256::of(submission.bytes())) {
+        let name = human::name(&asked.request);
+        output::note(format_args!("{name}: changed since it was approved; not promoted"));
+        return Ok(ExitCode::from(2));
+    }
+    let Checked { violations, verdict } = check(asked, &submission)?;
+    let request = match verdict {
+        Ok(request) if !human::has_error(&violations) => request,
+        _ => return not_promoted(asked, submission.bytes(), &violations),
+    };
+    tell(&asked.request, submission.bytes(), &violations);
+    for file in submission.signatures().iter().filter(|file| review::is_rejection(file)) {
+        output::note(format_args!("{}: says no to this request, and goes with it", file.name));
+    }
+    let declared: Vec<&str> = request.inputs().iter().map(validator::Input::name).collect();
+    let dropped = submission.drop_into(&approved, &declared)?;
+    tell_dropped(asked.format, &request, &dropped)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell_dropped(format: Format, request: &Request, dropped: &Dropped) -> Result<(), Failure> {
+    let (path, added) = match dropped {
+        Dropped::Request(path) => (path, None),
+        Dropped::Signatures { request, names } => (request, Some(names)),
+    };
+    match (format, added) {
+        (Format::Human, None) => {
+            output::line(format_args!("{}: promoted to {}", request.id(), path.display()))
+        }
+        (Format::Human, Some(names)) => output::line(format_args!(
+            "{}: waits at {}; added {}",
+            request.id(),
+            path.display(),
+            names.join(", ")
+        )),
+        (Format::Json, added) => output::line(serde_json::json!({
+            "request_id": request.id().as_str(),
+            "sha256": request.sha256().to_string(),
+            "path": output::path(path),
+            "added_signatures": added,
+        })),
+    }
+}
+
+/// The directory of a spool that requests are dropped into.
+pub(crate) fn approved_of(spool: &Path) -> Result<PathBuf, Failure> {
+    let approved = spool.join("approved");
+    match fs::metadata(&approved) {
+        Ok(found) if found.is_dir() => Ok(approved),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Err(Failure::Io(approved, error))
+        }
+        _ => Err(Failure::Said(format!(
+            "{}: is no spool: it has no approved/ directory; name one with --spool",
+            spool.display()
+        ))),
+    }
+}
+
+fn tell(request: &Path, bytes: &[u8], violations: &[Violation]) {
+    human::aside(request, bytes, violations);
+}
+
+fn not_promoted(
+    asked: &Promote,
+    bytes: &[u8],
+    violations: &[Violation],
+) -> Result<ExitCode, Failure> {
+    tell(&asked.request, bytes, violations);
+    let why = format!("{}: not promoted", human::name(&asked.request));
+    if asked.format == Format::Json {
+        output::line(output::refusal(&asked.request, &why, violations))?;
+    }
+    output::note(why);
+    Ok(ExitCode::from(2))
+}
+
+fn check(asked: &Promote, submission: &Submission) -> Result<Checked, Failure> {
+    let owner = OwnerUid::new(rustix::process::geteuid().as_raw());
+    let draft = Draft::new(submission.bytes().to_vec(), submission.file_name(), owner)
+        .map_err(|error| Failure::Said(format!("{}: {error}", asked.request.display())))?;
+    let mut checked = draft.check(Place::Spool, clock::now());
+    let bundle = match submission.ais() {
+        AisFile::Unread(why) => Some(why),
+        AisFile::Missing | AisFile::Read { .. } => None,
+    };
+    let unread = submission.unread_signatures().iter().chain(bundle);
+    checked.violations.extend(unread.map(|why| {
+        Violation::error(Code::SpoolFileKind, why.as_str())
+            .hint("let it be a regular file that can be read, or take it away")
+    }));
+    if let Ok(request) = &checked.verdict {
+        let bytes_max = review::host_policy()?.ceilings().input_bytes;
+        let seen = inputs::look(submission, request, bytes_max, 0)?;
+        checked.violations.extend(seen.iter().filter_map(inputs::Seen::violation));
+    }
+    Ok(checked)
+}

@@ -1,0 +1,129 @@
+//! `toolexec run`: the embedded one-shot. The same code path as the daemon's, with the person who
+//! typed the command as the approver.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+use daemon::{Halt, Told};
+use model::Outcome;
+use records::Verified;
+use spool::SpoolError;
+use validator::REQUEST_BYTES_MAX;
+
+use super::embedded::{
+    live_of, nothing_left_to_cancel, open_host, report_trouble, verified, watch_signals,
+};
+use crate::args::files::{named_directory, read_document};
+use crate::args::{Format, HostOptions};
+use crate::failure::Failure;
+use crate::output::live::Followed;
+use crate::output::{self, human};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec run TR-20260209-160501Z-python-stats.md --results ./results
+
+You are the approver: read the request first. Exits 0 if the tool ended well, 1 if it ended
+otherwise or its record does not verify, 2 if the request was refused, 3 if there was no cell or
+nobody knows the end.
+Where stderr is a terminal it shows meanwhile what is hashed, and time, CPU and memory against
+their limits. --follow adds the tool's stdout, on stderr, each line escaped and behind `| `. With
+--format json the last line of stdout is one object:
+{\"result_id\",\"outcome\",\"exit_code\",\"record\",\"verified\"}.")]
+pub(crate) struct Run {
+    /// The request, a Markdown file with front matter
+    #[arg(value_name = "REQUEST.md")]
+    pub(crate) request: PathBuf,
+    /// Where its input files are [default: <stem>.inputs/ beside it]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) inputs: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) host: HostOptions,
+    /// Show what the tool writes to stdout while it runs
+    #[arg(long)]
+    pub(crate) follow: bool,
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// Runs a request, and prints its outcome.
+pub(crate) fn run(asked: &Run) -> Result<ExitCode, Failure> {
+    // What was typed wrongly is told before a state is made or anything is claimed. Its lines are
+    // shown below violations only; what is run is read, and hashed, once and elsewhere.
+    let request = match read_document(&asked.request, REQUEST_BYTES_MAX) {
+        Err(Failure::TooLarge(..)) => Vec::new(),
+        request => request?,
+    };
+    let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
+    let host = open_host(&asked.host)?;
+    let interrupted = watch_signals()?;
+    let results = asked.host.results_of()?;
+    let followed = asked.follow.then(|| Followed::new(&results, &id_of(&asked.request)));
+    let live = live_of(&host, followed)?;
+    let told = host.run_file(
+        &asked.request,
+        inputs.as_deref(),
+        rustix::process::geteuid().as_raw(),
+        &mut || interrupted.load(Ordering::Relaxed),
+    );
+    drop(live);
+    nothing_left_to_cancel(&interrupted);
+    let told = match told {
+        Ok(told) => told,
+        Err(Halt::Spool(SpoolError::TooLarge { path, bytes_max })) if path == asked.request => {
+            human::aside(&asked.request, b"", &[human::too_large(bytes_max)]);
+            return Ok(ExitCode::from(2));
+        }
+        Err(halt) => return Err(halt.into()),
+    };
+    report_trouble(&asked.request, &request, &told);
+    let verified = verified(&host, told.receipt.path());
+    match asked.format {
+        Format::Human => print_human(&told, verified.as_ref())?,
+        Format::Json => print_json(&told, verified.is_some())?,
+    }
+    Ok(exit_code(told.outcome, verified.is_some()))
+}
+
+/// The id that a request's file has by its name.
+fn id_of(request: &Path) -> String {
+    request.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn print_human(told: &Told, verified: Option<&Verified>) -> Result<(), Failure> {
+    output::line(format_args!("outcome    {}", told.outcome))?;
+    output::line(format_args!("exit code  {}", told.exit_code))?;
+    output::line(format_args!("record     {}", told.receipt.path().display()))?;
+    match verified {
+        Some(verified) => output::line(format_args!(
+            "verified   {} files re-hashed, signed by {} {}",
+            verified.files_rehashed(),
+            verified.signer_principal(),
+            verified.signer_fingerprint()
+        )),
+        None => output::line("verified   no"),
+    }
+}
+
+fn print_json(told: &Told, verified: bool) -> Result<(), Failure> {
+    output::line(serde_json::json!({
+        "result_id": told.receipt.result_id().as_str(),
+        "outcome": told.outcome.as_str(),
+        "exit_code": told.exit_code,
+        "record": output::path(told.receipt.path()),
+        "verified": verified,
+    }))
+}
+
+/// 0 for `ok` with a record that verified; 1 for a run that ended otherwise; 2 for `refused`; 3 where
+/// nothing ran or nobody knows.
+fn exit_code(outcome: Outcome, verified: bool) -> ExitCode {
+    ExitCode::from(match outcome {
+        Outcome::Ok if verified => 0,
+        Outcome::Refused => 2,
+        Outcome::SetupError | Outcome::Indeterminate => 3,
+        _ => 1,
+    })
+}

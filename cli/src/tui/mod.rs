@@ -1,0 +1,17 @@
+//! The full screen of `toolexec watch`, which is left as it was found. `model` decides what a key does, `draw` how
+//! it looks; neither knows a file or a clock. `full` is the loop between them and the world.
+
+mod acts;
+mod cells;
+mod draw;
+mod full;
+mod gather;
+mod keys;
+mod model;
+mod page;
+mod panes;
+mod seen;
+mod terminal;
+
+pub(crate) use acts::Hand;
+pub(crate) use full::show;

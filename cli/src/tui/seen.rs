@@ -1,0 +1,123 @@
+//! What a spool held at one moment, as the screen shows it. Every text in it is escaped already, but for
+//! what only names a file.
+
+use std::path::PathBuf;
+
+use model::UtcTime;
+use spool::Running;
+
+/// All of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Seen {
+    pub(super) spool: String,
+    pub(super) at: UtcTime,
+    /// The daemon in one word, and in a sentence.
+    pub(super) daemon: &'static str,
+    pub(super) sentence: String,
+    pub(super) admits: bool,
+    pub(super) policy: Option<String>,
+    pub(super) free_mib: Option<u64>,
+    /// What cannot be seen, and why.
+    pub(super) unseen: Vec<String>,
+    pub(super) queue: Vec<Item>,
+    pub(super) running: Vec<Item>,
+    pub(super) outcomes: Vec<Item>,
+}
+
+/// One request or record.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Item {
+    /// The request's id, or what its file is called instead.
+    pub(super) id: String,
+    /// What tells it from every other of its pane.
+    pub(super) key: String,
+    pub(super) state: String,
+    /// What it waits for, or when it ended.
+    pub(super) note: String,
+    pub(super) is: Is,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Is {
+    /// A file in `drafts/`.
+    Draft(PathBuf),
+    /// A file in `approved/`.
+    Waiting(PathBuf),
+    InFlight(Box<Running>),
+    Record(PathBuf),
+}
+
+impl Item {
+    /// The file of a request that has yet to be begun.
+    pub(super) fn file(&self) -> Option<&PathBuf> {
+        match &self.is {
+            Is::Draft(path) | Is::Waiting(path) => Some(path),
+            Is::InFlight(_) | Is::Record(_) => None,
+        }
+    }
+
+    /// What of its id nobody types by accident.
+    pub(super) fn last_part(&self) -> &str {
+        self.id.rsplit('-').find(|part| !part.is_empty()).unwrap_or(&self.id)
+    }
+}
+
+/// A spool with one of each, for tests.
+#[cfg(test)]
+pub(super) mod example {
+    use spool::Step;
+
+    use super::*;
+
+    pub(crate) fn item(id: &str, state: &str) -> Item {
+        let path = PathBuf::from(format!("/spool/approved/{id}.md"));
+        let is = if state == "draft" { Is::Draft(path) } else { Is::Waiting(path) };
+        let (id, key) = (id.to_owned(), id.to_owned());
+        Item { id, key, state: state.to_owned(), note: String::new(), is }
+    }
+
+    fn running(id: &str, step: Step) -> Item {
+        let running = Running {
+            request_id: id.to_owned(),
+            since_utc: "2026-02-09T16:05:01Z".to_owned(),
+            step,
+            step_since_utc: "2026-02-09T16:05:02Z".to_owned(),
+            time_sec_max: Some(60),
+            memory_bytes_max: Some(256 << 20),
+            submitter: Some("alice".to_owned()),
+            hashed_bytes: Some(1 << 30),
+            input_bytes: Some(4 << 30),
+            memory_bytes: Some(128 << 20),
+            cpu_ms: Some(11_800),
+            cpu_ms_max: Some(60_000),
+        };
+        let (state, is) = (step.as_str().to_owned(), Is::InFlight(Box::new(running)));
+        Item { state, note: "of alice".to_owned(), is, ..item(id, "running") }
+    }
+
+    pub(crate) fn seen() -> Seen {
+        let held =
+            Item { note: "approval.count".to_owned(), ..item("TR-20260209-160502Z-held", "held") };
+        let ended = Item {
+            note: "2026-02-09T16:04:00Z".to_owned(),
+            is: Is::Record(PathBuf::from("/spool/results/TS")),
+            ..item("TR-20260209-160300Z-ended", "wall_limit")
+        };
+        Seen {
+            spool: "/var/spool/toolexec".to_owned(),
+            at: "2026-02-09T16:05:32Z".parse().unwrap(),
+            daemon: "serving",
+            sentence: "serving since 2026-02-09T16:00:00Z".to_owned(),
+            admits: true,
+            policy: Some("standard".to_owned()),
+            free_mib: Some(1234),
+            unseen: Vec::new(),
+            queue: vec![item("TR-20260209-160501Z-python-stats", "waiting"), held],
+            running: vec![
+                running("TR-20260209-160503Z-runs", Step::Running),
+                running("TR-20260209-160504Z-staged", Step::Staging),
+            ],
+            outcomes: vec![ended],
+        }
+    }
+}
