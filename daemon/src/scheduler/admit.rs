@@ -34,7 +34,7 @@ impl<'env> AtWork<'_, 'env> {
             }
             self.resume_admission();
             let Some((waiting, identity)) = self.window.next() else { return Ok(()) };
-            self.said.waiting = self.said.waiting.saturating_sub(1);
+            self.publisher.waiting = self.publisher.waiting.saturating_sub(1);
             self.take(waiting, identity)?;
         }
         Ok(())

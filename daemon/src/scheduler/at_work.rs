@@ -16,7 +16,7 @@ use spool::{DaemonState, Dropbox, Order};
 use super::event::LoopEvent;
 use super::fitness::Fitness;
 use super::model::{Empty, FileIdentity, Orders, Pace, WorkerControl};
-use super::said::{LoopSnapshot, StatusPublisher};
+use super::publisher::{LoopSnapshot, StatusPublisher};
 use super::window::Window;
 use crate::held::{DecisionDigest, DroppedFile, HeldRequests};
 use crate::host::Host;
@@ -55,7 +55,7 @@ pub(super) struct AtWork<'scope, 'env> {
     pub(super) next_room_look: Instant,
     pub(super) halted: Option<Halt>,
     pub(super) fitness: Fitness,
-    pub(super) said: StatusPublisher,
+    pub(super) publisher: StatusPublisher,
 }
 
 /// What is known of a request while a worker has it.
@@ -79,7 +79,7 @@ impl AtWork<'_, '_> {
         if self.orders.stopped.set(Instant::now()).is_ok() {
             transition::log(Transition::Draining, &Fields::default());
             self.host.telling.metrics.admission(Some(StoppedBy::Drain));
-            self.said.stopping();
+            self.publisher.stopping();
         }
     }
 
@@ -115,16 +115,16 @@ impl AtWork<'_, '_> {
             in_flight: self.in_flight.len(),
             window: &self.window,
         };
-        self.said.tell(self.host, &snapshot)
+        self.publisher.tell(self.host, &snapshot)
     }
 
     /// Admits nothing until the cause is removed. The cause is logged once.
     pub(super) fn stop_admission(&mut self, by: StoppedBy, why: String) {
-        self.said.stop_admission(&self.host.telling.metrics, by, why);
+        self.publisher.stop_admission(&self.host.telling.metrics, by, why);
     }
 
     /// Admits requests again.
     pub(super) fn resume_admission(&mut self) {
-        self.said.resume_admission(&self.host.telling.metrics);
+        self.publisher.resume_admission(&self.host.telling.metrics);
     }
 }

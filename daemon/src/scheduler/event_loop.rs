@@ -70,7 +70,7 @@ impl AtWork<'_, '_> {
         let approved = self.dropbox.path().display().to_string();
         let path = Some(approved.as_str());
         transition::log(Transition::Ready, &Fields { path, ..Fields::default() });
-        self.said.ready();
+        self.publisher.ready();
         Ok(())
     }
 
@@ -83,7 +83,7 @@ impl AtWork<'_, '_> {
         };
         held::told_or_warned(self.host.spool.forget_all_running());
         self.tell(state, why.as_deref());
-        self.said.last_numbers(self.host);
+        self.publisher.last_numbers(self.host);
         transition::log(how, &Fields { reason: why.as_deref(), ..Fields::default() });
         halted.map_or(Ok(()), Err)
     }

@@ -72,8 +72,8 @@ impl AtWork<'_, '_> {
             // Filled, it is a hint; if nobody fills it, it is refused.
             self.next_rescan = self.next_rescan.min(Instant::now() + FRESH);
         }
-        self.said.waiting = waiting;
-        self.said.nameless(dropbox.path(), listed.nameless);
+        self.publisher.waiting = waiting;
+        self.publisher.nameless(dropbox.path(), listed.nameless);
         self.empty = (listed.is_empty && has_settled(changed_at))
             .then(|| Empty { changed_at, listed: Instant::now() });
         let in_flight = self.in_flight.keys().map(String::as_str);

@@ -13,9 +13,9 @@ mod fitness;
 mod look;
 mod model;
 mod probing;
+mod publisher;
 mod reload;
 mod room;
-mod said;
 mod tidy;
 mod watch;
 mod window;
@@ -39,7 +39,7 @@ use crate::metrics::MetricsSettings;
 use crate::model::Halt;
 use at_work::AtWork;
 use fitness::Fitness;
-use said::StatusPublisher;
+use publisher::StatusPublisher;
 use window::Window;
 
 /// A daemon at work on one spool.
@@ -70,7 +70,7 @@ impl Service {
     /// [`Halt`]: our own disk or key failed; nothing more was admitted.
     pub fn run(self) -> Result<(), Halt> {
         let Self { host, dropbox, pace, config, metrics } = self;
-        let said = StatusPublisher::new(&host, metrics)?;
+        let publisher = StatusPublisher::new(&host, metrics)?;
         let now = AtomicBool::new(false);
         let orders = Orders { stopped: OnceLock::new(), drain: pace.drain, now };
         let (send, events) = channel();
@@ -103,7 +103,7 @@ impl Service {
                 next_room_look: now,
                 halted: None,
                 fitness: Fitness::default(),
-                said,
+                publisher,
             };
             at_work.serve(&events)
         });

@@ -10,10 +10,10 @@ use crate::transition::{self, Fields, Transition};
 
 impl AtWork<'_, '_> {
     pub(super) fn reload(&mut self) -> Result<(), Halt> {
-        self.said.reloading();
+        self.publisher.reloading();
         let reloaded = self.read_again();
         // Also where nothing changed: it is over.
-        self.said.ready();
+        self.publisher.ready();
         reloaded
     }
 

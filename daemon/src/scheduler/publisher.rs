@@ -1,5 +1,5 @@
-//! What the daemon says of itself while it works: to readers of `public/`, to whoever collects numbers, and
-//! to the manager that started it. All of it is told after the fact, and nothing of it is waited for.
+//! Publishes the state of the loop: to readers of `public/`, to collectors of numbers, and to the manager that
+//! started the daemon. It publishes after the fact and waits for no reader.
 
 use std::path::Path;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use crate::status::{How, StatusTeller};
 use crate::system;
 use crate::transition::{self, Fields, Transition};
 
-/// Whom it tells.
+/// The readers of the state, and what they were given last.
 pub(super) struct StatusPublisher {
     status: StatusTeller,
     file: Option<MetricsFile>,
