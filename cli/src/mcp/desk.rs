@@ -13,13 +13,13 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::rand::{GetRandomFlags, getrandom};
 use spool::{ToldError, told_policy};
 
+use super::args::Mcp;
 use super::room::Room;
 use crate::args::SourceOptions;
 use crate::args::policy::named_or_embedded;
 use crate::clock;
 use crate::commands::records::verify;
 use crate::failure::Failure;
-use crate::options::Mcp;
 
 pub(super) struct Desk {
     spool: PathBuf,

@@ -40,26 +40,26 @@ Exits 0 if all of it went, 3 if not. With --format json stdout is one object:
 pub(crate) struct Gc {
     /// Say what would go, and remove nothing
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    dry_run: bool,
     /// The configuration of a daemon, for its spool and its `keep`
     #[arg(long, value_name = "FILE", conflicts_with_all = GIVEN_BY_CONFIG)]
-    pub(crate) config: Option<PathBuf>,
+    config: Option<PathBuf>,
     /// The spool of that state, if it is a daemon's
     #[arg(long, value_name = "DIR", requires = "dir")]
-    pub(crate) spool: Option<PathBuf>,
+    spool: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) state: StateOption,
+    state: StateOption,
     /// How much of results/ is kept
     #[arg(long, value_name = "BOUNDS")]
-    pub(crate) keep_results: Option<TypedBounds>,
+    keep_results: Option<TypedBounds>,
     /// How much of archive/ is kept
     #[arg(long, value_name = "BOUNDS")]
-    pub(crate) keep_archive: Option<TypedBounds>,
+    keep_archive: Option<TypedBounds>,
     /// How much of quarantine/ is kept
     #[arg(long, value_name = "BOUNDS")]
-    pub(crate) keep_quarantine: Option<TypedBounds>,
+    keep_quarantine: Option<TypedBounds>,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 /// Bounds as they are typed: at least one.

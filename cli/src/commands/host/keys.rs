@@ -27,7 +27,7 @@ use crate::output;
 #[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]
 pub(crate) struct Keys {
     #[command(subcommand)]
-    pub(crate) act: KeysAct,
+    act: KeysAct,
 }
 
 #[derive(Subcommand)]
@@ -44,10 +44,10 @@ pub(crate) enum KeysAct {
 #[derive(Args)]
 pub(crate) struct KeysOf {
     #[command(flatten)]
-    pub(crate) state: StateOption,
+    state: StateOption,
     /// The configuration of a daemon, for its keys
     #[arg(long, value_name = "FILE", conflicts_with = "dir")]
-    pub(crate) config: Option<PathBuf>,
+    config: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -59,11 +59,11 @@ has its \"verifier\" line as well.")]
 pub(crate) struct KeysInit {
     /// The name of the log [default: the one it has, else the host's]
     #[arg(long, value_name = "NAME")]
-    pub(crate) origin: Option<LogOrigin>,
+    origin: Option<LogOrigin>,
     #[command(flatten)]
-    pub(crate) of: KeysOf,
+    of: KeysOf,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -92,12 +92,12 @@ pub(crate) enum KeyName {
 #[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]
 pub(crate) struct KeysShow {
     #[arg(long, value_enum, default_value = "allowed-signers")]
-    pub(crate) format: KeyFormat,
+    format: KeyFormat,
     /// Which key [default: result; log for trusted-root and verifier, which have no other]
     #[arg(long, value_enum)]
-    pub(crate) key: Option<KeyName>,
+    key: Option<KeyName>,
     #[command(flatten)]
-    pub(crate) of: KeysOf,
+    of: KeysOf,
 }
 
 #[derive(Args)]
@@ -110,14 +110,14 @@ new ones what `toolexec keys show` prints afterwards.
 With --format json stdout is one object: {\"key\",\"old\",\"new\",\"time\"}.")]
 pub(crate) struct KeysRotate {
     #[arg(long, value_enum)]
-    pub(crate) key: KeyName,
+    key: KeyName,
     /// The new key, where an agent holds the old one: what ssh-add -l prints of it
     #[arg(long, value_name = "SHA256:…")]
-    pub(crate) to: Option<KeyFingerprint>,
+    to: Option<KeyFingerprint>,
     #[command(flatten)]
-    pub(crate) of: KeysOf,
+    of: KeysOf,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 pub(crate) fn keys(asked: &Keys) -> Result<ExitCode, Failure> {

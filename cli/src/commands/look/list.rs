@@ -25,11 +25,11 @@ Lists a spool, or the embedded state if none is named and /var/spool/toolexec is
 pub(crate) struct List {
     /// Only what has no record yet
     #[arg(long)]
-    pub(crate) waiting: bool,
+    waiting: bool,
     #[command(flatten)]
-    pub(crate) place: PlaceOptions,
+    place: PlaceOptions,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 pub(crate) fn list(asked: &List) -> Result<ExitCode, Failure> {

@@ -28,7 +28,7 @@ pub(crate) enum State {
 
 impl State {
     /// Every word of a request that has no record yet, or has not left.
-    pub(crate) const WORDS: [&str; 8] = [
+    pub(super) const WORDS: [&str; 8] = [
         "waiting",
         "held",
         "claimed",

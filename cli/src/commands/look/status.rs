@@ -27,9 +27,9 @@ daemon serves and admits, 1 if not (or that cannot be seen), 3 if there is no sp
 pub(crate) struct Status {
     /// The spool
     #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
-    pub(crate) spool: PathBuf,
+    spool: PathBuf,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 /// How many of the last records are shown.

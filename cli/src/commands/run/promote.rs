@@ -104,7 +104,7 @@ fn tell_dropped(format: Format, request: &Request, dropped: &Dropped) -> Result<
 }
 
 /// The directory of a spool that requests are dropped into.
-pub(crate) fn approved_of(spool: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn approved_of(spool: &Path) -> Result<PathBuf, Failure> {
     let approved = spool.join("approved");
     match fs::metadata(&approved) {
         Ok(found) if found.is_dir() => Ok(approved),

@@ -9,7 +9,7 @@ use model::escape_line;
 use validator::{Code, Violation, withheld};
 
 /// What stands for a secret. Its length says nothing of the secret's.
-pub(crate) const MASK: &str = "********";
+const MASK: &str = "********";
 
 /// In characters, from 0.
 type Columns = Range<usize>;
@@ -123,7 +123,7 @@ impl<'a> Line<'a> {
     }
 
     /// The same as bytes of the readable text.
-    pub(crate) fn meant_readable(&self, row: &Violation) -> Range<usize> {
+    pub(super) fn meant_readable(&self, row: &Violation) -> Range<usize> {
         let meant = self.meant(row);
         let (text, readable) = (self.text, self.readable.as_ref());
         let Some(hidden) = &self.hidden else {

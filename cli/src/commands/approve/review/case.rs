@@ -219,7 +219,7 @@ impl Case {
     }
 
     /// Whether the text says who approves, and when.
-    pub(crate) fn is_filled(&self) -> bool {
+    pub(super) fn is_filled(&self) -> bool {
         self.filled.as_ref().is_ok_and(Vec::is_empty)
     }
 

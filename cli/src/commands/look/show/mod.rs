@@ -39,17 +39,17 @@ written all the same), 2 and 3 as above.
 pub(crate) struct Show {
     /// A request, a result, or the directory of a result
     #[arg(value_name = "ID|RESULT_DIR")]
-    pub(crate) id: String,
+    id: String,
     /// Write one HTML page of the record, to a new FILE or to stdout
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
-    pub(crate) html: Option<PathBuf>,
+    html: Option<PathBuf>,
     /// Keys of results to trust, for the page [default: the key of the state]
     #[arg(long, value_name = "FILE", requires = "html")]
-    pub(crate) allowed_signers: Option<PathBuf>,
+    allowed_signers: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) place: PlaceOptions,
+    place: PlaceOptions,
     #[arg(long, value_enum, default_value = "human", conflicts_with = "html")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 /// Files of one result that are listed; a run may leave very many.

@@ -15,12 +15,12 @@ use crate::output;
 Example: toolexec log head --spool /var/spool/toolexec --log-key host1.vkey")]
 pub(crate) struct Head {
     #[command(flatten)]
-    pub(crate) place: Place,
+    place: Place,
     /// Print the signed checkpoint verbatim, to be saved
     #[arg(long, conflicts_with = "format")]
-    pub(crate) note: bool,
+    note: bool,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    pub(super) format: Format,
 }
 
 /// Shows the newest checkpoint.

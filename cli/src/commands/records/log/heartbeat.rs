@@ -22,9 +22,9 @@ For the embedded state, whose log nobody keeps alive; from a timer, say. Whoever
 there has to be a heartbeat sees that the end of the log is missing.")]
 pub(crate) struct Heartbeat {
     #[command(flatten)]
-    pub(crate) state: StateOption,
+    state: StateOption,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    pub(super) format: Format,
 }
 
 /// Appends an entry that says that the log was alive.

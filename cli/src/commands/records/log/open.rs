@@ -17,15 +17,15 @@ use crate::failure::Failure;
 pub(crate) struct Place {
     /// The log's directory
     #[arg(long, value_name = "DIR", conflicts_with_all = ["spool", "dir"])]
-    pub(crate) log: Option<PathBuf>,
+    pub(super) log: Option<PathBuf>,
     /// The spool whose daemon keeps the log
     #[arg(long, value_name = "DIR", conflicts_with = "dir")]
-    pub(crate) spool: Option<PathBuf>,
+    pub(super) spool: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) state: StateOption,
+    pub(super) state: StateOption,
     /// The log's public key, `log.pub` of its host [default: that of the state]
     #[arg(long, value_name = "FILE")]
-    pub(crate) log_key: Option<PathBuf>,
+    pub(super) log_key: Option<PathBuf>,
 }
 
 /// Room for every key that a log ever had.

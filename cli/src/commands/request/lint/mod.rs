@@ -37,19 +37,19 @@ For people it shows where and what to do, the first 100 of a file; the other for
 pub(crate) struct Lint {
     /// Requests (TR-….md) and results (TS-….md)
     #[arg(value_name = "FILE", required_unless_present = "explain")]
-    pub(crate) files: Vec<PathBuf>,
+    files: Vec<PathBuf>,
     /// The approval is still to come: its absence is a warning
     #[arg(long)]
-    pub(crate) draft: bool,
+    draft: bool,
     /// The policy that it is for: what is beyond its languages, ceilings, hosts and constraints is told
     /// too [default: only the ceilings of the built-in `embedded`]
     #[arg(long, value_name = "FILE")]
-    pub(crate) policy: Option<PathBuf>,
+    policy: Option<PathBuf>,
     /// Say what a code means, and exit
     #[arg(long, value_name = "CODE")]
-    pub(crate) explain: Option<String>,
+    explain: Option<String>,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: LintFormat,
+    format: LintFormat,
 }
 
 /// What was found in one file.

@@ -24,7 +24,7 @@ const KEY_BYTES_MAX: usize = 4 * 1024;
 const ANSWER_BYTES_MAX: usize = 32 * 1024;
 const BODY_BYTES_MAX: usize = 128 * 1024;
 
-pub(crate) fn witness(asked: &Witness) -> Result<ExitCode, Halt> {
+pub(super) fn witness(asked: &Witness) -> Result<ExitCode, Halt> {
     let opened = Opened::at(&asked.place)?;
     let key = asked.witness_key.as_deref().map(key_of).transpose()?;
     let web = asked.at.starts_with("http://") || asked.at.starts_with("https://");

@@ -19,7 +19,7 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-pub(crate) fn post(url: &str, body: &str) -> Result<Answer, Failure> {
+pub(super) fn post(url: &str, body: &str) -> Result<Answer, Failure> {
     let failed = |error: ureq::Error| Failure::Said(format!("{url}: {error}"));
     let mut response = agent(url)?
         .post(url)
