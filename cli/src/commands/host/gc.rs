@@ -95,7 +95,7 @@ fn put<N: FromStr>(name: &str, number: &str, place: &mut Option<N>) -> Result<()
 }
 
 /// One that was to go, and why it is still there.
-struct Row {
+struct RemovalRow {
     going: Going,
     left: Option<SpoolError>,
 }
@@ -103,16 +103,16 @@ struct Row {
 pub(crate) fn gc(asked: &Gc) -> Result<ExitCode, Failure> {
     let (places, keep) = place(asked)?;
     insist_on_state(&places)?;
-    let rows: Vec<Row> = if asked.dry_run {
+    let rows: Vec<RemovalRow> = if asked.dry_run {
         let going = dry_run(&places, &keep, now())?;
-        going.into_iter().map(|going| Row { going, left: None }).collect()
+        going.into_iter().map(|going| RemovalRow { going, left: None }).collect()
     } else {
         // Held to the end: nobody claims or tells anything meanwhile.
         let spool = Spool::open_for_daemon(&places)?;
         let removal = spool.retain(&keep, now(), usize::MAX, &|| false)?;
         let row = |(going, gone)| match gone {
-            Gone::Removed => Row { going, left: None },
-            Gone::Left(error) => Row { going, left: Some(error) },
+            Gone::Removed => RemovalRow { going, left: None },
+            Gone::Left(error) => RemovalRow { going, left: Some(error) },
         };
         removal.gone.into_iter().map(row).collect()
     };
@@ -164,13 +164,13 @@ fn insist_on_state(places: &Places) -> Result<(), Failure> {
     is_there(&places.spool.join("work"), "spool", &Path::is_dir)
 }
 
-fn totals(rows: &[Row], kind: Kind) -> (u64, u64) {
+fn totals(rows: &[RemovalRow], kind: Kind) -> (u64, u64) {
     let gone = rows.iter().filter(|row| row.left.is_none() && row.going.kind == kind);
     gone.fold((0, 0), |(count, bytes), row| (count + 1, bytes + row.going.bytes))
 }
 
-fn tell(asked: &Gc, places: &Places, keep: &Keep, rows: &[Row]) -> Result<(), Failure> {
-    for Row { going, .. } in rows.iter().filter(|row| row.left.is_none()) {
+fn tell(asked: &Gc, places: &Places, keep: &Keep, rows: &[RemovalRow]) -> Result<(), Failure> {
+    for RemovalRow { going, .. } in rows.iter().filter(|row| row.left.is_none()) {
         let Going { kind, result_id, at, bytes, why, .. } = going;
         let (kind, why) = (kind.as_str(), why.as_str());
         output::line(format_args!(
@@ -191,8 +191,8 @@ fn tell(asked: &Gc, places: &Places, keep: &Keep, rows: &[Row]) -> Result<(), Fa
     Ok(())
 }
 
-fn as_json(asked: &Gc, rows: &[Row]) -> Value {
-    let going = rows.iter().map(|Row { going, left }| {
+fn as_json(asked: &Gc, rows: &[RemovalRow]) -> Value {
+    let going = rows.iter().map(|RemovalRow { going, left }| {
         json!({
             "kind": going.kind.as_str(),
             "path": output::path(&going.path),

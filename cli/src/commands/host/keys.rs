@@ -130,7 +130,7 @@ pub(crate) fn keys(asked: &Keys) -> Result<ExitCode, Failure> {
 }
 
 /// Keys, and everything that works with them.
-struct Place {
+struct SigningPlace {
     source: KeySource,
     origin: Option<LogOrigin>,
     log: LogPlace,
@@ -138,19 +138,19 @@ struct Place {
 }
 
 impl KeysOf {
-    fn place(&self) -> Result<Place, Failure> {
+    fn place(&self) -> Result<SigningPlace, Failure> {
         if let Some(file) = &self.config {
             let Config { keys, log_origin, log, state, spool, .. } = Config::read(file)?;
             let places = Places { results: spool.join("results"), state, spool, log };
             let log = LogPlace::kept_in(&places.state, &places.log);
-            return Ok(Place { source: keys, origin: log_origin, log, places });
+            return Ok(SigningPlace { source: keys, origin: log_origin, log, places });
         }
         let state = self.state.path()?;
         let (results, log) = (state.join("results"), state.join("log"));
         let places = Places { spool: state.clone(), results, state, log };
         let log = LogPlace::of_state(&places.state);
         let source = KeySource::Directory(places.state.join("keys"));
-        Ok(Place { source, origin: None, log, places })
+        Ok(SigningPlace { source, origin: None, log, places })
     }
 }
 

@@ -153,7 +153,7 @@ fn check(asked: &Promote, submission: &Submission) -> Result<Checked, Failure> {
     if let Ok(request) = &checked.verdict {
         let bytes_max = review::host_policy()?.ceilings().input_bytes;
         let seen = inputs::look(submission, request, bytes_max, 0)?;
-        checked.violations.extend(seen.iter().filter_map(inputs::Seen::violation));
+        checked.violations.extend(seen.iter().filter_map(inputs::DeclaredInput::violation));
     }
     Ok(checked)
 }

@@ -26,7 +26,7 @@ Prints {\"verdict\",\"code\",\"message\",\"details\",\"bundle\",\"checks\"}: `ac
 of the first rule that refuses; `unbound` if nothing refuses and no request was given. No nonce is
 used up.
 Exits 0 if no rule refuses, 1 if one does, 2 if the bundle is none.")]
-pub(crate) struct Verify {
+pub(crate) struct VerifyBundle {
     /// The bundle: {uia, apa, apr, tca, ibe, crl?, sca?}
     #[arg(value_name = "BUNDLE")]
     bundle: PathBuf,
@@ -50,7 +50,7 @@ pub(crate) struct Verify {
     at: Option<UtcTime>,
 }
 
-pub(super) fn verify(asked: &Verify) -> Done {
+pub(super) fn verify(asked: &VerifyBundle) -> Done {
     let invalid = |path: &std::path::Path, error: &dyn std::fmt::Display| {
         Stop::Invalid(format!("{}: {error}", path.display()))
     };

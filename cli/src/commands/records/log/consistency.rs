@@ -9,7 +9,7 @@ use model::Sha256;
 use records::log::is_consistent;
 use serde_json::json;
 
-use super::open::{Halt, Opened, Place};
+use super::open::{Halt, LogOptions, Opened};
 use super::prove::number;
 use crate::args::Format;
 use crate::output;
@@ -29,7 +29,7 @@ pub(crate) struct Consistency {
     #[arg(value_name = "B")]
     new: Option<PathBuf>,
     #[command(flatten)]
-    place: Place,
+    place: LogOptions,
     #[arg(long, value_enum, default_value = "human")]
     pub(super) format: Format,
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use records::log::ExportError;
 use serde_json::json;
 
-use super::open::{Halt, Opened, Place};
+use super::open::{Halt, LogOptions, Opened};
 use crate::args::Format;
 use crate::failure::Failure;
 use crate::output;
@@ -23,7 +23,7 @@ pub(crate) struct Export {
     #[arg(value_name = "TARGET")]
     target: PathBuf,
     #[command(flatten)]
-    place: Place,
+    place: LogOptions,
     #[arg(long, value_enum, default_value = "human")]
     pub(super) format: Format,
 }

@@ -14,7 +14,7 @@ use records::log::{Accounts, Claim, Fsck as Checked, fsck as check};
 use serde_json::json;
 use spool::state::{RemovedError, each_removed};
 
-use super::open::{Halt, Opened, Place};
+use super::open::{Halt, LogOptions, Opened};
 use super::prove::{bundle_in, claim_of};
 use crate::args::Format;
 use crate::failure::Failure;
@@ -32,7 +32,7 @@ state, which is looked at for the log of --state, or named with --removed.
 Exits 1 if anything is wrong or missing.")]
 pub(crate) struct Fsck {
     #[command(flatten)]
-    place: Place,
+    place: LogOptions,
     /// A directory of results; may be repeated
     #[arg(long, value_name = "TREE")]
     results: Vec<PathBuf>,

@@ -8,7 +8,7 @@ use records::log::entry::{BootId, Heartbeat as Beat};
 use records::log::{Log, LogKey, LogPlace};
 use serde_json::json;
 
-use super::open::{Halt, Opened, Place};
+use super::open::{Halt, LogOptions, Opened};
 use crate::args::{Format, StateOption};
 use crate::clock;
 use crate::failure::Failure;
@@ -30,7 +30,7 @@ pub(crate) struct Heartbeat {
 /// Appends an entry that says that the log was alive.
 pub(super) fn heartbeat(asked: &Heartbeat) -> Result<ExitCode, Halt> {
     let state = asked.state.path()?;
-    let place = Place {
+    let place = LogOptions {
         log: None,
         spool: None,
         state: StateOption { dir: Some(state.clone()) },

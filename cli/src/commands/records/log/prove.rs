@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 use records::log::{Claim, Inclusion, RECORD_BYTES_MAX};
 
-use super::open::{Halt, Opened, Place};
+use super::open::{Halt, LogOptions, Opened};
 use crate::args::files::read_document;
 use crate::failure::Failure;
 use crate::output;
@@ -25,7 +25,7 @@ pub(crate) struct Prove {
     #[arg(value_name = "INDEX|RESULT_DIR|BUNDLE")]
     what: PathBuf,
     #[command(flatten)]
-    place: Place,
+    place: LogOptions,
     /// Write it into this file, in the place of what is there
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::output::screen::Screen;
 use crate::output::{self, human, sarif};
 
-pub(crate) use rules::{Rules, as_approved};
+pub(crate) use rules::{LintRules, as_approved};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LintFormat {
@@ -62,13 +62,13 @@ struct Checked {
 
 /// What was found in all of them.
 #[derive(Default)]
-struct Verdict {
+struct LintVerdict {
     /// The first of all errors.
     error: Option<Code>,
     unreadable: bool,
 }
 
-impl Verdict {
+impl LintVerdict {
     fn take(&mut self, found: &Result<Checked, Failure>) {
         match found {
             Ok(checked) => {
@@ -95,10 +95,10 @@ pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
     let expect = if asked.draft { Expect::DraftOnly } else { Expect::Approved };
     let policy = named_or_embedded(asked.policy.as_deref())?;
     let rules = match asked.policy {
-        Some(_) => Rules::of(expect, &policy),
-        None => Rules::of_ceilings(expect, &policy),
+        Some(_) => LintRules::of(expect, &policy),
+        None => LintRules::of_ceilings(expect, &policy),
     };
-    let (mut verdict, mut log) = (Verdict::default(), sarif::Log::default());
+    let (mut verdict, mut log) = (LintVerdict::default(), sarif::SarifLog::default());
     for file in &asked.files {
         let found = check(file, &rules);
         verdict.take(&found);
@@ -123,7 +123,7 @@ pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(verdict.exit_code()))
 }
 
-fn check(file: &Path, rules: &Rules) -> Result<Checked, Failure> {
+fn check(file: &Path, rules: &LintRules) -> Result<Checked, Failure> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     match read_document(file, RESULT_BYTES_MAX) {
         Ok(bytes) => {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::args::Format;
-use crate::commands::records::log::open::Place;
+use crate::commands::records::log::open::LogOptions;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -35,7 +35,7 @@ pub(crate) struct Witness {
     #[arg(long, value_name = "DIR")]
     pub(super) keep: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) place: Place,
+    pub(super) place: LogOptions,
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
 }
