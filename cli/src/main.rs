@@ -5,6 +5,11 @@
 //! and results that others wrote: bounded, escaped before they are shown, never executed. `run` has
 //! the tool confined by the launcher just as the daemon does; it never falls back to less. Of its
 //! commands only `log witness` reaches a network, and only at the address that was typed.
+//!
+//! Placement: `commands/` has a folder for each group of `toolexec --help`, and a file or a folder for each
+//! command, with its arguments. `args/` has the arguments that several commands share, and `output/` all that
+//! prints; neither imports a command, and no command imports `commands/mod.rs`. Types that several files of a
+//! module share are in its `model.rs`, which imports only the crate `model` and other `model.rs` files.
 
 #![forbid(unsafe_code)]
 
@@ -15,7 +20,6 @@ mod failure;
 mod mcp;
 #[cfg(test)]
 mod message_tests;
-mod options;
 mod output;
 mod tui;
 

@@ -37,7 +37,7 @@ use crate::commands::run::order::{self, OrderOptions};
 use crate::commands::run::promote::{self, Promote};
 use crate::commands::run::run::Run;
 use crate::failure::Failure;
-use crate::options::Mcp;
+use crate::mcp::Mcp;
 use crate::{mcp, output};
 
 /// Runs human-approved tool requests confined, and verifies the signed records of what happened.
@@ -77,26 +77,26 @@ pub(crate) enum Command {
     /// Drop an approved request with its inputs and signatures into a spool
     Promote(Promote),
     /// List what waits, what is in flight and what was run
-    List(crate::commands::look::list::List),
+    List(look::list::List),
     /// How the daemon and its queue are, on one screen
-    Status(crate::commands::look::status::Status),
+    Status(look::status::Status),
     /// Where one request is, and what its records say of themselves
-    Show(crate::commands::look::show::Show),
+    Show(look::show::Show),
     /// Wait until requests have their records
-    Wait(crate::commands::look::wait::Wait),
+    Wait(look::wait::Wait),
     /// Watch a spool as it changes
-    Watch(crate::commands::look::watch::Watch),
+    Watch(look::watch::Watch),
     /// Keep a request that waits from running, until it is released
-    #[command(after_help = crate::commands::run::order::HOLD_HELP)]
+    #[command(after_help = run::order::HOLD_HELP)]
     Hold(OrderOptions),
     /// Take a hold back
-    #[command(after_help = crate::commands::run::order::RELEASE_HELP)]
+    #[command(after_help = run::order::RELEASE_HELP)]
     Release(OrderOptions),
     /// Refuse a request that waits, or end it if it runs
-    #[command(after_help = crate::commands::run::order::CANCEL_HELP)]
+    #[command(after_help = run::order::CANCEL_HELP)]
     Cancel(OrderOptions),
     /// Show, prove, check and copy the transparency log
-    Log(crate::commands::records::log::Log),
+    Log(records::log::Log),
     /// Make, show and rotate the keys that sign records and the log
     Keys(Keys),
     /// Say what agents may call, ask people for it, and take their answers in
@@ -104,7 +104,7 @@ pub(crate) enum Command {
     /// Check and show policies
     Policy(Policy),
     /// Sign, check and make the artifacts that bind a run to a user's intent
-    Ais(crate::commands::authority::ais::Ais),
+    Ais(authority::ais::Ais),
     /// Say what this host lacks for runs, and make what languages need once per host
     Doctor(Doctor),
     /// Remove results and requests that were kept long enough
@@ -112,9 +112,9 @@ pub(crate) enum Command {
     /// Let an agent draft, lint, ask and read, over the Model Context Protocol
     Mcp(Mcp),
     /// Print completions for a shell
-    Completions(crate::commands::host::completions::Completions),
+    Completions(host::completions::Completions),
     /// Print manual pages
-    Man(crate::commands::host::man::ManPages),
+    Man(host::man::ManPages),
 }
 
 impl Command {

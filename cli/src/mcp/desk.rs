@@ -13,13 +13,13 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::rand::{GetRandomFlags, getrandom};
 use spool::{ToldError, told_policy};
 
-use super::room::Room;
+use super::args::Mcp;
+use super::room::WriteQuota;
 use crate::args::SourceOptions;
 use crate::args::policy::named_or_embedded;
 use crate::clock;
 use crate::commands::records::verify;
 use crate::failure::Failure;
-use crate::options::Mcp;
 
 pub(super) struct Desk {
     spool: PathBuf,
@@ -29,7 +29,7 @@ pub(super) struct Desk {
     named_policy: Option<Arc<Policy>>,
     pub(super) trust: Option<Trust>,
     pub(super) agent: SourceOptions,
-    pub(super) room: Room,
+    pub(super) room: WriteQuota,
 }
 
 /// The agent that the operator named. Where no workflow was named, this server is one: a permission that
@@ -65,7 +65,7 @@ impl Desk {
             named_policy: policy.transpose()?.map(Arc::new),
             trust: trust.transpose()?,
             agent: source(asked)?,
-            room: Room::default(),
+            room: WriteQuota::default(),
             spool,
         })
     }

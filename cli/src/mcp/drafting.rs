@@ -14,7 +14,7 @@ use super::linting::rules_of;
 use super::room::taken;
 use crate::args::Format;
 use crate::commands::request::draft::Draft;
-use crate::commands::request::draft::{Input, lint, make};
+use crate::commands::request::draft::{DraftInput, lint, make};
 use crate::failure::Failure;
 
 /// Of all inputs of one draft together.
@@ -26,12 +26,12 @@ const DRAFTS_MAX: usize = 2_000;
 const REQUEST_BYTES: u64 = 64 << 10;
 
 /// Whether it was written.
-pub(super) enum Answer {
+pub(super) enum DraftAnswer {
     Written(Value),
     NotWritten(Value),
 }
 
-pub(super) fn draft(desk: &Desk, asked: DraftArguments) -> Result<Answer, Failure> {
+pub(super) fn draft(desk: &Desk, asked: DraftArguments) -> Result<DraftAnswer, Failure> {
     let inputs = asked.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let inputs_bytes = inputs
         .iter()
@@ -54,7 +54,7 @@ pub(super) fn draft(desk: &Desk, asked: DraftArguments) -> Result<Answer, Failur
     }
     answer["written"] = is_written.into();
     answer["next"] = next(is_written).into();
-    Ok(if is_written { Answer::Written(answer) } else { Answer::NotWritten(answer) })
+    Ok(if is_written { DraftAnswer::Written(answer) } else { DraftAnswer::NotWritten(answer) })
 }
 
 fn next(is_written: bool) -> &'static str {
@@ -99,7 +99,7 @@ fn typed(desk: &Desk, asked: DraftArguments) -> Result<Draft, Failure> {
 }
 
 /// A file in memory: nothing of it is on the disk before the whole draft is good.
-fn open(input: &InputArgument) -> Result<Input, Failure> {
+fn open(input: &InputArgument) -> Result<DraftInput, Failure> {
     let name = &input.name;
     let wrong = |what: &str| Failure::Said(format!("inputs: {name}: {what}"));
     let decoded = match (&input.text, &input.base64) {
@@ -116,7 +116,7 @@ fn open(input: &InputArgument) -> Result<Input, Failure> {
         Ok(file)
     };
     let file = written().map_err(|error| wrong(&error.to_string()))?;
-    Ok(Input { name: name.clone(), file })
+    Ok(DraftInput { name: name.clone(), file })
 }
 
 fn make_room(desk: &Desk) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use validator::{Code, DocumentKind, Expect, Violation};
 
 use super::arguments::LintArguments;
 use super::desk::Desk;
-use crate::commands::request::lint::Rules;
+use crate::commands::request::lint::LintRules;
 use crate::failure::Failure;
 use crate::output::human;
 
@@ -33,9 +33,9 @@ fn violations(policy: Option<&Policy>, text: &str) -> Result<Vec<Violation>, Fai
 }
 
 /// With the bounds of the policy, where one is known.
-pub(super) fn rules_of(policy: Option<&Policy>) -> Rules<'_> {
+pub(super) fn rules_of(policy: Option<&Policy>) -> LintRules<'_> {
     let expect = Expect::DraftOnly;
-    policy.map_or_else(|| Rules::of_schema(expect), |policy| Rules::of(expect, policy))
+    policy.map_or_else(|| LintRules::of_schema(expect), |policy| LintRules::of(expect, policy))
 }
 
 /// What the text calls itself: its file has no other name yet.

@@ -2,6 +2,7 @@
 //! ask and read. It must never approve, promote or run anything, hold a key, write but below `drafts/`, or
 //! read but below `results/` and `public/` of its spool.
 
+mod args;
 mod arguments;
 mod confine;
 mod desk;
@@ -24,9 +25,10 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::runtime;
 
 use crate::failure::Failure;
-use crate::options::Mcp;
 use desk::Desk;
 use server::Server;
+
+pub(crate) use args::Mcp;
 
 /// One message of a client. Inputs of a draft are the largest thing in one.
 const MESSAGE_BYTES_MAX: usize = 8 << 20;

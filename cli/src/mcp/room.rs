@@ -19,11 +19,11 @@ const BLOCK_BYTES: u64 = 4096;
 
 /// What this server wrote so far.
 #[derive(Default)]
-pub(super) struct Room {
+pub(super) struct WriteQuota {
     written_bytes: AtomicU64,
 }
 
-impl Room {
+impl WriteQuota {
     /// Whether so many bytes may be written now.
     pub(super) fn check(&self, drafts: impl AsFd, bytes: u64) -> Result<(), Failure> {
         let found = fstatvfs(drafts);
@@ -86,10 +86,10 @@ mod tests {
     #[test]
     fn what_was_written_counts_and_empty_files_are_not_free() {
         assert_eq!(taken([0, 1, 4096, 4097]), 4096 * (1 + 2 + 2 + 3));
-        let room = Room::default();
+        let room = WriteQuota::default();
         let drafts = std::fs::File::open("/proc").unwrap();
         room.written(WRITTEN_BYTES_MAX);
         assert!(room.check(&drafts, 1).unwrap_err().to_string().contains("256"));
-        assert!(Room::default().check(&drafts, 1).unwrap_err().to_string().contains("1024"));
+        assert!(WriteQuota::default().check(&drafts, 1).unwrap_err().to_string().contains("1024"));
     }
 }

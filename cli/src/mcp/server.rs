@@ -22,7 +22,7 @@ use super::arguments::{
     DraftArguments, IdArguments, LintArguments, PermissionArguments, ReadArguments, WaitArguments,
 };
 use super::desk::Desk;
-use super::drafting::Answer;
+use super::drafting::DraftAnswer;
 use super::standing::WAITS_MAX;
 use super::{drafting, linting, offer, permission, reading, resources, standing};
 use crate::failure::Failure;
@@ -84,8 +84,8 @@ impl Server {
         Parameters(asked): Parameters<DraftArguments>,
     ) -> CallToolResult {
         match drafting::draft(&self.desk, asked) {
-            Ok(Answer::Written(answer)) => CallToolResult::structured(answer),
-            Ok(Answer::NotWritten(answer)) => CallToolResult::structured_error(answer),
+            Ok(DraftAnswer::Written(answer)) => CallToolResult::structured(answer),
+            Ok(DraftAnswer::NotWritten(answer)) => CallToolResult::structured_error(answer),
             Err(failure) => failed(&failure),
         }
     }

@@ -11,7 +11,7 @@ use validator::{Code, Rule, Violation};
 
 use crate::failure::Failure;
 use crate::output::human;
-use crate::output::human::source::{Line, Source};
+use crate::output::human::source::{Source, SourceLine};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -21,7 +21,7 @@ const FINGERPRINT: &str = "codeAndLine/v1";
 
 /// One run over all files.
 #[derive(Default)]
-pub(crate) struct Log {
+pub(crate) struct SarifLog {
     /// The files by their URI; each is there once, however often it was named.
     artifacts: Vec<Value>,
     artifact_indices: HashMap<String, usize>,
@@ -31,7 +31,7 @@ pub(crate) struct Log {
     notifications: Vec<Value>,
 }
 
-impl Log {
+impl SarifLog {
     /// Adds the findings in a file of this text.
     pub(crate) fn add(&mut self, file: &Path, text: &str, violations: &[Violation]) {
         let artifact = self.artifact(file);
@@ -55,7 +55,7 @@ impl Log {
     fn add_result(
         &mut self,
         artifact: &Value,
-        line: Option<&Line<'_>>,
+        line: Option<&SourceLine<'_>>,
         row: &Violation,
         fingerprint: &str,
     ) {
@@ -147,7 +147,7 @@ fn rule(code: Code) -> Value {
 }
 
 /// Nothing where the whole file is meant.
-fn region(line: Option<&Line<'_>>, row: &Violation) -> Option<Value> {
+fn region(line: Option<&SourceLine<'_>>, row: &Violation) -> Option<Value> {
     match (row.line, row.column, line) {
         (0, ..) => None,
         (number, 1.., Some(line)) => {

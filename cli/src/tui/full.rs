@@ -10,11 +10,11 @@ use super::acts::Hand;
 use super::cells::Look;
 use super::draw::{draw, text_rows};
 use super::gather::Gatherer;
-use super::keys::{Key, Keys};
+use super::keys::{Key, KeyDecoder};
 use super::model::{Act, Model, Over};
 use super::page::Page;
 use super::seen::{Is, Item};
-use super::terminal::{Input, OwnScreen, Signals};
+use super::terminal::{OwnScreen, Signals, TerminalInput};
 use crate::commands::look::hint::Hints;
 use crate::failure::Failure;
 use crate::output::live::{Followed, Moment};
@@ -36,7 +36,7 @@ struct Full<'a> {
     hints: Hints,
     signals: Signals,
     screen: OwnScreen,
-    keys: Keys,
+    keys: KeyDecoder,
     model: Model,
     look: Look,
     next_look: Instant,
@@ -59,7 +59,7 @@ pub(crate) fn show(place: &Path, hand: Hand<'_>) -> Result<(), Failure> {
         hints,
         signals,
         screen,
-        keys: Keys::default(),
+        keys: KeyDecoder::default(),
         model,
         look,
         next_look: now + LOOK_INTERVAL,
@@ -73,7 +73,7 @@ impl Full<'_> {
     fn run(&mut self) -> Result<(), Failure> {
         self.draw()?;
         loop {
-            let input = Input::wait(TICK);
+            let input = TerminalInput::wait(TICK);
             if self.signals.is_end() {
                 return Ok(());
             }
@@ -82,10 +82,10 @@ impl Full<'_> {
             }
             let mut changed = self.screen.resize()?;
             match input {
-                Input::Nothing => {}
-                Input::Gone => return Ok(()),
+                TerminalInput::Nothing => {}
+                TerminalInput::Gone => return Ok(()),
                 // All that was typed meanwhile is drawn once.
-                Input::Bytes(bytes) => {
+                TerminalInput::Bytes(bytes) => {
                     changed = true;
                     for key in self.keys.of(&bytes) {
                         match self.hear(key)? {
@@ -177,13 +177,13 @@ impl Full<'_> {
             }
             Act::Approve(item) => {
                 let said = self.screen.aside(|| self.hand.approve(item, &self.signals))?;
-                self.keys = Keys::default();
+                self.keys = KeyDecoder::default();
                 self.done(said);
             }
             Act::Reject(item, reason) => {
                 let reason = reason.clone();
                 let said = self.screen.aside(|| self.hand.reject(item, reason, &self.signals))?;
-                self.keys = Keys::default();
+                self.keys = KeyDecoder::default();
                 self.done(said);
             }
             Act::Order(order, item) => {
@@ -204,7 +204,7 @@ impl Full<'_> {
     fn suspend(&mut self) -> Result<(), Failure> {
         let stopped =
             self.screen.aside(|| signal_hook::low_level::emulate_default_handler(SIGTSTP))?;
-        self.keys = Keys::default();
+        self.keys = KeyDecoder::default();
         stopped.map_err(failed)
     }
 }

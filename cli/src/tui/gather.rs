@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use model::{RequestId, escape_line};
 
-use super::seen::{Is, Item, Seen};
+use super::seen::{Is, Item, SpoolView};
 use crate::clock;
 use crate::commands::look::daemon::Daemon;
 use crate::commands::look::reason;
 use crate::commands::look::results::result_names;
-use crate::commands::look::rows::{Row, State, queue, row_of_result};
+use crate::commands::look::rows::{QueueRow, State, queue, row_of_result};
 
 /// More of them nobody looks at here; `toolexec list` has all.
 const OUTCOMES_MAX: usize = 100;
@@ -29,7 +29,7 @@ impl Gatherer {
         Self { place: place.to_owned(), records: BTreeMap::new() }
     }
 
-    pub(super) fn look(&mut self) -> Seen {
+    pub(super) fn look(&mut self) -> SpoolView {
         let daemon = Daemon::of(&self.place);
         let found = queue(&self.place, &daemon);
         let disk = rustix::fs::statvfs(&self.place).ok();
@@ -44,7 +44,7 @@ impl Gatherer {
         waiting.extend(drafts.into_iter().map(|id| draft(&self.place, id)));
         unseen.extend((older > 0).then(|| format!("{older} older drafts")));
         let stopped = daemon.admission_stopped().map(|why| format!("admits nothing: {why}"));
-        Seen {
+        SpoolView {
             spool: escape_line(&self.place.to_string_lossy()),
             at: clock::now(),
             daemon: daemon.as_str(),
@@ -80,7 +80,7 @@ fn short(daemon: &Daemon) -> String {
     sentence[..end].to_owned()
 }
 
-fn item_of(row: Row) -> Item {
+fn item_of(row: QueueRow) -> Item {
     let state = escape_line(row.state.as_str());
     let created = row.created_utc.unwrap_or_default();
     let (note, is) = match row.state {

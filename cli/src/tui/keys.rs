@@ -29,20 +29,20 @@ const PASTE_BEGINS: &[u8] = b"\x1b[200~";
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
 /// The keys, read by read.
-pub(super) struct Keys {
+pub(super) struct KeyDecoder {
     /// The mark that comes next. While it is the one that ends a paste, nothing is a key.
     mark: &'static [u8],
     /// The beginning of the mark, where the last read ended within it.
     cut: Vec<u8>,
 }
 
-impl Default for Keys {
+impl Default for KeyDecoder {
     fn default() -> Self {
         Self { mark: PASTE_BEGINS, cut: Vec::new() }
     }
 }
 
-impl Keys {
+impl KeyDecoder {
     /// The keys in what one read gave. A sequence that is cut off there and is no paste's is nothing: it
     /// comes whole, but for a line that is too slow to type on.
     pub(super) fn of(&mut self, read: &[u8]) -> Vec<Key> {
@@ -149,7 +149,7 @@ mod tests {
             (b"\xff\xc3a\x01", &[Char('a')]),
             (b"\t", &[Key::Tab]),
         ] {
-            assert_eq!(Keys::default().of(sent), keys, "{sent:?}");
+            assert_eq!(KeyDecoder::default().of(sent), keys, "{sent:?}");
         }
     }
 
@@ -159,7 +159,7 @@ mod tests {
         let pressed = [Key::Char('j'), Key::Char('k'), Key::Down];
         for first in 1..sent.len() {
             for second in first + 1..sent.len() {
-                let mut keys = Keys::default();
+                let mut keys = KeyDecoder::default();
                 let reads = [&sent[..first], &sent[first..second], &sent[second..]];
                 let mut all: Vec<Key> = reads.iter().flat_map(|read| keys.of(read)).collect();
                 // An escape character that comes alone is the key, whatever follows it.
@@ -167,7 +167,7 @@ mod tests {
                 assert_eq!(all, pressed, "{first} {second}");
             }
         }
-        let mut keys = Keys::default();
+        let mut keys = KeyDecoder::default();
         assert_eq!(keys.of(b"\x1b"), [Key::Escape]);
         assert_eq!(keys.of(b"x"), [Key::Char('x')]);
     }

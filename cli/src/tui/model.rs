@@ -5,7 +5,7 @@ use spool::Order;
 
 use super::keys::Key;
 use super::page::Page;
-use super::seen::{Is, Item, Seen};
+use super::seen::{Is, Item, SpoolView};
 
 /// Less cannot show what there is.
 pub(super) const COLUMNS_LEAST: u16 = 80;
@@ -68,7 +68,7 @@ pub(super) enum Act {
 }
 
 pub(super) struct Model {
-    pub(super) seen: Seen,
+    pub(super) seen: SpoolView,
     pub(super) pane: Pane,
     pub(super) over: Over,
     pub(super) message: Option<String>,
@@ -81,7 +81,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub(super) fn new(seen: Seen, may_sign: bool) -> Self {
+    pub(super) fn new(seen: SpoolView, may_sign: bool) -> Self {
         let mut model = Self {
             seen,
             pane: Pane::Queue,
@@ -96,7 +96,7 @@ impl Model {
     }
 
     /// Takes what was seen now; what was chosen stays chosen while it is there.
-    pub(super) fn see(&mut self, seen: Seen) {
+    pub(super) fn see(&mut self, seen: SpoolView) {
         self.seen = seen;
         self.settle();
     }

@@ -8,7 +8,7 @@ use spool::Running;
 
 /// All of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Seen {
+pub(super) struct SpoolView {
     pub(super) spool: String,
     pub(super) at: UtcTime,
     /// The daemon in one word, and in a sentence.
@@ -95,7 +95,7 @@ pub(super) mod example {
         Item { state, note: "of alice".to_owned(), is, ..item(id, "running") }
     }
 
-    pub(crate) fn seen() -> Seen {
+    pub(crate) fn seen() -> SpoolView {
         let held =
             Item { note: "approval.count".to_owned(), ..item("TR-20260209-160502Z-held", "held") };
         let ended = Item {
@@ -103,7 +103,7 @@ pub(super) mod example {
             is: Is::Record(PathBuf::from("/spool/results/TS")),
             ..item("TR-20260209-160300Z-ended", "wall_limit")
         };
-        Seen {
+        SpoolView {
             spool: "/var/spool/toolexec".to_owned(),
             at: "2026-02-09T16:05:32Z".parse().unwrap(),
             daemon: "serving",

@@ -56,14 +56,14 @@ impl Signals {
 }
 
 /// What was typed.
-pub(super) enum Input {
+pub(super) enum TerminalInput {
     Bytes(Vec<u8>),
     Nothing,
     /// There is no terminal any more; whoever went on reading would never end.
     Gone,
 }
 
-impl Input {
+impl TerminalInput {
     /// Waits for it at most so long. A signal ends the waiting.
     pub(super) fn wait(longest: Duration) -> Self {
         let stdin = io::stdin();

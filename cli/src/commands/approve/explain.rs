@@ -20,9 +20,9 @@ With --format json stdout is one object: {\"file\",\"request_id\",\"sha256\",\"i
 \"inputs\",\"outputs\",\"limits\",\"network\",\"cell\"}; verdict is ready, pending or refused.")]
 pub(crate) struct Explain {
     #[command(flatten)]
-    pub(crate) case: CaseOptions,
+    case: CaseOptions,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 /// Prints the decision.

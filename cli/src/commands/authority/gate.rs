@@ -36,9 +36,9 @@ if (every) gate_decision is pass, 1 if not, 3 if the file cannot be read.")]
 pub(crate) struct Gate {
     /// The event, a JSON file; `-` is stdin
     #[arg(value_name = "EVENT.json|-")]
-    pub(crate) event: PathBuf,
+    event: PathBuf,
     #[arg(long, value_enum, default_value = "json")]
-    pub(crate) format: GateFormat,
+    format: GateFormat,
 }
 
 pub(crate) fn gate(asked: &Gate) -> Result<ExitCode, Failure> {

@@ -15,7 +15,7 @@ use crate::output;
 #[command(after_help = "Example: toolexec policy show embedded > my-policy.yaml")]
 pub(crate) struct Policy {
     #[command(subcommand)]
-    pub(crate) act: PolicyAct,
+    act: PolicyAct,
 }
 
 #[derive(Subcommand)]
@@ -39,9 +39,9 @@ Exits 0 if it is good, 2 if not, 3 if it cannot be read. With --format json stdo
 pub(crate) struct PolicyCheck {
     /// The policy, a YAML file
     #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    file: PathBuf,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 pub(crate) fn policy(asked: &Policy) -> Result<ExitCode, Failure> {

@@ -40,26 +40,26 @@ Exits 0 if all of it went, 3 if not. With --format json stdout is one object:
 pub(crate) struct Gc {
     /// Say what would go, and remove nothing
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    dry_run: bool,
     /// The configuration of a daemon, for its spool and its `keep`
     #[arg(long, value_name = "FILE", conflicts_with_all = GIVEN_BY_CONFIG)]
-    pub(crate) config: Option<PathBuf>,
+    config: Option<PathBuf>,
     /// The spool of that state, if it is a daemon's
     #[arg(long, value_name = "DIR", requires = "dir")]
-    pub(crate) spool: Option<PathBuf>,
+    spool: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) state: StateOption,
+    state: StateOption,
     /// How much of results/ is kept
     #[arg(long, value_name = "BOUNDS")]
-    pub(crate) keep_results: Option<TypedBounds>,
+    keep_results: Option<TypedBounds>,
     /// How much of archive/ is kept
     #[arg(long, value_name = "BOUNDS")]
-    pub(crate) keep_archive: Option<TypedBounds>,
+    keep_archive: Option<TypedBounds>,
     /// How much of quarantine/ is kept
     #[arg(long, value_name = "BOUNDS")]
-    pub(crate) keep_quarantine: Option<TypedBounds>,
+    keep_quarantine: Option<TypedBounds>,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 /// Bounds as they are typed: at least one.
@@ -95,7 +95,7 @@ fn put<N: FromStr>(name: &str, number: &str, place: &mut Option<N>) -> Result<()
 }
 
 /// One that was to go, and why it is still there.
-struct Row {
+struct RemovalRow {
     going: Going,
     left: Option<SpoolError>,
 }
@@ -103,16 +103,16 @@ struct Row {
 pub(crate) fn gc(asked: &Gc) -> Result<ExitCode, Failure> {
     let (places, keep) = place(asked)?;
     insist_on_state(&places)?;
-    let rows: Vec<Row> = if asked.dry_run {
+    let rows: Vec<RemovalRow> = if asked.dry_run {
         let going = dry_run(&places, &keep, now())?;
-        going.into_iter().map(|going| Row { going, left: None }).collect()
+        going.into_iter().map(|going| RemovalRow { going, left: None }).collect()
     } else {
         // Held to the end: nobody claims or tells anything meanwhile.
         let spool = Spool::open_for_daemon(&places)?;
         let removal = spool.retain(&keep, now(), usize::MAX, &|| false)?;
         let row = |(going, gone)| match gone {
-            Gone::Removed => Row { going, left: None },
-            Gone::Left(error) => Row { going, left: Some(error) },
+            Gone::Removed => RemovalRow { going, left: None },
+            Gone::Left(error) => RemovalRow { going, left: Some(error) },
         };
         removal.gone.into_iter().map(row).collect()
     };
@@ -164,13 +164,13 @@ fn insist_on_state(places: &Places) -> Result<(), Failure> {
     is_there(&places.spool.join("work"), "spool", &Path::is_dir)
 }
 
-fn totals(rows: &[Row], kind: Kind) -> (u64, u64) {
+fn totals(rows: &[RemovalRow], kind: Kind) -> (u64, u64) {
     let gone = rows.iter().filter(|row| row.left.is_none() && row.going.kind == kind);
     gone.fold((0, 0), |(count, bytes), row| (count + 1, bytes + row.going.bytes))
 }
 
-fn tell(asked: &Gc, places: &Places, keep: &Keep, rows: &[Row]) -> Result<(), Failure> {
-    for Row { going, .. } in rows.iter().filter(|row| row.left.is_none()) {
+fn tell(asked: &Gc, places: &Places, keep: &Keep, rows: &[RemovalRow]) -> Result<(), Failure> {
+    for RemovalRow { going, .. } in rows.iter().filter(|row| row.left.is_none()) {
         let Going { kind, result_id, at, bytes, why, .. } = going;
         let (kind, why) = (kind.as_str(), why.as_str());
         output::line(format_args!(
@@ -191,8 +191,8 @@ fn tell(asked: &Gc, places: &Places, keep: &Keep, rows: &[Row]) -> Result<(), Fa
     Ok(())
 }
 
-fn as_json(asked: &Gc, rows: &[Row]) -> Value {
-    let going = rows.iter().map(|Row { going, left }| {
+fn as_json(asked: &Gc, rows: &[RemovalRow]) -> Value {
+    let going = rows.iter().map(|RemovalRow { going, left }| {
         json!({
             "kind": going.kind.as_str(),
             "path": output::path(&going.path),

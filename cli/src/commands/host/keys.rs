@@ -27,7 +27,7 @@ use crate::output;
 #[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]
 pub(crate) struct Keys {
     #[command(subcommand)]
-    pub(crate) act: KeysAct,
+    act: KeysAct,
 }
 
 #[derive(Subcommand)]
@@ -44,10 +44,10 @@ pub(crate) enum KeysAct {
 #[derive(Args)]
 pub(crate) struct KeysOf {
     #[command(flatten)]
-    pub(crate) state: StateOption,
+    state: StateOption,
     /// The configuration of a daemon, for its keys
     #[arg(long, value_name = "FILE", conflicts_with = "dir")]
-    pub(crate) config: Option<PathBuf>,
+    config: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -59,11 +59,11 @@ has its \"verifier\" line as well.")]
 pub(crate) struct KeysInit {
     /// The name of the log [default: the one it has, else the host's]
     #[arg(long, value_name = "NAME")]
-    pub(crate) origin: Option<LogOrigin>,
+    origin: Option<LogOrigin>,
     #[command(flatten)]
-    pub(crate) of: KeysOf,
+    of: KeysOf,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -92,12 +92,12 @@ pub(crate) enum KeyName {
 #[command(after_help = "Example: toolexec keys show --format allowed-signers > signers")]
 pub(crate) struct KeysShow {
     #[arg(long, value_enum, default_value = "allowed-signers")]
-    pub(crate) format: KeyFormat,
+    format: KeyFormat,
     /// Which key [default: result; log for trusted-root and verifier, which have no other]
     #[arg(long, value_enum)]
-    pub(crate) key: Option<KeyName>,
+    key: Option<KeyName>,
     #[command(flatten)]
-    pub(crate) of: KeysOf,
+    of: KeysOf,
 }
 
 #[derive(Args)]
@@ -110,14 +110,14 @@ new ones what `toolexec keys show` prints afterwards.
 With --format json stdout is one object: {\"key\",\"old\",\"new\",\"time\"}.")]
 pub(crate) struct KeysRotate {
     #[arg(long, value_enum)]
-    pub(crate) key: KeyName,
+    key: KeyName,
     /// The new key, where an agent holds the old one: what ssh-add -l prints of it
     #[arg(long, value_name = "SHA256:…")]
-    pub(crate) to: Option<KeyFingerprint>,
+    to: Option<KeyFingerprint>,
     #[command(flatten)]
-    pub(crate) of: KeysOf,
+    of: KeysOf,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 pub(crate) fn keys(asked: &Keys) -> Result<ExitCode, Failure> {
@@ -130,7 +130,7 @@ pub(crate) fn keys(asked: &Keys) -> Result<ExitCode, Failure> {
 }
 
 /// Keys, and everything that works with them.
-struct Place {
+struct SigningPlace {
     source: KeySource,
     origin: Option<LogOrigin>,
     log: LogPlace,
@@ -138,19 +138,19 @@ struct Place {
 }
 
 impl KeysOf {
-    fn place(&self) -> Result<Place, Failure> {
+    fn place(&self) -> Result<SigningPlace, Failure> {
         if let Some(file) = &self.config {
             let Config { keys, log_origin, log, state, spool, .. } = Config::read(file)?;
             let places = Places { results: spool.join("results"), state, spool, log };
             let log = LogPlace::kept_in(&places.state, &places.log);
-            return Ok(Place { source: keys, origin: log_origin, log, places });
+            return Ok(SigningPlace { source: keys, origin: log_origin, log, places });
         }
         let state = self.state.path()?;
         let (results, log) = (state.join("results"), state.join("log"));
         let places = Places { spool: state.clone(), results, state, log };
         let log = LogPlace::of_state(&places.state);
         let source = KeySource::Directory(places.state.join("keys"));
-        Ok(Place { source, origin: None, log, places })
+        Ok(SigningPlace { source, origin: None, log, places })
     }
 }
 

@@ -20,7 +20,7 @@ impl Daemon {
     }
 
     /// Whether what it told of requests in flight is over: nobody is at work on them.
-    pub(crate) fn is_dead(&self) -> bool {
+    pub(super) fn is_dead(&self) -> bool {
         self.alive == Alive::No
     }
 

@@ -8,7 +8,7 @@ use clap::Args;
 use super::daemon::Daemon;
 use super::place::PlaceOptions;
 use super::reason;
-use super::rows::{Row, State, done, queue};
+use super::rows::{QueueRow, State, done, queue};
 use crate::args::Format;
 use crate::failure::Failure;
 use crate::output;
@@ -25,11 +25,11 @@ Lists a spool, or the embedded state if none is named and /var/spool/toolexec is
 pub(crate) struct List {
     /// Only what has no record yet
     #[arg(long)]
-    pub(crate) waiting: bool,
+    waiting: bool,
     #[command(flatten)]
-    pub(crate) place: PlaceOptions,
+    place: PlaceOptions,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 pub(crate) fn list(asked: &List) -> Result<ExitCode, Failure> {
@@ -68,7 +68,7 @@ pub(crate) fn list(asked: &List) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_human(row: &Row) -> Result<(), Failure> {
+fn print_human(row: &QueueRow) -> Result<(), Failure> {
     let text = |text: &str| model::escape_line(text);
     output::line(format_args!(
         "{:<20}  {:<17}  {}  {}",
@@ -84,7 +84,7 @@ fn print_human(row: &Row) -> Result<(), Failure> {
 }
 
 /// Why nothing ran, in short.
-pub(super) fn reason_line(row: &Row) -> Option<String> {
+pub(super) fn reason_line(row: &QueueRow) -> Option<String> {
     row.reason.as_deref().map(reason::short)
 }
 
@@ -100,7 +100,7 @@ pub(super) fn held_lines(state: &State) -> Vec<String> {
 }
 
 /// A row as programs read it.
-pub(super) fn json_of(row: &Row) -> serde_json::Value {
+pub(super) fn json_of(row: &QueueRow) -> serde_json::Value {
     let (held, running) = match &row.state {
         State::Held(held) => (Some(held), None),
         State::InFlight(running) | State::Interrupted(running) => (None, Some(running)),

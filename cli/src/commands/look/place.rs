@@ -13,9 +13,9 @@ use crate::failure::Failure;
 pub(crate) struct PlaceOptions {
     /// The spool [default: /var/spool/toolexec, or the embedded state where that is not there]
     #[arg(long, value_name = "DIR", conflicts_with = "dir")]
-    pub(crate) spool: Option<PathBuf>,
+    spool: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) state: StateOption,
+    pub(super) state: StateOption,
 }
 
 pub(crate) const PACKAGED_SPOOL: &str = "/var/spool/toolexec";

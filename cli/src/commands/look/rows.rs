@@ -28,7 +28,7 @@ pub(crate) enum State {
 
 impl State {
     /// Every word of a request that has no record yet, or has not left.
-    pub(crate) const WORDS: [&str; 8] = [
+    pub(super) const WORDS: [&str; 8] = [
         "waiting",
         "held",
         "claimed",
@@ -54,7 +54,7 @@ impl State {
 
 /// One request or record.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Row {
+pub(crate) struct QueueRow {
     pub(crate) request_id: String,
     pub(crate) state: State,
     pub(crate) result_id: Option<String>,
@@ -64,7 +64,7 @@ pub(crate) struct Row {
     pub(crate) path: PathBuf,
 }
 
-impl Row {
+impl QueueRow {
     fn waiting(request_id: String, state: State, path: PathBuf) -> Self {
         Self { request_id, state, result_id: None, created_utc: None, reason: None, path }
     }
@@ -72,7 +72,7 @@ impl Row {
 
 /// What has no record yet or has not left, and what of the directories cannot be seen.
 pub(crate) struct Queue {
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<QueueRow>,
     pub(crate) unseen: Vec<Failure>,
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn queue(place: &Path, daemon: &Daemon) -> Queue {
             (None, None) => State::Waiting,
         };
         let path = approved.join(&file);
-        rows.push(Row::waiting(request_id, state, path));
+        rows.push(QueueRow::waiting(request_id, state, path));
     }
     for (request_id, told) in running {
         // One that was refused may be on its way again.
@@ -116,7 +116,7 @@ pub(crate) fn queue(place: &Path, daemon: &Daemon) -> Queue {
         }
         let path = approved.join(format!("{request_id}.md"));
         let state = in_flight(told, daemon);
-        rows.push(Row::waiting(request_id, state, path));
+        rows.push(QueueRow::waiting(request_id, state, path));
     }
     Queue { rows, unseen }
 }
@@ -136,9 +136,9 @@ fn dropped(place: &Path) -> Result<Option<Vec<String>>, Failure> {
 }
 
 /// Every record, oldest first.
-pub(crate) fn done(place: &Path) -> Result<Vec<Row>, Failure> {
+pub(crate) fn done(place: &Path) -> Result<Vec<QueueRow>, Failure> {
     let results = place.join("results");
-    let mut rows: Vec<Row> = result_names(place)?
+    let mut rows: Vec<QueueRow> = result_names(place)?
         .into_iter()
         .map(|name| row_of(Published::at(results.join(name))))
         .collect();
@@ -147,21 +147,21 @@ pub(crate) fn done(place: &Path) -> Result<Vec<Row>, Failure> {
 }
 
 /// The last records, newest first.
-pub(crate) fn last(place: &Path, rows_max: usize) -> Result<Vec<Row>, Failure> {
+pub(crate) fn last(place: &Path, rows_max: usize) -> Result<Vec<QueueRow>, Failure> {
     let results = place.join("results");
     let names = result_names(place)?.into_iter().rev().take(rows_max);
     Ok(names.map(|name| row_of(Published::at(results.join(name)))).collect())
 }
 
 /// One record by its name.
-pub(crate) fn row_of_result(place: &Path, name: &str) -> Row {
+pub(crate) fn row_of_result(place: &Path, name: &str) -> QueueRow {
     row_of(Published::at(place.join("results").join(name)))
 }
 
-fn row_of(published: Published) -> Row {
+fn row_of(published: Published) -> QueueRow {
     let name = published.name();
     match published.said {
-        Some(said) => Row {
+        Some(said) => QueueRow {
             request_id: said.request_id,
             state: State::Done(said.outcome),
             result_id: Some(said.result_id),
@@ -169,7 +169,7 @@ fn row_of(published: Published) -> Row {
             reason: said.reason,
             path: published.path,
         },
-        None => Row {
+        None => QueueRow {
             request_id: "unknown".to_owned(),
             state: State::Unreadable,
             result_id: Some(name),

@@ -12,7 +12,7 @@ use spool::{Running, Step};
 use super::daemon::Daemon;
 use super::list::{held_lines, json_of, reason_line};
 use super::place::spool_at;
-use super::rows::{Row, State, last, queue};
+use super::rows::{QueueRow, State, last, queue};
 use crate::args::Format;
 use crate::failure::Failure;
 use crate::{clock, output};
@@ -27,9 +27,9 @@ daemon serves and admits, 1 if not (or that cannot be seen), 3 if there is no sp
 pub(crate) struct Status {
     /// The spool
     #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
-    pub(crate) spool: PathBuf,
+    spool: PathBuf,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 /// How many of the last records are shown.
@@ -53,8 +53,8 @@ pub(crate) fn status(asked: &Status) -> Result<ExitCode, Failure> {
 /// A spool as it was at one moment, as nearly as directories show one.
 pub(super) struct View {
     pub(super) daemon: Daemon,
-    pub(super) rows: Vec<Row>,
-    last: Vec<Row>,
+    pub(super) rows: Vec<QueueRow>,
+    last: Vec<QueueRow>,
     unseen: Vec<Failure>,
     free_bytes: Option<u64>,
     at: UtcTime,
@@ -85,7 +85,7 @@ impl View {
         counts
     }
 
-    fn in_flight(&self) -> impl Iterator<Item = (&Row, &Running)> {
+    fn in_flight(&self) -> impl Iterator<Item = (&QueueRow, &Running)> {
         self.rows.iter().filter_map(|row| match &row.state {
             State::InFlight(running) | State::Interrupted(running) => Some((row, running)),
             _ => None,
@@ -98,7 +98,7 @@ impl View {
     }
 
     pub(super) fn json(&self, place: &Path) -> Value {
-        let with_time = |(row, running): (&Row, &Running)| {
+        let with_time = |(row, running): (&QueueRow, &Running)| {
             let mut row = json_of(row);
             row["elapsed_sec"] = self.elapsed_sec(&running.step_since_utc).into();
             row
@@ -162,7 +162,7 @@ impl View {
         if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
     }
 
-    fn running_line(&self, row: &Row, running: &Running) -> String {
+    fn running_line(&self, row: &QueueRow, running: &Running) -> String {
         let elapsed = self.elapsed_sec(&running.step_since_utc);
         let mut said = match (&row.state, running.step, running.time_sec_max) {
             (State::Interrupted(_), step, _) => {

@@ -39,17 +39,17 @@ of the one request that is named writes to stdout, on stderr, each line escaped 
 pub(crate) struct Wait {
     /// Requests; part of an id will do where no other has it
     #[arg(value_name = "ID", required = true)]
-    pub(crate) ids: Vec<String>,
+    ids: Vec<String>,
     /// Show what the tool writes to stdout while it runs, for one request
     #[arg(long)]
-    pub(crate) follow: bool,
+    follow: bool,
     /// How long to wait at most [default: without end]
     #[arg(long, value_name = "SEC")]
-    pub(crate) timeout: Option<u64>,
+    timeout: Option<u64>,
     #[command(flatten)]
-    pub(crate) place: PlaceOptions,
+    place: PlaceOptions,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 /// inotify is a hint; this often the directories are looked at without one.

@@ -34,17 +34,17 @@ there was no cell or nobody knows the end.")]
 pub(crate) struct Replay {
     /// The result directory
     #[arg(value_name = "RESULT_DIR")]
-    pub(crate) result: PathBuf,
+    result: PathBuf,
     /// Where the input files of its request are; needed if it has any
     #[arg(long, value_name = "DIR")]
-    pub(crate) inputs: Option<PathBuf>,
+    inputs: Option<PathBuf>,
     /// Keys of results to trust, in OpenSSH's format [default: the key of the state]
     #[arg(long, value_name = "FILE")]
-    pub(crate) trust: Option<PathBuf>,
+    trust: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) host: HostOptions,
+    host: HostOptions,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 /// One thing in which two runs differ.

@@ -48,12 +48,12 @@ With --format json as `toolexec hold`.";
 pub(crate) struct OrderOptions {
     /// A request that waits: its id, its file's name, or a beginning that only it has
     #[arg(value_name = "REQUEST")]
-    pub(crate) request: String,
+    request: String,
     /// The spool with the approved/ directory
     #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
-    pub(crate) spool: PathBuf,
+    spool: PathBuf,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 /// More names are not read by anybody.

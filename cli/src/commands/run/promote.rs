@@ -104,7 +104,7 @@ fn tell_dropped(format: Format, request: &Request, dropped: &Dropped) -> Result<
 }
 
 /// The directory of a spool that requests are dropped into.
-pub(crate) fn approved_of(spool: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn approved_of(spool: &Path) -> Result<PathBuf, Failure> {
     let approved = spool.join("approved");
     match fs::metadata(&approved) {
         Ok(found) if found.is_dir() => Ok(approved),
@@ -153,7 +153,7 @@ fn check(asked: &Promote, submission: &Submission) -> Result<Checked, Failure> {
     if let Ok(request) = &checked.verdict {
         let bytes_max = review::host_policy()?.ceilings().input_bytes;
         let seen = inputs::look(submission, request, bytes_max, 0)?;
-        checked.violations.extend(seen.iter().filter_map(inputs::Seen::violation));
+        checked.violations.extend(seen.iter().filter_map(inputs::DeclaredInput::violation));
     }
     Ok(checked)
 }

@@ -35,17 +35,17 @@ their limits. --follow adds the tool's stdout, on stderr, each line escaped and 
 pub(crate) struct Run {
     /// The request, a Markdown file with front matter
     #[arg(value_name = "REQUEST.md")]
-    pub(crate) request: PathBuf,
+    request: PathBuf,
     /// Where its input files are [default: <stem>.inputs/ beside it]
     #[arg(long, value_name = "DIR")]
-    pub(crate) inputs: Option<PathBuf>,
+    inputs: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) host: HostOptions,
+    host: HostOptions,
     /// Show what the tool writes to stdout while it runs
     #[arg(long)]
-    pub(crate) follow: bool,
+    follow: bool,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 /// Runs a request, and prints its outcome.

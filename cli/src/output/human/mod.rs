@@ -15,7 +15,7 @@ use validator::{Code, Severity, Violation, withheld};
 
 use crate::output;
 use crate::output::human::snippet::Snippet;
-use crate::output::human::source::{Line, Source};
+use crate::output::human::source::{Source, SourceLine};
 use crate::output::screen::Screen;
 
 /// More than this nobody reads; programs get all.
@@ -54,7 +54,12 @@ pub(crate) fn violations(screen: Screen, file: &Path, text: &str, rows: &[Violat
 }
 
 /// One violation, in the manner of rustc.
-fn violation(screen: Screen, file: &Path, line: Option<&Line<'_>>, row: &Violation) -> String {
+fn violation(
+    screen: Screen,
+    file: &Path,
+    line: Option<&SourceLine<'_>>,
+    row: &Violation,
+) -> String {
     let level = match row.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,

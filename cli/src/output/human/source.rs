@@ -9,7 +9,7 @@ use model::escape_line;
 use validator::{Code, Violation, withheld};
 
 /// What stands for a secret. Its length says nothing of the secret's.
-pub(crate) const MASK: &str = "********";
+const MASK: &str = "********";
 
 /// In characters, from 0.
 type Columns = Range<usize>;
@@ -70,28 +70,29 @@ impl<'a> Source<'a> {
     }
 
     /// The line with this number, from 1.
-    pub(crate) fn line(&self, number: usize) -> Option<Line<'a>> {
+    pub(crate) fn line(&self, number: usize) -> Option<SourceLine<'a>> {
         let text = *self.lines.get(number.checked_sub(1)?)?;
         let hidden = self.hidden.get(&number).cloned();
         // A finding may be missing: of one kind only the first on a line is told, and a report of
         // very many rows is cut. So it is asked again, and hidden to the line's end if need be.
         let rest = hidden.as_ref().map(|columns| columns.start..usize::MAX);
-        let tells = |line: &Line<'_>| matches!(withheld(&line.readable), Some(Code::Secret(_)));
-        let tries = [hidden, rest].map(|columns| Line::new(text, columns));
+        let tells =
+            |line: &SourceLine<'_>| matches!(withheld(&line.readable), Some(Code::Secret(_)));
+        let tries = [hidden, rest].map(|columns| SourceLine::new(text, columns));
         let kept = tries.into_iter().find(|line| !tells(line));
-        Some(kept.unwrap_or_else(|| Line::new(text, Some(WHOLE_LINE))))
+        Some(kept.unwrap_or_else(|| SourceLine::new(text, Some(WHOLE_LINE))))
     }
 }
 
 /// One line of a document.
-pub(crate) struct Line<'a> {
+pub(crate) struct SourceLine<'a> {
     text: &'a str,
     hidden: Option<Columns>,
     /// The text with a mask over what is hidden.
     readable: Cow<'a, str>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> SourceLine<'a> {
     fn new(text: &'a str, hidden: Option<Columns>) -> Self {
         let readable = match &hidden {
             None => Cow::Borrowed(text),
@@ -123,7 +124,7 @@ impl<'a> Line<'a> {
     }
 
     /// The same as bytes of the readable text.
-    pub(crate) fn meant_readable(&self, row: &Violation) -> Range<usize> {
+    pub(super) fn meant_readable(&self, row: &Violation) -> Range<usize> {
         let meant = self.meant(row);
         let (text, readable) = (self.text, self.readable.as_ref());
         let Some(hidden) = &self.hidden else {

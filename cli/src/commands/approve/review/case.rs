@@ -14,7 +14,7 @@ use sandbox::plan::Plan;
 use spool::{SpoolError, Submission};
 use validator::{Checked, Code, Draft, NotFillable, OneLine, OwnerUid, Place, Violation};
 
-use super::inputs::{self, Seen};
+use super::inputs::{self, DeclaredInput};
 use super::model::{Outcome, Texts};
 use super::rules::HostRules;
 use crate::args::files::{named_directory, open_document};
@@ -51,7 +51,7 @@ pub(crate) struct Case {
     /// What is wrong whoever approves, and warnings.
     pub(crate) violations: Vec<Violation>,
     pub(crate) outlook: Option<Outlook>,
-    pub(crate) inputs: Vec<Seen>,
+    pub(crate) inputs: Vec<DeclaredInput>,
     /// What the launcher would be told, or why that is not known.
     pub(crate) plan: Result<Plan, String>,
 }
@@ -131,7 +131,7 @@ impl Case {
         let kept_max = if texts == Texts::None { 0 } else { TEXT_BYTES_MAX };
         let bytes_max = self.rules.policy.ceilings().input_bytes;
         self.inputs = inputs::look(submission, &request, bytes_max, kept_max)?;
-        self.violations.extend(self.inputs.iter().filter_map(Seen::violation));
+        self.violations.extend(self.inputs.iter().filter_map(DeclaredInput::violation));
         // A signature over the text as it is says nothing of the text that will be approved.
         let signatures = if self.is_filled() { submission.signatures() } else { &[] };
         self.decide(request, signatures)
@@ -219,7 +219,7 @@ impl Case {
     }
 
     /// Whether the text says who approves, and when.
-    pub(crate) fn is_filled(&self) -> bool {
+    pub(super) fn is_filled(&self) -> bool {
         self.filled.as_ref().is_ok_and(Vec::is_empty)
     }
 

@@ -7,17 +7,18 @@ use sandbox::plan::{Limits, Network, PROXY_PORT, Plan, ProcView, TmpUse};
 pub(super) const DIRECTORY: &str = "/in";
 
 /// One place of the cell.
-pub(super) struct Place {
+pub(super) struct SandboxPath {
     pub(super) path: String,
     pub(super) what: String,
     pub(super) writable: bool,
 }
 
-pub(super) fn places(plan: &Plan) -> Vec<Place> {
+pub(super) fn places(plan: &Plan) -> Vec<SandboxPath> {
     let limits = &plan.order.limits;
     let runtime = &plan.cell.runtime;
-    let read = |path: String, what: String| Place { path, what, writable: false };
-    let write = |path: &str, what: String| Place { path: path.to_owned(), what, writable: true };
+    let read = |path: String, what: String| SandboxPath { path, what, writable: false };
+    let write =
+        |path: &str, what: String| SandboxPath { path: path.to_owned(), what, writable: true };
     let programs = match runtime.tmp {
         TmpUse::Data => "nothing in it is executed",
         TmpUse::Programs => "what is made in it may be executed",

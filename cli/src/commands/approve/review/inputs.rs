@@ -10,21 +10,21 @@ use validator::{Code, Input, Request, Violation};
 use crate::failure::Failure;
 
 /// One declared input, as it was found.
-pub(crate) struct Seen {
+pub(crate) struct DeclaredInput {
     pub(crate) name: String,
     pub(crate) declared: Sha256,
-    pub(crate) found: Result<Found, Violation>,
+    pub(crate) found: Result<InputFile, Violation>,
 }
 
 /// A file that could be read.
-pub(crate) struct Found {
+pub(crate) struct InputFile {
     pub(crate) sha256: Sha256,
     pub(crate) bytes: u64,
     /// Its beginning, as far as it was to be kept; the same bytes that were hashed.
     pub(crate) head: Vec<u8>,
 }
 
-impl Seen {
+impl DeclaredInput {
     /// What is wrong with it.
     pub(crate) fn violation(&self) -> Option<Violation> {
         let found = match &self.found {
@@ -46,7 +46,7 @@ pub(crate) fn look(
     request: &Request,
     bytes_max: u64,
     kept_max: usize,
-) -> Result<Vec<Seen>, Failure> {
+) -> Result<Vec<DeclaredInput>, Failure> {
     let mut bytes_left = bytes_max;
     let mut all = Vec::new();
     for input in request.inputs() {
@@ -54,7 +54,7 @@ pub(crate) fn look(
         if let Ok(found) = &found {
             bytes_left = bytes_left.saturating_sub(found.bytes);
         }
-        all.push(Seen { name: input.name().to_owned(), declared: *input.sha256(), found });
+        all.push(DeclaredInput { name: input.name().to_owned(), declared: *input.sha256(), found });
     }
     Ok(all)
 }
@@ -64,7 +64,7 @@ fn look_at(
     input: &Input,
     bytes_left: u64,
     kept_max: usize,
-) -> Result<Result<Found, Violation>, Failure> {
+) -> Result<Result<InputFile, Violation>, Failure> {
     let name = input.name();
     let path = submission.inputs().join(name);
     let file = match submission.open_input(name) {
@@ -97,12 +97,12 @@ fn unusable(name: &str, submission: &Submission, error: SpoolError) -> Result<Vi
     }
 }
 
-fn digest(mut file: impl Read, kept_max: usize) -> io::Result<Found> {
+fn digest(mut file: impl Read, kept_max: usize) -> io::Result<InputFile> {
     let (mut hash, mut bytes, mut head) = (Sha256Stream::new(), 0, Vec::new());
     let mut buffer = vec![0; 256 * 1024];
     loop {
         let read = match file.read(&mut buffer)? {
-            0 => return Ok(Found { sha256: hash.finish(), bytes, head }),
+            0 => return Ok(InputFile { sha256: hash.finish(), bytes, head }),
             len => &buffer[..len],
         };
         hash.update(read);

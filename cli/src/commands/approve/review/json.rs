@@ -8,7 +8,7 @@ use validator::Request;
 
 use super::case::Case;
 use super::cell;
-use super::inputs::Seen;
+use super::inputs::DeclaredInput;
 use super::listing::is_named;
 use super::model::Texts;
 use super::reading::{Reading, Text};
@@ -116,7 +116,7 @@ fn of_approval(case: &Case, outlook: &Outlook) -> Value {
     })
 }
 
-fn of_input(seen: &Seen, request: &Request, texts: Texts) -> Value {
+fn of_input(seen: &DeclaredInput, request: &Request, texts: Texts) -> Value {
     let mut input = json!({"name": seen.name, "sha256_declared": seen.declared.to_string()});
     let found = match &seen.found {
         Ok(found) => found,
@@ -140,7 +140,7 @@ fn of_input(seen: &Seen, request: &Request, texts: Texts) -> Value {
 }
 
 fn of_text(text: &Text) -> Value {
-    let line = |line: &super::reading::Line| {
+    let line = |line: &super::reading::ReadingLine| {
         json!({
             "number": line.number,
             "text": line.text,
@@ -159,7 +159,7 @@ fn of_text(text: &Text) -> Value {
 
 fn of_cell(plan: &Plan) -> Value {
     let runtime = &plan.cell.runtime;
-    let place = |place: cell::Place| json!({"path": place.path, "what": place.what, "writable": place.writable});
+    let place = |place: cell::SandboxPath| json!({"path": place.path, "what": place.what, "writable": place.writable});
     let env = plan.order.env.iter().map(|(name, value)| (name.clone(), value.clone().into()));
     let limits =
         cell::limits(plan).into_iter().map(|(name, value)| (name.to_owned(), value.into()));

@@ -4,12 +4,12 @@
 use validator::{Request, reveal_line};
 
 use super::case::Case;
-use super::inputs::{Found, Seen};
+use super::inputs::{DeclaredInput, InputFile};
 use super::model::Texts;
 use super::page::ReviewPage;
 use super::reading::{Reading, Text};
 
-pub(super) fn text(page: &mut ReviewPage, seen: &Seen, request: &Request, texts: Texts) {
+pub(super) fn text(page: &mut ReviewPage, seen: &DeclaredInput, request: &Request, texts: Texts) {
     let Ok(found) = &seen.found else { return };
     page.title(&format!("/in/{}", reveal_line(&seen.name)));
     let named = is_named(&seen.name, request);
@@ -82,7 +82,7 @@ fn parts_in_cell(path: &str) -> Option<Vec<&str>> {
     }
 }
 
-fn lines(page: &mut ReviewPage, text: &Text, found: &Found) {
+fn lines(page: &mut ReviewPage, text: &Text, found: &InputFile) {
     if found.bytes == 0 {
         page.line(format_args!("  empty"));
     }

@@ -42,14 +42,14 @@ Exits 0 if it would run once the approvals are there, 2 if it would be refused w
 With --format json stdout is one object, that of `toolexec explain` with the lines of the inputs.")]
 pub(crate) struct Review {
     #[command(flatten)]
-    pub(crate) case: CaseOptions,
+    case: CaseOptions,
     /// Show input texts whole; otherwise of each the first 400 lines
     #[arg(long)]
-    pub(crate) full: bool,
+    full: bool,
     #[command(flatten)]
-    pub(crate) show: ShowOptions,
+    show: ShowOptions,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 /// Shows a request.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use validator::{Code, Violation, marks, reveal_line};
 
-use super::inputs::Found;
+use super::inputs::InputFile;
 use super::model::Texts;
 use crate::output::human::source::Source;
 
@@ -30,7 +30,7 @@ pub(super) enum Reading {
 }
 
 pub(super) struct Text {
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<ReadingLine>,
     /// How many lines follow, and how many of those are marked.
     pub(super) lines_more: usize,
     pub(super) marked_more: usize,
@@ -40,7 +40,7 @@ pub(super) struct Text {
     pub(super) bytes_more: u64,
 }
 
-pub(super) struct Line {
+pub(super) struct ReadingLine {
     pub(super) number: usize,
     /// As it may be shown.
     pub(super) text: String,
@@ -52,7 +52,7 @@ pub(super) struct Line {
 impl Reading {
     /// `named` says that the command names it. What could be run is text to its reader even where
     /// it has bytes that no text has.
-    pub(super) fn of(name: &str, found: &Found, named: bool, texts: Texts) -> Self {
+    pub(super) fn of(name: &str, found: &InputFile, named: bool, texts: Texts) -> Self {
         let extension = Path::new(name).extension().and_then(|it| it.to_str()).unwrap_or("");
         let is_program = PROGRAMS.contains(&extension.to_ascii_lowercase().as_str());
         let head = &found.head[..found.head.len().min(HEAD_BYTES)];
@@ -68,7 +68,7 @@ impl Reading {
 }
 
 impl Text {
-    fn of(found: &Found, texts: Texts) -> Self {
+    fn of(found: &InputFile, texts: Texts) -> Self {
         let (text, not_utf8) = readable(&found.head);
         let marks = marks(&text);
         let source = Source::new(&text, &marks);
@@ -80,7 +80,7 @@ impl Text {
         };
         let lines = (1..=lines_shown).filter_map(|number| {
             let readable = source.line(number)?;
-            Some(Line::of(number, readable.readable(), &marks, texts))
+            Some(ReadingLine::of(number, readable.readable(), &marks, texts))
         });
         let lines = lines.collect();
         let marked: BTreeSet<usize> =
@@ -96,7 +96,7 @@ impl Text {
     }
 }
 
-impl Line {
+impl ReadingLine {
     fn of(number: usize, readable: &str, marks: &[Violation], texts: Texts) -> Self {
         let chars_max = if texts == Texts::Whole { usize::MAX } else { LINE_CHARS_MAX };
         let end = readable.char_indices().nth(chars_max).map_or(readable.len(), |(end, _)| end);

@@ -54,7 +54,7 @@ impl HostRules {
     }
 
     /// The name that the policy gives itself, and where it is from.
-    pub(crate) fn policy_text(&self) -> String {
+    pub(super) fn policy_text(&self) -> String {
         let from = match &self.policy_file {
             Some(file) => format!("of {}", file.display()),
             None => "comes with the program".to_owned(),

@@ -29,21 +29,21 @@ Prints the signed assertion: one operation toolexec.run.<language> for each lang
 pub(crate) struct Tca {
     /// The policy [default: the built-in `embedded`]
     #[arg(long, value_name = "FILE")]
-    pub(crate) policy: Option<PathBuf>,
+    policy: Option<PathBuf>,
     /// Who operates this host, by the identifier in trust stores
     #[arg(long, value_name = "ID")]
-    pub(crate) operator: String,
+    operator: String,
     /// The version of the assertion
     #[arg(long, default_value = "1")]
-    pub(crate) tca_version: String,
+    tca_version: String,
     /// A class of data that runs may touch; may be given again
     #[arg(long = "data-class", value_name = "CLASS")]
-    pub(crate) data_classes: Vec<String>,
+    data_classes: Vec<String>,
     #[command(flatten)]
-    pub(crate) key: KeyFile,
+    key: KeyFile,
     /// The name of the key
     #[arg(long, value_name = "K")]
-    pub(crate) kid: Option<String>,
+    kid: Option<String>,
 }
 
 #[derive(Args)]
@@ -57,15 +57,15 @@ its bytes.")]
 pub(crate) struct Sca {
     /// The policy [default: the built-in `embedded`]
     #[arg(long, value_name = "FILE")]
-    pub(crate) policy: Option<PathBuf>,
+    policy: Option<PathBuf>,
     /// A model whose plans are accepted here; may be given again
     #[arg(long = "model", value_name = "NAME@VERSION=HASH")]
-    pub(crate) models: Vec<String>,
+    models: Vec<String>,
     #[command(flatten)]
-    pub(crate) key: KeyFile,
+    key: KeyFile,
     /// The name of the key
     #[arg(long, value_name = "K")]
-    pub(crate) kid: Option<String>,
+    kid: Option<String>,
 }
 
 #[derive(Args)]
@@ -78,15 +78,15 @@ nothing is revoked, which a guard wants to know.")]
 pub(crate) struct Crl {
     /// What counts no longer, and why; may be given again
     #[arg(long = "revoke", value_name = "UIA|APA=ID[=REASON]")]
-    pub(crate) revoke: Vec<String>,
+    revoke: Vec<String>,
     /// For how long the list holds
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) seconds: u32,
+    seconds: u32,
     #[command(flatten)]
-    pub(crate) key: KeyFile,
+    key: KeyFile,
     /// The name of the key
     #[arg(long, value_name = "K")]
-    pub(crate) kid: Option<String>,
+    kid: Option<String>,
 }
 
 /// Signs, and prints what every reader of it will accept.

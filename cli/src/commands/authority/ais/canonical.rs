@@ -21,7 +21,7 @@ name twice in an object, a whole number of 2^53 or more.")]
 pub(crate) struct Canonical {
     /// The document
     #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    file: PathBuf,
 }
 
 pub(super) fn print_canonical(asked: &Canonical) -> Done {

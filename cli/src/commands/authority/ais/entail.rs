@@ -19,10 +19,10 @@ looked at.")]
 pub(crate) struct Entail {
     /// The intent
     #[arg(value_name = "UIA")]
-    pub(crate) uia: PathBuf,
+    uia: PathBuf,
     /// The plan
     #[arg(value_name = "APA")]
-    pub(crate) apa: PathBuf,
+    apa: PathBuf,
 }
 
 pub(super) fn print_evidence(asked: &Entail) -> Done {

@@ -30,36 +30,36 @@ does. Nothing is overwritten. Signatures are not checked here: `ais verify` does
 pub(crate) struct Envelope {
     /// The request, approved
     #[arg(value_name = "REQUEST.md")]
-    pub(crate) request: PathBuf,
+    request: PathBuf,
     /// The intent, signed
     #[arg(long, value_name = "FILE")]
-    pub(crate) uia: PathBuf,
+    uia: PathBuf,
     /// The plan, signed
     #[arg(long, value_name = "FILE")]
-    pub(crate) apa: PathBuf,
+    apa: PathBuf,
     /// The proof, signed
     #[arg(long, value_name = "FILE")]
-    pub(crate) apr: PathBuf,
+    apr: PathBuf,
     /// The tool's assertion, signed
     #[arg(long, value_name = "FILE")]
-    pub(crate) tca: PathBuf,
+    tca: PathBuf,
     /// A revocation list to staple
     #[arg(long, value_name = "FILE")]
-    pub(crate) crl: Option<PathBuf>,
+    crl: Option<PathBuf>,
     /// A supply chain assertion to staple
     #[arg(long, value_name = "FILE")]
-    pub(crate) sca: Option<PathBuf>,
+    sca: Option<PathBuf>,
     /// For how long the envelope is good
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) seconds: u32,
+    seconds: u32,
     /// Where to write instead
     #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
+    out: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) key: KeyFile,
+    key: KeyFile,
     /// The name of the key
     #[arg(long, value_name = "K")]
-    pub(crate) kid: Option<String>,
+    kid: Option<String>,
 }
 
 pub(super) fn envelope(asked: &Envelope) -> Done {

@@ -26,10 +26,10 @@ pub(crate) enum Alg {
 pub(crate) struct KeyFile {
     /// A private key, Ed25519 or P-256: PKCS#8 in PEM, or as ssh-keygen writes it
     #[arg(long, value_name = "FILE")]
-    pub(crate) key_file: Option<PathBuf>,
+    key_file: Option<PathBuf>,
     /// A shared secret, for demonstrations: the file's bytes less one line end at the end
     #[arg(long, value_name = "FILE")]
-    pub(crate) secret_file: Option<PathBuf>,
+    secret_file: Option<PathBuf>,
 }
 
 const KEY_BYTES_MAX: usize = 64 * 1024;

@@ -30,7 +30,7 @@ use error::Stop;
 use schema::Schema;
 use sign::Sign;
 use step::Step;
-use verify::Verify;
+use verify::VerifyBundle;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -53,7 +53,7 @@ pub(crate) enum AisAct {
     /// Sign any JSON document, exactly as it is given
     Sign(Sign),
     /// Say what every rule of the guard says of a bundle
-    Verify(Verify),
+    Verify(VerifyBundle),
     /// Compute the evidence of a plan under an intent (semantic-entailment-v1)
     Entail(Entail),
     /// Print the plan's step that does what a request does

@@ -14,7 +14,7 @@ use crate::output;
 pub(crate) struct Schema {
     /// UIA, APA, APr, TCA, IBE, SCA or CRL
     #[arg(value_name = "ARTIFACT")]
-    pub(crate) artifact: String,
+    artifact: String,
 }
 
 pub(super) fn print_schema(asked: &Schema) -> Done {

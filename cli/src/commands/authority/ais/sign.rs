@@ -24,18 +24,18 @@ blanked or dropped, so write \"proof\": {} (an envelope: \"sig\": \"\", or none)
 pub(crate) struct Sign {
     /// How to sign; the key must be of that kind
     #[arg(long, value_enum)]
-    pub(crate) alg: Alg,
+    alg: Alg,
     #[command(flatten)]
-    pub(crate) key: KeyFile,
+    key: KeyFile,
     /// The name of the key, for the header
     #[arg(long, value_name = "K")]
-    pub(crate) kid: Option<String>,
+    kid: Option<String>,
     /// Blank the artifact's `proof` (or `sig`), sign, and print the artifact with the signature in it
     #[arg(long)]
-    pub(crate) embed: bool,
+    embed: bool,
     /// The document
     #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    file: PathBuf,
 }
 
 pub(super) fn print_signature(asked: &Sign) -> Done {

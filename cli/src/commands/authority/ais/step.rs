@@ -19,7 +19,7 @@ will do: approving it does not change them.")]
 pub(crate) struct Step {
     /// The request
     #[arg(value_name = "REQUEST.md")]
-    pub(crate) request: PathBuf,
+    request: PathBuf,
 }
 
 pub(super) fn print_step(asked: &Step) -> Done {

@@ -26,31 +26,31 @@ Prints {\"verdict\",\"code\",\"message\",\"details\",\"bundle\",\"checks\"}: `ac
 of the first rule that refuses; `unbound` if nothing refuses and no request was given. No nonce is
 used up.
 Exits 0 if no rule refuses, 1 if one does, 2 if the bundle is none.")]
-pub(crate) struct Verify {
+pub(crate) struct VerifyBundle {
     /// The bundle: {uia, apa, apr, tca, ibe, crl?, sca?}
     #[arg(value_name = "BUNDLE")]
-    pub(crate) bundle: PathBuf,
+    bundle: PathBuf,
     /// Whose keys may sign what, JSON or YAML
     #[arg(long, value_name = "FILE")]
-    pub(crate) trust: PathBuf,
+    trust: PathBuf,
     /// The rules of the host, JSON or YAML: profiles, coverage, ceilings… [default: as shipped]
     #[arg(long, value_name = "FILE")]
-    pub(crate) rules: Option<PathBuf>,
+    rules: Option<PathBuf>,
     /// The request that the bundle is to be bound to
     #[arg(long, value_name = "REQUEST.md")]
-    pub(crate) request: Option<PathBuf>,
+    request: Option<PathBuf>,
     /// A policy: compare its digest, and those of programs and runtimes here, with the SCA
     #[arg(long, value_name = "FILE")]
-    pub(crate) policy: Option<PathBuf>,
+    policy: Option<PathBuf>,
     /// A nonce that was used before; may be given again
     #[arg(long = "seen", value_name = "NONCE")]
-    pub(crate) seen: Vec<String>,
+    seen: Vec<String>,
     /// Judge as of then, such as 2026-02-09T16:05:01Z [default: now]
     #[arg(long, value_name = "TIME")]
-    pub(crate) at: Option<UtcTime>,
+    at: Option<UtcTime>,
 }
 
-pub(super) fn verify(asked: &Verify) -> Done {
+pub(super) fn verify(asked: &VerifyBundle) -> Done {
     let invalid = |path: &std::path::Path, error: &dyn std::fmt::Display| {
         Stop::Invalid(format!("{}: {error}", path.display()))
     };

@@ -20,9 +20,9 @@ Nothing of exactly this agent, workflow and scope is kept; to do it twice is no 
 --format json stdout is one object: {\"source\",\"cleaned\",\"traceparent\"}.")]
 pub(crate) struct PermissionCleanup {
     #[command(flatten)]
-    pub(crate) source: SourceOptions,
+    source: SourceOptions,
     #[command(flatten)]
-    pub(crate) store: StoreOptions,
+    store: StoreOptions,
 }
 
 pub(super) fn cleanup(asked: &PermissionCleanup) -> Result<ExitCode, Undone> {

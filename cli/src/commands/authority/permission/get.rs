@@ -26,12 +26,12 @@ question is none. With --format json stdout is one object: {\"source\",\"states\
 \"traceparent\"}; `states` is the map of tools to states.")]
 pub(crate) struct PermissionGet {
     #[command(flatten)]
-    pub(crate) question: QuestionOptions,
+    question: QuestionOptions,
     /// The calls begin now: use up what is good for a number of calls only, all or nothing
     #[arg(long)]
-    pub(crate) spend: bool,
+    spend: bool,
     #[command(flatten)]
-    pub(crate) store: StoreOptions,
+    store: StoreOptions,
 }
 
 pub(super) fn get(asked: &PermissionGet) -> Result<ExitCode, Undone> {

@@ -22,12 +22,12 @@ With --format json each line of stdout is one object: {\"source\",\"tool\",\"sta
 or {\"waiting\",\"source\",\"tools\",\"expires_utc\"}; with --trail, the entries of the trail.")]
 pub(crate) struct PermissionList {
     #[command(flatten)]
-    pub(crate) source: SourceOptions,
+    source: SourceOptions,
     /// Every change in place of what stands: when, in which trace, by whom, what
     #[arg(long, conflicts_with = "agent")]
-    pub(crate) trail: bool,
+    trail: bool,
     #[command(flatten)]
-    pub(crate) store: StoreOptions,
+    store: StoreOptions,
 }
 
 pub(super) fn list(asked: &PermissionList) -> Result<ExitCode, Undone> {

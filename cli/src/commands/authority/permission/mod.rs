@@ -35,7 +35,7 @@ Exit codes: 0 fine; 1 not permitted; 2 refused, or no such thing; 3 usage, or a 
 be read: nothing is permitted then.")]
 pub(crate) struct Permission {
     #[command(subcommand)]
-    pub(crate) act: PermissionAct,
+    act: PermissionAct,
 }
 
 #[derive(Subcommand)]

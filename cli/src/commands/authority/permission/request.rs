@@ -26,18 +26,18 @@ asked, 2 if nothing can be asked. With --format json stdout is one object:
 waits already.")]
 pub(crate) struct PermissionRequest {
     #[command(flatten)]
-    pub(crate) question: QuestionOptions,
+    question: QuestionOptions,
     /// Where drafts are [default: drafts/ of the state]
     #[arg(long, value_name = "DIR")]
-    pub(crate) drafts: Option<PathBuf>,
+    drafts: Option<PathBuf>,
     /// File it for these people; may be repeated [default: permissions/ itself]
     #[arg(long = "domain", value_name = "NAME")]
-    pub(crate) domains: Vec<String>,
+    domains: Vec<String>,
     /// Leave the inputs of calls out of the file
     #[arg(long)]
-    pub(crate) withhold_inputs: bool,
+    withhold_inputs: bool,
     #[command(flatten)]
-    pub(crate) store: StoreOptions,
+    store: StoreOptions,
 }
 
 pub(super) fn request(asked: &PermissionRequest) -> Result<ExitCode, Undone> {

@@ -24,18 +24,18 @@ older grant comes back. Exits 0 if something was taken back, 2 if there is no su
 --format json stdout is one object: {\"source\",\"tool\",\"grants\",\"lifted\",\"traceparent\"}.")]
 pub(crate) struct PermissionRevoke {
     #[command(flatten)]
-    pub(crate) source: SourceOptions,
+    source: SourceOptions,
     /// The tool
     #[arg(value_name = "TOOL", required_unless_present = "grant", requires = "agent")]
-    pub(crate) tool: Option<ToolName>,
+    tool: Option<ToolName>,
     /// This grant alone, by its name
     #[arg(long, value_name = "G….…", conflicts_with = "denial")]
-    pub(crate) grant: Option<GrantId>,
+    grant: Option<GrantId>,
     /// The denial of the tool
     #[arg(long, requires = "tool")]
-    pub(crate) denial: bool,
+    denial: bool,
     #[command(flatten)]
-    pub(crate) store: StoreOptions,
+    store: StoreOptions,
 }
 
 pub(super) fn revoke(asked: &PermissionRevoke) -> Result<ExitCode, Undone> {

@@ -52,48 +52,48 @@ object: {\"request\",\"granted\",\"denied\",\"by\",\"answer\",\"traceparent\"}."
 pub(crate) struct PermissionSet {
     /// An answer that lies ready
     #[arg(value_name = "ANSWER.json", required_unless_present = "request")]
-    pub(crate) answer: Option<PathBuf>,
+    answer: Option<PathBuf>,
     /// The request that is answered here
     #[arg(long, value_name = "REQUEST.json", conflicts_with = "answer")]
-    pub(crate) request: Option<PathBuf>,
+    request: Option<PathBuf>,
     /// Grant this tool; may be repeated
     #[arg(long, value_name = "TOOL", requires = "request")]
-    pub(crate) grant: Vec<ToolName>,
+    grant: Vec<ToolName>,
     /// Deny this tool; may be repeated
     #[arg(long, value_name = "TOOL", requires = "request")]
-    pub(crate) deny: Vec<ToolName>,
+    deny: Vec<ToolName>,
     /// Words for whoever reads the trail
     #[arg(long, value_name = "TEXT", requires = "request")]
-    pub(crate) commentary: Option<String>,
+    commentary: Option<String>,
     /// Each grant is good for so many calls [default: any number]
     #[arg(long, value_name = "N", requires = "grant")]
-    pub(crate) uses: Option<std::num::NonZeroU32>,
+    uses: Option<std::num::NonZeroU32>,
     /// Each grant ends then, YYYY-MM-DDTHH:MM:SSZ [default: when the workflow is cleaned up]
     #[arg(long, value_name = "UTC", requires = "grant")]
-    pub(crate) expires: Option<UtcTime>,
+    expires: Option<UtcTime>,
     /// For which inputs each grant is
     #[arg(long, value_enum, default_value = "any", requires = "grant")]
-    pub(crate) arguments: TypedArguments,
+    arguments: TypedArguments,
     /// Sign the answer with this OpenSSH private key
     #[arg(long, value_name = "FILE", requires = "request")]
-    pub(crate) key: Option<PathBuf>,
+    key: Option<PathBuf>,
     /// Write (and sign) the answer only: somebody else takes it in
     #[arg(long, requires = "request")]
-    pub(crate) no_set: bool,
+    no_set: bool,
     /// Signatures of the answer [default: <answer>.sig if it is there]
     #[arg(long, value_name = "FILE")]
-    pub(crate) signature: Vec<PathBuf>,
+    signature: Vec<PathBuf>,
     /// Keys whose signatures count
     #[arg(long, value_name = "FILE")]
-    pub(crate) allowed_signers: Option<PathBuf>,
+    allowed_signers: Option<PathBuf>,
     /// Keys that count no longer: a KRL (ssh-keygen -k), or public keys, one a line
     #[arg(long, value_name = "FILE", requires = "allowed_signers")]
-    pub(crate) revoked: Option<PathBuf>,
+    revoked: Option<PathBuf>,
     /// A user of this host whose own files count unsigned; may be repeated
     #[arg(long = "uid", value_name = "UID")]
-    pub(crate) uids: Vec<u32>,
+    uids: Vec<u32>,
     #[command(flatten)]
-    pub(crate) store: StoreOptions,
+    store: StoreOptions,
 }
 
 pub(super) fn set(asked: &PermissionSet) -> Result<ExitCode, Undone> {

@@ -23,30 +23,30 @@ use crate::output::human;
 pub(crate) struct StoreOptions {
     /// Where permissions are kept [default: permissions/ of the state]
     #[arg(long, value_name = "DIR")]
-    pub(crate) store: Option<PathBuf>,
+    store: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) state: StateOption,
+    pub(super) state: StateOption,
     /// The trace that this belongs to, as W3C has it [default: a new one]
     #[arg(long, value_name = "00-…")]
-    pub(crate) traceparent: Option<Traceparent>,
+    traceparent: Option<Traceparent>,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    pub(super) format: Format,
 }
 
 /// Which tools are asked about.
 #[derive(Args)]
 pub(crate) struct QuestionOptions {
     #[command(flatten)]
-    pub(crate) source: SourceOptions,
+    source: SourceOptions,
     /// The tools, by the names that agents use
     #[arg(value_name = "TOOL", required_unless_present_any = ["from", "tool_request"])]
-    pub(crate) tools: Vec<ToolName>,
+    tools: Vec<ToolName>,
     /// Read source and tools, with the inputs of calls, from JSON; - is stdin
     #[arg(long, value_name = "FILE.json", conflicts_with_all = ["tools", "agent", "tool_request"])]
-    pub(crate) from: Option<PathBuf>,
+    from: Option<PathBuf>,
     /// Ask about the run of this tool request, for the agent that it names
     #[arg(long, value_name = "REQUEST.md", conflicts_with_all = ["tools", "agent"])]
-    pub(crate) tool_request: Option<PathBuf>,
+    tool_request: Option<PathBuf>,
 }
 
 impl StoreOptions {

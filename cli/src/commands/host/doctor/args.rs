@@ -52,24 +52,24 @@ run again."
 pub(crate) struct Doctor {
     /// Make the cache of this language; may be repeated
     #[arg(long, value_enum)]
-    pub(crate) warm: Vec<Warm>,
+    pub(super) warm: Vec<Warm>,
     /// Look at this spool: of a daemon, or the state of embedded runs
     #[arg(long, value_name = "DIR")]
-    pub(crate) spool: Option<PathBuf>,
+    pub(super) spool: Option<PathBuf>,
     /// Rebuild the ledger of that spool from what is left of it, from results and from archived requests
     #[arg(long, requires = "spool")]
-    pub(crate) rebuild_ledger: bool,
+    pub(super) rebuild_ledger: bool,
     /// Look at the host of the daemon with this configuration
     #[arg(long, value_name = "FILE", conflicts_with = "dir")]
-    pub(crate) config: Option<PathBuf>,
+    pub(super) config: Option<PathBuf>,
     /// How findings are told
     #[arg(long, value_enum, default_value = "human", conflicts_with = "warm")]
-    pub(crate) format: Format,
+    pub(super) format: Format,
     /// Where caches are [default: caches/ of the state; `standard` has /var/cache/toolexec]
     #[arg(long, value_name = "DIR", requires = "warm", conflicts_with = "dir")]
-    pub(crate) to: Option<PathBuf>,
+    pub(super) to: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) state: StateOption,
+    pub(super) state: StateOption,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -17,7 +17,7 @@ use super::names::{Meant, meant};
 use super::place::PlaceOptions;
 use super::reason;
 use super::results::{Published, end_of, records_among, request_of, result_names};
-use super::rows::{Row, State, queue};
+use super::rows::{QueueRow, State, queue};
 use crate::args::Format;
 use crate::failure::Failure;
 use crate::output;
@@ -39,17 +39,17 @@ written all the same), 2 and 3 as above.
 pub(crate) struct Show {
     /// A request, a result, or the directory of a result
     #[arg(value_name = "ID|RESULT_DIR")]
-    pub(crate) id: String,
+    id: String,
     /// Write one HTML page of the record, to a new FILE or to stdout
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
-    pub(crate) html: Option<PathBuf>,
+    html: Option<PathBuf>,
     /// Keys of results to trust, for the page [default: the key of the state]
     #[arg(long, value_name = "FILE", requires = "html")]
-    pub(crate) allowed_signers: Option<PathBuf>,
+    allowed_signers: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) place: PlaceOptions,
+    place: PlaceOptions,
     #[arg(long, value_enum, default_value = "human", conflicts_with = "html")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 /// Files of one result that are listed; a run may leave very many.
@@ -58,7 +58,7 @@ const FILES_SHOWN: usize = 200;
 /// A request: what of it waits, and every record of it.
 struct One {
     request_id: String,
-    rows: Vec<Row>,
+    rows: Vec<QueueRow>,
     dropped_utc: Option<String>,
     records: Vec<Published>,
     unseen: Vec<Failure>,
@@ -112,7 +112,7 @@ fn find_in(place: &Path, typed: &str) -> Result<Option<One>, Failure> {
         Meant::Result(name) => return one_result(&place.join("results").join(name)).map(Some),
         Meant::Request(id) => id,
     };
-    let rows: Vec<Row> = queue.rows.into_iter().filter(|row| row.request_id == id).collect();
+    let rows: Vec<QueueRow> = queue.rows.into_iter().filter(|row| row.request_id == id).collect();
     let dropped = rows.iter().find_map(|row| fs::symlink_metadata(&row.path).ok());
     Ok(Some(One {
         records: records_among(place, &result_names(place)?, &id),

@@ -28,20 +28,20 @@ With --format json each line is an object {\"at_utc\",\"request_id\",\"from\",\"
 pub(crate) struct Watch {
     /// The spool
     #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
-    pub(crate) spool: PathBuf,
+    spool: PathBuf,
     /// Your name, as allowed_signers has it, to approve and reject from the keyboard
     #[arg(long = "as", value_name = "PRINCIPAL")]
-    pub(crate) principal: Option<String>,
+    principal: Option<String>,
     /// An OpenSSH private key, as `toolexec approve` takes it
     #[arg(long, value_name = "FILE", requires = "principal", conflicts_with = "agent")]
-    pub(crate) key: Option<PathBuf>,
+    key: Option<PathBuf>,
     /// A key of the agent at $SSH_AUTH_SOCK
     #[arg(long, requires = "principal")]
-    pub(crate) agent: bool,
+    agent: bool,
     #[command(flatten)]
-    pub(crate) rules: RulesOptions,
+    rules: RulesOptions,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    format: Format,
 }
 
 impl Watch {

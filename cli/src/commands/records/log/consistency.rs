@@ -9,7 +9,7 @@ use model::Sha256;
 use records::log::is_consistent;
 use serde_json::json;
 
-use super::open::{Halt, Opened, Place};
+use super::open::{Halt, LogOptions, Opened};
 use super::prove::number;
 use crate::args::Format;
 use crate::output;
@@ -24,14 +24,14 @@ wrote the log anew, or cut it back.")]
 pub(crate) struct Consistency {
     /// The older one
     #[arg(value_name = "A")]
-    pub(crate) old: PathBuf,
+    old: PathBuf,
     /// The newer one [default: the newest checkpoint of the log]
     #[arg(value_name = "B")]
-    pub(crate) new: Option<PathBuf>,
+    new: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) place: Place,
+    place: LogOptions,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    pub(super) format: Format,
 }
 
 /// A log at one of its sizes.
@@ -41,7 +41,7 @@ struct Size {
     root: Sha256,
 }
 
-pub(crate) fn consistency(asked: &Consistency) -> Result<ExitCode, Halt> {
+pub(super) fn consistency(asked: &Consistency) -> Result<ExitCode, Halt> {
     let opened = Opened::at(&asked.place)?;
     let head = opened.view.head();
     let newest = Size { entries: head.size(), root: head.root() };

@@ -7,7 +7,7 @@ use clap::Args;
 use records::log::ExportError;
 use serde_json::json;
 
-use super::open::{Halt, Opened, Place};
+use super::open::{Halt, LogOptions, Opened};
 use crate::args::Format;
 use crate::failure::Failure;
 use crate::output;
@@ -21,14 +21,14 @@ written again. Exits 1, and changes nothing, if the log does not begin with what
 pub(crate) struct Export {
     /// The directory of the copy; made if missing
     #[arg(value_name = "TARGET")]
-    pub(crate) target: PathBuf,
+    target: PathBuf,
     #[command(flatten)]
-    pub(crate) place: Place,
+    place: LogOptions,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    pub(super) format: Format,
 }
 
-pub(crate) fn export(asked: &Export) -> Result<ExitCode, Halt> {
+pub(super) fn export(asked: &Export) -> Result<ExitCode, Halt> {
     let opened = Opened::at(&asked.place)?;
     refuse_other(&asked.target)?;
     let target = asked.target.display();

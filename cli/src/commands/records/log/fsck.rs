@@ -14,7 +14,7 @@ use records::log::{Accounts, Claim, Fsck as Checked, fsck as check};
 use serde_json::json;
 use spool::state::{RemovedError, each_removed};
 
-use super::open::{Halt, Opened, Place};
+use super::open::{Halt, LogOptions, Opened};
 use super::prove::{bundle_in, claim_of};
 use crate::args::Format;
 use crate::failure::Failure;
@@ -32,15 +32,15 @@ state, which is looked at for the log of --state, or named with --removed.
 Exits 1 if anything is wrong or missing.")]
 pub(crate) struct Fsck {
     #[command(flatten)]
-    pub(crate) place: Place,
+    place: LogOptions,
     /// A directory of results; may be repeated
     #[arg(long, value_name = "TREE")]
-    pub(crate) results: Vec<PathBuf>,
+    results: Vec<PathBuf>,
     /// What retention says that it removed [default: `removed` of the log's own state]
     #[arg(long, value_name = "FILE")]
-    pub(crate) removed: Option<PathBuf>,
+    removed: Option<PathBuf>,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    pub(super) format: Format,
 }
 
 /// More of one kind are counted, not listed, for people.

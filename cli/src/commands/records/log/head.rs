@@ -6,7 +6,7 @@ use clap::Args;
 use records::log::entry::BootId;
 use serde_json::json;
 
-use super::open::{Halt, Opened, Place};
+use super::open::{Halt, LogOptions, Opened};
 use crate::args::Format;
 use crate::output;
 
@@ -15,12 +15,12 @@ use crate::output;
 Example: toolexec log head --spool /var/spool/toolexec --log-key host1.vkey")]
 pub(crate) struct Head {
     #[command(flatten)]
-    pub(crate) place: Place,
+    place: LogOptions,
     /// Print the signed checkpoint verbatim, to be saved
     #[arg(long, conflicts_with = "format")]
-    pub(crate) note: bool,
+    note: bool,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    pub(super) format: Format,
 }
 
 /// Shows the newest checkpoint.

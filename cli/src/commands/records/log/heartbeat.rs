@@ -8,7 +8,7 @@ use records::log::entry::{BootId, Heartbeat as Beat};
 use records::log::{Log, LogKey, LogPlace};
 use serde_json::json;
 
-use super::open::{Halt, Opened, Place};
+use super::open::{Halt, LogOptions, Opened};
 use crate::args::{Format, StateOption};
 use crate::clock;
 use crate::failure::Failure;
@@ -22,15 +22,15 @@ For the embedded state, whose log nobody keeps alive; from a timer, say. Whoever
 there has to be a heartbeat sees that the end of the log is missing.")]
 pub(crate) struct Heartbeat {
     #[command(flatten)]
-    pub(crate) state: StateOption,
+    state: StateOption,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    pub(super) format: Format,
 }
 
 /// Appends an entry that says that the log was alive.
 pub(super) fn heartbeat(asked: &Heartbeat) -> Result<ExitCode, Halt> {
     let state = asked.state.path()?;
-    let place = Place {
+    let place = LogOptions {
         log: None,
         spool: None,
         state: StateOption { dir: Some(state.clone()) },

@@ -39,7 +39,7 @@ from the host: only they tell that a log was cut back or written anew by somebod
 Exit codes: 0 fine; 1 a check said no; 3 usage or internal error")]
 pub(crate) struct Log {
     #[command(subcommand)]
-    pub(crate) act: LogAct,
+    act: LogAct,
 }
 
 #[derive(Subcommand)]

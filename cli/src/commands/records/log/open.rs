@@ -14,18 +14,18 @@ use crate::failure::Failure;
 
 /// Which log, and what checks it.
 #[derive(Args)]
-pub(crate) struct Place {
+pub(crate) struct LogOptions {
     /// The log's directory
     #[arg(long, value_name = "DIR", conflicts_with_all = ["spool", "dir"])]
-    pub(crate) log: Option<PathBuf>,
+    pub(super) log: Option<PathBuf>,
     /// The spool whose daemon keeps the log
     #[arg(long, value_name = "DIR", conflicts_with = "dir")]
-    pub(crate) spool: Option<PathBuf>,
+    pub(super) spool: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) state: StateOption,
+    pub(super) state: StateOption,
     /// The log's public key, `log.pub` of its host [default: that of the state]
     #[arg(long, value_name = "FILE")]
-    pub(crate) log_key: Option<PathBuf>,
+    pub(super) log_key: Option<PathBuf>,
 }
 
 /// Room for every key that a log ever had.
@@ -56,7 +56,7 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    pub(crate) fn at(place: &Place) -> Result<Self, Halt> {
+    pub(crate) fn at(place: &LogOptions) -> Result<Self, Halt> {
         let (directory, keys) = (directory(place)?, keys(place)?);
         let own = own(place)?;
         if let Some(own) = &own {
@@ -119,7 +119,7 @@ impl Opened {
     }
 }
 
-fn directory(place: &Place) -> Result<PathBuf, Halt> {
+fn directory(place: &LogOptions) -> Result<PathBuf, Halt> {
     match (&place.log, &place.spool) {
         (Some(log), _) => Ok(log.clone()),
         (None, Some(spool)) => Ok(spool.join("log")),
@@ -128,7 +128,7 @@ fn directory(place: &Place) -> Result<PathBuf, Halt> {
 }
 
 /// When the key that signed the newest checkpoint was retired, where the state says so.
-fn retired_on(place: &Place, directory: &Path) -> Option<String> {
+fn retired_on(place: &LogOptions, directory: &Path) -> Option<String> {
     own(place).ok()??;
     let keys = PublicKeys::open(&place.state.path().ok()?.join("keys")).ok()?;
     let signed = keys.logs().iter().find(|key| LogView::open(directory, key.key()).is_ok())?;
@@ -136,7 +136,7 @@ fn retired_on(place: &Place, directory: &Path) -> Option<String> {
 }
 
 /// The state also keeps what its log was.
-fn own(place: &Place) -> Result<Option<LogPlace>, Failure> {
+fn own(place: &LogOptions) -> Result<Option<LogPlace>, Failure> {
     match (&place.log, &place.spool) {
         (None, None) => Ok(Some(LogPlace::of_state(&place.state.path()?))),
         _ => Ok(None),
@@ -144,7 +144,7 @@ fn own(place: &Place) -> Result<Option<LogPlace>, Failure> {
 }
 
 /// Only the state has its key beside it: it is the person's own.
-fn keys(place: &Place) -> Result<Vec<PublicLogKey>, Halt> {
+fn keys(place: &LogOptions) -> Result<Vec<PublicLogKey>, Halt> {
     match &place.log_key {
         Some(file) => keys_of(file),
         None if place.log.is_some() || place.spool.is_some() => Err(Halt::from(

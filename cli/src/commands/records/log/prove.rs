@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 use records::log::{Claim, Inclusion, RECORD_BYTES_MAX};
 
-use super::open::{Halt, Opened, Place};
+use super::open::{Halt, LogOptions, Opened};
 use crate::args::files::read_document;
 use crate::failure::Failure;
 use crate::output;
@@ -23,18 +23,18 @@ has another entry where the record says that its own is.")]
 pub(crate) struct Prove {
     /// The entry's number, from 0, or the record whose entry it is: its directory or its bundle
     #[arg(value_name = "INDEX|RESULT_DIR|BUNDLE")]
-    pub(crate) what: PathBuf,
+    what: PathBuf,
     #[command(flatten)]
-    pub(crate) place: Place,
+    place: LogOptions,
     /// Write it into this file, in the place of what is there
     #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
+    out: Option<PathBuf>,
 }
 
 /// The first line of a proof (C2SP tlog-proof).
 const KIND: &str = "c2sp.org/tlog-proof@v1\n";
 
-pub(crate) fn prove(asked: &Prove) -> Result<ExitCode, Halt> {
+pub(super) fn prove(asked: &Prove) -> Result<ExitCode, Halt> {
     let opened = Opened::at(&asked.place)?;
     let claim = match number(&asked.what) {
         Some(index) => Err(index),
@@ -70,13 +70,13 @@ fn claim(path: &Path) -> Result<Claim, Halt> {
 }
 
 /// What a bundle says of the log; what is no bundle was typed wrongly.
-pub(crate) fn claim_of(file: &Path) -> Result<Claim, Halt> {
+pub(super) fn claim_of(file: &Path) -> Result<Claim, Halt> {
     let bytes = read_document(file, RECORD_BYTES_MAX)?;
     Claim::of_bundle(&bytes).map_err(|fault| Halt::from(format!("{}: {fault}", file.display())))
 }
 
 /// The one bundle of a result directory.
-pub(crate) fn bundle_in(directory: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn bundle_in(directory: &Path) -> Result<PathBuf, Failure> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).map_err(Failure::io(directory))? {
         let path = entry.map_err(Failure::io(directory))?.path();

@@ -23,27 +23,27 @@ The same signature with stock tools (more in docs/verifying.md):
 pub(crate) struct Verify {
     /// A result directory, its record, a bundle alone, or a tree with results below it
     #[arg(value_name = "RESULT_DIR|FILE|TREE")]
-    pub(crate) path: PathBuf,
+    pub(super) path: PathBuf,
     /// Keys of results to trust [default: the key of the state]
     #[arg(long, value_name = "FILE")]
-    pub(crate) allowed_signers: Option<PathBuf>,
+    pub(super) allowed_signers: Option<PathBuf>,
     /// Keys of the log, a verifier line each [default: with the state's key, the state's log.pub]
     #[arg(long, value_name = "FILE")]
-    pub(crate) log_key: Option<PathBuf>,
+    pub(super) log_key: Option<PathBuf>,
     /// Whose approvals count: have them verified again
     #[arg(long, value_name = "FILE")]
-    pub(crate) approvers: Option<PathBuf>,
+    pub(super) approvers: Option<PathBuf>,
     /// Keys that count no longer: a KRL (ssh-keygen -k), or public keys, one a line
     #[arg(long, value_name = "FILE", requires = "approvers")]
-    pub(crate) revoked: Option<PathBuf>,
+    pub(super) revoked: Option<PathBuf>,
     /// A checkpoint of the log that you saved earlier
     #[arg(long, value_name = "FILE", requires = "log")]
-    pub(crate) checkpoint: Option<PathBuf>,
+    pub(super) checkpoint: Option<PathBuf>,
     /// The log as it is now: every record's checkpoint must be one that it grew from
     #[arg(long, value_name = "DIR")]
-    pub(crate) log: Option<PathBuf>,
+    pub(super) log: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) state: StateOption,
+    pub(super) state: StateOption,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
+    pub(super) format: Format,
 }

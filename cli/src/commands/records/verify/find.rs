@@ -12,27 +12,31 @@ use crate::failure::Failure;
 const DEPTH_MAX: usize = 8;
 const BUNDLE: &str = ".bundle.json";
 
-pub(super) enum Found {
+pub(super) enum VerifyTarget {
     Result(PathBuf),
     Bundle(PathBuf),
     Tree(PathBuf),
     Nothing,
 }
 
-pub(super) fn at(path: &Path) -> Result<Found, Failure> {
+pub(super) fn at(path: &Path) -> Result<VerifyTarget, Failure> {
     let mut real = fs::canonicalize(path).map_err(Failure::io(path))?;
     if !real.is_file() {
-        return Ok(if is_result(&real) { Found::Result(real) } else { Found::Tree(real) });
+        return Ok(if is_result(&real) {
+            VerifyTarget::Result(real)
+        } else {
+            VerifyTarget::Tree(real)
+        });
     }
     if real.to_string_lossy().ends_with(BUNDLE) {
-        return Ok(Found::Bundle(real));
+        return Ok(VerifyTarget::Bundle(real));
     }
     real.pop();
-    Ok(if is_result(&real) { Found::Result(real) } else { Found::Nothing })
+    Ok(if is_result(&real) { VerifyTarget::Result(real) } else { VerifyTarget::Nothing })
 }
 
 /// Something below a directory that has to be told of.
-pub(super) enum Seen<'a> {
+pub(super) enum TreeEntry<'a> {
     Result(&'a Path),
     /// A bundle that lies in no result.
     Bundle(&'a Path),
@@ -46,7 +50,7 @@ pub(super) enum Seen<'a> {
 /// names; links to directories are followed only where they are results themselves.
 pub(super) fn each_result(
     root: &Path,
-    act: &mut impl FnMut(Seen<'_>) -> Result<(), Failure>,
+    act: &mut impl FnMut(TreeEntry<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     descend(root, 0, act)
 }
@@ -54,7 +58,7 @@ pub(super) fn each_result(
 fn descend(
     directory: &Path,
     depth: usize,
-    act: &mut impl FnMut(Seen<'_>) -> Result<(), Failure>,
+    act: &mut impl FnMut(TreeEntry<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut names = Vec::new();
     for entry in fs::read_dir(directory).map_err(Failure::io(directory))? {
@@ -68,18 +72,18 @@ fn descend(
         }
         let linked = path.is_symlink();
         if is_result(&path) {
-            act(Seen::Result(&path))?;
+            act(TreeEntry::Result(&path))?;
         } else if !path.is_dir() {
             let name = name.to_string_lossy();
             if name.parse::<ResultId>().is_ok() {
-                act(Seen::NoDirectory(&path))?;
+                act(TreeEntry::NoDirectory(&path))?;
             } else if name.ends_with(BUNDLE) && path.is_file() {
-                act(Seen::Bundle(&path))?;
+                act(TreeEntry::Bundle(&path))?;
             }
         } else if linked {
-            act(Seen::PassedOver(&path, "a link to a directory"))?;
+            act(TreeEntry::PassedOver(&path, "a link to a directory"))?;
         } else if depth == DEPTH_MAX {
-            act(Seen::PassedOver(&path, "more than eight directories deep"))?;
+            act(TreeEntry::PassedOver(&path, "more than eight directories deep"))?;
         } else {
             descend(&path, depth + 1, act)?;
         }

@@ -13,10 +13,10 @@ use records::{Fault, Trust, Verified};
 /// their front matters.
 pub(super) const BATCH: usize = 256;
 
-pub(super) type Verdict = Result<Verified, Vec<Fault>>;
+pub(super) type ResultVerdict = Result<Verified, Vec<Fault>>;
 
 /// The verdict of each directory, in their order.
-pub(super) fn verify_all(dirs: &[PathBuf], trust: &Trust) -> Vec<Verdict> {
+pub(super) fn verify_all(dirs: &[PathBuf], trust: &Trust) -> Vec<ResultVerdict> {
     let threads = available_parallelism().map_or(1, NonZero::get).min(dirs.len());
     if threads < 2 {
         return dirs.iter().map(|dir| records::verify(dir, trust)).collect();
@@ -29,7 +29,7 @@ pub(super) fn verify_all(dirs: &[PathBuf], trust: &Trust) -> Vec<Verdict> {
         }
         verdicts
     };
-    let mut verdicts: Vec<(usize, Verdict)> = thread::scope(|scope| {
+    let mut verdicts: Vec<(usize, ResultVerdict)> = thread::scope(|scope| {
         let crew: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut all = work();
         for member in crew {

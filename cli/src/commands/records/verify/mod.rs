@@ -17,7 +17,7 @@ use crate::args::StateOption;
 use crate::args::files::read_document;
 use crate::failure::Failure;
 use crate::output;
-use find::{Found, Seen};
+use find::{TreeEntry, VerifyTarget};
 use show::Shown;
 
 pub(crate) use args::Verify;
@@ -47,13 +47,13 @@ pub(crate) fn verify(asked: &Verify) -> Result<ExitCode, Failure> {
         shown,
     };
     match find::at(&asked.path)? {
-        Found::Bundle(file) => judge.bundle(&file)?,
-        Found::Result(dir) => judge.result(&dir, records::verify(&dir, &judge.trust))?,
-        Found::Tree(root) => {
+        VerifyTarget::Bundle(file) => judge.bundle(&file)?,
+        VerifyTarget::Result(dir) => judge.result(&dir, records::verify(&dir, &judge.trust))?,
+        VerifyTarget::Tree(root) => {
             find::each_result(&root, &mut |seen| judge.seen(seen))?;
             judge.settle()?;
         }
-        Found::Nothing => {}
+        VerifyTarget::Nothing => {}
     }
     judge.late()?;
     judge.shown.end_of_tree();
@@ -111,13 +111,13 @@ struct Waiting {
 
 impl Judge {
     /// What was seen before anything but a result is told of before it.
-    fn seen(&mut self, seen: Seen<'_>) -> Result<(), Failure> {
+    fn seen(&mut self, seen: TreeEntry<'_>) -> Result<(), Failure> {
         match seen {
-            Seen::Result(dir) => {
+            TreeEntry::Result(dir) => {
                 self.batch.push(dir.to_owned());
                 if self.batch.len() < many::BATCH { Ok(()) } else { self.settle() }
             }
-            Seen::Bundle(file) => {
+            TreeEntry::Bundle(file) => {
                 self.settle()?;
                 match self.bundle(file) {
                     // The others are looked at all the same.
@@ -125,11 +125,11 @@ impl Judge {
                     told => told,
                 }
             }
-            Seen::NoDirectory(file) => {
+            TreeEntry::NoDirectory(file) => {
                 self.settle()?;
                 self.shown.wrong(file, "has a result's name and is no directory")
             }
-            Seen::PassedOver(dir, why) => {
+            TreeEntry::PassedOver(dir, why) => {
                 self.settle()?;
                 self.shown.passed_over(dir, why);
                 Ok(())
@@ -144,7 +144,7 @@ impl Judge {
         batch.iter().zip(verdicts).try_for_each(|(dir, verdict)| self.result(dir, verdict))
     }
 
-    fn result(&mut self, dir: &Path, verdict: many::Verdict) -> Result<(), Failure> {
+    fn result(&mut self, dir: &Path, verdict: many::ResultVerdict) -> Result<(), Failure> {
         let verified = match verdict {
             Ok(verified) => verified,
             Err(faults) => return self.shown.one(dir, Err(faults)),

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::output;
 
 /// What was found, and with what the record clashes although it is good in itself.
-type Verdict = Result<(Verified, Vec<Fault>), Vec<Fault>>;
+type ShownVerdict = Result<(Verified, Vec<Fault>), Vec<Fault>>;
 
 /// What was shown until now.
 pub(super) struct Shown {
@@ -29,7 +29,7 @@ impl Shown {
         Self { format, all: 0, faulty: 0, passed_over: 0, first: None }
     }
 
-    pub(super) fn one(&mut self, path: &Path, verdict: Verdict) -> Result<(), Failure> {
+    pub(super) fn one(&mut self, path: &Path, verdict: ShownVerdict) -> Result<(), Failure> {
         self.all += 1;
         let (verified, faults) = match verdict {
             Ok((verified, clashes)) => (Some(verified), clashes),

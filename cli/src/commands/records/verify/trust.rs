@@ -16,10 +16,10 @@ use crate::failure::Failure;
 const CHECKPOINT_BYTES_MAX: usize = 64 * 1024;
 
 /// What the log says to the checkpoint that was saved of it, if it was asked.
-type Asked = Option<Result<History, HistoryError>>;
+type CheckedHistory = Option<Result<History, HistoryError>>;
 
 /// Everything that was named, and otherwise the state.
-pub(super) fn trust(asked: &Verify) -> Result<(Trust, Asked), Failure> {
+pub(super) fn trust(asked: &Verify) -> Result<(Trust, CheckedHistory), Failure> {
     let (mut trust, mut logs) = signers(asked.allowed_signers.as_deref(), &asked.state)?;
     if let Some(file) = &asked.log_key {
         logs = verifier_lines(file)?;

@@ -5,7 +5,7 @@ mod args;
 mod typed;
 
 pub(crate) use args::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, Draft};
-pub(crate) use typed::Input;
+pub(crate) use typed::DraftInput;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use spool::{Drafting, SpoolError};
 use validator::{Code, ComposedWork, Composition, Expect, Violation};
 
-use super::lint::{Rules, as_approved};
+use super::lint::{LintRules, as_approved};
 use crate::args::Format;
 use crate::args::files::named_directory;
 use crate::clock;
@@ -48,7 +48,7 @@ pub(crate) struct Drafted {
 /// refused.
 pub(crate) fn make(
     asked: &Draft,
-    mut inputs: Vec<Input>,
+    mut inputs: Vec<DraftInput>,
     input_bytes_max: u64,
     judge: &dyn Fn(&Composition) -> Vec<Violation>,
 ) -> Result<Drafted, Failure> {
@@ -111,11 +111,11 @@ fn of_input(name: &str, bytes_max: u64) -> impl FnOnce(SpoolError) -> Failure + 
 }
 
 fn by_schema(composition: &Composition) -> Vec<Violation> {
-    lint(composition, &Rules::of_schema(Expect::DraftOnly))
+    lint(composition, &LintRules::of_schema(Expect::DraftOnly))
 }
 
 /// Every violation of the text that a composition has.
-pub(crate) fn lint(composition: &Composition, rules: &Rules) -> Vec<Violation> {
+pub(crate) fn lint(composition: &Composition, rules: &LintRules) -> Vec<Violation> {
     let name = format!("{}.md", composition.id);
     rules.check(composition.to_text().as_bytes(), &name).1
 }

@@ -21,13 +21,13 @@ const INPUT_FORM: &str = "help: write --input FILE or --input NAME=FILE";
 const OUTPUT_FORM: &str = "help: write --output PATH or --output PATH=DESCRIPTION";
 
 /// A file that was typed, open.
-pub(crate) struct Input {
+pub(crate) struct DraftInput {
     pub(crate) name: String,
     pub(crate) file: File,
 }
 
 /// Opens every input that was typed; what is wrong with any of them is told at once.
-pub(super) fn open_inputs(asked: &Draft) -> Result<Vec<Input>, Failure> {
+pub(super) fn open_inputs(asked: &Draft) -> Result<Vec<DraftInput>, Failure> {
     let mut inputs = Vec::new();
     let mut wrong = Vec::new();
     for typed in &asked.inputs {
@@ -39,7 +39,7 @@ pub(super) fn open_inputs(asked: &Draft) -> Result<Vec<Input>, Failure> {
     if wrong.is_empty() { Ok(inputs) } else { Err(Failure::Said(wrong.join("\ntoolexec: "))) }
 }
 
-fn open_input(typed: &OsStr) -> Result<Input, Failure> {
+fn open_input(typed: &OsStr) -> Result<DraftInput, Failure> {
     let bytes = typed.as_bytes();
     let equals = bytes.iter().position(|byte| *byte == b'=');
     let (name, path) = match equals {
@@ -57,18 +57,18 @@ fn open_input(typed: &OsStr) -> Result<Input, Failure> {
         let other = equals.is_none() && bytes.contains(&b':');
         if other { Failure::Said(format!("{failure}\n{INPUT_FORM}")) } else { failure }
     })?;
-    Ok(Input { name: name.to_owned(), file })
+    Ok(DraftInput { name: name.to_owned(), file })
 }
 
 /// Everything that was typed as a composition, whose digests are still to come.
 pub(super) fn compose(
     asked: &Draft,
-    inputs: &[Input],
+    inputs: &[DraftInput],
     now: UtcTime,
 ) -> Result<Composition, Failure> {
     // Digests are filled in when the files are copied; until then these hold their places.
     let sha256 = Sha256::of(b"");
-    let input = |it: &Input| {
+    let input = |it: &DraftInput| {
         let name = line("--input", &it.name)?;
         Ok::<_, Failure>(ComposedInput { name, sha256 })
     };

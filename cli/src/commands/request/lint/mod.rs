@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::output::screen::Screen;
 use crate::output::{self, human, sarif};
 
-pub(crate) use rules::{Rules, as_approved};
+pub(crate) use rules::{LintRules, as_approved};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LintFormat {
@@ -37,19 +37,19 @@ For people it shows where and what to do, the first 100 of a file; the other for
 pub(crate) struct Lint {
     /// Requests (TR-….md) and results (TS-….md)
     #[arg(value_name = "FILE", required_unless_present = "explain")]
-    pub(crate) files: Vec<PathBuf>,
+    files: Vec<PathBuf>,
     /// The approval is still to come: its absence is a warning
     #[arg(long)]
-    pub(crate) draft: bool,
+    draft: bool,
     /// The policy that it is for: what is beyond its languages, ceilings, hosts and constraints is told
     /// too [default: only the ceilings of the built-in `embedded`]
     #[arg(long, value_name = "FILE")]
-    pub(crate) policy: Option<PathBuf>,
+    policy: Option<PathBuf>,
     /// Say what a code means, and exit
     #[arg(long, value_name = "CODE")]
-    pub(crate) explain: Option<String>,
+    explain: Option<String>,
     #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: LintFormat,
+    format: LintFormat,
 }
 
 /// What was found in one file.
@@ -62,13 +62,13 @@ struct Checked {
 
 /// What was found in all of them.
 #[derive(Default)]
-struct Verdict {
+struct LintVerdict {
     /// The first of all errors.
     error: Option<Code>,
     unreadable: bool,
 }
 
-impl Verdict {
+impl LintVerdict {
     fn take(&mut self, found: &Result<Checked, Failure>) {
         match found {
             Ok(checked) => {
@@ -95,10 +95,10 @@ pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
     let expect = if asked.draft { Expect::DraftOnly } else { Expect::Approved };
     let policy = named_or_embedded(asked.policy.as_deref())?;
     let rules = match asked.policy {
-        Some(_) => Rules::of(expect, &policy),
-        None => Rules::of_ceilings(expect, &policy),
+        Some(_) => LintRules::of(expect, &policy),
+        None => LintRules::of_ceilings(expect, &policy),
     };
-    let (mut verdict, mut log) = (Verdict::default(), sarif::Log::default());
+    let (mut verdict, mut log) = (LintVerdict::default(), sarif::SarifLog::default());
     for file in &asked.files {
         let found = check(file, &rules);
         verdict.take(&found);
@@ -123,7 +123,7 @@ pub(crate) fn lint(asked: &Lint) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(verdict.exit_code()))
 }
 
-fn check(file: &Path, rules: &Rules) -> Result<Checked, Failure> {
+fn check(file: &Path, rules: &LintRules) -> Result<Checked, Failure> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     match read_document(file, RESULT_BYTES_MAX) {
         Ok(bytes) => {

@@ -9,7 +9,7 @@ use validator::{
 use crate::clock;
 
 /// What a document is checked against.
-pub(crate) struct Rules<'a> {
+pub(crate) struct LintRules<'a> {
     expect: Expect,
     beside: Beside<'a>,
 }
@@ -23,7 +23,7 @@ enum Beside<'a> {
     Policy(Ceilings, &'a Policy),
 }
 
-impl<'a> Rules<'a> {
+impl<'a> LintRules<'a> {
     pub(crate) fn of_schema(expect: Expect) -> Self {
         Self { expect, beside: Beside::Nothing }
     }

@@ -21,7 +21,7 @@ model::closed_set! {
 
 model::closed_set! {
     /// How bad it is.
-    pub(super) enum Verdict {
+    pub(super) enum FindingVerdict {
         Ok = "ok",
         /// Something works less well, or not for everybody.
         Warning = "warning",
@@ -36,7 +36,7 @@ model::closed_set! {
 pub(super) struct Finding {
     pub(super) topic: Topic,
     pub(super) object: String,
-    pub(super) verdict: Verdict,
+    pub(super) verdict: FindingVerdict,
     pub(super) found: String,
     /// What to do, with a command; never without one where something is wrong.
     pub(super) remedy: Option<String>,
@@ -45,11 +45,11 @@ pub(super) struct Finding {
 impl Finding {
     pub(super) fn ok(topic: Topic, object: impl Into<String>, found: impl Into<String>) -> Self {
         let (object, found) = (object.into(), found.into());
-        Self { topic, object, verdict: Verdict::Ok, found, remedy: None }
+        Self { topic, object, verdict: FindingVerdict::Ok, found, remedy: None }
     }
 
     pub(super) fn wrong(
-        verdict: Verdict,
+        verdict: FindingVerdict,
         topic: Topic,
         object: impl Into<String>,
         found: impl Into<String>,
@@ -65,7 +65,7 @@ impl Finding {
         found: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        Self::wrong(Verdict::Warning, topic, object, found, remedy)
+        Self::wrong(FindingVerdict::Warning, topic, object, found, remedy)
     }
 
     pub(super) fn failure(
@@ -74,7 +74,7 @@ impl Finding {
         found: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        Self::wrong(Verdict::Failure, topic, object, found, remedy)
+        Self::wrong(FindingVerdict::Failure, topic, object, found, remedy)
     }
 
     pub(super) fn unseen(
@@ -83,6 +83,6 @@ impl Finding {
         why: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        Self::wrong(Verdict::NotLookedAt, topic, object, why, remedy)
+        Self::wrong(FindingVerdict::NotLookedAt, topic, object, why, remedy)
     }
 }

@@ -13,8 +13,8 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use finding::Verdict;
-use model::{Asked, PACKAGED_CONFIG};
+use finding::FindingVerdict;
+use model::{DoctorTarget, PACKAGED_CONFIG};
 
 use super::args::Doctor;
 use crate::args::Format;
@@ -30,25 +30,25 @@ pub(super) fn examine(typed: &Doctor) -> Result<ExitCode, Failure> {
         Format::Json => output::line(tell::as_json(&readings.subject, &findings))?,
         Format::Human => output::text(&tell::as_text(Screen::of(&io::stdout()), &findings))?,
     }
-    let failed = findings.iter().any(|finding| finding.verdict == Verdict::Failure);
+    let failed = findings.iter().any(|finding| finding.verdict == FindingVerdict::Failure);
     Ok(ExitCode::from(u8::from(failed)))
 }
 
 /// What was typed must be there: a mistyped name would look like a host where nothing is yet.
-fn asked(typed: &Doctor) -> Result<Asked, Failure> {
+fn asked(typed: &Doctor) -> Result<DoctorTarget, Failure> {
     if let Some(config) = &typed.config {
         let found = std::fs::symlink_metadata(config);
         found.map_err(Failure::io(config))?;
         let config = std::path::absolute(config).map_err(Failure::io(config))?;
-        return Ok(Asked::Service { config });
+        return Ok(DoctorTarget::Service { config });
     }
     if let Some(state) = &typed.state.dir {
         let state = named_directory("--state", state)?;
-        return Ok(Asked::Embedded { state });
+        return Ok(DoctorTarget::Embedded { state });
     }
     let packaged = Path::new(PACKAGED_CONFIG);
     if packaged.exists() {
-        return Ok(Asked::Service { config: packaged.to_owned() });
+        return Ok(DoctorTarget::Service { config: packaged.to_owned() });
     }
-    Ok(Asked::Embedded { state: typed.state.path()? })
+    Ok(DoctorTarget::Embedded { state: typed.state.path()? })
 }

@@ -13,13 +13,13 @@ pub(super) const PACKAGED_LAUNCHER: &str = "/usr/libexec/toolexec/toolexec-launc
 pub(super) const PACKAGED_CONFIG: &str = "/etc/toolexec/toolexecd.yaml";
 
 /// Whose host is looked at.
-pub(super) enum Asked {
+pub(super) enum DoctorTarget {
     Embedded { state: PathBuf },
     Service { config: PathBuf },
 }
 
 /// What was read, or why it could not be.
-pub(super) type Seen<T> = Result<T, String>;
+pub(super) type ReadResult<T> = Result<T, String>;
 
 /// One host, as far as it could be looked at.
 #[derive(Clone, Debug)]
@@ -27,21 +27,21 @@ pub(super) struct Readings {
     pub(super) looker: Looker,
     pub(super) subject: Subject,
     pub(super) kernel: Kernel,
-    pub(super) cgroups: Seen<Cgroups>,
+    pub(super) cgroups: ReadResult<Cgroups>,
     /// Whether the launcher's unit has its groups to itself; only of a service.
-    pub(super) delegated: Option<Seen<bool>>,
+    pub(super) delegated: Option<ReadResult<bool>>,
     pub(super) programs: Vec<Program>,
     pub(super) runtimes: Vec<RuntimeSeen>,
     pub(super) sandbox: Sandbox,
     /// The number of subordinate ids of an ordinary user. `None` for root and for a service, whose
     /// launcher does not need them.
     pub(super) uids: Option<Result<u32, NoSubordinate>>,
-    pub(super) rules: Rules,
+    pub(super) rules: RuleFiles,
     pub(super) sockets: Vec<Socket>,
-    pub(super) keys: Option<Keys>,
-    pub(super) places: Vec<Place>,
+    pub(super) keys: Option<KeyCustody>,
+    pub(super) places: Vec<PromisedDirectory>,
     /// What `doctor --spool` would list; none where there is no spool yet.
-    pub(super) survey: Option<Seen<usize>>,
+    pub(super) survey: Option<ReadResult<usize>>,
     pub(super) disks: Vec<Disk>,
     pub(super) clock: Clock,
     pub(super) log: Option<LogSeen>,
@@ -86,10 +86,10 @@ pub(super) struct Kernel {
     pub(super) release: String,
     pub(super) machine: String,
     /// The active security modules, as the kernel lists them.
-    pub(super) lsm: Seen<String>,
-    pub(super) landlock_abi: Seen<u32>,
+    pub(super) lsm: ReadResult<String>,
+    pub(super) landlock_abi: ReadResult<u32>,
     /// What filters may answer, as the kernel lists it.
-    pub(super) seccomp_actions: Seen<String>,
+    pub(super) seccomp_actions: ReadResult<String>,
     pub(super) namespaces: Namespaces,
 }
 
@@ -102,7 +102,7 @@ pub(super) struct Namespaces {
     /// A profile of AppArmor on this host lets the launcher have them.
     pub(super) apparmor_profile: bool,
     /// Whether one could be made just now; none if it was not tried.
-    pub(super) tried: Option<Seen<()>>,
+    pub(super) tried: Option<ReadResult<()>>,
 }
 
 /// Controllers that limits need.
@@ -116,8 +116,8 @@ pub(super) enum Cgroups {
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     pub(super) name: &'static str,
-    pub(super) found: Seen<PathBuf>,
-    pub(super) version: Seen<String>,
+    pub(super) found: ReadResult<PathBuf>,
+    pub(super) version: ReadResult<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -125,7 +125,7 @@ pub(super) struct RuntimeSeen {
     pub(super) name: String,
     /// The program, or why the policy's rule found none.
     pub(super) found: Result<PathBuf, Option<String>>,
-    pub(super) version: Seen<String>,
+    pub(super) version: ReadResult<String>,
 }
 
 /// Whether the launcher can start a sandbox.
@@ -146,7 +146,7 @@ pub(super) enum Sandbox {
 
 /// What decides: configuration, policy, trust.
 #[derive(Clone, Debug)]
-pub(super) struct Rules {
+pub(super) struct RuleFiles {
     /// Of a service only.
     pub(super) config: Option<Judged>,
     pub(super) policy: Judged,
@@ -183,12 +183,12 @@ pub(super) struct Demands {
 pub(super) struct Socket {
     pub(super) name: &'static str,
     pub(super) path: PathBuf,
-    pub(super) is_there: Seen<bool>,
+    pub(super) is_there: ReadResult<bool>,
 }
 
 /// Where private keys are, and whose they must be.
 #[derive(Clone, Debug)]
-pub(super) struct Keys {
+pub(super) struct KeyCustody {
     pub(super) source: KeyPlace,
     /// The user that signs.
     pub(super) owner: u32,
@@ -200,7 +200,7 @@ pub(super) struct Keys {
     /// A change that began and did not end, by the name of its key.
     pub(super) unfinished: Vec<&'static str>,
     /// What the public halves are, or why they cannot be used; none where there is no key yet.
-    pub(super) public: Option<Seen<String>>,
+    pub(super) public: Option<ReadResult<String>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -211,7 +211,7 @@ pub(super) enum KeyPlace {
     Agent {
         socket: PathBuf,
         /// Whether it answers, and has both.
-        has: Seen<Vec<(String, bool)>>,
+        has: ReadResult<Vec<(String, bool)>>,
     },
 }
 
@@ -219,11 +219,11 @@ pub(super) enum KeyPlace {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) path: PathBuf,
-    pub(super) found: Found,
+    pub(super) found: EntryState,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum EntryState {
     Missing,
     Unseen(String),
     There { kind: Kind, mode: u32, uid: u32, gid: u32 },
@@ -238,7 +238,7 @@ pub(super) enum Kind {
 
 /// A directory with the modes and owners that are promised of it.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct PromisedDirectory {
     pub(super) entry: Entry,
     pub(super) mode: u32,
     pub(super) user: Owner,
@@ -259,11 +259,11 @@ pub(super) struct Disk {
     /// What lies there.
     pub(super) of: &'static str,
     pub(super) path: PathBuf,
-    pub(super) room: Seen<Room>,
+    pub(super) room: ReadResult<DiskSpace>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Room {
+pub(super) struct DiskSpace {
     pub(super) bytes_free: u64,
     pub(super) bytes_total: u64,
     pub(super) inodes_free: u64,
@@ -276,7 +276,7 @@ pub(super) struct Room {
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     pub(super) now: UtcTime,
-    pub(super) kept: Seen<bool>,
+    pub(super) kept: ReadResult<bool>,
     /// The newest result by its name.
     pub(super) newest: Option<(UtcTime, PathBuf)>,
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use model::escape_line;
 use serde_json::{Value, json};
 
-use super::finding::{Finding, Verdict};
+use super::finding::{Finding, FindingVerdict};
 use super::model::Subject;
 use crate::output;
 use crate::output::screen::Screen;
@@ -30,9 +30,9 @@ pub(super) fn as_text(screen: Screen, findings: &[Finding]) -> String {
         format_args!(
             "looked at {}: failures {}, warnings {}, not looked at {}",
             findings.len(),
-            count(Verdict::Failure),
-            count(Verdict::Warning),
-            count(Verdict::NotLookedAt)
+            count(FindingVerdict::Failure),
+            count(FindingVerdict::Warning),
+            count(FindingVerdict::NotLookedAt)
         ),
     );
     text
@@ -50,12 +50,12 @@ fn one(text: &mut String, screen: Screen, finding: &Finding) {
     }
 }
 
-fn colour(verdict: Verdict) -> &'static str {
+fn colour(verdict: FindingVerdict) -> &'static str {
     match verdict {
-        Verdict::Ok => "\x1b[32m",
-        Verdict::Warning => "\x1b[33m",
-        Verdict::Failure => "\x1b[1;31m",
-        Verdict::NotLookedAt => "\x1b[2m",
+        FindingVerdict::Ok => "\x1b[32m",
+        FindingVerdict::Warning => "\x1b[33m",
+        FindingVerdict::Failure => "\x1b[1;31m",
+        FindingVerdict::NotLookedAt => "\x1b[2m",
     }
 }
 
@@ -83,9 +83,9 @@ pub(super) fn as_json(subject: &Subject, findings: &[Finding]) -> Value {
         "service": subject.is_service(),
         "config": config,
         "state": subject.state().map(output::path),
-        "failures": count(Verdict::Failure),
-        "warnings": count(Verdict::Warning),
-        "not_looked_at": count(Verdict::NotLookedAt),
+        "failures": count(FindingVerdict::Failure),
+        "warnings": count(FindingVerdict::Warning),
+        "not_looked_at": count(FindingVerdict::NotLookedAt),
         "findings": listed.collect::<Vec<_>>(),
     })
 }

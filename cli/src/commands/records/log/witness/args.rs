@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::args::Format;
-use crate::commands::records::log::open::Place;
+use crate::commands::records::log::open::LogOptions;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -21,21 +21,21 @@ checks who cosigned. Exits 1 if the witness refuses or its cosignature does not 
 pub(crate) struct Witness {
     /// A file to write, or the witness' http:// or https:// address
     #[arg(long, value_name = "FILE|URL")]
-    pub(crate) at: String,
+    pub(super) at: String,
     /// What the witness has seen [default: the checkpoint that is kept of it, else nothing]
     #[arg(long, value_name = "CHECKPOINT", conflicts_with = "answer")]
-    pub(crate) from: Option<PathBuf>,
+    pub(super) from: Option<PathBuf>,
     /// The witness' public key, a C2SP verifier line
     #[arg(long, value_name = "FILE")]
-    pub(crate) witness_key: Option<PathBuf>,
+    pub(super) witness_key: Option<PathBuf>,
     /// What the witness answered to the file that was written before
     #[arg(long, value_name = "FILE")]
-    pub(crate) answer: Option<PathBuf>,
+    pub(super) answer: Option<PathBuf>,
     /// Where cosigned checkpoints are kept [default: witness/ in the log]
     #[arg(long, value_name = "DIR")]
-    pub(crate) keep: Option<PathBuf>,
+    pub(super) keep: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(super) place: LogOptions,
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
 }

@@ -16,7 +16,7 @@ use super::open::{Halt, Opened};
 use crate::args::files::read_file;
 use crate::output::write_anew;
 use kept::{file_name, keep, store, tell_cosigned, tell_request};
-use post::{Answer, post};
+use post::{WitnessAnswer, post};
 
 pub(super) use args::Witness;
 
@@ -24,7 +24,7 @@ const KEY_BYTES_MAX: usize = 4 * 1024;
 const ANSWER_BYTES_MAX: usize = 32 * 1024;
 const BODY_BYTES_MAX: usize = 128 * 1024;
 
-pub(crate) fn witness(asked: &Witness) -> Result<ExitCode, Halt> {
+pub(super) fn witness(asked: &Witness) -> Result<ExitCode, Halt> {
     let opened = Opened::at(&asked.place)?;
     let key = asked.witness_key.as_deref().map(key_of).transpose()?;
     let web = asked.at.starts_with("http://") || asked.at.starts_with("https://");
@@ -127,7 +127,7 @@ fn address(typed: &str) -> String {
 }
 
 /// The size in a 409.
-fn told_size(url: &str, answer: &Answer, sent: u64) -> Result<u64, Halt> {
+fn told_size(url: &str, answer: &WitnessAnswer, sent: u64) -> Result<u64, Halt> {
     let size: Option<u64> = answer.body.strip_suffix('\n').and_then(|text| text.parse().ok());
     match size {
         None => Err(refused(url, answer)),
@@ -146,7 +146,7 @@ fn cut_back(url: &str, opened: &Opened, told: u64) -> Halt {
     ))
 }
 
-fn refused(url: &str, answer: &Answer) -> Halt {
+fn refused(url: &str, answer: &WitnessAnswer) -> Halt {
     let why = match answer.status {
         403 => "does not know this key of the log",
         404 => "does not know this log, or is no witness",

@@ -14,12 +14,12 @@ use crate::failure::Failure;
 const ANSWER_BYTES_MAX: u64 = 32 * 1024;
 const WAIT_SEC_MAX: u64 = 30;
 
-pub(crate) struct Answer {
+pub(crate) struct WitnessAnswer {
     pub(crate) status: u16,
     pub(crate) body: String,
 }
 
-pub(crate) fn post(url: &str, body: &str) -> Result<Answer, Failure> {
+pub(super) fn post(url: &str, body: &str) -> Result<WitnessAnswer, Failure> {
     let failed = |error: ureq::Error| Failure::Said(format!("{url}: {error}"));
     let mut response = agent(url)?
         .post(url)
@@ -28,7 +28,7 @@ pub(crate) fn post(url: &str, body: &str) -> Result<Answer, Failure> {
         .map_err(failed)?;
     let status = response.status().as_u16();
     let answer = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_string();
-    Ok(Answer { status, body: answer.map_err(failed)? })
+    Ok(WitnessAnswer { status, body: answer.map_err(failed)? })
 }
 
 fn agent(url: &str) -> Result<Agent, Failure> {

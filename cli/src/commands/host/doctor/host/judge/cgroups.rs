@@ -1,6 +1,6 @@
 //! Control groups: which there are, and whether cells may have some of their own.
 
-use crate::commands::host::doctor::host::finding::{Finding, Topic, Verdict};
+use crate::commands::host::doctor::host::finding::{Finding, FindingVerdict, Topic};
 use crate::commands::host::doctor::host::model::{Cgroups, Readings};
 
 pub(super) fn judge(host: &Readings) -> Vec<Finding> {
@@ -61,9 +61,13 @@ fn groups(host: &Readings) -> Finding {
 fn lacking(host: &Readings, found: String, remedy: &str) -> Finding {
     let demands = host.rules.demands;
     let (verdict, cost) = match demands.map(|demands| demands.cgroup_exception) {
-        Some(false) => (Verdict::Failure, "the policy makes no exception: every run is refused"),
-        Some(true) => (Verdict::Warning, "by the policy's exception rlimits and sampling do it"),
-        None => (Verdict::Warning, "what the policy says of that is not known"),
+        Some(false) => {
+            (FindingVerdict::Failure, "the policy makes no exception: every run is refused")
+        }
+        Some(true) => {
+            (FindingVerdict::Warning, "by the policy's exception rlimits and sampling do it")
+        }
+        None => (FindingVerdict::Warning, "what the policy says of that is not known"),
     };
     let found = format!("{found}; {cost}");
     Finding::wrong(verdict, Topic::Cgroups, "control groups", found, remedy)

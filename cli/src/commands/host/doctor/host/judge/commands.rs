@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use crate::commands::host::doctor::host::model::{Found, Place, Readings, Subject};
+use crate::commands::host::doctor::host::model::{
+    EntryState, PromisedDirectory, Readings, Subject,
+};
 
 /// Where the units' policy has what `doctor --warm` makes.
 const CACHES: &str = "/var/cache/toolexec";
@@ -80,10 +82,11 @@ pub(super) fn set_back(host: &Readings) -> Option<String> {
 
 /// Whoever owns the state is the daemon; by number where that is not the packaged user.
 fn daemon_user(host: &Readings) -> String {
-    let of_state = |place: &&Place| Some(place.entry.path.as_path()) == host.subject.state();
+    let of_state =
+        |place: &&PromisedDirectory| Some(place.entry.path.as_path()) == host.subject.state();
     match host.places.iter().find(of_state) {
-        Some(Place { entry, user, .. }) => match &entry.found {
-            Found::There { uid, .. } if user.id != Some(*uid) => format!("'#{uid}'"),
+        Some(PromisedDirectory { entry, user, .. }) => match &entry.found {
+            EntryState::There { uid, .. } if user.id != Some(*uid) => format!("'#{uid}'"),
             _ => user.name.clone(),
         },
         None => "toolexec".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::commands;
 use crate::commands::host::doctor::host::finding::{Finding, Topic};
-use crate::commands::host::doctor::host::model::{Disk, Readings, Room};
+use crate::commands::host::doctor::host::model::{Disk, DiskSpace, Readings};
 
 const MIB: u64 = 1 << 20;
 /// What is kept free for the last word on a full disk; nothing is begun below it.
@@ -59,7 +59,7 @@ fn of(host: &Readings, disk: &Disk) -> Vec<Finding> {
     findings
 }
 
-fn told(room: &Room) -> String {
+fn told(room: &DiskSpace) -> String {
     let bytes = format!("{} of {} MiB free", room.bytes_free / MIB, room.bytes_total / MIB);
     match room.inodes_total {
         0 => bytes,

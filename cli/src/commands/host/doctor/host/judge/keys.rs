@@ -4,7 +4,7 @@ use super::commands;
 use super::mode::octal;
 use crate::commands::host::doctor::host::finding::{Finding, Topic};
 use crate::commands::host::doctor::host::model::{
-    Entry, Found, KeyPlace, Keys, Kind, Readings, Seen,
+    Entry, EntryState, KeyCustody, KeyPlace, Kind, ReadResult, Readings,
 };
 
 /// Bits by which anybody but the owner can do anything.
@@ -34,7 +34,7 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
 }
 
 /// In how good hands they are.
-fn custody(host: &Readings, keys: &Keys) -> Finding {
+fn custody(host: &Readings, keys: &KeyCustody) -> Finding {
     let object = "custody";
     match &keys.source {
         KeyPlace::Agent { socket, has } => agent(&socket.display().to_string(), has),
@@ -57,7 +57,7 @@ fn custody(host: &Readings, keys: &Keys) -> Finding {
     }
 }
 
-fn agent(socket: &str, has: &Seen<Vec<(String, bool)>>) -> Finding {
+fn agent(socket: &str, has: &ReadResult<Vec<(String, bool)>>) -> Finding {
     let remedy =
         format!("start it, add the keys with ssh-add, and look: SSH_AUTH_SOCK={socket} ssh-add -l");
     let found = match has {
@@ -73,19 +73,21 @@ fn agent(socket: &str, has: &Seen<Vec<(String, bool)>>) -> Finding {
     Finding::failure(Topic::Keys, "custody", found, remedy)
 }
 
-fn directory(keys: &Keys) -> Finding {
+fn directory(keys: &KeyCustody) -> Finding {
     let path = keys.directory.path.display();
     let object = "directory";
     match &keys.directory.found {
-        Found::Missing if matches!(keys.source, KeyPlace::Lent(_)) => Finding::failure(
+        EntryState::Missing if matches!(keys.source, KeyPlace::Lent(_)) => Finding::failure(
             Topic::Keys,
             object,
             format!("{path} is not there: the service cannot sign"),
             "look while the service runs: systemctl status toolexecd",
         ),
-        Found::Missing => Finding::ok(Topic::Keys, object, format!("{path}: made on first use")),
-        Found::Unseen(why) => unseen(object, &keys.directory, why),
-        Found::There { kind: Kind::Directory, mode, uid, .. } => {
+        EntryState::Missing => {
+            Finding::ok(Topic::Keys, object, format!("{path}: made on first use"))
+        }
+        EntryState::Unseen(why) => unseen(object, &keys.directory, why),
+        EntryState::There { kind: Kind::Directory, mode, uid, .. } => {
             if let Some(stranger) = stranger(keys, *uid) {
                 let remedy = format!("chown {} {path}", keys.owner);
                 return Finding::failure(Topic::Keys, object, format!("{path} {stranger}"), remedy);
@@ -98,7 +100,7 @@ fn directory(keys: &Keys) -> Finding {
             }
             Finding::ok(Topic::Keys, object, format!("{path}, mode {}", octal(*mode)))
         }
-        Found::There { .. } => {
+        EntryState::There { .. } => {
             let found = format!("{path} is no directory");
             let remedy = format!("move it away: mv {path} {path}.away");
             Finding::failure(Topic::Keys, object, found, remedy)
@@ -106,26 +108,26 @@ fn directory(keys: &Keys) -> Finding {
     }
 }
 
-fn private(host: &Readings, keys: &Keys, file: &Entry) -> Finding {
+fn private(host: &Readings, keys: &KeyCustody, file: &Entry) -> Finding {
     let path = file.path.display();
     let name = file.path.file_name().unwrap_or_default().to_string_lossy();
     let object = format!("private key {name}");
     let lent = matches!(keys.source, KeyPlace::Lent(_));
     match &file.found {
-        Found::Missing if lent => Finding::failure(
+        EntryState::Missing if lent => Finding::failure(
             Topic::Keys,
             object,
             format!("{path} is not there: the service cannot sign"),
             format!("name it in the unit, LoadCredentialEncrypted={name}:FILE (docs/keys.md)"),
         ),
-        Found::Missing if keys.halves.iter().any(|half| *half == name) => {
+        EntryState::Missing if keys.halves.iter().any(|half| *half == name) => {
             lost(host, object, &path.to_string())
         }
-        Found::Missing => {
+        EntryState::Missing => {
             Finding::ok(Topic::Keys, object, format!("{path}: not there yet; made on first use"))
         }
-        Found::Unseen(why) => unseen(&object, file, why),
-        Found::There { kind: Kind::File, mode, uid, gid } => {
+        EntryState::Unseen(why) => unseen(&object, file, why),
+        EntryState::There { kind: Kind::File, mode, uid, gid } => {
             let by_root = lent && *uid == 0 && *gid == 0 && mode & !LENT == 0;
             if mode & OTHERS != 0 && !by_root {
                 let found = format!(
@@ -141,7 +143,7 @@ fn private(host: &Readings, keys: &Keys, file: &Entry) -> Finding {
             }
             Finding::ok(Topic::Keys, object, format!("{path}, mode {}", octal(*mode)))
         }
-        Found::There { .. } => {
+        EntryState::There { .. } => {
             let found = format!("{path} is no regular file; a key is never read through a link");
             let remedy = format!("put the file itself there: ls -l {path}");
             Finding::failure(Topic::Keys, object, found, remedy)
@@ -174,7 +176,7 @@ fn begin_anew(lent: bool, path: &str) -> String {
     }
 }
 
-fn stranger(keys: &Keys, uid: u32) -> Option<String> {
+fn stranger(keys: &KeyCustody, uid: u32) -> Option<String> {
     let ours = uid == 0 || uid == keys.owner;
     (!ours).then(|| format!("belongs to user {uid}, and not to user {} or root", keys.owner))
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::commands::host::doctor::host::finding::{Finding, Topic, Verdict};
+use crate::commands::host::doctor::host::finding::{Finding, FindingVerdict, Topic};
 use crate::commands::host::doctor::host::model::{PACKAGED_LAUNCHER, Readings};
 
 const OBJECT: &str = "user namespaces";
@@ -11,7 +11,7 @@ const OBJECT: &str = "user namespaces";
 pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     let namespaces = &host.kernel.namespaces;
     let needs_all = !host.looker.is_root() && !host.subject.is_service();
-    let bad = if needs_all { Verdict::Failure } else { Verdict::Warning };
+    let bad = if needs_all { FindingVerdict::Failure } else { FindingVerdict::Warning };
     let cost = if needs_all {
         "an ordinary user's runs are refused"
     } else {
@@ -26,7 +26,7 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     }
     let mut findings = Vec::new();
     // These two are no hindrance to whoever is privileged.
-    let only_others = if needs_all { Verdict::Failure } else { Verdict::Warning };
+    let only_others = if needs_all { FindingVerdict::Failure } else { FindingVerdict::Warning };
     if namespaces.unprivileged_clone == Some(0) {
         let found = "kernel.unprivileged_userns_clone is 0: runs of an ordinary user are refused";
         let remedy = "sysctl -w kernel.unprivileged_userns_clone=1";

@@ -2,7 +2,9 @@
 
 use super::mode::octal;
 use crate::commands::host::doctor::host::finding::{Finding, Topic};
-use crate::commands::host::doctor::host::model::{Found, Kind, Place, Readings, Subject};
+use crate::commands::host::doctor::host::model::{
+    EntryState, Kind, PromisedDirectory, Readings, Subject,
+};
 
 const PERMISSIONS: u32 = 0o777;
 const STICKY: u32 = 0o1000;
@@ -25,10 +27,10 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
     findings
 }
 
-fn of(place: &Place) -> Finding {
+fn of(place: &PromisedDirectory) -> Finding {
     let path = place.entry.path.display().to_string();
     match &place.entry.found {
-        Found::Missing => Finding::warning(
+        EntryState::Missing => Finding::warning(
             Topic::Places,
             &path,
             "is not there",
@@ -37,11 +39,11 @@ fn of(place: &Place) -> Finding {
                 false => install(place),
             },
         ),
-        Found::Unseen(why) => {
+        EntryState::Unseen(why) => {
             let remedy = "look as root, or as the user of the daemon";
             Finding::unseen(Topic::Places, &path, why, remedy)
         }
-        Found::There { kind: Kind::Directory, mode, uid, gid } => {
+        EntryState::There { kind: Kind::Directory, mode, uid, gid } => {
             match wrong(place, *mode, *uid, *gid) {
                 // Of somebody's own, whose records others may read: as good as they want it.
                 Some(Wrong::Open(found)) if !is_named(place) && is_only_read(place, *mode) => {
@@ -56,7 +58,7 @@ fn of(place: &Place) -> Finding {
                 None => right(place, *mode, *uid),
             }
         }
-        Found::There { .. } => {
+        EntryState::There { .. } => {
             let remedy = format!("move it away and: {}", install(place));
             Finding::failure(Topic::Places, &path, "is no directory", remedy)
         }
@@ -64,7 +66,7 @@ fn of(place: &Place) -> Finding {
 }
 
 /// Nothing is wrong of what could be checked: an owner whom this host does not know was not.
-fn right(place: &Place, mode: u32, uid: u32) -> Finding {
+fn right(place: &PromisedDirectory, mode: u32, uid: u32) -> Finding {
     let path = place.entry.path.display().to_string();
     let mode = octal(mode);
     let user = Some(&place.user).filter(|user| user.id.is_none());
@@ -94,7 +96,7 @@ enum Wrong {
     Closed(String),
 }
 
-fn wrong(place: &Place, mode: u32, uid: u32, gid: u32) -> Option<Wrong> {
+fn wrong(place: &PromisedDirectory, mode: u32, uid: u32, gid: u32) -> Option<Wrong> {
     let promised = place.mode;
     if let Some(id) = place.user.id.filter(|id| *id != uid) {
         let name = &place.user.name;
@@ -123,30 +125,30 @@ fn wrong(place: &Place, mode: u32, uid: u32, gid: u32) -> Option<Wrong> {
     })
 }
 
-fn owner(place: &Place) -> String {
+fn owner(place: &PromisedDirectory) -> String {
     let group = place.group.as_ref().map_or("", |group| group.name.as_str());
     if group.is_empty() { place.user.name.clone() } else { format!("{}:{group}", place.user.name) }
 }
 
 /// Whether all that others may beyond what was promised them is to look.
-fn is_only_read(place: &Place, mode: u32) -> bool {
+fn is_only_read(place: &PromisedDirectory, mode: u32) -> bool {
     let beyond = mode & PERMISSIONS & !place.mode;
     beyond != 0 && beyond & WRITES == 0
 }
 
 /// Whether it is the package's, or its user and group are known here: whose it should be can be said.
-fn is_named(place: &Place) -> bool {
+fn is_named(place: &PromisedDirectory) -> bool {
     let is_known =
         place.user.id.is_some() && place.group.as_ref().is_none_or(|group| group.id.is_some());
     is_known || is_packaged(place)
 }
 
-fn is_packaged(place: &Place) -> bool {
+fn is_packaged(place: &PromisedDirectory) -> bool {
     PACKAGED.iter().any(|root| place.entry.path.starts_with(root))
 }
 
 /// In this order: chown takes set-group-ID off.
-fn mend(place: &Place) -> String {
+fn mend(place: &PromisedDirectory) -> String {
     let (path, mode) = (place.entry.path.display(), octal(place.mode));
     if !is_named(place) {
         return format!("chmod {mode} {path}");
@@ -154,7 +156,7 @@ fn mend(place: &Place) -> String {
     format!("chown {} {path} && chmod {mode} {path}", owner(place))
 }
 
-fn install(place: &Place) -> String {
+fn install(place: &PromisedDirectory) -> String {
     format!("mkdir {} && {}", place.entry.path.display(), mend(place))
 }
 

@@ -3,7 +3,7 @@
 use model::Language;
 
 use super::commands;
-use crate::commands::host::doctor::host::finding::{Finding, Topic, Verdict};
+use crate::commands::host::doctor::host::finding::{Finding, FindingVerdict, Topic};
 use crate::commands::host::doctor::host::model::{Program, Readings, RuntimeSeen};
 
 const OWN: &str = env!("CARGO_PKG_VERSION");
@@ -38,8 +38,12 @@ pub(super) fn judge(host: &Readings) -> Vec<Finding> {
 }
 
 /// Without the proxy only requests that name hosts are refused.
-fn missing(name: &str) -> Verdict {
-    if name.starts_with("toolexec-egress") { Verdict::Warning } else { Verdict::Failure }
+fn missing(name: &str) -> FindingVerdict {
+    if name.starts_with("toolexec-egress") {
+        FindingVerdict::Warning
+    } else {
+        FindingVerdict::Failure
+    }
 }
 
 fn of_program(host: &Readings, program: &Program) -> Finding {

@@ -9,11 +9,11 @@ use model::UtcTime;
 use sandbox::subordinate::NoSubordinate;
 
 use super::judge;
-use crate::commands::host::doctor::host::finding::{Finding, Verdict};
+use crate::commands::host::doctor::host::finding::{Finding, FindingVerdict};
 use crate::commands::host::doctor::host::model::{
-    Cgroups, Clock, Demands, Disk, Entry, Found, Judged, Kernel, KeyPlace, Keys, Kind, LogSeen,
-    Looker, Namespaces, Owner, Place, Program, Reader, Readings, Room, Rules, RuntimeSeen, Sandbox,
-    Socket, Subject,
+    Cgroups, Clock, Demands, Disk, DiskSpace, Entry, EntryState, Judged, Kernel, KeyCustody,
+    KeyPlace, Kind, LogSeen, Looker, Namespaces, Owner, Program, PromisedDirectory, Reader,
+    Readings, RuleFiles, RuntimeSeen, Sandbox, Socket, Subject,
 };
 
 const NOW_UNIX: i64 = 1_800_000_000;
@@ -56,14 +56,14 @@ fn good_host() -> Readings {
             found: Ok("/usr/bin/python3.13".into()),
             version: Ok("3.13.1".to_owned()),
         }],
-        rules: Rules {
+        rules: RuleFiles {
             config: None,
             policy: Judged { name: "policy", said: Reader::Good("embedded".to_owned()) },
             demands: Some(Demands { cgroup_exception: true, landlock_abi_min: 1 }),
             trust: Vec::new(),
         },
         sockets: Vec::new(),
-        keys: Some(Keys {
+        keys: Some(KeyCustody {
             source: KeyPlace::Files("/root/state/keys".into()),
             owner: 0,
             directory: entry("/root/state/keys", Kind::Directory, 0o700, 0),
@@ -83,7 +83,7 @@ fn good_host() -> Readings {
     }
 }
 
-const ROOM: Room = Room {
+const ROOM: DiskSpace = DiskSpace {
     bytes_free: 20 << 30,
     bytes_total: 40 << 30,
     inodes_free: 2_000_000,
@@ -122,13 +122,13 @@ fn good_service() -> Readings {
 }
 
 fn entry(path: &str, kind: Kind, mode: u32, uid: u32) -> Entry {
-    Entry { path: path.into(), found: Found::There { kind, mode, uid, gid: 0 } }
+    Entry { path: path.into(), found: EntryState::There { kind, mode, uid, gid: 0 } }
 }
 
-fn approved(mode: u32, uid: u32, gid: u32) -> Place {
+fn approved(mode: u32, uid: u32, gid: u32) -> PromisedDirectory {
     let owner = |name: &str, id| Owner { name: name.to_owned(), id: Some(id) };
-    let found = Found::There { kind: Kind::Directory, mode, uid, gid };
-    Place {
+    let found = EntryState::There { kind: Kind::Directory, mode, uid, gid };
+    PromisedDirectory {
         entry: Entry { path: "/var/spool/toolexec/approved".into(), found },
         mode: 0o3770,
         user: owner("toolexec", DAEMON),
@@ -138,7 +138,7 @@ fn approved(mode: u32, uid: u32, gid: u32) -> Place {
 
 fn not_ok(host: &Readings) -> Vec<Finding> {
     let mut findings = judge(host);
-    findings.retain(|finding| finding.verdict != Verdict::Ok);
+    findings.retain(|finding| finding.verdict != FindingVerdict::Ok);
     findings
 }
 
@@ -163,7 +163,7 @@ struct Case {
     what: &'static str,
     host: fn() -> Readings,
     harm: fn(&mut Readings),
-    verdict: Verdict,
+    verdict: FindingVerdict,
     object: &'static str,
     words: &'static [&'static str],
     remedy: &'static str,
@@ -196,7 +196,7 @@ fn bad_log(directory: &str) -> LogSeen {
     }
 }
 
-fn keys(host: &mut Readings) -> &mut Keys {
+fn keys(host: &mut Readings) -> &mut KeyCustody {
     host.keys.as_mut().expect("it has keys")
 }
 
@@ -208,7 +208,7 @@ fn ordinary() -> Readings {
     host
 }
 
-use Verdict::{Failure, NotLookedAt, Warning};
+use FindingVerdict::{Failure, NotLookedAt, Warning};
 
 #[test]
 fn what_the_kernel_lacks_is_told() {
@@ -378,7 +378,7 @@ fn keys_that_others_could_have_are_told() {
         Case { what: "a link", host: good_host, harm: |it| keys(it).files[0] = entry("/k/result", Kind::Other, 0o777, 0),
             verdict: Failure, object: "private key result", words: &["no regular file"], remedy: "ls -l" },
         Case { what: "not for us", host: good_host,
-            harm: |it| keys(it).files[0].found = Found::Unseen("EACCES".into()),
+            harm: |it| keys(it).files[0].found = EntryState::Unseen("EACCES".into()),
             verdict: NotLookedAt, object: "private key result", words: &["EACCES"], remedy: "as root" },
         Case { what: "a directory for all", host: good_host,
             harm: |it| keys(it).directory = entry("/k", Kind::Directory, 0o777, 0),
@@ -389,11 +389,11 @@ fn keys_that_others_could_have_are_told() {
         Case { what: "lent too widely", host: good_service,
             harm: |it| keys(it).files[0] = entry("/k/result", Kind::File, 0o444, 0),
             verdict: Failure, object: "private key result", words: &["0444"], remedy: "begin anew" },
-        Case { what: "not lent", host: good_service, harm: |it| keys(it).files[1].found = Found::Missing,
+        Case { what: "not lent", host: good_service, harm: |it| keys(it).files[1].found = EntryState::Missing,
             verdict: Failure, object: "private key log", words: &["cannot sign"], remedy: "LoadCredentialEncrypted=log" },
-        Case { what: "no directory of what was lent", host: good_service, harm: |it| keys(it).directory.found = Found::Missing,
+        Case { what: "no directory of what was lent", host: good_service, harm: |it| keys(it).directory.found = EntryState::Missing,
             verdict: Failure, object: "directory", words: &["cannot sign"], remedy: "while the service runs" },
-        Case { what: "lost", host: good_host, harm: |it| keys(it).files[1].found = Found::Missing,
+        Case { what: "lost", host: good_host, harm: |it| keys(it).files[1].found = EntryState::Missing,
             verdict: Failure, object: "private key log", words: &["public half is there", "lost key", "nothing is run"], remedy: "from a backup" },
         Case { what: "a service's plain files", host: good_service,
             harm: |it| { keys(it).source = KeyPlace::Files("/var/lib/toolexec/keys".into()); keys(it).files.clear(); },
@@ -427,7 +427,7 @@ fn directories_are_held_against_what_is_promised_of_them() {
             verdict: Failure, object: "/var/spool/toolexec/approved", words: &["user 1000", "toolexec"], remedy: "chown toolexec:toolexec-operators" },
         Case { what: "a group's that writes", host: good_service, harm: |it| it.places = vec![approved(0o3770, DAEMON, 100)],
             verdict: Failure, object: "/var/spool/toolexec/approved", words: &["group 100"], remedy: "chown" },
-        Case { what: "not there", host: good_service, harm: |it| it.places[0].entry.found = Found::Missing,
+        Case { what: "not there", host: good_service, harm: |it| it.places[0].entry.found = EntryState::Missing,
             verdict: Warning, object: "/var/spool/toolexec/approved", words: &["not there"], remedy: "systemd-tmpfiles --create" },
         Case { what: "no directory", host: good_service,
             harm: |it| it.places[0].entry = entry("/var/spool/toolexec/approved", Kind::Other, 0o777, 0),
@@ -465,7 +465,7 @@ fn an_owner_that_this_host_does_not_know_is_not_told_as_checked() {
 
 #[test]
 fn a_disk_that_is_full_slow_to_fill_or_forgetful_is_told() {
-    fn with(change: impl Fn(&mut Room), host: &mut Readings) {
+    fn with(change: impl Fn(&mut DiskSpace), host: &mut Readings) {
         let mut room = ROOM;
         change(&mut room);
         host.disks[0].room = Ok(room);
@@ -527,10 +527,10 @@ fn a_user_without_uids_for_runs_is_told_how_to_have_some() {
         (NoSubordinate::Range("/etc/subgid"), "--add-subgids"),
         (NoSubordinate::Program("newuidmap"), "install uidmap"),
     ] {
-        let (verdict, told) = with(Err(missing)).unwrap_or((Verdict::Ok, String::new()));
-        assert_eq!(verdict, Verdict::Warning, "{missing}");
+        let (verdict, told) = with(Err(missing)).unwrap_or((FindingVerdict::Ok, String::new()));
+        assert_eq!(verdict, FindingVerdict::Warning, "{missing}");
         assert!(told.contains(remedy), "{told}");
     }
-    assert_eq!(with(Ok(256)), Some((Verdict::Ok, String::new())));
+    assert_eq!(with(Ok(256)), Some((FindingVerdict::Ok, String::new())));
     assert!(judge(&good_host()).iter().all(|finding| finding.object != "uids"));
 }

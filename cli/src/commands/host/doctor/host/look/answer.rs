@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::commands::host::doctor::host::model::Seen;
+use crate::commands::host::doctor::host::model::ReadResult;
 
 const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// The time for a killed program to exit and for its output to arrive.
@@ -15,14 +15,14 @@ const END_TIME: Duration = Duration::from_secs(1);
 const ANSWER_BYTES_MAX: u64 = 4096;
 
 /// The exit status and the output of a program.
-pub(super) struct Answer {
+pub(super) struct ProgramAnswer {
     pub(super) status: ExitStatus,
     pub(super) stdout: String,
     pub(super) stderr: String,
 }
 
 /// Runs a program that has nothing to read, if it ends soon.
-pub(super) fn answer(command: &mut Command) -> Seen<Answer> {
+pub(super) fn answer(command: &mut Command) -> ReadResult<ProgramAnswer> {
     let told = |error: std::io::Error| error.to_string();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(told)?;
@@ -35,10 +35,10 @@ pub(super) fn answer(command: &mut Command) -> Seen<Answer> {
     };
     // A process that it left behind may still have its end.
     let said = |from: Receiver<String>| from.recv_timeout(END_TIME).unwrap_or_default();
-    Ok(Answer { status, stdout: said(stdout), stderr: said(stderr) })
+    Ok(ProgramAnswer { status, stdout: said(stdout), stderr: said(stderr) })
 }
 
-fn ended_within(child: &mut Child, time_max: Duration) -> Seen<Option<ExitStatus>> {
+fn ended_within(child: &mut Child, time_max: Duration) -> ReadResult<Option<ExitStatus>> {
     let begun = Instant::now();
     loop {
         match child.try_wait().map_err(|error| error.to_string())? {

@@ -9,14 +9,14 @@ use std::process::Command;
 use rustix::fs::{Access, access};
 
 use super::answer::answer;
-use crate::commands::host::doctor::host::model::{Cgroups, Seen};
+use crate::commands::host::doctor::host::model::{Cgroups, ReadResult};
 
 /// Where v2 is mounted when it is the only one.
 const V2_ROOT: &str = "/sys/fs/cgroup";
 const V1_CONTROLLERS: [&str; 4] = ["memory", "cpu", "cpuacct", "pids"];
 const V2_CONTROLLERS: [&str; 3] = ["memory", "cpu", "pids"];
 
-pub(super) fn look() -> Seen<Cgroups> {
+pub(super) fn look() -> ReadResult<Cgroups> {
     let read = |path: &str| fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
     let table = Mounted::read(&read("/proc/self/mountinfo")?);
     if table.v2.as_deref() == Some(Path::new(V2_ROOT)) {
@@ -97,7 +97,7 @@ fn own_groups(text: &str) -> HashMap<String, String> {
 }
 
 /// Whether the launcher's unit may have groups below its own, as systemd says.
-pub(super) fn delegated() -> Seen<bool> {
+pub(super) fn delegated() -> ReadResult<bool> {
     let mut command = Command::new("systemctl");
     command.args(["show", "--property=Delegate", "--value", "toolexec-launch.service"]);
     let said = answer(&mut command).map_err(|error| format!("systemctl: {error}"))?;

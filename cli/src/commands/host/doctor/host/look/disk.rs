@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{StatVfsMountFlags, statfs, statvfs};
 
 use super::model::Host;
-use crate::commands::host::doctor::host::model::{Disk, Room, Seen};
+use crate::commands::host::doctor::host::model::{Disk, DiskSpace, ReadResult};
 
 /// Magic numbers of file systems in memory (statfs(2)): tmpfs and ramfs.
 const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
@@ -25,10 +25,10 @@ fn nearest(path: &Path) -> PathBuf {
     path.ancestors().find(|it| it.exists()).unwrap_or(Path::new("/")).to_owned()
 }
 
-fn room(path: &Path) -> Seen<Room> {
+fn room(path: &Path) -> ReadResult<DiskSpace> {
     let told = |errno: rustix::io::Errno| errno.to_string();
     let (found, kind) = (statvfs(path).map_err(told)?, statfs(path).map_err(told)?);
-    Ok(Room {
+    Ok(DiskSpace {
         bytes_free: found.f_bavail.saturating_mul(found.f_frsize),
         bytes_total: found.f_blocks.saturating_mul(found.f_frsize),
         inodes_free: found.f_favail,

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::commands::host::doctor::host::model::{Entry, Found, Kind};
+use crate::commands::host::doctor::host::model::{Entry, EntryState, Kind};
 
 pub(super) fn at(path: &Path) -> Entry {
     Entry { path: path.to_owned(), found: found(fs::symlink_metadata(path)) }
@@ -16,7 +16,7 @@ pub(super) fn through(path: &Path) -> Entry {
     Entry { path: path.to_owned(), found: found(fs::metadata(path)) }
 }
 
-fn found(looked: io::Result<fs::Metadata>) -> Found {
+fn found(looked: io::Result<fs::Metadata>) -> EntryState {
     match looked {
         Ok(it) => {
             let kind = match it.file_type() {
@@ -24,9 +24,9 @@ fn found(looked: io::Result<fs::Metadata>) -> Found {
                 kind if kind.is_file() => Kind::File,
                 _ => Kind::Other,
             };
-            Found::There { kind, mode: it.mode() & 0o7777, uid: it.uid(), gid: it.gid() }
+            EntryState::There { kind, mode: it.mode() & 0o7777, uid: it.uid(), gid: it.gid() }
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => Found::Missing,
-        Err(error) => Found::Unseen(error.to_string()),
+        Err(error) if error.kind() == ErrorKind::NotFound => EntryState::Missing,
+        Err(error) => EntryState::Unseen(error.to_string()),
     }
 }

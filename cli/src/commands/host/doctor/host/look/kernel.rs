@@ -6,7 +6,9 @@ use std::process::Command;
 
 use super::answer::answer;
 use super::apparmor;
-use crate::commands::host::doctor::host::model::{Kernel, Namespaces, PACKAGED_LAUNCHER, Seen};
+use crate::commands::host::doctor::host::model::{
+    Kernel, Namespaces, PACKAGED_LAUNCHER, ReadResult,
+};
 
 pub(super) fn look() -> Kernel {
     let name = rustix::system::uname();
@@ -37,7 +39,7 @@ fn launcher() -> PathBuf {
 }
 
 /// By util-linux, which makes one and ends: this process must not change its own.
-fn try_one() -> Option<Seen<()>> {
+fn try_one() -> Option<ReadResult<()>> {
     let unshare =
         ["/usr/bin/unshare", "/bin/unshare"].into_iter().find(|it| Path::new(it).exists())?;
     let mut command = Command::new(unshare);
@@ -52,7 +54,7 @@ fn switch(name: &str) -> Option<u64> {
     line(&format!("/proc/sys/{name}")).ok()?.parse().ok()
 }
 
-fn line(path: &str) -> Seen<String> {
+fn line(path: &str) -> ReadResult<String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     Ok(text.trim_end().to_owned())
 }

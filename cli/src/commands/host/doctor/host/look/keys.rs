@@ -9,13 +9,15 @@ use records::{Agent, KeyFingerprint, KeySource, PublicKeys};
 
 use super::entry;
 use super::model::Host;
-use crate::commands::host::doctor::host::model::{Found, KeyPlace, Keys, Looker, Subject};
+use crate::commands::host::doctor::host::model::{
+    EntryState, KeyCustody, KeyPlace, Looker, Subject,
+};
 
 /// Where systemd has what it lends to the daemon while that runs.
 const LENT: &str = "/run/credentials/toolexecd.service";
 const AGENT_TIME: Duration = Duration::from_secs(5);
 
-pub(super) fn look(host: &Host, looker: Looker) -> Option<Keys> {
+pub(super) fn look(host: &Host, looker: Looker) -> Option<KeyCustody> {
     let (source, owner) = match &host.subject {
         Subject::Embedded { state } => (KeySource::Directory(state.join("keys")), looker.uid),
         Subject::Service { state, .. } => {
@@ -46,7 +48,7 @@ pub(super) fn look(host: &Host, looker: Looker) -> Option<Keys> {
             |name: &&str| public.join(format!("{name}.{suffix}")).symlink_metadata().is_ok();
         ["result", "log"].into_iter().filter(is_there).collect()
     };
-    Some(Keys {
+    Some(KeyCustody {
         owner,
         directory: entry::through(&directory),
         files,
@@ -71,7 +73,10 @@ fn agent_has(socket: &Path, wanted: &[KeyFingerprint]) -> Result<Vec<(String, bo
 }
 
 fn public_halves(public: &Path) -> Option<Result<String, String>> {
-    if matches!(entry::at(&public.join("result.pub")).found, Found::Missing | Found::Unseen(_)) {
+    if matches!(
+        entry::at(&public.join("result.pub")).found,
+        EntryState::Missing | EntryState::Unseen(_)
+    ) {
         return None;
     }
     Some(match PublicKeys::open(public) {

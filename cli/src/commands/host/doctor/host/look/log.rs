@@ -6,7 +6,7 @@ use records::log::{LogError, LogView, PublicLogKey};
 
 use super::entry;
 use super::model::Host;
-use crate::commands::host::doctor::host::model::{Found, LogSeen, Subject};
+use crate::commands::host::doctor::host::model::{EntryState, LogSeen, Subject};
 
 pub(super) fn look(host: &Host) -> Option<LogSeen> {
     let (directory, keys) = match &host.subject {
@@ -17,9 +17,10 @@ pub(super) fn look(host: &Host) -> Option<LogSeen> {
             (outline.log.clone()?, keys)
         }
     };
-    if let found @ (Found::Missing | Found::Unseen(_)) = entry::through(&directory).found {
+    if let found @ (EntryState::Missing | EntryState::Unseen(_)) = entry::through(&directory).found
+    {
         return Some(match found {
-            Found::Unseen(why) => LogSeen::Unseen(format!("{}: {why}", directory.display())),
+            EntryState::Unseen(why) => LogSeen::Unseen(format!("{}: {why}", directory.display())),
             _ => LogSeen::NotYet,
         });
     }

@@ -21,17 +21,17 @@ use daemon::outline::Outline;
 
 use model::Host;
 
-use super::model::{Asked, Looker, Readings, Subject};
+use super::model::{DoctorTarget, Looker, Readings, Subject};
 
-pub(super) fn look(asked: &Asked) -> Readings {
+pub(super) fn look(asked: &DoctorTarget) -> Readings {
     let looker = Looker { uid: rustix::process::geteuid().as_raw() };
     let outline = match asked {
-        Asked::Service { config } => Outline::read(config).ok(),
-        Asked::Embedded { .. } => None,
+        DoctorTarget::Service { config } => Outline::read(config).ok(),
+        DoctorTarget::Embedded { .. } => None,
     };
     let subject = match asked {
-        Asked::Embedded { state } => Subject::Embedded { state: state.clone() },
-        Asked::Service { config } => Subject::Service {
+        DoctorTarget::Embedded { state } => Subject::Embedded { state: state.clone() },
+        DoctorTarget::Service { config } => Subject::Service {
             config: config.clone(),
             spool: outline.as_ref().and_then(|it| it.spool.clone()),
             state: outline.as_ref().and_then(|it| it.state.clone()),

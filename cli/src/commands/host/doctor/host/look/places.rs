@@ -8,14 +8,14 @@ use spool::Places;
 use super::entry;
 use super::model::Host;
 use crate::commands::host::doctor::host::model::{
-    Found, Owner, PACKAGED_CONFIG, Place, Seen, Subject,
+    EntryState, Owner, PACKAGED_CONFIG, PromisedDirectory, ReadResult, Subject,
 };
 
 const PROMISED: &str = include_str!("../../../../../../../systemd/tmpfiles.d/toolexec.conf");
 const SPOOL: &str = "/var/spool/toolexec";
 const STATE: &str = "/var/lib/toolexec";
 
-pub(super) fn look(host: &Host) -> Vec<Place> {
+pub(super) fn look(host: &Host) -> Vec<PromisedDirectory> {
     match &host.subject {
         Subject::Embedded { state } => embedded(state),
         Subject::Service { .. } => {
@@ -45,14 +45,14 @@ fn here(promised: &str, subject: &Subject) -> Option<PathBuf> {
 }
 
 /// A person's own state is nobody else's; what is not there yet is made by the first run.
-fn embedded(state: &Path) -> Vec<Place> {
+fn embedded(state: &Path) -> Vec<PromisedDirectory> {
     let uid = rustix::process::geteuid().as_raw();
     let found = entry::through(state);
-    if found.found == Found::Missing {
+    if found.found == EntryState::Missing {
         return Vec::new();
     }
     let user = Owner { name: uid.to_string(), id: Some(uid) };
-    vec![Place { entry: found, mode: 0o700, user, group: None }]
+    vec![PromisedDirectory { entry: found, mode: 0o700, user, group: None }]
 }
 
 /// A line that makes a directory.
@@ -72,15 +72,15 @@ impl<'a> Promise<'a> {
         Some(Self { path, mode, user: words.next()?, group: words.next()? })
     }
 
-    fn of(&self, entry: crate::commands::host::doctor::host::model::Entry) -> Place {
+    fn of(&self, entry: crate::commands::host::doctor::host::model::Entry) -> PromisedDirectory {
         let user = Owner { name: self.user.to_owned(), id: daemon::user_id(self.user) };
         let group = Owner { name: self.group.to_owned(), id: daemon::group_id(self.group) };
-        Place { entry, mode: self.mode, user, group: Some(group) }
+        PromisedDirectory { entry, mode: self.mode, user, group: Some(group) }
     }
 }
 
 /// How much there is to say of what lies in the spool; `doctor --spool` says it.
-pub(super) fn survey(host: &Host) -> Option<Seen<usize>> {
+pub(super) fn survey(host: &Host) -> Option<ReadResult<usize>> {
     let (spool, state) = (host.spool()?, host.subject.state()?);
     if !spool::is_spool(spool) {
         return None;

@@ -6,9 +6,11 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::answer::{Answer, answer};
+use super::answer::{ProgramAnswer, answer};
 use super::model::Host;
-use crate::commands::host::doctor::host::model::{Program, RuntimeSeen, Seen, Socket, Subject};
+use crate::commands::host::doctor::host::model::{
+    Program, ReadResult, RuntimeSeen, Socket, Subject,
+};
 
 const STICKY: u32 = 0o1000;
 const OTHERS_WRITE: u32 = 0o022;
@@ -76,7 +78,7 @@ pub(super) fn sockets(host: &Host) -> Vec<Socket> {
 }
 
 /// The last word with a digit in it that a program says of itself, which is how all of these name it.
-fn version_of(program: &Path, words: &[&str]) -> Seen<String> {
+fn version_of(program: &Path, words: &[&str]) -> ReadResult<String> {
     insist_on_trusted(program)?;
     let said = printed_by(Command::new(program).args(words))?;
     let line = said.lines().next().unwrap_or_default();
@@ -104,8 +106,8 @@ fn insist_on_trusted(program: &Path) -> Result<(), String> {
 }
 
 /// What a program prints, if it ends soon and well.
-fn printed_by(command: &mut Command) -> Seen<String> {
+fn printed_by(command: &mut Command) -> ReadResult<String> {
     command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").current_dir("/");
-    let Answer { status, stdout, .. } = answer(command)?;
+    let ProgramAnswer { status, stdout, .. } = answer(command)?;
     if status.success() { Ok(stdout) } else { Err(format!("does not start: {status}")) }
 }

@@ -7,9 +7,9 @@ use daemon::config::{self, Config, ConfigError};
 use daemon::outline::Outline;
 use policies::Policy;
 
-use crate::commands::host::doctor::host::model::{Demands, Judged, Reader, Rules, Subject};
+use crate::commands::host::doctor::host::model::{Demands, Judged, Reader, RuleFiles, Subject};
 
-pub(super) fn look(subject: &Subject, outline: Option<&Outline>) -> (Rules, Option<Policy>) {
+pub(super) fn look(subject: &Subject, outline: Option<&Outline>) -> (RuleFiles, Option<Policy>) {
     let Subject::Service { config, .. } = subject else {
         let policy = Policy::shipped("embedded");
         let said = match &policy {
@@ -38,12 +38,12 @@ fn rules(
     policy: Reader,
     read: Option<&Policy>,
     trust: Vec<Judged>,
-) -> Rules {
+) -> RuleFiles {
     let demands = read.map(|policy| Demands {
         cgroup_exception: policy.cgroup_exception(),
         landlock_abi_min: policy.landlock_abi_min(),
     });
-    Rules { config, policy: Judged { name: "policy", said: policy }, demands, trust }
+    RuleFiles { config, policy: Judged { name: "policy", said: policy }, demands, trust }
 }
 
 fn good(of: &str, policy: &Policy) -> Reader {

@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use super::{bad_log, good_host, good_service, keys, not_ok};
 use crate::commands::Options;
 use crate::commands::host::doctor::host::model::{
-    Entry, Found, KeyPlace, Kind, Owner, Place, Readings, Room,
+    DiskSpace, Entry, EntryState, KeyPlace, Kind, Owner, PromisedDirectory, Readings,
 };
 
 /// What `toolexecd --help` knows; a black-box test holds it against the program.
@@ -65,11 +65,11 @@ fn all_wrong(mut host: Readings) -> Readings {
     let keys = keys(&mut host);
     keys.source = KeyPlace::Files("/var/lib/toolexec/keys".into());
     keys.unfinished = vec!["log"];
-    let mode = Found::There { kind: Kind::File, mode: 0o644, uid: keys.owner, gid: 0 };
+    let mode = EntryState::There { kind: Kind::File, mode: 0o644, uid: keys.owner, gid: 0 };
     keys.files = vec![Entry { path: "/var/lib/toolexec/keys/result".into(), found: mode }];
     host.log = Some(bad_log("/var/spool/toolexec/log"));
     host.clock.newest = Some((model::UtcTime::from_unix(4_000_000_000), "/r/TS-x".into()));
-    host.disks[0].room = Ok(Room { bytes_free: 1 << 20, ..super::ROOM });
+    host.disks[0].room = Ok(DiskSpace { bytes_free: 1 << 20, ..super::ROOM });
     host.survey = Some(Ok(3));
     for name in ["ts", "go"] {
         let mut runtime = host.runtimes[0].clone();
@@ -118,8 +118,8 @@ fn a_service_is_told_commands_that_act_on_the_service() {
     // A log that is not in the spool, and a daemon that is another user's.
     let mut other = all_wrong(good_service());
     other.log = Some(bad_log("/srv/log"));
-    let found = Found::There { kind: Kind::Directory, mode: 0o700, uid: 1000, gid: 1000 };
-    other.places = vec![Place {
+    let found = EntryState::There { kind: Kind::Directory, mode: 0o700, uid: 1000, gid: 1000 };
+    other.places = vec![PromisedDirectory {
         entry: Entry { path: "/var/lib/toolexec".into(), found },
         mode: 0o700,
         user: Owner { name: "toolexec".to_owned(), id: None },
@@ -155,7 +155,7 @@ fn a_lost_key_of_a_service_is_told_with_where_it_may_be() {
     let keys = keys(&mut service);
     keys.source = KeyPlace::Files("/var/lib/toolexec/keys".into());
     keys.files =
-        vec![Entry { path: "/var/lib/toolexec/keys/result".into(), found: Found::Missing }];
+        vec![Entry { path: "/var/lib/toolexec/keys/result".into(), found: EntryState::Missing }];
     let lost = not_ok(&service).into_iter().find(|it| it.object == "private key result");
     let lost = lost.expect("it is told");
     let daemon = "its public half is there: a lost key; the daemon does not start";

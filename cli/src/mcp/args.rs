@@ -20,23 +20,23 @@ Exits 0 when its client has gone, 3 if it could not serve.")]
 pub(crate) struct Mcp {
     /// The spool
     #[arg(long, value_name = "DIR", default_value = "/var/spool/toolexec")]
-    pub(crate) spool: PathBuf,
+    pub(super) spool: PathBuf,
     /// A policy to hold drafts against and tell agents of, instead of the one that the daemon tells
     #[arg(long, value_name = "FILE")]
-    pub(crate) policy: Option<PathBuf>,
+    pub(super) policy: Option<PathBuf>,
     /// Keys of results to trust; without them results are told as not verified
     #[arg(long, value_name = "FILE")]
-    pub(crate) allowed_signers: Option<PathBuf>,
+    pub(super) allowed_signers: Option<PathBuf>,
     /// Keys of the log, a verifier line each
     #[arg(long, value_name = "FILE", requires = "allowed_signers")]
-    pub(crate) log_key: Option<PathBuf>,
+    pub(super) log_key: Option<PathBuf>,
     /// The name of the agent that this server works for
     #[arg(long, value_name = "NAME")]
-    pub(crate) agent: Option<AgentName>,
+    pub(super) agent: Option<AgentName>,
     /// The workflow execution that the agent works in [default: a new one for this server]
     #[arg(long, value_name = "NAME", requires = "agent")]
-    pub(crate) subject: Option<Subject>,
+    pub(super) subject: Option<Subject>,
     /// The agent's access-control scope [default: none, which is a scope of its own]
     #[arg(long, value_name = "SCOPE", requires = "agent")]
-    pub(crate) accesscontrol: Option<AccessControl>,
+    pub(super) accesscontrol: Option<AccessControl>,
 }
