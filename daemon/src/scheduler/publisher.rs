@@ -119,6 +119,8 @@ impl StatusPublisher {
             self.status.tell_waiting(&host.spool, || who_waits(window), system::now(), now)
         });
         let numbers = self.tell_numbers(host, &counts);
+        // The disk may have taken its time above, and systemd's does not wait.
+        let now = Instant::now();
         if self.alive_at.is_some_and(|at| at <= now) {
             self.manager.alive();
             self.alive_at = self.manager.alive_interval().map(|interval| now + interval);
