@@ -236,7 +236,7 @@ fn the_tool_is_dead_at_its_limit_though_the_launcher_stands_still() {
         for means in means() {
             let mut still = Still::by(means);
             let (mut run, tool, begun) = run_without_launcher(&bench, 5, &mut still);
-            run.says("does not answer", seconds(4));
+            run.says("does not answer", seconds(7));
             while state_of(tool).is_some() {
                 assert!(
                     begun.elapsed() < seconds(8),
