@@ -85,7 +85,7 @@ pub(super) fn read(asked: &CaseOptions, texts: Texts) -> Result<Case, Failure> {
     Case::read(asked, HostRules::read(&asked.rules)?, None, texts)
 }
 
-/// 2 where the request would be refused.
+/// The exit code of a review: 2 where the request would be refused.
 pub(super) fn exit_code(case: &Case) -> ExitCode {
     match case.outcome() {
         Outcome::Ready | Outcome::Pending => ExitCode::SUCCESS,
